@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/longest-first.ts';
 import { timeLimits } from './test/time-limits.ts';
 
 /** The suites that need nothing but this repository: `npm test`. */
@@ -19,9 +18,9 @@ export default defineConfig({
         },
       },
     ],
+    setupFiles: ['test/property-seed.ts'],
     ...timeLimits,
     // One more than two cores, because suites with servers also wait. More of them only delay each other.
     maxWorkers: 3,
-    sequence: { sequencer: LongestFirst },
   },
 });

@@ -1,7 +1,5 @@
 import type { ChangeRequest } from '../shared/runtime/change-request.ts';
-import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 import type { Log } from '../shared/runtime/log.ts';
-import type { ProcessDependencies, QueueFunction } from './run/runner.ts';
 
 /** Takes the changes of a watcher. */
 export interface ChangeSender {
@@ -26,34 +24,4 @@ export interface WatchedHeartbeat {
   clusters: string[];
   alive(): boolean;
   log: Log;
-}
-
-/** Carries changes from the watcher to the functions in one process. */
-export interface Bridge {
-  sender: ChangeSender;
-  /** Runs functions for the changes in their queues. */
-  start(
-    functions: QueueFunction[],
-    dependenciesOf: (definition: FunctionDefinition) => ProcessDependencies,
-    options?: RunOptions,
-  ): Running;
-  /** Closes the queues; stop the functions first. */
-  stop(): Promise<void>;
-}
-
-/** How functions are run. */
-export interface RunOptions {
-  /** A function's time. Default 10. */
-  timeoutSeconds?: number;
-}
-
-/** Functions that run. */
-export interface Running {
-  /** Returns false if something is stuck and only a restart helps. */
-  alive?(): boolean;
-  /**
-   * Starts no more runs, and waits for those under way until the deadline.
-   * @param deadlineMs default: a second more than the function's time
-   */
-  stop(deadlineMs?: number): Promise<void>;
 }

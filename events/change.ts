@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { TerminalError } from '../shared/errors.ts';
 import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
-import { areAdditions } from './additions.ts';
 import { namePattern } from './name.ts';
 
 /** A change on the wire: a request with a version. Some kilobytes at most, and never an object. */
@@ -122,4 +121,24 @@ function json(body: string): unknown {
     // The message of a SyntaxError quotes the text.
     throw new TerminalError('The message is not JSON; drop it, or send it again as a change of version 1.');
   }
+}
+
+/**
+ * What a newer minor version may add to a change: flags, counts, times, and short names in lower case. Objects, lists,
+ * keys, certificates and tokens are none of these, and free text is not either.
+ */
+const addition = z.union([
+  z.boolean(),
+  z.int().check(z.nonnegative()),
+  z.iso.datetime(),
+  z.string().check(z.regex(/^[a-z0-9]([-.a-z0-9]{0,62}[a-z0-9])?$/)),
+]);
+
+/** More are no change of ours, which has about ten fields. */
+const MOST = 8;
+
+/** True if everything that `sent` has and `known` has not may be dropped: a version that does not know it works without it. */
+function areAdditions(sent: unknown, known: object): boolean {
+  const added = Object.entries(sent as object).filter(([name]) => !Object.hasOwn(known, name));
+  return added.length <= MOST && added.every(([, value]) => z.safeParse(addition, value).success);
 }

@@ -1,6 +1,6 @@
 // Factories and helpers for tests of the path of changes.
 import { randomUUID } from 'node:crypto';
-import type { SQSEvent, SQSRecord } from 'aws-lambda';
+import type { Context, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
 import type { Handler, Settings } from '../shared/runtime/context.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
@@ -65,6 +65,25 @@ export function eventOf(...Records: SQSRecord[]): SQSEvent {
   return { Records };
 }
 
+/** Returns the context of one invocation: the function's name, and how much of its time is left. */
+export function lambdaContext(name: string, timeoutSeconds: number): Context {
+  const end = performance.now() + timeoutSeconds * 1000;
+  return {
+    functionName: name,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: `arn:aws:lambda:local:000000000000:function:${name}`,
+    memoryLimitInMB: '0',
+    awsRequestId: randomUUID(),
+    logGroupName: name,
+    logStreamName: '',
+    callbackWaitsForEmptyEventLoop: false,
+    getRemainingTimeInMillis: () => end - performance.now(),
+    done() {},
+    fail() {},
+    succeed() {},
+  };
+}
+
 export function definitionOf(name: string, overrides: Partial<FunctionDefinition> = {}): FunctionDefinition {
   const rights = { garden: [], seed: [] };
   return {
@@ -89,7 +108,6 @@ export function settingsOf(): Settings {
     seeds: ['local'],
     fluxDistribution: 'none',
     shootHealth: false,
-    delivery: 'ManagedResource',
     shootAccess: 'internal',
   };
 }
@@ -144,11 +162,7 @@ export interface SeenMessage {
 export async function lookInto(
   endpoint: string,
   queue: string,
-): Promise<{
-  ready: SeenMessage[];
-  delayed: SeenMessage[];
-  inflight: { message: SeenMessage; visibilityDeadline: number }[];
-}> {
+): Promise<{ ready: SeenMessage[]; delayed: SeenMessage[] }> {
   const response = await fetch(`${endpoint}/_fauxqs/queues/${queue}`);
   if (!response.ok) throw new Error(`queue ${queue}: HTTP ${response.status}`);
   const { messages } = (await response.json()) as { messages: Awaited<ReturnType<typeof lookInto>> };

@@ -7,14 +7,12 @@ export const choices = {
   'log-level': ['info', 'debug', 'warn', 'error'],
   // Inside a cluster the command line prefers the second one.
   'shoot-access': ['external', 'internal'],
-  delivery: ['ManagedResource', 'Direct', 'Auto'],
 } as const satisfies Words;
 
 interface Words {
   'host-key-scan': readonly HostKeyScan['mode'][];
   'log-level': readonly LogLevel[];
   'shoot-access': readonly Settings['shootAccess'][];
-  delivery: readonly Settings['delivery'][];
 }
 
 /** Name of the landscape where none is configured. */

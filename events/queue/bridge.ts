@@ -2,18 +2,38 @@ import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import type { Bridge } from '../bridge.ts';
+import type { ChangeSender } from '../bridge.ts';
 import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
-import { runnerOf } from '../run/runner.ts';
+import { type ProcessDependencies, type QueueFunction, runnerOf } from '../run/runner.ts';
 import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { createSchedule, type Depth, type Schedule } from './schedule.ts';
 import { startWorker, type Worker } from './worker.ts';
 
 /** Carries changes within this process: no message is copied, and what arrives for a key is merged. */
-export interface QueueBridge extends Bridge {
+export interface QueueBridge {
+  sender: ChangeSender;
   deadLetters: Pick<DeadLetters, 'list'>;
   /** How many keys each function has. */
   depths(): { function: string; depth: Depth }[];
+  /** Runs functions for the changes in their queues. */
+  start(
+    functions: QueueFunction[],
+    dependenciesOf: (definition: FunctionDefinition) => ProcessDependencies,
+    options?: { timeoutSeconds?: number },
+  ): Running;
+  /** Closes the queues; stop the functions first. */
+  stop(): Promise<void>;
+}
+
+/** Functions that run. */
+export interface Running {
+  /** Returns false if something is stuck and only a restart helps. */
+  alive(): boolean;
+  /**
+   * Starts no more runs, and waits for those under way until the deadline.
+   * @param deadlineMs default: a second more than the function's time
+   */
+  stop(deadlineMs?: number): Promise<void>;
 }
 
 /** The functions whose queues are opened, and their limits. */

@@ -75,7 +75,7 @@ export class Ready<T extends ReadyKey> {
   }
 }
 
-/** Of eight starts one prefers live changes and one the background, so that neither waits for ever. */
+/** One start in eight prefers live changes, and one the background, so that neither waits for ever. */
 const orders: (readonly Priority[])[] = [
   ...[priorities, priorities, priorities, ['live', 'awaited', 'background'] as const],
   ...[priorities, priorities, priorities, ['background', 'live', 'awaited'] as const],

@@ -12,10 +12,9 @@ const MOST_SLOW = 10_000;
  * it must be waiting for a network. Runs that have given theirs back still count among all runs, which are limited too.
  *
  * Of slots and of all runs, a cluster may take more only while it holds fewer than are free, and a project of it only
- * while it holds fewer than the cluster may still take. So k clusters that take what they can leave as much as one of
- * them holds, and so do the projects of a cluster. For the case that tenants are more than runs, a tenant whose last run
- * was long leaves a reserve to the others: hanging runs never hold everything for long (decision 25). It is a share of
- * what such tenants may hold together, or busy tenants would keep it waiting as long as they are busy.
+ * while it holds fewer than the cluster may still take. With k busy clusters, each holds 1/(k+1) of the slots and as much
+ * stays free; the same holds for the projects of a cluster. Tenants whose last run was long leave 20 % of what such
+ * tenants may hold together, so that hanging runs never occupy everything for long (decision 25).
  */
 export interface Slots {
   /** Returns how many slots and runs the cluster may still take; none at 0 or less. */

@@ -28,8 +28,7 @@ export function isLongWait(seconds: number): boolean {
 }
 
 /**
- * Returns when a long wait ends: at the point of a grid with that step which is nearest to its end, after half to one
- * and a half times the wait. So a run between two points names the next one or the one after it, where the chain
+ * Rounds the end of a long wait to the nearest point of a grid with that step, 0.5 to 1.5 times the wait away. So a run between two points names the next one or the one after it, where the chain
  * already is or arrives, and never a third; and keys that ran together, after a start, an edit or an outage, are looked
  * at one after the other.
  * @param atLeastSeconds the wait that an API server asks for, which is never undercut

@@ -5,6 +5,7 @@ import type { ChangeHandler, Context, Handler, Settings } from '../../shared/run
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { keyText } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
+import { withLoggedDeletions } from '../../shared/runtime/logged-deletions.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Outcome } from '../../shared/runtime/outcome.ts';
 import { withinTime } from './deadline.ts';
@@ -79,9 +80,11 @@ export async function runOnce(runner: Runner, run: Run, signal: AbortSignal): Pr
 
 function contextOf(runner: Runner, { changes }: Run, activity: Activity, signal: AbortSignal): Context {
   const { settings, now, metrics } = runner;
+  const log = runner.log.with({ ...activity });
   const { kube, send } = attributed(
     {
-      kube: async (cluster: string) => attributed(await runner.kube(cluster, signal), activity),
+      kube: async (cluster: string) =>
+        attributed(withLoggedDeletions(await runner.kube(cluster, signal), cluster, log), activity),
       send: (requests: ChangeRequest[]) => runner.send(requests),
     },
     activity,
@@ -92,7 +95,7 @@ function contextOf(runner: Runner, { changes }: Run, activity: Activity, signal:
     send,
     causes: changes.map(({ cause }) => cause),
     now,
-    log: runner.log.with({ ...activity }),
+    log,
     metrics,
     signal,
   };

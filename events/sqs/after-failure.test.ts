@@ -4,7 +4,7 @@ import { ClusterDownError, UnreachableError } from '../../shared/kube/errors.ts'
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { LAST_ATTEMPT } from '../run/retry.ts';
 import { changeOf, recordOf } from '../testing.ts';
-import { afterFailure } from './after-failure.ts';
+import { afterFailure } from './failure.ts';
 
 const failure = new RetryableError('no answer');
 const unanswered = new UnreachableError('no connection', 0, 'ConnectTimeout');

@@ -2,15 +2,9 @@
 // function sends or fails. Named exports keep other commands out of the lazy chunk.
 export {
   ChangeMessageVisibilityBatchCommand,
-  CreateQueueCommand,
-  DeleteMessageBatchCommand,
-  GetQueueAttributesCommand,
   GetQueueUrlCommand,
   ListQueueTagsCommand,
   QueueDoesNotExist,
-  ReceiveMessageCommand,
   SendMessageBatchCommand,
   SQSClient,
-  TagQueueCommand,
-  UntagQueueCommand,
 } from '@aws-sdk/client-sqs';

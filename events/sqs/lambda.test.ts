@@ -3,9 +3,9 @@ import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { keyText } from '../../shared/runtime/key.ts';
-import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { openQueues, type Queues } from '../../test/sqs.ts';
 import {
   causeOf,
   changeOf,
@@ -15,26 +15,24 @@ import {
   keptLog,
   keptMetrics,
   keyOf,
+  lambdaContext,
   lookInto,
   processDependencies,
   recordOf,
 } from '../testing.ts';
-import type { SqsBridge } from './bridge.ts';
 import { createSqsLambda } from './lambda.ts';
-import { lambdaContext } from './lambda-protocol.ts';
-import { openEmulatedBridge } from './testing.ts';
 
-let bridge: SqsBridge;
+let queues: Queues;
 beforeAll(async () => {
   const definitions = ['managed-resources', 'terminal', 'exhausted', 'unreadable', 'delay'].map((name) =>
     definitionOf(name, name === 'delay' ? { queue: 'standard' } : {}),
   );
-  bridge = await openEmulatedBridge({ definitions, log: createLog('error', () => {}) });
+  queues = await openQueues(definitions);
 });
-afterAll(() => bridge.stop());
+afterAll(() => queues.stop());
 
 /** A Lambda that sends to the SQS emulator, with a record of its visibility changes. */
-function setup(handler: Handler, name = 'managed-resources', sender = bridge.sender) {
+function setup(handler: Handler, name = 'managed-resources', sender = queues.sender) {
   const hidden = new Map<string, number>();
   const { log, lines, text } = keptLog();
   const { metrics, sums } = keptMetrics();
@@ -116,7 +114,7 @@ describe('the Lambda of a function', () => {
     expect(await run(old, fresh)).toEqual([fresh.messageId]);
     expect(hidden.get(fresh.receiptHandle)).toBeLessThanOrEqual(1);
     expect(lines).toContainEqual(expect.objectContaining({ outcome: 'retry', attempt: 1 }));
-    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-exhausted-dead-letter.fifo');
+    const { ready } = await lookInto(queues.endpoint, 'shoot-flux-exhausted-dead-letter.fifo');
     expect(ready.filter(({ body }) => body.includes(key.namespace))).toEqual([]);
   });
 
@@ -144,7 +142,7 @@ describe('the Lambda of a function', () => {
     const key = { ...keyOf(76), cluster: 'seed-of-another' };
     const cause = { type: 'notBefore', notBefore: new Date().toISOString(), attempt: 39 } as const;
     expect(await run(recordOf(changeOf({ function: 'exhausted', key, cause })))).toEqual([]);
-    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-exhausted-dead-letter.fifo');
+    const { ready } = await lookInto(queues.endpoint, 'shoot-flux-exhausted-dead-letter.fifo');
     const letter = ready.find(({ body }) => body.includes(key.namespace));
     expect(letter?.messageAttributes.reason?.StringValue).toContain('does not serve seed seed-of-another');
   });
@@ -154,7 +152,7 @@ describe('the Lambda of a function', () => {
     const { run } = setup(() => Promise.reject(new RetryableError('no answer')), 'exhausted');
     const key = keyOf(71);
     expect(await run(recordOf(changeOf({ function: 'exhausted', key, cause: exhausted })))).toEqual([]);
-    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-exhausted-dead-letter.fifo');
+    const { ready } = await lookInto(queues.endpoint, 'shoot-flux-exhausted-dead-letter.fifo');
     expect(ready.filter(({ body }) => body.includes(key.namespace))).toHaveLength(1);
   });
 
@@ -193,7 +191,7 @@ describe('the Lambda of a function', () => {
       functionOf(() => Promise.reject(new RetryableError('no answer'))),
       {
         ...processDependencies({ log }),
-        sender: bridge.sender,
+        sender: queues.sender,
         visibility: () => Promise.reject(new RetryableError('SQS is away')),
       },
     );
@@ -222,7 +220,7 @@ describe('the Lambda of a function', () => {
   it('blocks a group for a minute at most when the delay queue takes nothing', async () => {
     const sendDelayed = () => Promise.reject(new RetryableError('SQS is away'));
     const failing: Handler = () => Promise.reject(new RetryableError('still no answer'));
-    const { run, hidden } = setup(failing, 'managed-resources', { ...bridge.sender, sendDelayed });
+    const { run, hidden } = setup(failing, 'managed-resources', { ...queues.sender, sendDelayed });
     const record = recordOf(extensionChange('1'), { receiveCount: 30 });
     expect(await run(record)).toEqual([record.messageId]);
     expect(hidden.get(record.receiptHandle)).toBe(60);
@@ -236,7 +234,7 @@ describe('the Lambda of a function', () => {
         recordOf(changeOf({ function: 'terminal', cause: causeOf({ resourceVersion: '2' }) })),
       ),
     ).toEqual([]);
-    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-terminal-dead-letter.fifo');
+    const { ready } = await lookInto(queues.endpoint, 'shoot-flux-terminal-dead-letter.fifo');
     expect(ready.map(({ messageAttributes }) => messageAttributes.reason?.StringValue)).toEqual([
       'Extension a/b can never be (attempt 1)',
     ]);
@@ -257,7 +255,7 @@ describe('the Lambda of a function', () => {
     );
     expect(failures).toEqual([]);
     expect(runs).toEqual([keyOf(3).namespace]);
-    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-unreadable-dead-letter.fifo');
+    const { ready } = await lookInto(queues.endpoint, 'shoot-flux-unreadable-dead-letter.fifo');
     expect(ready.map(({ messageAttributes }) => messageAttributes.reason?.StringValue)).toEqual([
       expect.stringContaining('is not JSON'),
       expect.stringContaining('is for function readiness'),
@@ -265,7 +263,7 @@ describe('the Lambda of a function', () => {
   });
 
   it('turns a requeue into a retry while the delay queue is unavailable', async () => {
-    const sender = { ...bridge.sender, sendDelayed: () => Promise.reject(new RetryableError('SQS is away')) };
+    const sender = { ...queues.sender, sendDelayed: () => Promise.reject(new RetryableError('SQS is away')) };
     const { run } = setup(async () => requeueAfter(30), 'managed-resources', sender);
     const record = recordOf(extensionChange('1'));
     expect(await run(record)).toEqual([record.messageId]);
@@ -312,7 +310,7 @@ describe('the Lambda of a function', () => {
     const now = new Date('2026-01-02T03:10:00Z');
     const lambda = createSqsLambda(
       functionOf(async () => done),
-      { ...processDependencies({ metrics, now: () => now }), sender: bridge.sender, visibility: async () => {} },
+      { ...processDependencies({ metrics, now: () => now }), sender: queues.sender, visibility: async () => {} },
     );
     const SentTimestamp = String(now.getTime() - 600_000);
     const attributes = { ...recordOf(changeOf()).attributes, SentTimestamp };
@@ -349,7 +347,7 @@ describe('the Lambda of a function', () => {
 });
 
 async function delayedCauses(namespace: string): Promise<{ type: string; notBefore: string; attempt?: number }[]> {
-  const { delayed } = await lookInto(bridge.endpoint, 'shoot-flux-delay');
+  const { delayed } = await lookInto(queues.endpoint, 'shoot-flux-delay');
   return delayed
     .map(({ body }) => JSON.parse(body))
     .filter(({ key }) => key.namespace === namespace)

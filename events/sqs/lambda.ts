@@ -9,7 +9,7 @@ import { handleFailure, rejectUnreadable, type SqsEnding } from './failure.ts';
 import { type Group, groupRecords, type Received } from './groups.ts';
 import { type SqsDependencies, type SqsRunner, sqsRunnerOf } from './runner.ts';
 
-/** What Lambda's event source mapping, or the poller, calls with a batch of messages. */
+/** What Lambda's event source mapping calls with a batch of messages. */
 export type SqsLambda = (event: SQSEvent, context: LambdaContext) => Promise<SQSBatchResponse>;
 
 /**

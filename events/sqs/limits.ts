@@ -6,16 +6,13 @@
  */
 export const VISIBILITY_SECONDS = 20;
 
-/** The same for a poller, which renews it while a run is going on. A process that dies holds its keys for this long. */
-export const LEASE_SECONDS = 15;
-
 /**
  * Receives after which SQS moves a message to the dead-letter queue: a quarter of an hour and more of runs that are killed
  * (out of memory). Our own retries (`retry.ts`) leave the queue earlier, with a reason.
  */
 export const MAX_RECEIVE_COUNT = 60;
 
-/** Messages in one receive, send or delete. */
+/** Messages in one receive or send. */
 export const BATCH_SIZE = 10;
 
 /** The longest DelaySeconds of SQS; longer waits pass through the delay queue several times. */

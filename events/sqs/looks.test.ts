@@ -6,9 +6,8 @@ import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { deduplicationId } from '../change.ts';
-import { changeOf, eventOf, functionOf, keyOf, processDependencies, recordOf } from '../testing.ts';
+import { changeOf, eventOf, functionOf, keyOf, lambdaContext, processDependencies, recordOf } from '../testing.ts';
 import { createSqsLambda } from './lambda.ts';
-import { lambdaContext } from './lambda-protocol.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

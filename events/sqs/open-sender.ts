@@ -1,12 +1,13 @@
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { OpenSender } from '../bridge.ts';
-import { lazySqs } from './connect.ts';
-import { findQueues } from './find-queues.ts';
-import { DELAY } from './queues.ts';
+import { lazySqs, type Sqs } from './connect.ts';
+import { DELAY, type QueueUrls, queueNames } from './queues.ts';
 import { createSender } from './sender.ts';
 import { recordedSeeds, unservedProblem } from './served-seeds.ts';
-import { OPEN_MS, withinMs } from './within.ts';
+
+/** SQS answers within milliseconds. The SDK has no limit of its own, and a start would wait for ever. */
+const OPEN_MS = 15_000;
 
 /** A sender, and what it has found to sign requests with. */
 export interface SqsSender extends OpenSender {
@@ -51,4 +52,50 @@ export async function openSqsSender(options: SqsSenderOptions): Promise<SqsSende
     const remedy = 'check region, credentials and rights';
     throw new ShootFluxError(`${place}: the queues ${prefix}* cannot be opened (${errorMessage(error)}); ${remedy}.`);
   }
+}
+
+/** Returns the result of some work. @throws Error when it takes longer */
+async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { promise: overdue, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms);
+  try {
+    return await Promise.race([work, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Returns the queues of functions, which the deployment of the functions has created.
+ * @throws ShootFluxError when one of them does not exist
+ */
+async function findQueues(
+  { client, commands }: Sqs,
+  functions: Pick<FunctionDefinition, 'name' | 'queue'>[],
+  prefix: string,
+): Promise<QueueUrls> {
+  const find = async (QueueName: string): Promise<string> => {
+    const { QueueUrl } = await client.send(new commands.GetQueueUrlCommand({ QueueName })).catch((error: unknown) => {
+      if (!(error instanceof commands.QueueDoesNotExist)) throw error;
+      throw new ShootFluxError(
+        `The queue ${QueueName} does not exist; deploy the functions first, or correct --queue-prefix or the region.`,
+      );
+    });
+    if (QueueUrl !== undefined) return QueueUrl;
+    throw new TypeError(`SQS returned no URL for queue ${QueueName}.`);
+  };
+  const pairs = functions.map(
+    async (definition) => [definition.name, await find(queueNames(definition, prefix).queue)] as const,
+  );
+  const urls = new Map(await Promise.all(pairs));
+  return {
+    queue(name) {
+      const url = urls.get(name);
+      if (url !== undefined) return url;
+      throw new TypeError(`Function ${name} has no known queue; known are ${[...urls.keys()].join(', ')}.`);
+    },
+    deadLetterQueue(name) {
+      throw new TypeError(`Only ${name} itself sends to its dead-letter queue.`);
+    },
+  };
 }

@@ -2,26 +2,24 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLog } from '../../shared/runtime/log.ts';
+import { openQueues, type Queues } from '../../test/sqs.ts';
 import { changeOf, definitionOf, keyOf, lookInto } from '../testing.ts';
-import type { SqsBridge } from './bridge.ts';
 import { lazySqs } from './connect.ts';
 import { prefixedQueueUrls } from './queues.ts';
 import { createSender, UnsentError } from './sender.ts';
-import { openEmulatedBridge } from './testing.ts';
 
 const names = ['many', 'flaky', 'refused', 'delay'] as const;
-let bridge: SqsBridge;
+let queues: Queues;
 let faulty: FaultyGateway;
 
 beforeAll(async () => {
   const definitions = names.map((name) => definitionOf(name, name === 'delay' ? { queue: 'standard' } : {}));
-  bridge = await openEmulatedBridge({ definitions, log: createLog('error', () => {}) });
-  faulty = await startFaultyGateway(bridge.endpoint);
+  queues = await openQueues(definitions);
+  faulty = await startFaultyGateway(queues.endpoint);
 });
 afterAll(async () => {
   await faulty.stop();
-  await bridge.stop();
+  await queues.stop();
 });
 
 const changes = (target: string, count: number) =>
@@ -29,29 +27,29 @@ const changes = (target: string, count: number) =>
 
 describe('sender', () => {
   it('sends any number of changes, each in the group of its key', async () => {
-    await bridge.sender.send(changes('many', 137));
-    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-many.fifo');
+    await queues.sender.send(changes('many', 137));
+    const { ready } = await lookInto(queues.endpoint, 'shoot-flux-many.fifo');
     expect(ready).toHaveLength(137);
     expect(new Set(ready.map(({ messageGroupId }) => messageGroupId))).toHaveLength(137);
   });
 
   it('resolves only after SQS has accepted the changes that it rejected at first', async () => {
     faulty.refuse = 2;
-    const sender = createSender({ sqs: faulty.sqs, queues: bridge.queues, batching: { backOff: async () => {} } });
+    const sender = createSender({ sqs: faulty.sqs, queues: queues.queues, batching: { backOff: async () => {} } });
     await sender.send(changes('flaky', 10));
     expect(faulty.refuse).toBe(0);
-    expect((await lookInto(bridge.endpoint, 'shoot-flux-flaky.fifo')).ready).toHaveLength(10);
+    expect((await lookInto(queues.endpoint, 'shoot-flux-flaky.fifo')).ready).toHaveLength(10);
   });
 
   it('throws with only the changes that SQS did not accept', async () => {
     faulty.refuse = Number.POSITIVE_INFINITY;
     const batching = { attempts: 2, backOff: async () => {} };
-    const sender = createSender({ sqs: faulty.sqs, queues: bridge.queues, batching });
+    const sender = createSender({ sqs: faulty.sqs, queues: queues.queues, batching });
     const sent = changes('refused', 10);
     const error = await sender.send(sent).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UnsentError);
     const { unsent } = error as UnsentError;
-    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-refused.fifo');
+    const { ready } = await lookInto(queues.endpoint, 'shoot-flux-refused.fifo');
     expect(unsent.length).toBeGreaterThan(0);
     expect(ready.length + unsent.length).toBe(sent.length);
     for (const { body } of ready)
@@ -59,25 +57,25 @@ describe('sender', () => {
   });
 
   it('throws when the queue does not exist', async () => {
-    const queues = prefixedQueueUrls(`${bridge.endpoint}/000000000000/elsewhere-`);
-    const sender = createSender({ sqs: lazySqs({ endpoint: bridge.endpoint }), queues });
+    const elsewhere = prefixedQueueUrls(`${queues.endpoint}/000000000000/elsewhere-`);
+    const sender = createSender({ sqs: lazySqs({ endpoint: queues.endpoint }), queues: elsewhere });
     await expect(sender.send(changes('many', 1))).rejects.toThrow(/1 of 1 changes.*does not exist/);
   });
 
   it('delays up to the limit of SQS', async () => {
     const change = changeOf({ function: 'many', cause: { type: 'notBefore', notBefore: '2030-01-01T00:00:00.000Z' } });
-    await bridge.sender.sendDelayed(change, 12.2);
-    await bridge.sender.sendDelayed(change, 86_400);
-    const { delayed } = await lookInto(bridge.endpoint, 'shoot-flux-delay');
+    await queues.sender.sendDelayed(change, 12.2);
+    await queues.sender.sendDelayed(change, 86_400);
+    const { delayed } = await lookInto(queues.endpoint, 'shoot-flux-delay');
     const seconds = delayed.map(({ delayUntil = 0, sentTimestamp }) => (delayUntil - sentTimestamp) / 1000);
     expect(seconds).toEqual([13, 900]);
   });
 
   it('adds the reason to a dead letter, whatever characters it contains', async () => {
     const letter = { function: 'many', body: 'as it came', messageId: 'm1', groupId: 'g1' };
-    await bridge.sender.sendToDeadLetter({ ...letter, reason: 'no such key \u0000 here' });
-    await bridge.sender.sendToDeadLetter({ ...letter, reason: 'no such key \u0000 here' });
-    const { ready } = await lookInto(bridge.endpoint, 'shoot-flux-many-dead-letter.fifo');
+    await queues.sender.sendToDeadLetter({ ...letter, reason: 'no such key \u0000 here' });
+    await queues.sender.sendToDeadLetter({ ...letter, reason: 'no such key \u0000 here' });
+    const { ready } = await lookInto(queues.endpoint, 'shoot-flux-many-dead-letter.fifo');
     expect(ready.map(({ body, messageAttributes }) => [body, messageAttributes.reason?.StringValue])).toEqual([
       ['as it came', 'no such key ? here'],
     ]);

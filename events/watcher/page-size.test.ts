@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createPageSize } from './page-size.ts';
+import { createPageSize } from './lister.ts';
 
 test('grows step by step for small objects', () => {
   const size = createPageSize();

@@ -10,7 +10,7 @@ export function keepHeapSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** Memory has grown when it is so many times as large as at its least. Between two collections it grows by a seventh. */
+/** Collect when memory exceeds its last minimum by this factor. Between two collections it grows by a seventh. */
 const GROWN = 1.25;
 /** V8 has nothing more to return when it has returned less. */
 const LITTLE_BYTES = 4_000_000;

@@ -35,7 +35,7 @@ export interface TrackedList {
   complete(resourceVersion: string): Promise<void>;
 }
 
-/** One of 50,000, so it is small: numbers in one array, and keys shared with every object that has the same keys. */
+/** There are 50,000 entries, so each is small: an array of numbers, and a list of keys shared with equal ones. */
 interface Entry {
   uid: string;
   /** Number of the last list that contained it. */

@@ -1,7 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { leastCpuMs } from '../../shared/testing.ts';
 import { decide } from './decide.ts';
-import { loadPatchRules } from './patch-rules.ts';
 
 const shoot = (flux: object, labels = {}) => ({
   apiVersion: 'core.gardener.cloud/v1beta1',
@@ -12,9 +10,8 @@ const shoot = (flux: object, labels = {}) => ({
 const any = '{ kind: any, metadata: { name: any } }';
 const good = { patches: [{ target: { kind: 'Deployment' }, patch: any }] };
 
-async function sentence(object: object, oldObject?: object): Promise<string> {
-  const rules = await loadPatchRules(object);
-  const answer = decide({ uid: 'u', operation: 'CREATE', object, oldObject }, undefined, rules);
+function sentence(object: object, oldObject?: object): string {
+  const answer = decide({ uid: 'u', operation: 'CREATE', object, oldObject });
   return answer.allowed ? 'allowed' : answer.message;
 }
 
@@ -33,42 +30,34 @@ it.each<[string, object, string]>([
     { target: { kind: 'Deployment' }, patch: `${any}\n---\n${any}` },
     'has several documents and a target; use one entry for each, or remove the target',
   ],
-])('%s is refused when the Shoot is written', async (_, patch, expected) => {
-  const answer = await sentence(shoot({ patches: [...good.patches, patch] }));
+])('%s is refused when the Shoot is written', (_, patch, expected) => {
+  const answer = sentence(shoot({ patches: [...good.patches, patch] }));
   expect(answer).toContain('providerConfig: flux.patches[1]');
   expect(answer).toContain(expected);
 });
 
-test('patches that an installation could take are allowed, whatever is installed', async () => {
-  expect(await sentence(shoot(good))).toBe('allowed');
-  expect(await sentence(shoot({ patches: [{ target: { kind: 'None' }, patch: any }] }))).toBe('allowed');
+test('patches that an installation could take are allowed, whatever is installed', () => {
+  expect(sentence(shoot(good))).toBe('allowed');
+  expect(sentence(shoot({ patches: [{ target: { kind: 'None' }, patch: any }] }))).toBe('allowed');
 });
 
-test('a patch with thousands of mistakes is refused with the first one, as quickly as others', async () => {
+test('a patch with thousands of mistakes is refused with the first one', () => {
   const object = shoot({ patches: [{ target: { kind: 'Deployment' }, patch: `"${'\\q'.repeat(8000)}"` }] });
-  const rules = await loadPatchRules(object);
-  const refuse = () => decide({ uid: 'u', operation: 'CREATE', object, oldObject: undefined }, undefined, rules);
+  const refuse = () => decide({ uid: 'u', operation: 'CREATE', object, oldObject: undefined });
   expect(refuse()).toMatchObject({
     message: expect.stringContaining('is not YAML: Invalid escape sequence \\q at line 1, column 2; correct it'),
   });
-  // 80 ms with stacks and pictures of all mistakes.
-  expect(leastCpuMs(refuse)).toBeLessThan(30);
 });
 
-test('what was stored with a wrong patch can be edited elsewhere', async () => {
+test('what was stored with a wrong patch can be edited elsewhere', () => {
   const wrong = { patches: [{ patch: '[]' }] };
-  expect(await sentence(shoot(wrong, { stage: 'dev' }), shoot(wrong))).toBe('allowed');
-  expect(await sentence(shoot({ ...wrong, logLevel: 'debug' }), shoot(wrong))).toContain('flux.patches[0]');
+  expect(sentence(shoot(wrong, { stage: 'dev' }), shoot(wrong))).toBe('allowed');
+  expect(sentence(shoot({ ...wrong, logLevel: 'debug' }), shoot(wrong))).toContain('flux.patches[0]');
 });
 
-test('the parser is not loaded for a Shoot without patches', async () => {
-  expect(await loadPatchRules(shoot({ size: 'small' }))).toBeUndefined();
-  expect(await loadPatchRules({ spec: { extensions: 'none' } })).toBeUndefined();
-});
-
-test('hostile texts are refused before they are parsed', async () => {
+test('hostile texts are refused before they are parsed', () => {
   const patches = Array.from({ length: 7 }, () => ({ patch: '? '.repeat(4000) }));
-  expect(await sentence(shoot({ patches }))).toContain(
+  expect(sentence(shoot({ patches }))).toContain(
     'flux.patches has more than 200 characters of ?, !, & and *; make it shorter',
   );
 });

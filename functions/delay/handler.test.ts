@@ -23,7 +23,6 @@ function contextAt(moment: Date): { context: Context; sent: ChangeRequest[] } {
       seeds: [],
       fluxDistribution: '',
       shootHealth: false,
-      delivery: 'ManagedResource',
       shootAccess: 'internal',
     },
     send: async (changes) => void sent.push(...changes),

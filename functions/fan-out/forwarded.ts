@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { FLUX_CONFIG, FLUX_SOURCE, FLUX_STATUS, projectSecretNames } from '../../shared/gardener/project-config.ts';
+import { FLUX_CONFIG, FLUX_SOURCE, FLUX_STATUS, projectSecretNames } from '../../shared/config/project-config.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type ObjectMeta, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';

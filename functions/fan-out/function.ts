@@ -7,7 +7,7 @@ import {
   projectSecretNames,
   projectSecretSubscriptions,
   RECONCILE_AT,
-} from '../../shared/gardener/project-config.ts';
+} from '../../shared/config/project-config.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
 /**

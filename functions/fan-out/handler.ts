@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FLUX_STATUS } from '../../shared/gardener/project-config.ts';
+import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import { changesFor } from '../../shared/gardener/shoot-changes.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient, ObjectList } from '../../shared/kube/client.ts';
@@ -67,7 +67,7 @@ async function sendRest(key: ReconcileKey, context: Context, position: Position,
   else await context.send([{ function: definition.name, key, cause: rest }]);
 }
 
-/** The Shoots of one page that have not heard yet. */
+/** The Shoots of one page that are still to be notified. */
 interface Page {
   shoots: Shoot[];
   names: string[];
@@ -102,7 +102,8 @@ function pagesOf(
 
   return async ({ after, token }) => {
     const { items, continue: rest } = await list(token).catch((error: unknown) => {
-      // An API server keeps the state of a list for some minutes. Once: a list that expires at once never ends.
+      // An API server keeps the state of a list for some minutes. Restart it only once: if each page
+      // expired at once, the list would never end.
       if (!(error instanceof GoneError) || token === undefined || hasExpired) throw error;
       hasExpired = true;
       return list(undefined);

@@ -14,12 +14,12 @@ export interface Position {
 }
 
 /**
- * The most runs of a pass, which suffice for tens of thousands of Shoots. A pass that takes longer is ended: each Shoot
- * hears at its next resync.
+ * The most runs of a pass, enough for tens of thousands of Shoots. A longer pass stops; the remaining Shoots are
+ * reconciled at their next resync.
  */
 export const MOST_HOPS = 200;
 
-/** A longer one does not fit into a change; the list then begins again, after the Shoots that have heard. */
+/** A longer one does not fit into a change; the list then begins again, after the Shoots that were notified. */
 const LONGEST_TOKEN = 4096;
 
 /** Where a pass begins. */

@@ -1,6 +1,6 @@
 import { githubAppProblem } from '../../shared/config/github-app.ts';
+import { FLUX_SOURCE } from '../../shared/config/project-config.ts';
 import type { Repository } from '../../shared/config/repository.ts';
-import { FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import { type Notice, warning } from './notice.ts';
 import { readIdentity } from './ssh/identity.ts';
 

@@ -4,7 +4,7 @@ import {
   fluxConfigSubscription,
   projectSecretNames,
   projectSecretSubscriptions,
-} from '../../shared/gardener/project-config.ts';
+} from '../../shared/config/project-config.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 

@@ -1,12 +1,18 @@
 import { isSsh } from '../../shared/config/checks.ts';
 import { withDocuments } from '../../shared/config/documents.ts';
-import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
-import { loadListedRules } from '../../shared/config/listed/load.ts';
+import { mergeLayers, providerConfigLayer } from '../../shared/config/effective-config.ts';
+import { type FluxConfigMap, fluxConfigMapOf, fluxConfigObject } from '../../shared/config/flux-config-map.ts';
+import type { Origins } from '../../shared/config/origins.ts';
+import { hostKeyIssues, sourceIssues } from '../../shared/config/policy/judge.ts';
+import type { Policy } from '../../shared/config/policy/policy.ts';
+import { FLUX_CONFIG, FLUX_SOURCE, projectSecretNames } from '../../shared/config/project-config.ts';
 import { projectLayers } from '../../shared/config/project-layers.ts';
+import { projectSecretProblem } from '../../shared/config/project-secret-content.ts';
 import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
-import { ConfigError, RetryableError, withFullStop } from '../../shared/errors.ts';
+import type { Landscape } from '../../shared/config/types.ts';
+import { variablesIn, withPlaceholders } from '../../shared/config/variables.ts';
+import { ConfigError, type ConfigIssue, RetryableError, withFullStop } from '../../shared/errors.ts';
 import { CREATION_REFUSED, CreationRefusedError } from '../../shared/gardener/creation-refused.ts';
-import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
@@ -17,10 +23,8 @@ import { sshHost } from '../../shared/ssh/host.ts';
 import { type ConfigMap, isOperationStillRequested, type Run, removeOperation, report } from './config-map.ts';
 import { missingCredentials } from './credentials.ts';
 import { type Decision, decide } from './decide.ts';
-import { isTrustOnFirstUse, warning } from './notice.ts';
+import { isTrustOnFirstUse, type Notice, warning } from './notice.ts';
 import { operationOf, operationRefused } from './operation.ts';
-import { refusalsOf } from './policy.ts';
-import { checkProjectSecrets } from './project-secrets.ts';
 import { contentOf, findSecret, type SourceSecret, writeSecret } from './secret.ts';
 import type { Need, Situation } from './situation.ts';
 import { generateIdentity } from './ssh/key-pair.ts';
@@ -54,7 +58,6 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   await report(run, [...notices, ...(await checkProjectSecrets(run))]);
 
   const config = await withDocuments(fluxConfigMapOf(namespace, configMap));
-  await loadListedRules({ landscape: context.settings, fluxConfig: config });
   const { issues } = projectLayers(config, undefined);
   if (issues.length > 0)
     await report(run, [warning('InvalidConfiguration', withFullStop(new ConfigError(issues).message))]);
@@ -174,4 +177,64 @@ async function scan(
     if (error instanceof RetryableError) return 'none';
     throw error;
   }
+}
+
+/** What the landscape's policy refuses in a project's `flux-config`. */
+interface Refusals {
+  issues: ConfigIssue[];
+  /** True: the repository is refused, so it gets no key pair, and its host is not contacted. */
+  isRepository: boolean;
+}
+
+/**
+ * Asks the policy about `flux-config` alone. The repository is judged also where other keys are wrong, because those do
+ * not keep it from getting a key pair.
+ */
+function refusalsOf(landscape: Landscape, fluxConfig: FluxConfigMap, repository: Repository | undefined): Refusals {
+  const { policy } = landscape;
+  if (policy === undefined) return { issues: [], isRepository: false };
+  const object = fluxConfigObject(fluxConfig.namespace);
+  const origins = { 'source.spec.url': { object, path: 'repositoryUrl' } };
+  const ofUrl = repository === undefined ? [] : urlIssues(policy, repository.url, origins);
+  const ofHostKeys = hostKeyIssues(policy, repository?.knownHosts, object);
+  const judged = new Set(['repositoryUrl', 'knownHosts']);
+  const others = issuesOf(landscape, fluxConfig).filter((issue) => issue.object === object && !judged.has(issue.path));
+  return {
+    issues: [...ofUrl, ...ofHostKeys, ...others.filter(({ rule }) => rule !== undefined)],
+    isRepository: ofUrl.length > 0,
+  };
+}
+
+/** Each Shoot has its own values in the path of a URL with variables, which its own runs judge; the host is the same. */
+function urlIssues(policy: Policy, url: string, origins: Origins): ConfigIssue[] {
+  const judged = (by: Policy) => sourceIssues(by, 'GitRepository', { url: withPlaceholders(url) }, origins);
+  const mayBeAllowed = variablesIn(url).length > 0 && judged({ ...policy, ...withoutPaths(policy) }).length === 0;
+  return mayBeAllowed ? [] : judged(policy);
+}
+
+function withoutPaths({ allowedRepositoryUrls }: Policy): Pick<Policy, 'allowedRepositoryUrls'> {
+  const ofHost = (pattern: string) => pattern.replace(/^((?:[^/]+:\/\/)?[^/]+).*$/, '$1/**');
+  return allowedRepositoryUrls === undefined ? {} : { allowedRepositoryUrls: allowedRepositoryUrls.map(ofHost) };
+}
+
+function issuesOf(landscape: Landscape, fluxConfig: FluxConfigMap): ConfigIssue[] {
+  try {
+    mergeLayers({ landscape, fluxConfig }, providerConfigLayer(undefined));
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.issues;
+    throw error;
+  }
+}
+
+/** Checks the other Secrets of the project that exist, as each of its Shoots does. */
+async function checkProjectSecrets({ garden, namespace }: Run): Promise<Notice[]> {
+  const notices = await Promise.all(
+    projectSecretNames.map(async (name) => {
+      const secret = await garden.find(resources.secrets, { namespace, name });
+      const problem = secret && projectSecretProblem(name, secret);
+      return problem === undefined ? [] : [warning('InvalidSecret', `Secret ${namespace}/${name} ${problem}.`)];
+    }),
+  );
+  return notices.flat();
 }

@@ -1,5 +1,5 @@
+import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
 import { quote } from '../../shared/config/quote.ts';
-import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import { type Notice, warning } from './notice.ts';
 

@@ -1,4 +1,4 @@
-import { NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/gardener/project-config.ts';
+import { NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/config/project-config.ts';
 import { type PublicKey, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
 import type { Situation } from './situation.ts';
 import { readIdentity } from './ssh/identity.ts';

@@ -1,4 +1,4 @@
-import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
+import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/config/project-config.ts';
 import { fingerprint } from '../../shared/ssh/public-key.ts';
 import { FINGERPRINT, FORMER_FINGERPRINT, NEXT_FINGERPRINT, NEXT_PUBLIC_KEY, PUBLIC_KEY } from './annotations.ts';
 import { type Notice, normal, warning } from './notice.ts';

@@ -1,6 +1,6 @@
 import { GITHUB_APP_KEYS } from '../../shared/config/github-app.ts';
+import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/config/project-config.ts';
 import { orRefused } from '../../shared/gardener/creation-refused.ts';
-import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/gardener/project-config.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { fieldManager, type Run } from './config-map.ts';

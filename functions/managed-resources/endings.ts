@@ -1,5 +1,7 @@
+import { fluxConfigObject } from '../../shared/config/flux-config-map.ts';
+import { projectLayers } from '../../shared/config/project-layers.ts';
 import type { ConfigInputs } from '../../shared/config/types.ts';
-import { type ConfigError, RetryableError, withFullStop } from '../../shared/errors.ts';
+import { type ConfigError, issueText, RetryableError, withFullStop } from '../../shared/errors.ts';
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import { HIBERNATED } from '../../shared/gardener/operation.ts';
 import { withShoot } from '../../shared/gardener/shoot-client.ts';
@@ -12,10 +14,9 @@ import { writtenDeletionPolicy } from './plan/deletion-policy.ts';
 import { leftAlone } from './plan/foreign.ts';
 import type { Obstacle } from './plan/obstacle.ts';
 import { namesOutOfScope } from './plan/scope.ts';
-import { showsOnlyInShoots } from './plan/unseen-issues.ts';
 import { readLayers } from './read/configuration.ts';
 import { type ControlPlane, contentNameOf, findManagedResource } from './read/control-plane.ts';
-import { release } from './release.ts';
+import { RELEASED, release } from './release.ts';
 import { oldestDeletion, type Run, waitOn } from './run.ts';
 import { restartOperator } from './shoot/adopt.ts';
 import { removeProtection } from './shoot/remove-protection.ts';
@@ -44,7 +45,7 @@ export async function takeOver(run: Run, legacy: KubeObject[]): Promise<Outcome>
   await reporter.accept();
   for (const { metadata } of legacy) {
     const live = await findManagedResource(seed, metadata);
-    if (live !== undefined) await release(seed, live);
+    if (live !== undefined) await release(seed, live, 'shoot-flux takes over from the former extension');
   }
   return waitOn(run, oldestDeletion(legacy), 2);
 }
@@ -134,7 +135,7 @@ async function keepLastApplied(
   const applied = { ...record, managedResources, problem };
   await reporter.succeeded('The last applied configuration is kept.', { applied });
   await reporter.accept();
-  for (const resource of releasable(released, live)) await release(seed, resource);
+  for (const resource of releasable(released, live)) await release(seed, resource, RELEASED);
   await reporter.finish();
   return done;
 }
@@ -146,7 +147,7 @@ async function keepLastApplied(
 async function releaseUnreadable({ seed, namespace, reporter }: Run, resource: ManagedResource): Promise<never> {
   const applied = reporter.current().status?.state?.applied;
   if (applied !== undefined) await reporter.record({ ...applied, surplus: applied.surplus ?? [] });
-  await release(seed, resource);
+  await release(seed, resource, 'its content cannot be read');
   const { name } = resource.metadata;
   const content = contentNameOf(resource);
   const problem =
@@ -154,4 +155,18 @@ async function releaseUnreadable({ seed, namespace, reporter }: Run, resource: M
       ? `ManagedResource ${namespace}/${name} names no Secret`
       : `Secret ${namespace}/${content} of ManagedResource ${name} is missing or was changed`;
   throw new RetryableError(`${problem}; the ManagedResource is released and recreated.`);
+}
+
+/**
+ * Returns whether `flux-config` has an issue that `keys`, which reads it alone, does not report on the ConfigMap: one of
+ * the merged layers, of the facts of this Shoot, or of the releases.
+ */
+export function showsOnlyInShoots({ issues }: ConfigError, { fluxConfig }: ConfigInputs): boolean {
+  if (fluxConfig === undefined) return false;
+  const object = fluxConfigObject(fluxConfig.namespace);
+  // A refusal by the policy has a rule, and is reported on the ConfigMap.
+  const suspects = issues.filter((issue) => issue.object === object && issue.rule === undefined);
+  if (suspects.length === 0) return false;
+  const reported = new Set(projectLayers(fluxConfig, undefined).issues.map(issueText));
+  return suspects.some((issue) => !reported.has(issueText(issue)));
 }

@@ -1,10 +1,3 @@
-import { isOurs } from '../../shared/gardener/gate.ts';
-import {
-  applyState,
-  legacyNames,
-  managedResourceNames,
-  ourLabelSelector,
-} from '../../shared/gardener/managed-resource.ts';
 import {
   FLUX_CONFIG,
   FLUX_SOURCE,
@@ -12,7 +5,14 @@ import {
   PULL_SECRET,
   projectSecretNames,
   RECONCILE_AT,
-} from '../../shared/gardener/project-config.ts';
+} from '../../shared/config/project-config.ts';
+import { isOurs } from '../../shared/gardener/gate.ts';
+import {
+  applyState,
+  legacyNames,
+  managedResourceNames,
+  ourLabelSelector,
+} from '../../shared/gardener/managed-resource.ts';
 import { clusterOf, extensionOf, managedResourceOf } from '../../shared/gardener/read-objects.ts';
 import { traitLabels } from '../../shared/gardener/shoot-traits.ts';
 import {
@@ -26,7 +26,7 @@ import {
 } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { type FunctionDefinition, ownKey } from '../../shared/runtime/definition.ts';
-import { rejectedNamespace } from './plan/delivery.ts';
+import { rejectedNamespace } from './plan/unknown-namespace.ts';
 
 /** Installs Flux and its configuration into a Shoot, and updates both as far as the sync mode allows. */
 export const definition: FunctionDefinition = {
@@ -157,7 +157,7 @@ function hasExtension(cluster: Cluster | undefined): boolean {
 function isNews(resource: ManagedResource): boolean {
   const { metadata, status } = resource;
   const { state } = applyState(resource);
-  // Waiting does not help: with delivery `Auto` we switch to `Direct`, otherwise the webhook may help.
+  // Waiting does not help, the webhook may.
   if (rejectedNamespace(resource) !== undefined) return true;
   if (state === 'pending') return status?.observedGeneration !== undefined;
   return state === 'applied' || status?.observedGeneration === metadata.generation;

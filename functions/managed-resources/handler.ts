@@ -9,6 +9,8 @@ import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { reconcile } from './reconcile.ts';
 import { createReporter } from './reporter.ts';
 import type { Run } from './run.ts';
+import { releaseLeftovers } from './uninstall/leftovers.ts';
+import { migrate, remove, yieldToShootDeletion } from './uninstall/operations.ts';
 
 /** gardenlet gives an operation three minutes: back-off must not use them up (trap 13). */
 const RETRY_IN_FLIGHT_SECONDS = 15;
@@ -22,7 +24,6 @@ export const handler: Handler = async (key, context) => {
   const seed = await context.kube(key.cluster);
   const loaded = await loadExtension(seed, key);
   if (loaded.state === 'absent') {
-    const { releaseLeftovers } = await import('./on-demand.ts');
     return releaseLeftovers(seed, key.namespace, context.now());
   }
   if (loaded.state === 'irrelevant') return done;
@@ -61,12 +62,10 @@ export const handler: Handler = async (key, context) => {
   }
 };
 
-/** Most runs reconcile: the code of the other operations is loaded on demand. */
-async function dispatch(run: Run): Promise<Outcome> {
+function dispatch(run: Run): Promise<Outcome> {
   const isRemoved = run.reporter.current().metadata.deletionTimestamp !== undefined;
   const isShootDeleted = run.cluster.spec.shoot.metadata.deletionTimestamp !== undefined;
   if (run.operation !== 'Migrate' && !isRemoved && !isShootDeleted) return reconcile(run);
-  const { migrate, remove, yieldToShootDeletion } = await import('./on-demand.ts');
   if (run.operation === 'Migrate') return migrate(run);
   return isRemoved ? remove(run) : yieldToShootDeletion(run);
 }

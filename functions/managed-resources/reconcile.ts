@@ -1,15 +1,20 @@
+import { behaviourChanges, behaviourText } from '../../shared/flux/behaviour-changes.ts';
 import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
-import { done, type Outcome, requeueAfter, sooner } from '../../shared/runtime/outcome.ts';
+import { withShoot } from '../../shared/gardener/shoot-client.ts';
+import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { deliverByManagedResource, pauseWhilePending } from './deliver/by-managed-resource.ts';
 import { withNextCheck } from './deliver/next-check.ts';
+import { deliverRestored } from './deliver/restored.ts';
 import { isStillApplying } from './deliver/still-applying.ts';
+import { reportHibernated, reportObstacle, takeOver } from './endings.ts';
+import { migrateStoredObjects } from './migrate.ts';
 import { isNewsOfApplying } from './news.ts';
-import { planDelivery } from './plan/direct.ts';
+import { notifyShoot } from './notify-shoot.ts';
+import { objectRef } from './objects.ts';
 import { mayDropVersions } from './plan/dropped-versions.ts';
-import { formerCrds } from './plan/former-crds.ts';
 import type { Obstacle } from './plan/obstacle.ts';
-import type { Plan } from './plan/plan.ts';
-import { isLeftProtected } from './plan/protection.ts';
+import { makePlan, type Plan } from './plan/plan.ts';
+import { isLeftProtected, namespaceRef } from './plan/protection.ts';
 import { updateScope } from './plan/scope.ts';
 import { surplusOf } from './plan/surplus.ts';
 import {
@@ -20,18 +25,23 @@ import {
   withWrittenPolicy,
 } from './read/configuration.ts';
 import { type ControlPlane, readControlPlane } from './read/control-plane.ts';
+import { readPlanParts } from './read/plan-parts.ts';
+import { endRollout } from './rollout/end.ts';
 import { needsTurn } from './rollout/needs-turn.ts';
+import { waitForTurn } from './rollout/turn.ts';
 import { oldestDeletion, type Run, waitOn } from './run.ts';
+import { adoptObjects } from './shoot/adopt.ts';
+import { removeLeftProtection } from './shoot/remove-protection.ts';
 
 /**
  * Handles Create, Reconcile and Restore: reads, decides the scope, plans, and delivers the plan. Each delivery records
  * the plan before its first write and reports at the end. Nothing in here waits.
  */
 export async function reconcile(run: Run): Promise<Outcome> {
-  if (run.cluster.spec.shoot.spec?.hibernation?.enabled === true) return (await endings()).reportHibernated(run);
+  if (run.cluster.spec.shoot.spec?.hibernation?.enabled === true) return reportHibernated(run);
 
   const live = await readControlPlane(run);
-  if (live.legacy.length > 0) return (await endings()).takeOver(run, live.legacy);
+  if (live.legacy.length > 0) return takeOver(run, live.legacy);
   const { lastOperation } = run.reporter.current().status ?? {};
   if (isNewsOfApplying(run) && isStillApplying({ ...live, lastOperation })) return requeueAfter(pauseWhilePending(run));
   const found = await withoutLeftProtection(run, live);
@@ -40,67 +50,49 @@ export async function reconcile(run: Run): Promise<Outcome> {
   const controlPlane = withWrittenPolicy(found, layers);
   const configuration = await readConfiguration(run, controlPlane, layers);
   if (isWithoutRollout(controlPlane, configuration, layers)) {
-    const outcome = await (await import('./on-demand.ts')).endRollout(run);
+    const outcome = await endRollout(run);
     if (outcome !== undefined) return outcome;
   }
-  if (configuration.type !== 'configuration')
-    return (await endings()).reportObstacle(run, controlPlane, configuration, layers);
-  const { makePlan, readPlanParts } = await import('./planning.ts');
+  if (configuration.type !== 'configuration') return reportObstacle(run, controlPlane, configuration, layers);
   const parts = await readPlanParts(run, controlPlane, configuration);
-  if (parts.type !== 'plan parts') return (await endings()).reportObstacle(run, controlPlane, parts, layers);
+  if (parts.type !== 'plan parts') return reportObstacle(run, controlPlane, parts, layers);
 
   const plan = makePlan(parts.inputs, parts.rendered, parts.synced);
-  const deletesKinds = configuration.config.flux.removedComponents === 'Delete' && formerCrds(plan).length > 0;
-  if (layers.rollout !== undefined && needsTurn({ plan, deletesKinds, operation: run.operation, ...controlPlane })) {
-    const outcome = await (await import('./on-demand.ts')).waitForTurn(run, plan, controlPlane, layers.rollout);
+  if (layers.rollout !== undefined && needsTurn({ plan, operation: run.operation, ...controlPlane })) {
+    const outcome = await waitForTurn(run, plan, controlPlane, layers.rollout);
     if (outcome !== undefined) return outcome;
   }
   const { liveVersion, isForeign } = parts;
   if (isForeign && plan.contents.has(names.crds)) {
-    const outcome = await (await import('./on-demand.ts')).adopt(run, plan);
+    const outcome = await adopt(run, plan);
     if (outcome !== undefined) return outcome;
   }
   await run.reporter.recordForeign(undefined);
   const installed = controlPlane.previous?.fluxVersion ?? liveVersion;
   if (installed !== undefined && installed !== plan.record.fluxVersion && plan.contents.has(names.crds)) {
-    await (await import('./on-demand.ts')).announceUpgrade(run, installed, plan);
+    await announceUpgrade(run, installed, plan);
   }
   const { upgradingTo } = run.reporter.current().status?.state ?? {};
   if (mayDropVersions({ plan, liveVersion, upgradingTo, ...controlPlane })) {
-    const outcome = await (await import('./on-demand.ts')).migrateStoredObjects(run, plan, controlPlane);
+    const outcome = await migrateStoredObjects(run, plan, controlPlane);
     if (outcome !== undefined) return outcome;
   }
   const { warnings } = plan.record;
   if (warnings !== undefined) {
-    await (await import('./on-demand.ts')).notifyWarnings(run, warnings, controlPlane.previous?.warnings);
+    await notifyWarnings(run, warnings, controlPlane.previous?.warnings);
   }
-  const delivery = planDelivery(run.context.settings.delivery, plan, controlPlane);
-  const outcome = await deliver(run, plan, delivery, controlPlane);
-  const settled = await settleKinds(run, plan, deletesKinds, outcome);
+  const outcome = await deliver(run, plan, controlPlane);
   // The record no longer names objects that are pending removal: the next run releases the rest.
   const scope = updateScope(plan.record.syncMode, controlPlane.isBootstrapped, plan.record);
   const isNarrower = outcome.type === 'done' && configuration.scope.sync && !scope.sync;
   if (isNarrower) return requeueAfter(1);
-  return sooner(settled, unlessLeftProtected(run, live, withNextCheck(run, plan, outcome)));
+  return unlessLeftProtected(run, live, withNextCheck(run, plan, outcome));
 }
 
-/** Most Shoots are neither delivered to directly nor just restored: that code is loaded on demand. */
-async function deliver(
-  run: Run,
-  plan: Plan,
-  delivery: ReturnType<typeof planDelivery>,
-  controlPlane: ControlPlane,
-): Promise<Outcome> {
-  if (delivery.by === 'us') return (await endings()).deliverDirectly(run, plan, delivery, controlPlane);
+async function deliver(run: Run, plan: Plan, controlPlane: ControlPlane): Promise<Outcome> {
   const surplus = surplusOf(plan, { ...controlPlane, operation: run.operation });
   if (surplus === undefined) return deliverByManagedResource(run, plan, controlPlane);
-  return (await endings()).deliverRestored(run, plan, controlPlane, surplus);
-}
-
-/** Deletes the kinds of removed components, or keeps them after all, once everything else is done. */
-async function settleKinds(run: Run, plan: Plan, deletes: boolean, { type }: Outcome): Promise<Outcome> {
-  if (type !== 'done' || !(deletes || plan.record.deletingKinds !== undefined)) return done;
-  return (await import('./on-demand.ts')).settleFormerKinds(run, plan, deletes);
+  return deliverRestored(run, plan, controlPlane, surplus);
 }
 
 /** True where the project has ended its rollout; a configuration that is not valid may only be a mistake in it. */
@@ -109,14 +101,11 @@ function isWithoutRollout({ previous }: ControlPlane, { type }: Configuration | 
   return type === 'configuration' || layers.fluxConfig === undefined;
 }
 
-/** Loaded on demand, because most runs deliver a plan. */
-const endings = () => import('./on-demand.ts');
-
 /** Once the resource-manager has released the installed objects, nothing puts the protection back. */
 async function withoutLeftProtection(run: Run, found: ControlPlane): Promise<ControlPlane> {
   const isReleased = !found.live.has(names.crds) && !found.live.has(names.controllers);
   if (!isReleased || !isLeftProtected(found.previous)) return found;
-  return (await import('./on-demand.ts')).removeLeftProtection(run, found);
+  return removeLeftProtection(run, found);
 }
 
 /** The next run removes the protection from what this one has released, or did not reach in the shoot. */
@@ -125,4 +114,45 @@ function unlessLeftProtected(run: Run, { previous, live }: ControlPlane, outcome
   if (outcome.type !== 'done' || !isLeftProtected(state?.applied)) return outcome;
   const unreachableSince = isLeftProtected(previous) ? lastOperation?.lastUpdateTime : undefined;
   return waitOn(run, oldestDeletion(live.values()) ?? unreachableSince, 2);
+}
+
+/**
+ * Takes over a Flux that others have installed, where the configuration asks for it (decision 60).
+ * @returns undefined when the plan can be delivered
+ */
+async function adopt(run: Run, { contents, record }: Plan): Promise<Outcome | undefined> {
+  const installed = [names.crds, names.controllers].flatMap((name) => contents.get(name) ?? []);
+  const refs = new Set([namespaceRef(record), ...installed.map(objectRef)]);
+  // Recorded before the first write, so that whatever ends the adoption can remove the protection again.
+  const recorded = { upgradingTo: record.fluxVersion, adopting: [...refs] };
+  await run.reporter.processing('Taking over the Flux in the shoot.', recorded);
+  await run.reporter.accept();
+  const isDone = await withShoot(run, (shoot) => adoptObjects(shoot, [...refs], run.isTimeUp));
+  return isDone === true ? undefined : requeueAfter(1);
+}
+
+/**
+ * Reports what an upgrade of Flux changes, as Events of the Shoot in the garden, before anything of the release reaches
+ * the shoot. Safe to repeat: the same sentence is one Event. A migration of stored objects takes many runs; its record
+ * says that the first of them has reported.
+ * @param from the release that runs
+ */
+async function announceUpgrade(run: Run, from: string, { record }: Pick<Plan, 'record'>): Promise<void> {
+  if (run.reporter.current().status?.state?.upgradingTo === record.fluxVersion) return;
+  for (const change of behaviourChanges(from, record.fluxVersion, record.components)) {
+    const message = `Flux is upgraded from ${from} to ${record.fluxVersion}. ${behaviourText(change)}`;
+    await notifyShoot(run, { type: 'Normal', reason: 'FluxUpgrade', message });
+  }
+}
+
+/**
+ * Reports what the configuration says in vain as one Event of the Shoot, with each warning that the last applied
+ * configuration did not have: one request, however many there are. Called before the record of the warnings: a run that
+ * is killed in between writes the same Event again.
+ */
+async function notifyWarnings(run: Run, warnings: readonly string[], known: readonly string[] = []): Promise<void> {
+  const added = warnings.filter((warning) => !known.includes(warning));
+  if (added.length === 0) return;
+  const message = added.map((warning) => `${warning}.`).join(' ');
+  await notifyShoot(run, { type: 'Warning', reason: 'ConfigurationWarning', message });
 }

@@ -1,5 +1,5 @@
+import type { Line } from '../../shared/gardener/status/line.ts';
 import { secondsSince } from '../../shared/runtime/growing-pause.ts';
-import type { Line } from '../../shared/status/line.ts';
 import type { FluxState } from './flux-state.ts';
 
 /** A step that is over sooner is not shown: most edits reach a Shoot within this time. */

@@ -1,6 +1,6 @@
+import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import { isOurs } from '../../shared/gardener/gate.ts';
 import { HIBERNATED } from '../../shared/gardener/operation.ts';
-import { FLUX_STATUS } from '../../shared/gardener/project-config.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
 import { EXTENSION_TYPE, type Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';

@@ -1,20 +1,20 @@
 import { CreationRefusedError } from '../../shared/gardener/creation-refused.ts';
 import { isOurs } from '../../shared/gardener/gate.ts';
 import { clusterOf, extensionOf } from '../../shared/gardener/read-objects.ts';
-import { fieldsOf } from '../../shared/gardener/shapes.ts';
+import { secondsUntilOver } from '../../shared/gardener/rollout/state.ts';
+import { ROLLOUT_STATE, readState } from '../../shared/gardener/rollout/text.ts';
+import type { Line } from '../../shared/gardener/status/line.ts';
+import { isOwn, publishedLine, shootAfter } from '../../shared/gardener/status/status-map.ts';
 import { type Extension, OPERATION_ANNOTATION, type Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AlreadyExistsError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { secondsUntilOver } from '../../shared/rollout/state.ts';
-import { ROLLOUT_STATE, readState } from '../../shared/rollout/text.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import type { Line } from '../../shared/status/line.ts';
-import { isOwn, publishedLine, shootAfter } from '../../shared/status/status-map.ts';
+import { fieldsOf } from '../../shared/shapes.ts';
 import { decide, isHealthy, secondsUntilShown, transition } from './decide.ts';
 import { type FluxState, fluxState, rolloutNews } from './flux-state.ts';
 import { foreignEvent, refusedEvent, transitionEvent } from './notice.ts';
@@ -92,7 +92,7 @@ function nextLook(outcome: Outcome, looks: (number | undefined)[]): Outcome {
   return outcome !== done || seconds.length === 0 ? outcome : requeueAfter(Math.min(...seconds));
 }
 
-/** Seconds until a look that ends a rollout: a Shoot of which nothing is heard causes none, and no other one waits. */
+/** Seconds until the next run that may end a rollout: a silent Shoot causes no run, so a timer is needed. */
 function untilOver(written: Published, live: KubeObject | undefined, now: Date): number | undefined {
   const map = written.type === 'written' ? written.map : live;
   const state = readState(fieldsOf(map?.data)?.[ROLLOUT_STATE]);

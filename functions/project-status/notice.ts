@@ -1,11 +1,11 @@
+import { FLUX_STATUS, STATUS_OWNER } from '../../shared/config/project-config.ts';
 import { CREATION_REFUSED } from '../../shared/gardener/creation-refused.ts';
 import { type EventSubject, eventAbout } from '../../shared/gardener/event.ts';
-import { FLUX_STATUS, STATUS_OWNER } from '../../shared/gardener/project-config.ts';
+import type { Line } from '../../shared/gardener/status/line.ts';
+import { countOf, MOST_KEYS } from '../../shared/gardener/status/status-map.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
-import type { Line } from '../../shared/status/line.ts';
-import { countOf, MOST_KEYS } from '../../shared/status/status-map.ts';
 
 /** Returns the Event on the Shoot; the same one for the same transition, whenever a run reports it. */
 export function transitionEvent(

@@ -1,9 +1,5 @@
-import { fieldsOf } from '../../shared/gardener/shapes.ts';
-import type { KubeClient } from '../../shared/kube/client.ts';
-import { ConflictError, InvalidError, NotFoundError } from '../../shared/kube/errors.ts';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { ROLLOUT_STATE, readState, rolloutData } from '../../shared/rollout/text.ts';
-import type { Line } from '../../shared/status/line.ts';
+import { ROLLOUT_STATE, readState, rolloutData } from '../../shared/gardener/rollout/text.ts';
+import type { Line } from '../../shared/gardener/status/line.ts';
 import {
   changesFor,
   countOf,
@@ -12,7 +8,11 @@ import {
   readyShootsOf,
   shootsOf,
   statusMapName,
-} from '../../shared/status/status-map.ts';
+} from '../../shared/gardener/status/status-map.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { ConflictError, InvalidError, NotFoundError } from '../../shared/kube/errors.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { fieldsOf } from '../../shared/shapes.ts';
 import { type Result, settle } from './settle.ts';
 
 /** The field manager of everything that this function writes. */

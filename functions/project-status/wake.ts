@@ -1,14 +1,14 @@
-import { FLUX_STATUS } from '../../shared/gardener/project-config.ts';
-import { fieldsOf } from '../../shared/gardener/shapes.ts';
+import { FLUX_STATUS } from '../../shared/config/project-config.ts';
+import { compareOrder, isPaused, mostInProgress, type RolloutState } from '../../shared/gardener/rollout/state.ts';
+import { ROLLOUT_STATE, readState } from '../../shared/gardener/rollout/text.ts';
 import { changesFor } from '../../shared/gardener/shoot-changes.ts';
+import { shootsOf } from '../../shared/gardener/status/status-map.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { compareOrder, isPaused, mostInProgress, type RolloutState } from '../../shared/rollout/state.ts';
-import { ROLLOUT_STATE, readState } from '../../shared/rollout/text.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { Context } from '../../shared/runtime/context.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { shootsOf } from '../../shared/status/status-map.ts';
+import { fieldsOf } from '../../shared/shapes.ts';
 import type { Place, Published } from './publish.ts';
 
 /** A run reads so many Shoots; others have their own looks. */

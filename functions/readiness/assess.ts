@@ -1,10 +1,10 @@
+import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/config/project-config.ts';
 import { configHashSuffix } from '../../shared/gardener/checked.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
-import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/gardener/project-config.ts';
-import { textAt } from '../../shared/gardener/shapes.ts';
 import type { Applied, FluxStatus, ListedObject, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
+import { textAt } from '../../shared/shapes.ts';
 import { controllersVerdict, type ObservedControllers } from './controllers.ts';
 import { explain, isForUser } from './explain/explain.ts';
 import { nameOf, type Origin } from './explain/places.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { appliedFactory, conditionFactory } from '../../shared/gardener/testing.ts';
-import { configurationFollowed, mergeConditions, ownTypes } from './conditions.ts';
+import { configurationFollowed, mergeConditions, ownTypes } from './publish.ts';
 import type { Verdict } from './verdict.ts';
 
 const now = new Date('2026-03-04T05:06:07Z');

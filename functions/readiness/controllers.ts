@@ -1,9 +1,9 @@
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
-import { entriesAt, fieldsOf, shapedConditions, textAt } from '../../shared/gardener/shapes.ts';
 import type { Applied, Condition } from '../../shared/gardener/types.ts';
 import { type RefusalKind, refusalIn } from '../../shared/kube/refusal.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../shared/runtime/safe-text.ts';
+import { entriesAt, fieldsOf, shapedConditions, textAt } from '../../shared/shapes.ts';
 import type { Previous } from './keep-verdict.ts';
 import { isObservedGeneration } from './kstatus.ts';
 import type { Verdict } from './verdict.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shapedObject } from '../../shared/gardener/shapes.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
+import { shapedObject } from '../../shared/shapes.ts';
 import { assess } from './assess.ts';
 import { essentials } from './essentials.ts';
 import { applied, deployments, kustomization, source } from './testing.ts';

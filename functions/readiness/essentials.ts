@@ -1,5 +1,5 @@
-import { fieldsOf, shapedConditions, textAt } from '../../shared/gardener/shapes.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
+import { fieldsOf, shapedConditions, textAt } from '../../shared/shapes.ts';
 
 /** More than we write into a spec, or a controller into labels. */
 const MOST_CHARACTERS = 128 * 1024;

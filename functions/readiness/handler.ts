@@ -10,7 +10,7 @@ import { growingPause, LONGEST_PAUSE_SECONDS, secondsSince } from '../../shared/
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { assess, assessAsUnknown, type Observed } from './assess.ts';
 import { observe } from './observe.ts';
-import { isStuck, RARELY } from './polling.ts';
+import { APPLYING_CHECK_SECONDS, isStuck } from './polling.ts';
 import { publish, publishForeign, publishWhilePaused } from './publish.ts';
 
 /** Assesses Flux once its objects are applied; before that, the end of the operation wakes this function. */
@@ -32,7 +32,7 @@ export const handler: Handler = async (key, context) => {
   const items = await listManagedResources(seed, key.namespace);
   if (!allApplied(applied, items)) {
     await publishWhilePaused(seed, extension, false, context);
-    return isStuck(extension, context.now()) ? done : requeueAfter(RARELY);
+    return isStuck(extension, context.now()) ? done : requeueAfter(APPLYING_CHECK_SECONDS);
   }
   const observed = await observeShoot(seed, key.namespace, applied, context);
   const previous = { conditions: extension.status?.conditions ?? [], now: context.now() };

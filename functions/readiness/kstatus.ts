@@ -1,6 +1,6 @@
-import { fieldsOf, shapedConditions, textAt } from '../../shared/gardener/shapes.ts';
 import type { Condition } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
+import { fieldsOf, shapedConditions, textAt } from '../../shared/shapes.ts';
 
 /** Readiness of a Flux object, by the rules of kstatus and the Flux CLI (docs/flux-facts.md, Conditions and events). */
 export type Readiness =

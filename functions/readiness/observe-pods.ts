@@ -1,10 +1,12 @@
-import type { Applied } from '../../shared/gardener/types.ts';
+import { FLUX_REGISTRY, PULL_SECRET } from '../../shared/config/project-config.ts';
+import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
+import type { Applied, ImagePlaces } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AnswerTooLargeError } from '../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { beginOf, safeText } from '../../shared/runtime/safe-text.ts';
+import { entriesAt, fieldsOf, textAt } from '../../shared/shapes.ts';
 import type { PullReport } from './controllers.ts';
-import { pullReport } from './pull-sentence.ts';
-import { pullFailureOf } from './pulls.ts';
 
 const pods: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 
@@ -39,4 +41,180 @@ async function podsOf(shoot: KubeClient, namespace: string, controllers: readonl
     if (error instanceof AnswerTooLargeError) return [];
     throw error;
   }
+}
+
+type Place = NonNullable<ImagePlaces[keyof ImagePlaces]>;
+
+/** What a user has to correct; the other problems may end without that. */
+const ofUsers: ReadonlySet<PullProblem> = new Set(['certificate', 'credentials', 'missing', 'name']);
+
+/**
+ * Returns what Pods say about an image that cannot be pulled; undefined when none waits for one.
+ * @param missingSecrets the Secrets for pulling that they name and the shoot does not have
+ */
+export function pullReport(
+  applied: Applied,
+  pods: readonly KubeObject[],
+  missingSecrets: readonly string[],
+): PullReport | undefined {
+  const failure = pullFailureOf(pods);
+  if (failure === undefined) return undefined;
+  return {
+    image: safeText(failure.image),
+    sentence: pullSentence(applied, failure, missingSecrets),
+    quoted: safeText(failure.message),
+    hasCause: failure.problem !== 'unknown',
+    needsUser: ofUsers.has(failure.problem) || missingSecrets.length > 0,
+  };
+}
+
+/**
+ * Returns what is wrong with an image and where to correct it, without the words of the kubelet.
+ * @param missingSecrets the Secrets for pulling that its Pod names and the shoot does not have
+ */
+function pullSentence(applied: Applied, failure: PullFailure, missingSecrets: readonly string[]): string {
+  const text = explained(applied, failure, missingSecrets);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function explained(applied: Applied, failure: PullFailure, missingSecrets: readonly string[]): string {
+  const image = `image "${safeText(failure.image)}"`;
+  const places = placesOf(applied);
+  const [missing] = missingSecrets;
+  if (missing !== undefined && failure.problem !== 'name') {
+    return `${image} cannot be pulled without ${secretName(missing, applied)}, which the shoot does not have; ${deliver(missing, places)}`;
+  }
+  switch (failure.problem) {
+    case 'credentials':
+      return `the registry denies access to ${image}; ${credentials(failure, applied, places)}`;
+    case 'missing':
+      return `the registry has no ${image}; copy it there, or correct ${places.registry}`;
+    case 'name':
+      return `${image} is no valid name of an image; correct ${places.registry}`;
+    case 'certificate':
+      return `the nodes do not trust the registry of ${image}; give its certificate to the nodes, or correct ${places.registry}`;
+    case 'rateLimit':
+      return `the registry limits how often ${image} is pulled; use credentials (${places.pullSecret}), or a mirror (${places.registry})`;
+    case 'unreachable':
+      return `the nodes do not reach the registry of ${image}; allow them to (firewall, proxy), or correct ${places.registry}`;
+    default:
+      return `${image} cannot be pulled; check ${places.registry} and ${places.pullSecret}`;
+  }
+}
+
+/** Where registry and pull secret are configured, or could be. */
+function placesOf({ imagePlaces = {}, managedResources }: Applied): { registry: string; pullSecret: string } {
+  if (managedResources[managedResourceNames.controllers] === undefined) {
+    // The sync mode has released the installation.
+    return { registry: 'the image of the Deployment in the shoot', pullSecret: 'its imagePullSecrets' };
+  }
+  const registry = imagePlaces.registry ? placeText(imagePlaces.registry) : 'registry in the configuration';
+  const patches =
+    imagePlaces.patches === undefined ? '' : `, or the patch of the image in ${placeText(imagePlaces.patches)}`;
+  return {
+    registry: `${registry}${patches}`,
+    pullSecret: imagePlaces.imagePullSecret
+      ? placeText(imagePlaces.imagePullSecret)
+      : 'imagePullSecret in the configuration',
+  };
+}
+
+/** `flux.registry of the providerConfig`, `registry in ConfigMap garden-foo/flux-config`. */
+function placeText({ object, path }: Place): string {
+  return object === 'providerConfig' ? `${path} of the providerConfig` : `${path} in ${object}`;
+}
+
+function secretName(name: string, { namespace }: Applied): string {
+  return `Secret ${namespace}/${safeText(name)}`;
+}
+
+function deliver(name: string, places: { pullSecret: string }): string {
+  if (name === FLUX_REGISTRY) return `create Secret ${FLUX_REGISTRY} in the project again`;
+  if (name === PULL_SECRET) return "ask the operators for the landscape's pull secret";
+  return `copy it with additionalSecretResources, create it there, or correct ${places.pullSecret}`;
+}
+
+function credentials(
+  { pullSecrets }: PullFailure,
+  applied: Applied,
+  places: { registry: string; pullSecret: string },
+): string {
+  const [name] = pullSecrets;
+  if (name === undefined) {
+    return `name a pull secret (${places.pullSecret}), create Secret ${FLUX_REGISTRY} in the project, or correct ${places.registry}`;
+  }
+  const original =
+    name === FLUX_REGISTRY
+      ? `Secret ${FLUX_REGISTRY} in the project`
+      : name === PULL_SECRET
+        ? "the landscape's pull secret"
+        : `the original of ${secretName(name, applied)}`;
+  return `correct the credentials in ${original}, or correct ${places.registry}`;
+}
+
+/** Why an image cannot be pulled, as far as the message of the kubelet says. */
+type PullProblem = 'certificate' | 'rateLimit' | 'credentials' | 'missing' | 'unreachable' | 'name' | 'unknown';
+
+/** A container of Flux whose image cannot be pulled. */
+interface PullFailure {
+  image: string;
+  problem: PullProblem;
+  /** What the kubelet says; its length is limited. */
+  message: string;
+  /** The Secrets that its Pod names for pulling. */
+  pullSecrets: string[];
+}
+
+/** What the kubelet gives as the reason of a container that waits for its image. */
+const waiting: ReadonlySet<string> = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'InvalidImageName',
+  'ErrImageNeverPull',
+  'ImageInspectError',
+  'RegistryUnavailable',
+  'SignatureValidationFailed',
+]);
+
+/**
+ * Messages of container runtimes; the first match counts. A registry that limits requests or whose certificate is not
+ * trusted may also be called forbidden or not found.
+ */
+const problems: [PullProblem, RegExp][] = [
+  ['certificate', /x509:|certificate (?:signed by|is not|has expired)|server gave HTTP response to HTTPS client/],
+  ['rateLimit', /toomanyrequests|too many requests|\b429\b|rate limit/i],
+  ['credentials', /\b40[13]\b|unauthorized|authorization failed|denied|forbidden|no basic auth|insufficient_scope/i],
+  ['missing', /not found|(?:manifest|name) unknown|\b404\b|does not exist/i],
+  [
+    'unreachable',
+    /no such host|connection (?:refused|reset)|i\/o timeout|no route to host|TLS handshake timeout|deadline exceeded|dial tcp|\bEOF\b/,
+  ],
+];
+
+/** Returns the failure that says most about its cause; undefined when no Pod waits for an image. */
+function pullFailureOf(pods: readonly KubeObject[]): PullFailure | undefined {
+  const failures = pods.flatMap(failuresOf);
+  return failures.find(({ problem }) => problem !== 'unknown') ?? failures[0];
+}
+
+function failuresOf({ spec, status }: KubeObject): PullFailure[] {
+  const statuses = [...entriesAt(status, 'initContainerStatuses'), ...entriesAt(status, 'containerStatuses')];
+  const pullSecrets = entriesAt(spec, 'imagePullSecrets').flatMap(({ name }) =>
+    typeof name === 'string' ? [name] : [],
+  );
+  return statuses.flatMap((container) => {
+    const state = fieldsOf(fieldsOf(container.state)?.waiting);
+    const reason = textAt(state, 'reason') ?? '';
+    if (!waiting.has(reason)) return [];
+    const image = textAt(container, 'image') ?? '';
+    const message = beginOf(textAt(state, 'message') ?? '');
+    return [{ image, problem: problemOf(reason, message, image), message, pullSecrets }];
+  });
+}
+
+function problemOf(reason: string, message: string, image: string): PullProblem {
+  if (reason === 'InvalidImageName') return 'name';
+  // The name of an image may have any of these words.
+  const words = image === '' ? message : message.replaceAll(image, '');
+  return problems.find(([, pattern]) => pattern.test(words))?.[0] ?? 'unknown';
 }

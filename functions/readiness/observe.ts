@@ -6,6 +6,7 @@ import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import type { Observed } from './assess.ts';
 import { lateControllers } from './controllers.ts';
 import { essentials } from './essentials.ts';
+import { observePods } from './observe-pods.ts';
 
 /**
  * Reads Flux in the shoot: with three requests, one for Pods that do not start, and few for each kind of other objects.
@@ -33,7 +34,6 @@ export async function observe(shoot: KubeClient, applied: Applied, now: Date): P
 
 /** Few Shoots need this code. */
 async function findPullFailure(shoot: KubeClient, applied: Applied, late: string[]): Promise<Observed['pull']> {
-  const { observePods } = await import('./observe-pods.ts');
   return observePods(shoot, applied, late);
 }
 

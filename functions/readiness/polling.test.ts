@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { conditionFactory, extensionFactory, lastOperationFactory } from '../../shared/gardener/testing.ts';
 import { growingPause } from '../../shared/runtime/growing-pause.ts';
-import { isStuck, secondsUntilNextCheck, secondsWhileReconciling } from './polling.ts';
+import { isStuck, READY_CHECK_SECONDS, secondsUntilNextCheck, secondsWhileReconciling } from './polling.ts';
 
 const now = new Date('2026-03-04T05:06:07Z');
 const ago = (seconds: number) => now.getTime() - seconds * 1000;
@@ -41,7 +41,7 @@ describe('secondsUntilNextCheck', () => {
   });
 
   it('checks seldom when everything is Ready, and not at all when it is also released', () => {
-    expect(secondsUntilNextCheck(changed(10), true, false, { now })).toBe(720);
+    expect(secondsUntilNextCheck(changed(10), true, false, { now })).toBe(READY_CHECK_SECONDS);
     expect(secondsUntilNextCheck(changed(10), true, true, { now })).toBeUndefined();
   });
 
@@ -49,7 +49,7 @@ describe('secondsUntilNextCheck', () => {
     [0, false, 120],
     [600, false, 120],
     [0, true, undefined],
-    [901, false, 720],
+    [901, false, READY_CHECK_SECONDS],
     [901, true, undefined],
   ])(
     'checks a Ready shoot again for a while, because Flux may use what was applied late (applied %i s ago, released %s: %s s)',
@@ -62,7 +62,7 @@ describe('secondsUntilNextCheck', () => {
 describe('while a controller only reconciles again', () => {
   it('checks soon after an operation, and as seldom as a Ready shoot later', () => {
     expect(secondsWhileReconciling({ now, endedAt: ago(10) })).toBe(20);
-    expect(secondsWhileReconciling({ now, endedAt: ago(1000) })).toBe(720);
+    expect(secondsWhileReconciling({ now, endedAt: ago(1000) })).toBe(READY_CHECK_SECONDS);
   });
 });
 

@@ -1,8 +1,10 @@
 import type { Condition, Extension } from '../../shared/gardener/types.ts';
 import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
 
-/** Seconds between two checks of a shoot where no change is expected: with both resyncs seven looks an hour (decision 32). */
-export const RARELY = 720;
+/** Seconds between two checks of a Shoot that is Ready and not released: with both resyncs seven checks an hour (decision 32). */
+export const READY_CHECK_SECONDS = 720;
+/** Seconds until a check while content is still being applied: its end is an event, and this only covers a lost one. */
+export const APPLYING_CHECK_SECONDS = 720;
 /** Seconds between two checks while a controller reconciles, which seldom takes longer. */
 export const SOON = 20;
 
@@ -32,7 +34,7 @@ export function secondsUntilNextCheck(
 ): number | undefined {
   const applied = secondsSince(endedAt, now);
   if (allTrue && isReleased) return undefined;
-  if (allTrue) return applied < AFTER_SUCCESS.for ? AFTER_SUCCESS.every : RARELY;
+  if (allTrue) return applied < AFTER_SUCCESS.for ? AFTER_SUCCESS.every : READY_CHECK_SECONDS;
   if (applied < 120) return 5;
   if (applied < 900) return SOON;
   // A condition that changes all the time does not bring back the short intervals.
@@ -42,7 +44,7 @@ export function secondsUntilNextCheck(
 
 /** Returns the pause while a controller only reconciles again: soon after an operation, else as if it were done. */
 export function secondsWhileReconciling({ now, endedAt = 0 }: Since): number {
-  return secondsSince(endedAt, now) < AFTER_SUCCESS.for ? SOON : RARELY;
+  return secondsSince(endedAt, now) < AFTER_SUCCESS.for ? SOON : READY_CHECK_SECONDS;
 }
 
 /** True when the operation has not succeeded for long, so that two functions would look at what stays wrong. */

@@ -3,7 +3,7 @@ import type { Applied } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { controllersVerdict, lateControllers } from './controllers.ts';
 import type { Previous } from './keep-verdict.ts';
-import { pullReport } from './pull-sentence.ts';
+import { pullReport } from './observe-pods.ts';
 import { applied, deployment, deployments } from './testing.ts';
 
 const image = 'registry.example.com/fluxcd/source-controller:v1.9.1';

@@ -1,8 +1,6 @@
-import { asObject } from '../../shared/config/values.ts';
+import { asObject, asString } from '../../shared/config/values.ts';
 import { RESOURCE_MANAGER } from '../../shared/gardener/types.ts';
-import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
-import { containerOf, FLAG, namespacesOf, patchToAdd } from './container.ts';
-import { imageProblem } from './image.ts';
+import type { AdmissionAnswer, AdmissionRequest, JsonPatchOperation } from '../../shared/kube/admission.ts';
 
 /** More than any Shoot has: Flux, its source and its Kustomization, and those of other extensions. */
 const MOST_KEPT = 50;
@@ -56,4 +54,110 @@ export function decide({ object, oldObject }: AdmissionRequest, target: TargetNa
 
 function warning(reason: string): string {
   return `shoot-flux: ${RESOURCE_MANAGER}: ${reason}`;
+}
+
+/** The flag of the resource-manager that adds a namespace of the shoot to its target namespaces; repeatable. */
+const FLAG = '--extra-target-namespace';
+
+/** The container of the resource-manager in its Deployment. */
+interface Container {
+  index: number;
+  image: string;
+  command: string[];
+  /** Undefined when there is no list. */
+  args: string[] | undefined;
+}
+
+/** Finds the container in a Deployment, which may be malformed. */
+function containerOf(deployment: Record<string, unknown> | undefined): Container | undefined {
+  const template = asObject(asObject(deployment?.spec)?.template);
+  const containers = asObject(template?.spec)?.containers;
+  if (!Array.isArray(containers)) return undefined;
+  const index = containers.findIndex((container) => asObject(container)?.name === RESOURCE_MANAGER);
+  const container = asObject(containers[index]);
+  if (container === undefined) return undefined;
+  const { image, command, args } = container;
+  return {
+    index,
+    image: asString(image) ?? '',
+    command: textsOf(command),
+    args: Array.isArray(args) ? textsOf(args) : undefined,
+  };
+}
+
+/** Returns the target namespaces of a container, in the forms `--flag=value`, `--flag value` and separated by commas. */
+function namespacesOf(container: Container | undefined): string[] {
+  const words = container === undefined ? [] : commandLine(container);
+  const flags = words.slice(0, endOfFlags(words));
+  const values = flags.flatMap((argument, index) => {
+    if (argument.startsWith(`${FLAG}=`)) return [argument.slice(FLAG.length + 1)];
+    return argument === FLAG ? [flags[index + 1] ?? ''] : [];
+  });
+  return values.flatMap((value) => value.split(',')).filter((namespace) => namespace !== '');
+}
+
+/** Returns the patch that adds target namespaces: at the end, or before a `--` that ends the flags. */
+function patchToAdd(namespaces: string[], container: Container): JsonPatchOperation[] {
+  if (namespaces.length === 0) return [];
+  const { index, command, args } = container;
+  const path = `/spec/template/spec/containers/${index}`;
+  const flags = namespaces.map((namespace) => `${FLAG}=${namespace}`);
+  const end = endOfFlags(commandLine(container));
+  if (end >= command.length && args === undefined) return [{ op: 'add', path: `${path}/args`, value: flags }];
+  const [list, start] = end < command.length ? ['command', end] : ['args', end - command.length];
+  return flags.map((value, offset) => ({ op: 'add', path: `${path}/${list}/${start + offset}`, value }));
+}
+
+/** Returns everything that the process gets: the command may contain flags as well. */
+function commandLine({ command, args }: Container): string[] {
+  return [...command, ...(args ?? [])];
+}
+
+/** Returns the position of a lone `--`, after which nothing is a flag, or the end. */
+function endOfFlags(words: readonly string[]): number {
+  const end = words.indexOf('--');
+  return end === -1 ? words.length : end;
+}
+
+/** Keeps the position of each entry, because the patch uses it. */
+function textsOf(value: unknown): string[] {
+  return (Array.isArray(value) ? value : []).map((entry) => asString(entry) ?? '');
+}
+
+/** The first Gardener whose resource-manager supports the flag (rule 3); older ones do not start with it. */
+const FIRST = { major: 1, minor: 147 };
+
+const FIRST_VERSION = `v${FIRST.major}.${FIRST.minor}`;
+
+const LONGEST_QUOTE = 200;
+
+const VERSION = /^v?(\d+)\.(\d+)(?:\.(\d+))?(-.+)?$/;
+
+/** A greater number is the year of a date, not a version. */
+const LAST_MAJOR = 99;
+
+/** Returns why the resource-manager of this image must not get the flag; undefined when it supports it. */
+function imageProblem(image: string): string | undefined {
+  const tag = tagOf(image);
+  const [, major, minor, patch = '0', suffix] = VERSION.exec(tag ?? '') ?? [];
+  if (major === undefined || minor === undefined || Number(major) > LAST_MAJOR) {
+    return tag === undefined ? `image ${cut(image)} has no tag` : `image tag ${cut(tag)} is not a version`;
+  }
+  const ahead = Number(major) - FIRST.major || Number(minor) - FIRST.minor;
+  if (ahead < 0) return `image version ${cut(tag ?? '')} is older than ${FIRST_VERSION}`;
+  const isFirst = ahead === 0 && Number(patch) === 0;
+  return isFirst && suffix !== undefined
+    ? `image version ${cut(tag ?? '')} may be older than ${FIRST_VERSION}.0`
+    : undefined;
+}
+
+/** Reads the tag of `registry:5000/path/name:tag@digest`: a colon before the last slash belongs to the port. */
+function tagOf(image: string): string | undefined {
+  const name = image.split('@')[0]?.split('/').at(-1) ?? '';
+  return name.split(':')[1];
+}
+
+/** The image is quoted in a warning and in the log. */
+function cut(text: string): string {
+  return text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text;
 }

@@ -1,4 +1,4 @@
-import { FLUX_CONFIG } from '../../shared/gardener/project-config.ts';
+import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
 import { EXTENSION_TYPE, RESOURCE_MANAGER } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';

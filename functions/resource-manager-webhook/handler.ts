@@ -1,7 +1,17 @@
-import type { WebhookHandler } from '../../shared/runtime/webhook.ts';
-import { decide, leaveUnchanged } from './decide.ts';
-import { readLayers } from './read.ts';
-import { targetNamespacesOf } from './target-namespaces.ts';
+import { withDocuments } from '../../shared/config/documents.ts';
+import { effectiveConfig } from '../../shared/config/effective-config.ts';
+import { fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
+import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
+import { PROVIDER_CONFIG } from '../../shared/config/provider-config.ts';
+import type { ConfigInputs, EffectiveConfig } from '../../shared/config/types.ts';
+import { ConfigError, type ConfigIssue, ShootFluxError } from '../../shared/errors.ts';
+import { shootTraits } from '../../shared/gardener/shoot-traits.ts';
+import { type Cluster, EXTENSION_TYPE } from '../../shared/gardener/types.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import type { WebhookContext, WebhookHandler } from '../../shared/runtime/webhook.ts';
+import { decide, leaveUnchanged, type TargetNamespaces } from './decide.ts';
 
 /** A name as Kubernetes permits it for a namespace. */
 const NAMESPACE = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -20,3 +30,103 @@ export const handler: WebhookHandler = async (request, context) => {
   const landscape = { defaults: context.settings.defaults };
   return decide(request, targetNamespacesOf({ ...layers, landscape }, warnings));
 };
+
+/** The layers that could be read. */
+interface ReadLayers {
+  layers: Pick<ConfigInputs, 'fluxConfig' | 'providerConfig' | 'shoot'>;
+  /** Why the rest could not be read. */
+  warnings: string[];
+}
+
+/**
+ * Reads the layers of a Shoot's configuration; its Extension may not exist yet. An API server that does not answer leads
+ * to a warning and not to an error, because gardenlet waits for this Deployment.
+ */
+async function readLayers(namespace: string, context: WebhookContext): Promise<ReadLayers> {
+  const cluster = await readCluster(namespace, context);
+  if (cluster === undefined)
+    return { layers: {}, warnings: [`Cluster ${namespace} cannot be read, so target namespaces may be missing`] };
+  const { shoot } = cluster.spec;
+  const providerConfig = shoot.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE)?.providerConfig;
+  try {
+    const fluxConfig = await readFluxConfig(shoot.metadata.namespace, context);
+    return { layers: { providerConfig, shoot: shootTraits(cluster), ...fluxConfig }, warnings: [] };
+  } catch (error) {
+    context.log.warn('flux-config not read', { error: describeError(error) });
+    const name = `${shoot.metadata.namespace}/${FLUX_CONFIG}`;
+    return {
+      layers: { providerConfig },
+      warnings: [`ConfigMap ${name} of the garden cannot be read, so target namespaces may be missing`],
+    };
+  }
+}
+
+/** Reads the Cluster from every seed, because the request does not say from which seed it comes. */
+async function readCluster(name: string, { kube, settings, log }: WebhookContext): Promise<Cluster | undefined> {
+  const readFrom = async (seed: string): Promise<Cluster> => {
+    const cluster = await (await kube(seed)).find<Cluster>(resources.clusters, { name });
+    if (cluster === undefined) throw new ShootFluxError(`${seed} has no such Cluster`);
+    return cluster;
+  };
+  return Promise.any(settings.seeds.map(readFrom)).catch(({ errors }: AggregateError) => {
+    log.warn('cluster not read', { errors: errors.map(describeError).join('; ') });
+    return undefined;
+  });
+}
+
+/** Reads the ConfigMap. Only a 404 means that there is none. */
+async function readFluxConfig(
+  namespace: string | undefined,
+  { kube }: WebhookContext,
+): Promise<Pick<ConfigInputs, 'fluxConfig'>> {
+  if (namespace === undefined) return {};
+  const configMap = await (await kube(GARDEN)).find(resources.configMaps, { namespace, name: FLUX_CONFIG });
+  if (configMap === undefined || configMap.metadata.deletionTimestamp !== undefined) return {};
+  return { fluxConfig: await withDocuments(fluxConfigMapOf(namespace, configMap)) };
+}
+
+type Layers = Pick<ConfigInputs, 'landscape' | 'fluxConfig' | 'shoot' | 'providerConfig'>;
+
+/** The layers that may have errors, highest first -> their names in warnings. */
+const names = {
+  providerConfig: 'providerConfig',
+  fluxConfig: 'ConfigMap flux-config',
+  landscape: "landscape's configuration",
+};
+
+/**
+ * Returns the namespaces of everything that the shoot gets. A layer with errors is ignored: its errors are reported
+ * elsewhere, and once it is fixed the resource-manager should already know the other namespaces.
+ */
+export function targetNamespacesOf(layers: Layers, warnings: string[]): TargetNamespaces {
+  try {
+    return { namespaces: namespacesOf(effectiveConfig(layers)), warnings };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const wrong = wrongLayers(layers, error.issues);
+    const [first] = wrong;
+    if (first === undefined) throw error;
+    return targetNamespacesOf({ ...layers, ...Object.fromEntries(wrong.map((layer) => [layer, undefined])) }, [
+      ...warnings,
+      `the ${names[first]} has errors and is ignored when computing target namespaces; fix it`,
+    ]);
+  }
+}
+
+/** Returns layers that exist, so that each attempt has fewer. A higher layer may lead to an error that names a lower one. */
+function wrongLayers(layers: Layers, issues: readonly ConfigIssue[]): (keyof typeof names)[] {
+  const present = (['providerConfig', 'fluxConfig', 'landscape'] as const).filter(
+    (layer) => layers[layer] !== undefined,
+  );
+  const isNamed = (layer: keyof typeof names) =>
+    layer !== 'landscape' && issues.some(({ object }) => (object === PROVIDER_CONFIG) === (layer === 'providerConfig'));
+  const named = present.filter(isNamed);
+  return named.length > 0 ? named : present.slice(0, 1);
+}
+
+/** Copied Secrets need no namespace of their own: they live where Flux, the source or the Kustomization does. */
+function namespacesOf({ flux, source, kustomization, objects }: EffectiveConfig): string[] {
+  const users = [source, kustomization, ...objects];
+  const namespaces = [flux.namespace, ...users.map((user) => user?.metadata.namespace)];
+  return [...new Set(namespaces.filter((namespace) => namespace !== undefined))];
+}

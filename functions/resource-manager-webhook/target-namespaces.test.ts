@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
 import { expect, it } from 'vitest';
-import { targetNamespacesOf } from './target-namespaces.ts';
+import { targetNamespacesOf } from './handler.ts';
 
 const fluxConfig = (data: Record<string, string>) => ({ namespace: 'garden-foo', data });
 const template = (namespace: string | undefined, spec: object, kind?: string) => ({

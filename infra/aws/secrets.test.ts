@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { secretsManagerKubeconfigs } from './secrets.ts';
+import { secretsManagerKubeconfigs } from './clusters.ts';
 
 const kubeconfig = {
   'current-context': 'c',

@@ -1,14 +1,15 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { FUNCTION_TIMEOUT_SECONDS } from '../../events/run/deadline.ts';
 import { BATCH_SIZE } from '../../events/sqs/limits.ts';
+import { ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
 import { type AnyDefinition, findDefinitions, findWebhookDefinitions } from '../functions.ts';
 import { alarms } from './template/alarms.ts';
 import { arn, logicalId, type Named, PREFIX } from './template/cloudformation.ts';
-import { LANDSCAPE, packagedLandscape } from './template/packaged-landscape.ts';
 import { type Parameters, type Resolve, readParameters } from './template/parameters.ts';
 import { queues, queueUrlPrefix } from './template/queues.ts';
-import { checkRoleNames } from './template/role-names.ts';
 import { AUDIENCE_PREFIX, role, secretPrefix } from './template/roles.ts';
 import { watcherResources } from './template/watcher.ts';
 
@@ -110,4 +111,24 @@ function lambda({ name, description }: AnyDefinition, { clusterAccess }: Paramet
       ...(clusterAccess === 'web-identity' && { CLUSTER_AUDIENCE_PREFIX: AUDIENCE_PREFIX }),
     },
   };
+}
+
+/** Defaults and policy of the landscape, where there are some, from the root of the package. */
+const LANDSCAPE = 'dist/landscape.json';
+
+/** Returns the path of this file if the folder has it, else an empty text. Default: the folder of the checkout. */
+export function packagedLandscape(folder = new URL('../../../', import.meta.url)): string {
+  return existsSync(fileURLToPath(new URL(LANDSCAPE, folder))) ? LANDSCAPE : '';
+}
+
+/** IAM takes so many characters. */
+const LONGEST = 64;
+
+/** @throws ShootFluxError when the name of a role would be too long, which AWS says only in the middle of a deployment */
+export function checkRoleNames(start: string, functions: readonly string[]): void {
+  const tooLong = functions.map((name) => `${start}${name}`).find((name) => name.length > LONGEST);
+  if (tooLong === undefined) return;
+  throw new ShootFluxError(
+    `The role ${tooLong} would have ${tooLong.length} characters, and IAM takes ${LONGEST}; choose a shorter --param prefix or --stage.`,
+  );
 }

@@ -22,7 +22,6 @@ describe('environment of a Lambda', () => {
         fluxDistribution: 'flux-distribution',
         shootHealth: false,
         shootAccess: 'external',
-        delivery: 'ManagedResource',
         hostKeyScan: { mode: 'on', allow: [], deny: [] },
       },
     });

@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { scanEntryProblem } from '../../functions/keys/ssh/scan-policy.ts';
-import { ShootFluxError } from '../../shared/errors.ts';
+import { readLandscape } from '../../shared/config/landscape.ts';
+import type { Landscape } from '../../shared/config/types.ts';
+import { asObject } from '../../shared/config/values.ts';
+import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { LogLevel } from '../../shared/runtime/log.ts';
 import { type Choice, type ChoiceOf, choiceOf, choices, DEFAULT_LANDSCAPE } from '../choices.ts';
-import { landscapeIn } from './landscape.ts';
 
 /** The environment of a Lambda, as serverless.yml sets it. */
 export interface Environment {
@@ -29,7 +32,6 @@ export async function readEnvironment(variables: Variables): Promise<Environment
       seeds: listOf(variables, 'SEEDS'),
       fluxDistribution: variables.FLUX_DISTRIBUTION || 'flux-distribution',
       shootHealth: isTrue(variables, 'SHOOT_HEALTH'),
-      delivery: chosen(variables, 'DELIVERY', 'delivery'),
       shootAccess: chosen(variables, 'SHOOT_ACCESS', 'shoot-access'),
       hostKeyScan: {
         mode: chosen(variables, 'HOST_KEY_SCAN', 'host-key-scan'),
@@ -79,4 +81,33 @@ function isTrue(variables: Variables, variable: string): boolean {
   const text = variables[variable] || 'false';
   if (text === 'true' || text === 'false') return text === 'true';
   throw new ShootFluxError(`Environment variable ${variable} must be one of false, true.`);
+}
+
+/**
+ * Reads the keys `defaults` and `policy` of the config file in the package, in JSON: a parser of YAML would make every
+ * cold start slower.
+ * @param file the environment variable `CONFIG`; absent or empty: no file
+ * @throws ShootFluxError, so that no function works without the policy
+ */
+async function landscapeIn(file: string | undefined): Promise<Landscape> {
+  if (!file) return {};
+  const content = asObject(parsed(file));
+  if (content === undefined) throw new ShootFluxError(`${file} is not a JSON object; correct the file of CONFIG.`);
+  const known = ['defaults', 'policy'];
+  const unknown = Object.keys(content).find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    throw new ShootFluxError(
+      `${file} has the key ${JSON.stringify(unknown)}; on Lambda it may hold ${known.join(' and ')}.`,
+    );
+  }
+  return readLandscape(content);
+}
+
+function parsed(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const problem = error instanceof SyntaxError ? 'it is not JSON' : fileProblem(error);
+    throw new ShootFluxError(`cannot read ${file}, which CONFIG names: ${problem}.`);
+  }
 }

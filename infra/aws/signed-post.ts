@@ -1,4 +1,5 @@
 import type { AwsCredentials } from './signature.ts';
+import { signedHeaders } from './signature.ts';
 
 /** Where an AWS service is reached, and as which identity. */
 export interface AwsEndpoint {
@@ -18,15 +19,13 @@ export interface AwsRequest {
 
 const REQUEST_MS = 5_000;
 
-/** Sends a signed POST to an AWS service, without its SDK: a client of the SDK takes 50 ms of a cold start. */
+/** Sends a signed POST to an AWS service, without its SDK. */
 export async function signedPost(
   { region, credentials, endpoint }: AwsEndpoint,
   request: AwsRequest,
 ): Promise<Response> {
   const { service, body } = request;
   const url = new URL(endpoint ?? `https://${service}.${region}.${domainOf(region)}/`);
-  // A lazy chunk: each cluster needs few requests, and the entry stays small.
-  const { signedHeaders } = await import('./signature.ts');
   const headers = await signedHeaders({
     method: 'POST',
     url,

@@ -1,6 +1,7 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { errorMessage } from '../../shared/errors.ts';
 import { type FlagValue, type Option, type Terminal, UsageError, type Values } from './option.ts';
+import { fromAllSources } from './sources/sources.ts';
 
 /** Exit codes of every command. */
 export const exitCodes = { success: 0, failure: 1, wrongUsage: 2 } as const;
@@ -48,8 +49,6 @@ export function command<const O extends Record<string, Option>>(definition: Comm
         throw new UsageError(`unexpected argument "${positionals[0]}"`);
       }
       if (!isService) return definition.run(flags as Values<O>, positionals, terminal);
-      // Other commands do without the parser of YAML.
-      const { fromAllSources } = await import('./sources/sources.ts');
       const values = await fromAllSources(flags, definition.options, terminal);
       return definition.run(values as Values<O>, positionals, terminal);
     },

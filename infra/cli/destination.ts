@@ -4,8 +4,10 @@ import type { OpenBridge, OwnProcess } from '../knative/open-bridge.ts';
 import { UsageError, type Values, type Variables } from './option.ts';
 import type { destinationOptions } from './options.ts';
 import { portOf } from './port.ts';
-import { endpointOf, prefixOf } from './queue-options.ts';
-import { isFlag, named } from './sources/origins.ts';
+import { isFlag, named, quoted } from './sources/origins.ts';
+
+/** SQS permits 80 characters; the longest name of a queue of ours needs 34 of them. */
+const PREFIX = /^[A-Za-z0-9_-]{1,46}$/;
 
 /** Where `watch` sends changes. */
 export interface Destination {
@@ -54,4 +56,20 @@ function sinkDestination(url: string, values: Values<typeof destinationOptions>,
       return openKnativeBridge({ functions, sink: sinkAt(url, environment), eventsPort }, own);
     },
   };
+}
+
+/** @throws UsageError */
+function endpointOf(values: { 'sqs-endpoint'?: string }): string | undefined {
+  const endpoint = values['sqs-endpoint'];
+  if (endpoint === undefined || URL.canParse(endpoint)) return endpoint;
+  throw new UsageError(`${quoted(values, 'sqs-endpoint', endpoint)} is not a URL such as http://127.0.0.1:4566`);
+}
+
+/** @throws UsageError */
+function prefixOf(values: { 'queue-prefix'?: string }): string | undefined {
+  const prefix = values['queue-prefix'];
+  if (prefix === undefined || PREFIX.test(prefix)) return prefix;
+  throw new UsageError(
+    `${quoted(values, 'queue-prefix', prefix)} is not 1 to 46 letters, digits, - or _, such as shoot-flux-prod-`,
+  );
 }

@@ -207,32 +207,21 @@ test('objects of which only labels of the release and descriptions change are co
   );
 });
 
-test('render --diff says which kinds are deleted, and how the edit arrives', async () => {
+test('render --diff says that the kinds of a removed component stay, and how the edit arrives', async () => {
   await using before = await files({ old: await rendered(repository) });
   const data = {
     ...repository,
     components: 'source-controller, kustomize-controller',
     rollout: '{ maxInProgress: 20%, maxFailed: 0, order: stage, maintenanceWindow: true }',
-    'config.yaml': 'flux: { removedComponents: Delete }',
     syncMode: 'Reconcile',
   };
   await using input = await files({ config: configMap(data) });
   const options = ['--flux-config', input.paths.config, '--diff', before.paths.old];
-  const { out, err } = await shootFlux(['render', ...distribution, ...options]);
-  expect(out).toMatch(/\n- CustomResourceDefinition helmreleases\S+ \(deleted with all objects of its kind\)\n/);
+  const { out } = await shootFlux(['render', ...distribution, ...options]);
+  expect(out).toMatch(/\n- CustomResourceDefinition helmreleases\S+ \(stays in the shoot\)\n/);
   expect(out).toContain(
     '\nAn edit of flux-config reaches at most 20% of the Shoots at a time, in the order of their label stage, in its maintenance window, and pauses when more than 0 are not Ready.\n',
   );
-  expect(err).toMatch(/^warning: removedComponents is Delete: /);
-  await using released = await files({ config: configMap({ ...data, syncMode: 'ManifestsOnly' }) });
-  const { out: kept } = await shootFlux([
-    'render',
-    ...distribution,
-    ...options,
-    '--flux-config',
-    released.paths.config,
-  ]);
-  expect(kept).toMatch(/\n- CustomResourceDefinition helmreleases\S+ \(stays in the shoot/);
   const whole = await shootFlux(['render', ...distribution, '--flux-config', input.paths.config]);
   expect(whole.out).toMatch(/^# An edit of flux-config reaches at most 20% /);
 });

@@ -80,16 +80,15 @@ const signs = { added: '+', removed: '-', changed: '~' } as const;
 /**
  * Formats changes for people: a line for each object, and one below it for each field. Another release changes labels of
  * every object and descriptions in every CRD, which hide what matters, so these are counted.
- * @param deleted the CRDs that are deleted with all objects of their kinds
  */
-export function diffText(changes: readonly ObjectChange[], total: number, deleted: readonly string[] = []): string {
+export function diffText(changes: readonly ObjectChange[], total: number): string {
   const notable = changes.map((change) => ({ ...change, fields: change.fields.filter(isNotable) }));
   const isQuiet = ({ type, fields }: ObjectChange) => type === 'changed' && fields.length === 0;
   const quiet = notable.filter(isQuiet).length;
   const lines = notable
     .filter((change) => !isQuiet(change))
     .flatMap(({ type, object, fields }) => [
-      `${signs[type]} ${object}${type === 'removed' ? fate(object, deleted) : ''}`,
+      `${signs[type]} ${object}${type === 'removed' && STAYS.test(object) ? ' (stays in the shoot)' : ''}`,
       ...fields.slice(0, MOST_FIELDS).flatMap(fieldLines),
       ...(fields.length > MOST_FIELDS ? [`    and ${fields.length - MOST_FIELDS} more fields`] : []),
     ]);
@@ -98,13 +97,6 @@ export function diffText(changes: readonly ObjectChange[], total: number, delete
   const only = quiet === 0 ? '' : ` (${quiet} only in labels of the release and in descriptions)`;
   const summary = `${numberOf('added')} added, ${numberOf('changed')} changed${only}, ${numberOf('removed')} removed, ${equal} equal`;
   return `${[...lines, summary].join('\n')}\n`;
-}
-
-/** What becomes of an object that is no longer delivered. */
-function fate(object: string, deleted: readonly string[]): string {
-  const [kind, name = ''] = object.split(' ');
-  if (kind === 'CustomResourceDefinition' && deleted.includes(name)) return ' (deleted with all objects of its kind)';
-  return STAYS.test(object) ? ' (stays in the shoot)' : '';
 }
 
 /** Each release has its own version in the labels of all objects, and marks of the tool that wrote its CRDs. */

@@ -1,5 +1,6 @@
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import semver from 'semver';
 import { quote } from '../../shared/config/quote.ts';
 import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
@@ -14,7 +15,6 @@ import {
   readReleaseFiles,
   releaseJson,
 } from '../../shared/flux/release-files.ts';
-import { parseVersion } from '../../shared/flux/versions.ts';
 import { readArchive, unpack } from './archive.ts';
 import { exitCodes } from './command.ts';
 import { digestsFor, type pinnedImages } from './image-digests.ts';
@@ -38,7 +38,7 @@ export async function makeRelease(
   { dir, from, version, verification = {}, images }: MakeOptions,
   terminal: Terminal,
 ): Promise<number> {
-  if (parseVersion(version) === undefined) throw new UsageError(`"${version}" is not a version such as v2.9.4`);
+  if (semver.valid(version) === null) throw new UsageError(`"${version}" is not a version such as v2.9.4`);
   const name = version.startsWith('v') ? version : `v${version}`;
   const files = await releaseFiles(from, name, verification);
   checkNames(files, from);
@@ -48,7 +48,7 @@ export async function makeRelease(
     // A draft is private, a release readable for all.
     await chmod(draft, 0o755);
     const placed = await place(draft, join(dir, name), release);
-    const result = placed ? createdResult(verification, images) : await existingResult(join(dir, name));
+    const result = placed === 'created' ? createdResult(verification, images) : placed;
     terminal.err(`${join(dir, name)}: ${result} with ${componentsOf(release).join(', ')}\n`);
     return exitCodes.success;
   } finally {
@@ -115,22 +115,19 @@ async function releaseFiles(from: string, version: string, verification: Verific
   }
 }
 
-/** A folder that another tool or an earlier version made works too, but each process has to parse its YAML. */
-async function existingResult(folder: string): Promise<string> {
-  if ((await readdir(folder)).includes(RELEASE_JSON)) return 'already exists';
-  return `already exists without ${RELEASE_JSON} (delete the folder and repeat this command for a faster start)`;
-}
-
 async function isFolder(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found?.isDirectory() === true;
 }
 
-/** @returns false when the same release already exists */
-async function place(draft: string, folder: string, release: Release): Promise<boolean> {
+/**
+ * Moves a draft to its place. A folder with the plain files of the same release is replaced by it.
+ * @returns what happened, for the terminal
+ */
+async function place(draft: string, folder: string, release: Release): Promise<string> {
   try {
     await rename(draft, folder);
-    return true;
+    return 'created';
   } catch (error) {
     // A link to a folder cannot be replaced, either.
     if (!(await isFolder(folder))) {
@@ -139,10 +136,23 @@ async function place(draft: string, folder: string, release: Release): Promise<b
         `cannot create the folder ${folder} (${code}); remove what is in its place, and repeat the command.`,
       );
     }
-    const present = await readRelease(folder, release.version);
-    if (present.digest === release.digest) return false;
-    throw new ShootFluxError(
-      `${folder} holds different files for ${release.version}; delete the folder and repeat the command.`,
-    );
   }
+  const different = new ShootFluxError(
+    `${folder} holds different files for ${release.version}; delete the folder and repeat the command.`,
+  );
+  const names = await readdir(folder);
+  if (names.includes(CHECKSUMS) && names.includes(RELEASE_JSON)) {
+    const present = await readRelease(folder, release.version);
+    if (present.digest !== release.digest) throw different;
+    return 'already exists';
+  }
+  const [present, made] = await Promise.all(
+    [folder, draft].map(async (one) => checksumText(await readReleaseFiles(one))),
+  );
+  if (present !== made) throw different;
+  const former = `${draft}-former`;
+  await rename(folder, former);
+  await rename(draft, folder);
+  await rm(former, { recursive: true, force: true });
+  return `completed with ${CHECKSUMS} and ${RELEASE_JSON},`;
 }

@@ -49,13 +49,30 @@ test('makes the same release from manifests.tar.gz, and only once', async () => 
   });
 });
 
-test('keeps a release without release.json and says how to get one', async () => {
+test('completes a folder with the plain files of the same release', async () => {
+  await using target = await files({});
+  const folder = join(target.dir, 'v2.9.99');
+  await cp(release, folder, { recursive: true });
+  await rm(join(folder, 'SHA256SUMS'), { force: true });
+  const completed = expect.stringContaining(
+    'v2.9.99: completed with SHA256SUMS and release.json, with helm-controller',
+  );
+  expect(await make(target.dir, release, 'v2.9.99')).toMatchObject({ code: 0, err: completed });
+  expect(await readdir(folder)).toEqual(expect.arrayContaining(['SHA256SUMS', 'release.json', 'rbac.yaml']));
+  expect(await readdir(target.dir)).toEqual(['v2.9.99']);
+  const exists = expect.stringContaining('already exists');
+  expect(await make(target.dir, release, 'v2.9.99')).toMatchObject({ code: 0, err: exists });
+});
+
+test('refuses plain files of another release', async () => {
   await using target = await files({});
   await cp(release, join(target.dir, 'v2.9.99'), { recursive: true });
-  const { code, err } = await make(target.dir, release, 'v2.9.99');
-  expect(code).toBe(0);
-  expect(err).toContain('v2.9.99: already exists without release.json (delete the folder and repeat this command');
-  expect(await readdir(join(target.dir, 'v2.9.99'))).not.toContain('release.json');
+  await rm(join(target.dir, 'v2.9.99/SHA256SUMS'), { force: true });
+  await appendFile(join(target.dir, 'v2.9.99/rbac.yaml'), '# changed\n');
+  expect(await make(target.dir, release, 'v2.9.99')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/holds different files for v2\.9\.99; delete the folder and repeat the command\.\n$/),
+  });
 });
 
 test('refuses other files of the same version', async () => {

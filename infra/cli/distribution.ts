@@ -1,6 +1,9 @@
 import { installDefaults } from '../../shared/config/flux-options.ts';
 import { missing } from './clusters.ts';
 import { command } from './command.ts';
+import { listImages } from './distribution-images.ts';
+import { inspectDistribution } from './distribution-inspect.ts';
+import { makeRelease } from './distribution-make.ts';
 import { digestOptions, pinnedImages } from './image-digests.ts';
 import { UsageError } from './option.ts';
 import { verificationOf, verifyOptions } from './verify-archive.ts';
@@ -58,15 +61,12 @@ export default command({
     if (others.length > 0) throw new UsageError(`unexpected argument "${others[0]}"`);
     if (dir === undefined) missing('--flux-distribution DIR');
     if (action === 'inspect') {
-      const { inspectDistribution } = await import('./distribution-inspect.ts');
       return inspectDistribution(dir, json, terminal);
     }
     if (action === 'images') {
-      const { listImages } = await import('./distribution-images.ts');
       return listImages({ dir, version, registry: values.registry, to: values.to, json }, terminal);
     }
     if (from === undefined || version === undefined) throw new UsageError('make requires --from and --version');
-    const { makeRelease } = await import('./distribution-make.ts');
     const verification = verificationOf(values);
     const images = await pinnedImages(values, terminal);
     return makeRelease({ dir, from, version, verification, images }, terminal);

@@ -1,13 +1,15 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { documentsOf } from '../../shared/config/documents.ts';
+import type { FluxConfigMap } from '../../shared/config/flux-config-map.ts';
+import { isSelected } from '../../shared/config/selected.ts';
 import { asObject, type JsonObject } from '../../shared/config/values.ts';
-import { ConfigError, fileProblem, issueText, ShootFluxError } from '../../shared/errors.ts';
+import { ConfigError, type ConfigIssue, fileProblem, issueText, ShootFluxError } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { type CliInputs, otherNamespaces, withShoot } from './inputs.ts';
 import { renderOffline } from './offline.ts';
 import type { Terminal } from './option.ts';
 import { readDocuments } from './read-file.ts';
-import { type Labels, unselectedOverrides } from './unselected-overrides.ts';
 
 /** A Shoot of a fleet, and its first issue if it has any. */
 export interface Verdict {
@@ -131,4 +133,19 @@ function whySkipped(document: unknown, { config }: CliInputs): string | undefine
 function ownEntry(document: unknown): JsonObject | undefined {
   const extensions = asObject(asObject(document)?.spec)?.extensions;
   return (Array.isArray(extensions) ? extensions : []).map(asObject).find((entry) => entry?.type === EXTENSION_TYPE);
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Returns the entries of `overrides.yaml` that select none of some Shoots; nothing is said about no Shoots. */
+function unselectedOverrides(fluxConfig: FluxConfigMap | undefined, shoots: readonly Labels[]): ConfigIssue[] {
+  if (fluxConfig === undefined || shoots.length === 0) return [];
+  const { entries } = documentsOf(fluxConfig).overrides ?? { entries: [] };
+  return entries
+    .filter(({ selector }) => !shoots.some((labels) => isSelected(labels, selector)))
+    .map(({ place }) => ({
+      object: place.object,
+      path: place.path.replace(/config$/, 'selector'),
+      message: 'selects no Shoot of the fleet; correct it, unless Shoots get such labels later',
+    }));
 }

@@ -1,4 +1,3 @@
-import '../../shared/config/listed/all.ts';
 import * as z from 'zod/mini';
 import { withDocuments } from '../../shared/config/documents.ts';
 import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
@@ -18,6 +17,7 @@ import { missing } from './clusters.ts';
 import { type Option, type Terminal, UsageError, type Values } from './option.ts';
 import { readDocument } from './read-file.ts';
 import { checkNamespace, type GivenSecrets, readSecrets } from './secrets.ts';
+import { fromConfigFile } from './sources/config-file.ts';
 
 /** Options that `render` and `validate` share. */
 export const inputOptions = {
@@ -120,7 +120,6 @@ function projectSecretsIn(
 }
 
 async function landscapeIn(file: string, terminal: Terminal): Promise<Landscape> {
-  const { fromConfigFile } = await import('./sources/config-file.ts');
   return readLandscape(await fromConfigFile(file, terminal));
 }
 

@@ -1,18 +1,16 @@
-import '../../shared/config/listed/all.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { originOf } from '../../shared/config/origins.ts';
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/types.ts';
 import { ConfigError, issueText } from '../../shared/errors.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
-import { objectGroups } from '../../shared/flux/groups.ts';
 import { objectRuleIssues } from '../../shared/flux/object-rules.ts';
 import type { ObjectGroups } from '../../shared/flux/release.ts';
 import { resolveVersion } from '../../shared/flux/versions.ts';
+import { objectGroups } from '../../shared/gardener/groups.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import { type CliInputs, otherNamespaces, shootCluster } from './inputs.ts';
 import { releasesOf } from './releases.ts';
-import { deletedKinds, removedKindsWarnings } from './removed-kinds.ts';
 import { givenSecretIssues } from './secret-issues.ts';
 
 /** A Shoot's objects, as far as they are known without a cluster. */
@@ -20,10 +18,8 @@ export interface Offline {
   groups: ObjectGroups;
   /** One sentence for each further object, whose content is known only in the landscape. */
   unknown: string[];
-  /** One sentence for each field of the configuration that is left out, and for the kinds that are deleted. */
+  /** One sentence for each field of the configuration that is left out. */
   warnings: string[];
-  /** CRDs that the configuration deletes, where the extension has installed them. */
-  deletedKinds: string[];
   fluxVersion: string;
   components: string[];
 }
@@ -64,16 +60,10 @@ export async function renderOffline({
   const broken = await objectRuleIssues(config, release);
   if (broken.length > 0) throw new ConfigError(broken);
   const secrets = shoot === undefined ? groups.secrets.filter(({ kind }) => kind !== 'ConfigMap') : groups.secrets;
-  const deleted = deletedKinds(config, release);
   return {
     groups: { ...groups, secrets },
     unknown: unknownObjects(config, shoot),
-    warnings: [
-      ...projectWarnings(inputs, shoot),
-      ...(config.warnings ?? []).map(issueText),
-      ...removedKindsWarnings(deleted, config.syncMode),
-    ],
-    deletedKinds: config.syncMode === 'Reconcile' ? deleted : [],
+    warnings: [...projectWarnings(inputs, shoot), ...(config.warnings ?? []).map(issueText)],
     fluxVersion: version,
     components: config.flux.components,
   };

@@ -109,13 +109,6 @@ export const settingsOptions = {
     description: 'Address of a shoot to try first.',
     default: 'internal inside a cluster, else external',
   },
-  delivery: {
-    type: 'string',
-    value: choices.delivery.join('|'),
-    description:
-      'Who applies the objects to a shoot. ManagedResource: the resource-manager. Direct: shoot-flux. Auto: shoot-flux only where the resource-manager is not permitted.',
-    default: choices.delivery[0],
-  },
   ...scanOptions,
   ...landscapeOptions,
 } as const satisfies Record<string, Option>;
@@ -132,26 +125,7 @@ export const runOptions = {
     type: 'string',
     value: 'N',
     description: 'Runs of each function at a time, 1 to 1000.',
-    default: '20, or 10 with --sqs-endpoint',
-  },
-} as const satisfies Record<string, Option>;
-
-/** Options for queues in SQS. */
-export const queueOptions = {
-  'sqs-endpoint': {
-    type: 'string',
-    value: 'URL',
-    description: 'Use the queues at this SQS endpoint instead of the queue in this process.',
-  },
-  'queue-prefix': {
-    type: 'string',
-    value: 'TEXT',
-    description: 'Names of all queues begin with this text; each deployment needs its own.',
-    default: 'shoot-flux-',
-  },
-  'replace-seeds': {
-    type: 'boolean',
-    description: 'Record the seeds of this process in place of those that are recorded on the queues.',
+    default: '20',
   },
 } as const satisfies Record<string, Option>;
 
@@ -319,7 +293,6 @@ export const serviceOptions: Record<string, Option> = {
   ...settingsOptions,
   ...runOptions,
   ...destinationOptions,
-  ...queueOptions,
   ...webhookOptions,
   ...healthOptions,
   ...logOptions,

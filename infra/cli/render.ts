@@ -1,11 +1,14 @@
 import { stringify } from 'yaml';
+import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
+import { asObject } from '../../shared/config/values.ts';
+import { ShootFluxError } from '../../shared/errors.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { command, exitCodes } from './command.ts';
 import { diffObjects, diffText } from './diff.ts';
-import { readFormer } from './former.ts';
 import { type CliInputs, inputNotes, inputOptions, readInputs } from './inputs.ts';
 import { type Offline, renderOffline } from './offline.ts';
 import type { Terminal } from './option.ts';
+import { readDocuments } from './read-file.ts';
 import { releaseOf, upgradeWarnings } from './upgrade-warnings.ts';
 
 /** Annotations with this prefix instruct the resource-manager; they say nothing about the shoot. */
@@ -34,9 +37,7 @@ export default command({
     if (former !== undefined) {
       const next = Object.values(rendered.groups).flat().map(plain);
       const changes = diffObjects(former, next);
-      terminal.out(
-        values.json ? `${JSON.stringify(changes, null, 2)}\n` : diffText(changes, next.length, rendered.deletedKinds),
-      );
+      terminal.out(values.json ? `${JSON.stringify(changes, null, 2)}\n` : diffText(changes, next.length));
       if (!values.json && changes.length > 0) terminal.out(rolloutText(inputs));
       warn([...rendered.warnings, ...upgradeWarnings(releaseOf(former), rendered)], terminal);
       return exitCodes.success;
@@ -91,4 +92,33 @@ function plain(object: KubeObject): KubeObject {
 /** Quotes values that YAML 1.1 readers such as kubectl would read differently. */
 function yaml(object: KubeObject): string {
   return stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** Reads the objects that an earlier `render` has written, as YAML or JSON. */
+async function readFormer(path: string, terminal: Terminal): Promise<KubeObject[]> {
+  const documents = await readDocuments(path, terminal);
+  const objects = documents.flatMap((document) => {
+    const { kind, items } = asObject(document) ?? {};
+    return kind === 'List' && Array.isArray(items) ? items : [document];
+  });
+  if (!objects.every(isObject)) {
+    throw new ShootFluxError(`${path} holds something other than objects; pass what render has written before.`);
+  }
+  const input = objects.find(isInput);
+  if (input !== undefined) {
+    throw new ShootFluxError(
+      `${path} holds the ${input.kind} ${input.metadata.name}, which is an input of render; run render with it first, and pass what that has written.`,
+    );
+  }
+  return objects;
+}
+
+function isObject(value: unknown): value is KubeObject {
+  const { apiVersion, kind, metadata } = asObject(value) ?? {};
+  return typeof apiVersion === 'string' && typeof kind === 'string' && typeof asObject(metadata)?.name === 'string';
+}
+
+/** An input would look as if it were to be removed, and every object as if it were new. */
+function isInput({ kind, metadata }: KubeObject): boolean {
+  return ['Shoot', 'FluxConfig'].includes(kind) || (kind === 'ConfigMap' && metadata.name === FLUX_CONFIG);
 }

@@ -7,29 +7,19 @@ import { command, exitCodes } from './command.ts';
 import { concurrencyOf } from './concurrency.ts';
 import { heartbeatOf } from './health-options.ts';
 import { logLevelOf } from './log-options.ts';
-import {
-  clusterOptions,
-  healthOptions,
-  logOptions,
-  queueOptions,
-  runOptions,
-  settingsOptions,
-  webhookOptions,
-} from './options.ts';
+import { clusterOptions, healthOptions, logOptions, runOptions, settingsOptions, webhookOptions } from './options.ts';
 import { portOf } from './port.ts';
-import { queuesOf } from './queue-options.ts';
 import { settingsOf } from './settings-options.ts';
 import { webhooksOf } from './webhook-options.ts';
 
 export default command({
   name: 'run',
-  summary: 'Run the whole product in one process: watcher, queues and functions.',
+  summary: 'Run the whole product in one process: watcher, queue and functions.',
   options: {
     ...clusterOptions,
     ...settingsOptions,
     ...runOptions,
     ...webhookOptions,
-    ...queueOptions,
     ...healthOptions,
     ...logOptions,
   },
@@ -51,7 +41,6 @@ export default command({
       port: portOf(values, 'port'),
       webhooks: webhooks && { ...webhooks, kubeconfigs: files },
       heartbeat,
-      sqs: queuesOf(values),
       concurrency: concurrencyOf(values),
     });
     const probes = product.port === undefined ? '' : `, probes and metrics on port ${product.port}`;

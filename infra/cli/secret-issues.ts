@@ -3,12 +3,12 @@ import { githubAppProblem } from '../../shared/config/github-app.ts';
 import { keySentence } from '../../shared/config/listed/secret-keys.ts';
 import { secretUses } from '../../shared/config/listed/secret-uses.ts';
 import { originOf } from '../../shared/config/origins.ts';
+import { FLUX_SOURCE } from '../../shared/config/project-config.ts';
 import { quote } from '../../shared/config/quote.ts';
 import type { ShootResource } from '../../shared/config/shoot-resources.ts';
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/types.ts';
 import { asObject } from '../../shared/config/values.ts';
 import type { ConfigIssue } from '../../shared/errors.ts';
-import { FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { GivenSecrets } from './secrets.ts';
 

@@ -1,14 +1,13 @@
-import '../../shared/config/listed/all.ts';
+import { scanEntryProblem } from '../../functions/keys/ssh/scan-policy.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
 import { distributionAt } from '../../shared/flux/distribution.ts';
-import type { Settings } from '../../shared/runtime/context.ts';
+import type { HostKeyScan, Settings } from '../../shared/runtime/context.ts';
 import { choiceOf, choices, DEFAULT_LANDSCAPE, wordsOf } from '../choices.ts';
 import { missing } from './clusters.ts';
 import { UsageError, type Values, type Variables } from './option.ts';
-import type { settingsOptions } from './options.ts';
+import type { scanOptions, settingsOptions } from './options.ts';
 import { checkReleases, releasesOf } from './releases.ts';
-import { hostKeyScanOf } from './scan-options.ts';
-import { quoted } from './sources/origins.ts';
+import { named, quoted } from './sources/origins.ts';
 
 /**
  * Returns the settings of the functions, and the Flux releases of the distribution.
@@ -28,19 +27,11 @@ export async function settingsOf(
     seeds,
     fluxDistribution,
     shootHealth: values['shoot-health'] === true,
-    delivery: deliveryOf(values),
     shootAccess: shootAccessOf(values, environment),
     hostKeyScan: hostKeyScanOf(values),
     ...readLandscape(values),
   };
   return { settings, releases };
-}
-
-function deliveryOf(values: Values<typeof settingsOptions>): Settings['delivery'] {
-  const text = values.delivery ?? choices.delivery[0];
-  const known = choiceOf('delivery', text);
-  if (known !== undefined) return known;
-  throw new UsageError(`${quoted(values, 'delivery', text)} is not ${wordsOf('delivery')}`);
 }
 
 function shootAccessOf(values: Values<typeof settingsOptions>, environment: Variables): Settings['shootAccess'] {
@@ -49,4 +40,21 @@ function shootAccessOf(values: Values<typeof settingsOptions>, environment: Vari
   const known = choiceOf('shoot-access', text);
   if (known !== undefined) return known;
   throw new UsageError(`${quoted(values, 'shoot-access', text)} is not ${wordsOf('shoot-access')}`);
+}
+
+/** @throws UsageError that names the wrong option */
+function hostKeyScanOf(values: Values<typeof scanOptions>): HostKeyScan {
+  const { 'host-key-scan-allow': allow = [], 'host-key-scan-deny': deny = [] } = values;
+  const text = values['host-key-scan'] ?? choices['host-key-scan'][0];
+  const mode = choiceOf('host-key-scan', text);
+  if (mode === undefined)
+    throw new UsageError(`${quoted(values, 'host-key-scan', text)} is not ${wordsOf('host-key-scan')}`);
+  for (const [option, entries] of Object.entries({ allow, deny })) {
+    const problem = entries.map(scanEntryProblem).find((found) => found !== undefined);
+    if (problem !== undefined) throw new UsageError(`${named(values, `host-key-scan-${option}`)} ${problem}`);
+  }
+  if (mode === 'listed' && allow.length === 0) {
+    throw new UsageError(`${quoted(values, 'host-key-scan', mode)} requires --host-key-scan-allow`);
+  }
+  return { mode, allow, deny };
 }

@@ -28,37 +28,6 @@ test('warns of fields that are left out, and the configuration is valid', async 
   expect((await validate(config, '--json')).out).toBe('[]\n');
 });
 
-test('warns of the kinds that removedComponents deletes', async () => {
-  const flux = { components: ['source-controller', 'kustomize-controller', 'notification-controller'] };
-  expect((await validate({ flux })).err).toBe('');
-  const { code, err } = await validate({ syncMode: 'Reconcile', flux: { ...flux, removedComponents: 'Delete' } });
-  expect(code).toBe(0);
-  expect(err).toMatch(/^warning: removedComponents is Delete: .*: helmreleases\.helm\.toolkit\.fluxcd\.io.*\.\n$/);
-  expect(err).not.toMatch(/gitrepositories|alerts/);
-  const { err: flat } = await shootFlux(
-    ['validate', '--flux-distribution', standIn.folder, '--flux-config', '-'],
-    JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'flux-config', namespace: 'garden-a' },
-      data: { components: flux.components.join(','), removedComponents: 'Delete', syncMode: 'Reconcile' },
-    }),
-  );
-  expect(flat).toBe(err);
-});
-
-test.each([undefined, 'Once', 'ManifestsOnly'])(
-  'warns that removedComponents has no effect with syncMode %s',
-  async (syncMode) => {
-    const flux = { components: ['source-controller', 'kustomize-controller'], removedComponents: 'Delete' };
-    expect(await validate({ flux, ...(syncMode && { syncMode }) })).toEqual({
-      code: 0,
-      out: '',
-      err: `warning: removedComponents is Delete, but with syncMode ${syncMode ?? 'Once'} the installation does not follow the configuration after the first success, and nothing is deleted then; set syncMode to Reconcile, or remove removedComponents.\n`,
-    });
-  },
-);
-
 test('--upgrade-from warns of what behaves differently with the release of the configuration', async () => {
   const warnings = async (...args: string[]) => {
     const { code, out, err } = await validate(

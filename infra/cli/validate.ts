@@ -1,6 +1,6 @@
+import semver from 'semver';
 import { projectLayers } from '../../shared/config/project-layers.ts';
 import { ConfigError, issueText } from '../../shared/errors.ts';
-import { parseVersion } from '../../shared/flux/versions.ts';
 import { command, exitCodes } from './command.ts';
 import { type Verdict, validateFleet } from './fleet.ts';
 import { type CliInputs, inputNotes, inputOptions, readInputs } from './inputs.ts';
@@ -49,7 +49,7 @@ export default command({
 
 function releaseIn(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  if (parseVersion(text) === undefined) throw new UsageError('--upgrade-from needs a release, for example v2.8.8');
+  if (semver.valid(text) === null) throw new UsageError('--upgrade-from needs a release, for example v2.8.8');
   return text.startsWith('v') ? text : `v${text}`;
 }
 

@@ -1,17 +1,21 @@
-import '../../shared/config/listed/all.ts';
+import { createServer } from 'node:http';
 import { readLandscape } from '../../shared/config/landscape.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { IN_CLUSTER, kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { boundCallers } from '../callers.ts';
 import { findWebhookDefinitions, findWebhooks } from '../functions.ts';
+import { listen } from '../listen.ts';
 import { clientsOf } from '../process/clients.ts';
 import { startEndpoints } from '../process/endpoints.ts';
 import { createPrometheusMetrics, type PrometheusMetrics } from '../process/metrics.ts';
 import { untilSignal } from '../process/signals.ts';
 import { startWatchdog } from '../process/watchdog.ts';
 import { serveWebhooks, type WebhookDependencies, type WebhookOptions } from '../process/webhooks.ts';
+import { close } from '../webhooks/close.ts';
+import { SILENT_MS, serverLimits } from '../webhooks/connections.ts';
 import { pathTokensOf } from '../webhooks/path-token.ts';
-import { startPlainServer } from '../webhooks/plain-server.ts';
+import { createResponder, type ResponderOptions } from '../webhooks/respond.ts';
 import { clusterNotes, clustersOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
 import { logLevelOf } from './log-options.ts';
@@ -48,7 +52,7 @@ export default command({
     };
     const dependencies: WebhookDependencies = {
       clientsOf: (identity) => clientsOf(identity, clients),
-      settings: { seeds, delivery: 'ManagedResource', ...readLandscape(values) },
+      settings: { seeds, ...readLandscape(values) },
       log,
       metrics,
     };
@@ -112,6 +116,39 @@ async function serveHttps(
     async stop() {
       await webhooks.stop();
       await endpoints?.stop();
+    },
+  };
+}
+
+/** Serves the webhooks over HTTP, behind a proxy that terminates TLS. */
+interface PlainServer {
+  port: number;
+  /** Finishes the answers in progress. */
+  stop(): Promise<void>;
+}
+
+/** The proxy needs one for each request at the same time. */
+const MOST_CONNECTIONS = 512;
+
+/** Serves every webhook at its path, and `/healthz`. */
+async function startPlainServer(options: { port: number } & ResponderOptions): Promise<PlainServer> {
+  const respond = createResponder(options);
+  let isStopping = false;
+  const server = createServer(serverLimits, (request, response) => {
+    if (request.method === 'GET' && request.url === '/healthz') response.end('ok\n');
+    else void respond(request, response, () => isStopping);
+  });
+  server.maxConnections = MOST_CONNECTIONS;
+  server.timeout = SILENT_MS;
+  boundCallers(server, 'connection');
+  const port = await listen(server, options.port);
+  return {
+    port,
+    async stop() {
+      isStopping = true;
+      const closed = close(server);
+      server.closeIdleConnections();
+      await closed;
     },
   };
 }

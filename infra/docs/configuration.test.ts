@@ -1,4 +1,3 @@
-import '../../shared/config/listed/all.ts';
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';

@@ -142,7 +142,6 @@ ${table(fluxSchema)}
 - Where another object needs a shard, give it and its source the label, for example \`sharding.fluxcd.io/key: shard1\`. The source and the root Kustomization stay with the main controllers.
 - \`imagePullSecret\`, \`sopsAgeSecret\` and \`proxy.secretName\` name Secrets in the shoot. Copy them there with [\`additionalSecretResources\`](#additionalsecretresources), or list them in \`existingSecrets\` of the FluxConfig. Otherwise a warning says so: without its Secret, a controller uses no proxy. For all Shoots of a project, the Secret [\`flux-registry\`](#secrets-of-a-project) is the pull secret without being named.
 - The claim of \`storage\` is created once. To make it larger, edit \`spec.resources.requests.storage\` of the PersistentVolumeClaim \`source-controller\` in the shoot. Without \`storage\` the claim stays in the shoot, unused, until you delete it. Artifacts are fetched again. \`deletionPolicy: Uninstall\` deletes the claim that is in use.
-- \`removedComponents: Delete\` acts on CustomResourceDefinitions that the extension has installed, and only while \`syncMode\` still applies the installation; [what happens](howto/flux-upgrades.md#components-that-you-remove).
 - Removing a shard removes its controllers. Before you do that, move its objects to another one, because nothing else acts on them.
 - Controllers restart when one of these options changes, as with those of \`flux install\`.
 
@@ -224,7 +223,7 @@ Until source and Kustomization are Ready in the shoot for the first time, everyt
 
 While the extension manages Flux, it annotates the objects of Flux with \`kustomize.toolkit.fluxcd.io/ssa: Ignore\` and \`kustomize.toolkit.fluxcd.io/prune: Disabled\`: a repository with its own \`gotk-components.yaml\`, as \`flux bootstrap\` writes it, neither changes nor removes them. When they are released, the annotations are removed, and the repository may manage Flux.
 
-Without \`syncMode\`, the mode is \`ManifestsOnly\` if the source comes from \`flux-config\`, so that an edit reaches every Shoot of the project, and \`Once\` if it comes from a \`providerConfig\` or from the landscape's defaults, or if there is none. Without a source, the same goes for the \`objects\` ([decision 52](decisions/0052-the-default-sync-mode-follows-the-project.md)).
+Without \`syncMode\`, the mode is \`ManifestsOnly\` if the source comes from \`flux-config\`, so that an edit reaches every Shoot of the project, and \`Once\` if it comes from a \`providerConfig\` or from the landscape's defaults, or if there is none. Without a source, the same goes for the \`objects\` ([decision 52](decisions/0052-the-default-sync-mode-follows-the-project.md)). A Shoot that \`Once\` has released follows this default again if source and Kustomization in the shoot are as the configuration asks for. If one of them was changed or removed there, both stay as they are, and \`status.state.applied.problem\` and the conditions of the Extension say so: set \`ManifestsOnly\` to replace them, or \`Once\` to keep them. If the Kustomization has another \`path\` then and \`prune: true\`, Flux removes what the former path has deployed.
 
 ## \`deletionPolicy\`
 

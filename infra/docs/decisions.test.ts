@@ -5,9 +5,3 @@ import { DECISIONS_PAGE, decisionsPage } from './decisions.ts';
 it('writes the index that is in docs/decisions', async () => {
   expect(await readFile(DECISIONS_PAGE, 'utf8')).toBe(await decisionsPage());
 });
-
-it('numbers the records without gaps', async () => {
-  const numbers = [...(await decisionsPage()).matchAll(/^\| \[(\d+)\]/gm)].map(([, number]) => Number(number));
-  expect(numbers.length).toBeGreaterThan(20);
-  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
-});

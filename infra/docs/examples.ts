@@ -1,4 +1,4 @@
-import { RECONCILE_AT } from '../../shared/gardener/project-config.ts';
+import { RECONCILE_AT } from '../../shared/config/project-config.ts';
 
 /** A complete ConfigMap `flux-config`. */
 export const FLUX_CONFIG_EXAMPLE = `apiVersion: v1

@@ -6,21 +6,19 @@ import { CHARTS, chartFiles } from '../gardener/chart/files.ts';
 import { gardenerManifests } from '../gardener/manifests.ts';
 import { EXAMPLES, registrationFiles } from '../gardener/registration/files.ts';
 import { KNATIVE, knativeManifests } from '../knative/manifests.ts';
-import { CHOOSING_PAGE, choosingPage } from './choosing.ts';
 import { CONFIGURATION_PAGE, configurationPage } from './configuration.ts';
 import { DECISIONS_PAGE, decisionsPage } from './decisions.ts';
 import { OPTIONS_PAGE, optionsPage } from './options.ts';
 import { POLICY_PAGE, policyPage } from './policy.ts';
 
 /**
- * All generated files: the pages of configuration, options and choosing, the index of decisions, the functions'
+ * All generated files: the pages of configuration and options, the index of decisions, the functions'
  * manifests, those of charts and registrations.
  */
 const manifests = Object.entries(await gardenerManifests());
 const generated: [URL, string][] = [
   [CONFIGURATION_PAGE, configurationPage()],
   [POLICY_PAGE, policyPage()],
-  [CHOOSING_PAGE, await choosingPage()],
   [DECISIONS_PAGE, await decisionsPage()],
   ...Object.entries(await chartFiles()).map(([name, text]): [URL, string] => [new URL(name, CHARTS), text]),
   ...Object.entries(await registrationFiles()).map(([name, text]): [URL, string] => [new URL(name, EXAMPLES), text]),

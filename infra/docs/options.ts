@@ -35,7 +35,7 @@ ${CONFIG_EXAMPLE}\`\`\`
 
 Entries of a repeatable option are a list in the file, and separated by commas in a variable. Entries of the form \`NAME=VALUE\` are an object in the file. A value that cannot be used ends the process with one sentence that names the option as you wrote it. Files are read once, at the start; kubeconfigs, tokens and certificates are read again when they change.
 
-On Lambda the same variables set the functions, as far as they need them ([on AWS](running.md#another-queue)).
+On Lambda the same variables set the functions, as far as they need them ([Install on AWS](install-aws.md#deploy)).
 
 ${commands.map((command) => section(command, commands)).join('\n')}`;
 }

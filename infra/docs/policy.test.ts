@@ -7,8 +7,7 @@ import { pullSecretProblem } from '../../shared/config/pull-secret.ts';
 import { keyDocs } from '../../shared/config/schema.ts';
 import { standIn } from '../../shared/flux/testing.ts';
 import { files, shootFlux } from '../cli/testing.ts';
-import { POLICY_PAGE, policyPage } from './policy.ts';
-import { LANDSCAPE_EXAMPLE, PULL_SECRET_EXAMPLE, REFUSED_EXAMPLES } from './policy-examples.ts';
+import { LANDSCAPE_EXAMPLE, POLICY_PAGE, PULL_SECRET_EXAMPLE, policyPage, REFUSED_EXAMPLES } from './policy.ts';
 import { exampleOf } from './table.ts';
 
 test('docs/policy.md is what npm run docs writes', async () => {

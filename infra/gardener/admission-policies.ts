@@ -1,4 +1,4 @@
-import { FLUX_SOURCE } from '../../shared/gardener/project-config.ts';
+import { FLUX_SOURCE } from '../../shared/config/project-config.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { CERTIFICATES, NAMESPACE } from '../webhooks/names.ts';
 import { serviceAccountUser } from './rbac.ts';

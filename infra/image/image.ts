@@ -6,7 +6,6 @@ import type { Metafile } from 'esbuild';
 import { bundleCli } from '../bundle-cli.ts';
 import type { ImagePackages } from '../bundled/list-packages.ts';
 import { type Builder, buildWith, push, runIn, writeLayout } from './builder.ts';
-import { type BundledPackage, bundledPackages, licenceText } from './bundled-packages.ts';
 import { type Bom, imageBom, npmBom } from './sbom.ts';
 
 /** What image is built, and where it goes. */
@@ -32,8 +31,6 @@ export interface ImageOptions {
   insecureRegistry?: boolean | undefined;
   /** Seconds since 1970. */
   epoch?: string | undefined;
-  /** The bundle of the commands, from `bundleCli`; absent: it is made. */
-  bundle?: { folder: string; metafile: Metafile } | undefined;
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -64,10 +61,9 @@ async function buildArguments({ nodeImage, baseImage, version }: ImageOptions): 
 }
 
 /** Writes what the Containerfile copies, readable for everyone. */
-async function fillContext(context: string, { distribution, bundle }: ImageOptions): Promise<BundledPackage[]> {
+async function fillContext(context: string, { distribution }: ImageOptions): Promise<BundledPackage[]> {
   const app = join(context, 'app');
-  if (bundle !== undefined) await cp(bundle.folder, app, { recursive: true });
-  const packages = await bundledPackages(bundle?.metafile ?? (await bundleCli(app)));
+  const packages = await bundledPackages(await bundleCli(app));
   await writeFile(join(app, 'LICENSES.txt'), licenceText(packages));
   await cp(join(root, 'LICENSE'), join(app, 'LICENSE'));
   await cp(join(root, 'infra/image/Containerfile'), join(context, 'Containerfile'));
@@ -95,4 +91,38 @@ async function normalize(folder: string): Promise<void> {
 async function bomOf(builder: Builder, tag: string, packages: readonly BundledPackage[]): Promise<Bom> {
   const list = await runIn(builder, tag, ['/usr/local/bin/node', '/app/list-packages.cjs']);
   return imageBom(await npmBom(), packages, JSON.parse(list) as ImagePackages);
+}
+
+/** A package with code in a bundle. */
+interface BundledPackage {
+  name: string;
+  version: string;
+  /** Its licence files. */
+  licences: string[];
+}
+
+/** Returns the packages that a bundle was made of, sorted by name. */
+async function bundledPackages({ outputs }: Metafile): Promise<BundledPackage[]> {
+  const files = Object.values(outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
+  );
+  const folders = new Set(files.flatMap((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []));
+  const packages = await Promise.all([...folders].map(packageIn));
+  const distinct = new Map(packages.map((one) => [`${one.name}@${one.version}`, one]));
+  return [...distinct.values()].sort((a, b) => (`${a.name}@${a.version}` < `${b.name}@${b.version}` ? -1 : 1));
+}
+
+async function packageIn(folder: string): Promise<BundledPackage> {
+  const { name, version } = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8'));
+  const files = (await readdir(join(root, folder))).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file)).sort();
+  const licences = await Promise.all(files.map((file) => readFile(join(root, folder, file), 'utf8')));
+  return { name, version, licences };
+}
+
+/** Returns the text that goes with the bundle: its packages require their licences to be passed on. */
+function licenceText(packages: readonly BundledPackage[]): string {
+  const parts = packages.map(({ name, version, licences }) =>
+    [`${name} ${version}`, ...licences.map((text) => text.trim())].join('\n\n'),
+  );
+  return `${parts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }

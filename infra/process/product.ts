@@ -1,5 +1,4 @@
-import type { Running } from '../../events/bridge.ts';
-import { forwardersOf, sqsPace } from '../../events/watcher/pace.ts';
+import { openQueue, type QueueBridge, type Running } from '../../events/queue/bridge.ts';
 import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
@@ -12,8 +11,7 @@ import { startHeartbeat } from '../heartbeat/heartbeat.ts';
 import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
 import { type Endpoints, type Probes, startEndpoints } from './endpoints.ts';
-import { createPrometheusMetrics } from './metrics.ts';
-import { openBridge, type SqsQueues, withDepths } from './queues.ts';
+import { createPrometheusMetrics, type PrometheusMetrics } from './metrics.ts';
 import { startThreadedWebhooks } from './threaded-webhooks.ts';
 import { startWatchdog } from './watchdog.ts';
 import type { ThreadedOptions } from './webhooks-messages.ts';
@@ -32,8 +30,6 @@ export interface ProductOptions {
   webhooks?: ThreadedOptions | undefined;
   /** The extension's namespace by seed, in which the heartbeat of `shootHealth` is written. Absent: no heartbeat. */
   heartbeat?: Record<string, string> | undefined;
-  /** Use queues in SQS instead of the queue in this process. */
-  sqs?: SqsQueues | undefined;
   resyncSeconds?: number | undefined;
   /** Slots of each function: runs at a time that work rather than wait. */
   concurrency?: number | undefined;
@@ -52,7 +48,7 @@ export interface Product {
   stop(): Promise<void>;
 }
 
-/** Starts queues, functions and watcher in this process. Returns when changes can arrive, before any is handled. */
+/** Starts queue, functions and watcher in this process. Returns when changes can arrive, before any is handled. */
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { settings, log } = options;
   const metrics = createPrometheusMetrics();
@@ -64,14 +60,13 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const kubeOf = (identity: string) => clientsOf(identity, { ...options, metrics, health });
   const watcherKube = kubeOf('watcher');
 
-  const { queue, bridge } = await openBridge({ ...options, seeds: settings.seeds, definitions, metrics, health });
+  const queue = openQueue({ definitions, metrics, health, concurrency: options.concurrency });
   const watcher = createWatcher({
     definitions,
     clusters: { garden: true, seeds: settings.seeds },
     kube: watcherKube,
-    send: (changes) => bridge.sender.send(changes),
+    send: (changes) => queue.sender.send(changes),
     health,
-    ...(options.sqs !== undefined && { pace: sqsPace(health.isUp, forwardersOf(definitions)) }),
     log,
     metrics,
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
@@ -81,13 +76,13 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     const webhooks = options.webhooks && (await startThreadedWebhooks(options.webhooks, { settings, log, metrics }));
     const ready = () => watcher.ready() && webhooks?.status().ready !== false;
     const probes = {
-      alive: () => watcher.alive() && running?.alive?.() !== false,
+      alive: () => watcher.alive() && running?.alive() !== false,
       ready,
       status: watcher.status,
       clusters: health.status,
       webhooks: webhooks?.status,
-      metrics: queue === undefined ? metrics : withDepths(metrics, queue),
-      deadLetters: queue?.deadLetters.list,
+      metrics: withDepths(metrics, queue),
+      deadLetters: queue.deadLetters.list,
     };
     const endpoints = await endpointsOn(options.port, probes).catch(async (error: unknown) => {
       await webhooks?.stop();
@@ -97,14 +92,14 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   };
   // Before anything runs: when a port is taken, only the queue has to be closed.
   const { webhooks, endpoints } = await serve().catch(async (error: unknown) => {
-    await bridge.stop();
+    await queue.stop();
     throw error;
   });
   const prober = startProber({
     ...{ health, clusters: [GARDEN, ...settings.seeds], log, metrics },
     probe: async (cluster) => (await watcherKube(cluster)).probe(),
   });
-  running = bridge.start(functions, ({ name }) => ({
+  running = queue.start(functions, ({ name }) => ({
     ...{ kube: kubeOf(name), settings, now: () => new Date(), log, metrics },
   }));
   watcher.start();
@@ -124,7 +119,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
       await watcher.stop();
       await running?.stop();
       await prober.stop();
-      await bridge.stop();
+      await queue.stop();
       await webhooks?.stop();
       await endpoints?.stop();
     },
@@ -133,4 +128,18 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
 
 async function endpointsOn(port: number | undefined, probes: Probes): Promise<Endpoints | undefined> {
   return port === undefined ? undefined : startEndpoints(port, probes);
+}
+
+/** Adds the depth of queues, which is only counted when it is asked for. */
+function withDepths(metrics: PrometheusMetrics, queue: QueueBridge): PrometheusMetrics {
+  return {
+    ...metrics,
+    expose() {
+      for (const { function: name, depth } of queue.depths()) {
+        for (const [state, keys] of Object.entries(depth)) metrics.gauge('queue_keys', keys, { function: name, state });
+      }
+      metrics.gauge('dead_letters', queue.deadLetters.list().deadLetters.length);
+      return metrics.expose();
+    },
+  };
 }

@@ -5,7 +5,7 @@ import type { Webhooks } from '../webhooks/webhooks.ts';
 import { startThreadedWebhooks } from './threaded-webhooks.ts';
 
 const options = { port: 0, hosts: [], kubeconfigs: {} };
-const settings = { seeds: ['local'], delivery: 'ManagedResource' as const };
+const settings = { seeds: ['local'] };
 
 let webhooks: Webhooks | undefined;
 afterEach(async () => {

@@ -111,11 +111,11 @@ export async function startThreadedWebhooks(
 /** Starts the thread and waits until it listens. */
 async function begin(
   options: ThreadedOptions,
-  { settings: { seeds, delivery, defaults, policy }, code = CODE, checkMs = CHECK_MS, ...targets }: ThreadDependencies,
+  { settings: { seeds, defaults, policy }, code = CODE, checkMs = CHECK_MS, ...targets }: ThreadDependencies,
   use: (status: WebhooksStatus) => void,
 ): Promise<Life> {
   const waiting = new Int32Array(new SharedArrayBuffer(4));
-  const data: ThreadData = { options, settings: { seeds, delivery, defaults, policy }, waiting };
+  const data: ThreadData = { options, settings: { seeds, defaults, policy }, waiting };
   const worker = new Worker(code, {
     workerData: data,
     resourceLimits: RESOURCE_LIMITS,

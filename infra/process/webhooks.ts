@@ -29,7 +29,7 @@ export interface WebhookOptions {
 }
 
 /** The settings that the webhooks use. */
-export type WebhookSettings = Pick<Settings, 'seeds' | 'delivery' | 'defaults' | 'policy'>;
+export type WebhookSettings = Pick<Settings, 'seeds' | 'defaults' | 'policy'>;
 
 /** Parts of the process or thread that the webhooks share. */
 export interface WebhookDependencies {
@@ -58,7 +58,7 @@ export async function serveWebhooks(
   const kube = clientsOf('webhooks');
   const targets = {
     webhooks: functions.map(({ definition }) => definition.webhook),
-    ...{ seeds: settings.seeds, delivery: settings.delivery },
+    seeds: settings.seeds,
     configuration: options.configuration,
   };
   const publishTo = (bundle: string, signal: AbortSignal) =>

@@ -2,7 +2,7 @@ import { mkdtempDisposable, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants } from 'node:zlib';
+import { type Zippable, zipSync } from 'fflate';
 import { bundleFunction } from '../bundle.ts';
 import { findAllDefinitions, isWebhook } from '../functions.ts';
 import { chartArchive } from '../gardener/registration/chart-archive.ts';
@@ -10,7 +10,6 @@ import { inlineRegistration, registrationFiles } from '../gardener/registration/
 import type { Release } from '../gardener/registration/registration.ts';
 import { knativeManifests } from '../knative/manifests.ts';
 import { filesBelow } from './folder.ts';
-import { zip } from './zip.ts';
 
 type Files = Record<string, string | Buffer>;
 
@@ -67,21 +66,30 @@ export async function lambdaPackages(distribution?: string): Promise<Files> {
   return files;
 }
 
-/**
- * Packs the commands, which become test data of the next version: its tests run watcher and functions of both versions
- * together (`test/former`).
- * @param bundle folder with the bundle of the commands
- */
-export async function formerFiles(bundle: string): Promise<Files> {
-  const code = await readFile(join(bundle, 'main.cjs'));
-  // The best quality takes thirty times as long, for a file that is a tenth smaller.
-  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: code.length, [constants.BROTLI_PARAM_QUALITY]: 9 };
-  return { 'former/main.cjs.br': brotliCompressSync(code, { params }) };
-}
-
 async function contents(folder: string, prefix: string) {
   const paths = await filesBelow(folder);
   return Promise.all(
     paths.map(async (path) => ({ path: `${prefix}/${path}`, content: await readFile(join(folder, path)) })),
   );
+}
+
+/** A file in a package. */
+interface ZipFile {
+  path: string;
+  content: Buffer;
+}
+
+const common = {
+  // The first moment that the format knows, which has no time zone.
+  mtime: new Date(1980, 0, 1),
+  // A regular file that everyone may read, as Unix writes it.
+  os: 3,
+  attrs: (0o100644 << 16) >>> 0,
+} as const;
+
+/** Packs files as a zip archive without times or owners: the same files give the same bytes. */
+function zip(files: readonly ZipFile[]): Buffer {
+  const sorted = files.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  const entries = sorted.map(({ path, content }): [string, Zippable[string]] => [path, [content, common]]);
+  return Buffer.from(zipSync(Object.fromEntries(entries), { level: 9 }));
 }

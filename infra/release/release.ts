@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtempDisposable, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ShootFluxError } from '../../shared/errors.ts';
-import { bundleCli } from '../bundle-cli.ts';
 import type { Release } from '../gardener/registration/registration.ts';
 import type { Builder } from '../image/builder.ts';
 import { makeImage } from '../image/image.ts';
-import { chartFiles, formerFiles, knativeFiles, lambdaPackages, registrations } from './files.ts';
+import { chartFiles, knativeFiles, lambdaPackages, registrations } from './files.ts';
 import { writeChecksums, writeFiles } from './folder.ts';
 import { checkVersion, notesOf } from './notes.ts';
 
@@ -40,16 +38,12 @@ export async function makeRelease({ out, distribution, image, epoch, ...release 
   if (existsSync(join(out, 'charts')))
     throw new ShootFluxError(`${out} contains a release already; remove it, or choose another folder with --out.`);
   await mkdir(out, { recursive: true });
-  // The image has the same bundle as the tests of the next version.
-  await using bundle = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-bundle-'));
-  const metafile = await bundleCli(bundle.path);
   await writeFiles(out, {
     'NOTES.md': notes,
     ...(await chartFiles(release)),
     ...(await registrations(release)),
     ...(await knativeFiles(release)),
     ...(await lambdaPackages(distribution)),
-    ...(await formerFiles(bundle.path)),
   });
   if (image !== undefined) {
     const tag = `${registry}/shoot-flux:${version}`;
@@ -61,7 +55,6 @@ export async function makeRelease({ out, distribution, image, epoch, ...release 
       distribution,
       ...written,
       epoch,
-      bundle: { folder: bundle.path, metafile },
     });
   }
   await writeChecksums(out);

@@ -13,7 +13,7 @@ import { type AnswerDependencies, answer } from './answer.ts';
 import { findDue, type KeyPair } from './certificates.ts';
 import { issueDue } from './issue-certificates.ts';
 import { pathTokensOf } from './path-token.ts';
-import { startWebhookServer, type WebhookServer } from './server.ts';
+import { startWebhookServer, type WebhookServer } from './webhooks.ts';
 
 const token = 'f'.repeat(64);
 

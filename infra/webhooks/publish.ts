@@ -1,5 +1,4 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
-import type { Settings } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Webhook } from '../../shared/runtime/webhook.ts';
@@ -11,8 +10,6 @@ export interface PublishOptions {
   /** The webhooks whose configurations get the authority. */
   webhooks: Pick<Webhook, 'in' | 'type'>[];
   seeds: readonly string[];
-  /** With `Direct` the webhook of the resource-manager is not needed. */
-  delivery: Settings['delivery'];
   /** Name of the webhook configurations. */
   configuration?: string | undefined;
 }
@@ -22,7 +19,7 @@ export interface PublishOptions {
  * @returns one sentence for each problem
  */
 export async function publish(
-  { kube, webhooks, seeds, delivery, configuration = CONFIGURATION }: PublishOptions,
+  { kube, webhooks, seeds, configuration = CONFIGURATION }: PublishOptions,
   bundle: string,
 ): Promise<string[]> {
   const targets = new Map<string, { cluster: string; type: Webhook['type'] }>();
@@ -33,7 +30,6 @@ export async function publish(
     [...targets.values()].map(async ({ cluster, type }) => {
       try {
         if (await publishCaBundle(await kube(cluster), { type, name: configuration }, bundle)) return [];
-        if (cluster !== GARDEN && delivery === 'Direct') return [];
         return [
           `${cluster} has no ${type}WebhookConfiguration ${configuration}, so it calls no webhook; apply its manifest.`,
         ];

@@ -1,8 +1,8 @@
 import type { ConfigIssue } from '../errors.ts';
-import { projectSecretNames } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { AdditionalSecret } from './layer.ts';
 import { issueAt } from './place.ts';
+import { projectSecretNames } from './project-config.ts';
 import type { ProjectSecrets } from './project-secrets.ts';
 import { quote } from './quote.ts';
 import { type CopyKind, type ReferencedNames, referencedNames } from './references.ts';

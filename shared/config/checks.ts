@@ -1,7 +1,7 @@
 import { KUBERNETES_NAMESPACES } from '../kube/system-namespaces.ts';
 import { misspelt } from './nearest.ts';
 import { quote, withoutCredentials } from './quote.ts';
-import { rangeProblem, versionRange } from './version-range.ts';
+import { isRangeOfFlux, isVersionRange, rangeProblem } from './version-range.ts';
 
 /** Returns what is wrong with a string and how to fix it, in one sentence; undefined for a valid string. */
 export type Check = (text: string) => string | undefined;
@@ -56,14 +56,14 @@ function hours(text: string): number {
   return parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (HOURS[unit] ?? 0), 0);
 }
 
-/** Checks a duration that must be longer than zero. */
+/** Checks a duration that has to be longer than zero: Flux never repeats, or fails at once, what has none. */
 export const positiveDuration: Check = (text) =>
   duration(text) ?? (isZero(text) ? `${quote(text)} is zero; use a longer duration, for example 1m` : undefined);
 
 /** Checks the timeout of a source, for which Flux's CRDs accept no hours. */
 export const sourceTimeout: Check = (text) =>
   TIMEOUT.test(text)
-    ? duration(text)
+    ? positiveDuration(text)
     : `${quote(text)} is not a valid timeout for a source; use numbers with the units m, s or ms, for example 60s`;
 
 /** Returns true for a duration of zero, which Go programs write for an absent duration. */
@@ -74,7 +74,7 @@ export function isZero(text: string): boolean {
 const EXACT = /^v?(\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?)$/;
 const RANGE = /^v?(\d+(\.\d+)?\.x)$/;
 
-/** A range without a number, or with one after `x`, which Flux ignores. */
+/** A range without a number, or with one after `x`, which is ignored. */
 const UNCLEAR_RANGE = /(^|[\s,|<>=~^!v])[xX*]|[xX*]\.\d/;
 
 /** Checks a Flux version: a release, a range of releases, or `latest`. */
@@ -83,10 +83,9 @@ export const fluxVersion: Check = (text) => {
     return `${quote(text)} is a Flux version before 2.0, which is not supported; use a release such as v2.9.4 or a range such as 2.x, or omit it for the newest release`;
   }
   if (EXACT.test(text) || text === 'latest') return undefined;
-  const range = UNCLEAR_RANGE.test(text) ? undefined : versionRange(text);
-  return range === undefined
+  return UNCLEAR_RANGE.test(text) || !isVersionRange(text)
     ? `${quote(text)} is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release`
-    : rangeProblem(range);
+    : rangeProblem(text);
 };
 
 /** Returns the canonical form of a valid version: `v2.9.4`, `latest`, or a range such as `2.9.x` or `>=2.8 <2.10`. */
@@ -176,9 +175,7 @@ export const gitCommit: Check = (text) =>
 
 /** Checks a version range as Flux understands it: alternatives, each a list of comparisons that must all hold. */
 export const semverRange: Check = (text) =>
-  versionRange(text) === undefined
-    ? `${quote(text)} is not a version range; use a form like >=1.0.0 <2.0.0`
-    : undefined;
+  isRangeOfFlux(text) ? undefined : `${quote(text)} is not a version range; use a form like >=1.0.0 <2.0.0`;
 
 /** Checks the tag of an OCI artifact. */
 export const ociTag: Check = (text) =>

@@ -1,4 +1,3 @@
-import './listed/all.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { ConfigError, issueText } from '../errors.ts';
 import { effectiveConfig } from './effective-config.ts';

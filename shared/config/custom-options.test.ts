@@ -136,6 +136,36 @@ describe('in the effective configuration', () => {
   });
 });
 
+describe('a Secret that the source or the Kustomization names', () => {
+  const decrypts = { decryption: { provider: 'sops', secretRef: { name: 'age-kye' } } };
+  const warningsOf = (fields: object, source = {}, spec: object = decrypts) =>
+    effectiveConfig(withTemplates(gitRepository(source), kustomization(spec), fields)).warnings;
+
+  it('has a warning if nothing copies it into the shoot', () => {
+    const copies = { additionalSecretResources: [{ name: 'age', targetName: 'age-key' }] };
+    expect(warningsOf(copies, { proxySecretRef: { name: 'proxy' } })).toEqual([
+      {
+        object: 'providerConfig',
+        path: 'source.template.spec.proxySecretRef',
+        message:
+          'names Secret "proxy" in namespace flux-system, which is not copied there; copy it with additionalSecretResources, or list it in existingSecrets if it comes from elsewhere',
+      },
+      {
+        object: 'providerConfig',
+        path: 'kustomization.template.spec.decryption.secretRef',
+        message: 'names Secret "age-kye" in namespace flux-system, which is not copied there; did you mean age-key?',
+      },
+    ]);
+  });
+
+  it.each([
+    ['is copied', { additionalSecretResources: [{ name: 'age', targetName: 'age-kye' }] }],
+    ['is said to exist', { existingSecrets: ['age-kye'] }],
+  ])('has none if it %s', (_, fields) => {
+    expect(warningsOf(fields)).toBeUndefined();
+  });
+});
+
 describe('a Secret that an option names', () => {
   const proxy = { proxy: { secretName: 'proxy' } };
   const warningsOf = (fields: object, shootResources?: ConfigInputs['shootResources']) =>

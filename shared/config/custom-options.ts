@@ -13,17 +13,8 @@ export const sizes = ['small', 'medium', 'large'] as const;
 /** Whether images are named by their digests. */
 export const digestModes = ['Auto', 'Always', 'Never'] as const;
 
-/** What happens to the kinds of components that are not installed any more. */
-export const removals = ['Keep', 'Delete'] as const;
-
 /** The documentation of the options beyond those of `flux install`. */
 export const customDocs = {
-  removedComponents: {
-    description:
-      'Whether the CustomResourceDefinitions of components that you remove stay: `Keep` leaves them in the shoot with all objects of their kinds, `Delete` deletes both once the controllers are gone. The workloads of these objects stay.',
-    default: '`Keep`',
-    example: 'Delete',
-  },
   tenantDefaultServiceAccount: {
     description:
       'With `multiTenancy`: the ServiceAccount that a Kustomization or HelmRelease acts as if it names none, in its own namespace. The root Kustomization keeps `kustomize-controller`.',

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
-import { PULL_SECRET } from '../gardener/project-config.ts';
 import { namespaceName, objectName } from './checks.ts';
 import { schemaIssues } from './issues.ts';
 import { absentLayer, type Layer } from './layer.ts';
+import { PULL_SECRET } from './project-config.ts';
 import { readProviderConfig } from './provider-config.ts';
 import { key, text } from './schema.ts';
 import type { Defaults, Landscape, PullSecret } from './types.ts';

@@ -1,6 +1,8 @@
 import type { Documents, Overrides, RolloutDocument } from './document-types.ts';
 import { type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
+import { readOverrides } from './overrides.ts';
 import { issueAt } from './place.ts';
+import { readRollout } from './rollout.ts';
 import { readYamlText } from './yaml-text.ts';
 
 /** The keys of `flux-config` that hold YAML: a whole FluxConfig, the list of deviations for some Shoots, and the rollout. */
@@ -25,7 +27,6 @@ async function overridesIn({ namespace }: FluxConfigMap, text: string): Promise<
   const place = { object: fluxConfigObject(namespace), path: OVERRIDES_YAML };
   const document = await readYamlText(text);
   if ('problem' in document) return { entries: [], issues: [issueAt(place, '', document.problem)] };
-  const { readOverrides } = await import('./overrides.ts');
   return readOverrides(document.value, place);
 }
 
@@ -33,7 +34,6 @@ async function rolloutIn({ namespace }: FluxConfigMap, text: string): Promise<Ro
   const place = { object: fluxConfigObject(namespace), path: ROLLOUT };
   const document = await readYamlText(text);
   if ('problem' in document) return { rollout: undefined, issues: [issueAt(place, '', document.problem)] };
-  const { readRollout } = await import('./rollout.ts');
   return readRollout(document.value, place);
 }
 

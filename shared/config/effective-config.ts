@@ -1,5 +1,4 @@
 import { ConfigError, type ConfigIssue } from '../errors.ts';
-import { PULL_SECRET } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { additionalSecrets } from './additional-secrets.ts';
 import { defaultsLayer, pullSecretOf } from './defaults.ts';
@@ -7,15 +6,17 @@ import { installDefaults } from './flux-options.ts';
 import { patchedKustomization } from './kustomization-patch.ts';
 import { absentLayer, type FluxOptions, type Layer } from './layer.ts';
 import { layerIssues, type MergedLayers } from './layer-rules.ts';
-import type { Listed, ListedInputs } from './listed/merge.ts';
-import { type ListedRules, listedRules } from './listed/rules.ts';
+import { listedProblems } from './listed/check.ts';
+import { type Listed, type ListedInputs, mergeListed } from './listed/merge.ts';
 import { completeKustomization, completeSource } from './objects.ts';
-import { optionSecretWarnings } from './option-secrets.ts';
 import { mergeOrigins } from './origins.ts';
 import { hostKeyIssues, policyIssues } from './policy/judge.ts';
+import { objectIssues } from './policy/objects.ts';
+import { PULL_SECRET } from './project-config.ts';
 import { projectLayers } from './project-layers.ts';
 import { projectSecretsOf, unknownSecretIssues, wired, wiredInstall } from './project-secrets.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
+import { secretWarnings } from './secret-warnings.ts';
 import { hasOpenUrl, substituted } from './substitution.ts';
 import type {
   ConfigInputs,
@@ -63,8 +64,7 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   const sourceSecret = source && copiedSourceSecret(source, from.sourceFrom);
   const pullSecret = copiedPullSecret(landscape, flux);
   const parts = { ...from, ...root, shootResources, sourceSecret };
-  const rules = layers.some(hasLists) ? listedRules() : undefined;
-  const lists = rules && listedObjects(rules, parts, shoot);
+  const lists = layers.some(hasLists) ? listedObjects(parts, shoot) : undefined;
   const objects = lists?.listed.objects.map(({ object }) => object) ?? [];
   const additionalFrom = layers.find(({ content }) => content.additionalSecrets.length > 0) ?? flat;
   const additional = additionalSecrets(additionalFrom.content.additionalSecrets, {
@@ -78,12 +78,18 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   });
   const copies = [...additional.secrets, ...(lists?.listed.secrets.map(({ secret }) => secret) ?? [])];
   const ownCopies = [sourceSecret, pullSecret].filter((copy) => copy !== undefined);
-  const checked = lists && rules?.listedProblems(parts, lists.listed, [...additional.secrets, ...ownCopies]);
+  const checked = lists && listedProblems(parts, lists.listed, [...additional.secrets, ...ownCopies]);
   const merged = { ...parts, origins: { ...root.origins, ...lists?.listed.origins }, objects };
   const warnings = [
     ...layers.flatMap((layer) => layer.warnings ?? []),
     ...(checked?.warnings ?? []),
-    ...optionSecretWarnings({ ...merged, copies: [...copies, ...ownCopies] }),
+    ...secretWarnings(merged, {
+      fluxNamespace: flux.namespace,
+      copies: [...copies, ...ownCopies],
+      existingSecrets: layers.flatMap(({ content }) => content.existingSecrets ?? []),
+      existingConfigMaps: layers.flatMap(({ content }) => content.existingConfigMaps ?? []),
+      shootResources,
+    }),
   ];
   const issues: ConfigIssue[] = [
     ...fluxConfig.issues,
@@ -145,11 +151,10 @@ function rootPair(
 
 /** Merges the lists, and replaces the variables of their objects by the values of the Shoot. */
 function listedObjects(
-  rules: ListedRules,
   inputs: ListedInputs,
   shoot: ShootTraits | undefined,
 ): { listed: Listed; issues: ConfigIssue[] } {
-  const written = rules.mergeListed(inputs);
+  const written = mergeListed(inputs);
   const results = written.objects.map(({ object, place }, index) => ({
     ...substituted(`objects[${index}]`, object, shoot, written.origins),
     place,
@@ -169,7 +174,6 @@ function defaultSyncMode(layers: readonly Layer[], sourceFrom: Layer, ofProject:
   return from !== undefined && ofProject.includes(from) ? 'ManifestsOnly' : 'Once';
 }
 
-/** Without lists, most of the code for them is not loaded. */
 function hasLists({ content: { objects, moreSources, moreKustomizations } }: Layer): boolean {
   return [objects, moreSources, moreKustomizations].some((list) => list !== undefined);
 }
@@ -194,7 +198,7 @@ function judge(
   const judgeable = objects.map((object) => (isOpen(object) ? { ...object, kind: '' } : object));
   return [
     ...policyIssues(policy, { flux, source: isOpen(source) ? undefined : source, origins }),
-    ...(objects.length === 0 ? [] : listedRules().objectIssues(policy, judgeable, source, origins)),
+    ...(objects.length === 0 ? [] : objectIssues(policy, judgeable, source, origins)),
     ...hostKeyIssues(policy, knownHosts, sourceFrom.object),
   ];
 }
@@ -210,7 +214,7 @@ function mergeOptions(layers: readonly Layer[], { defaults, policy }: Landscape)
     version: options.version === 'latest' ? undefined : options.version,
     components: [...new Set([...options.components, ...(componentsExtra ?? [])])],
     tolerationKeys: [...new Set(options.tolerationKeys)],
-    // Absent where it is off, so that the hash of such a configuration stays.
+    // Absent where it is off: `false` that is written has the hash of the default.
     ...((multiTenancy ?? policy?.requireMultiTenancy) === true && { multiTenancy: true }),
     ...(pullSecretOf(defaults) !== undefined && { landscapePullSecret: PULL_SECRET }),
   };

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
-import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../gardener/project-config.ts';
 import { normalVersion, objectName, withPort } from './checks.ts';
-import { customDocs, digestModes, removals, sizes } from './custom-options.ts';
+import { customDocs, digestModes, sizes } from './custom-options.ts';
 import { fluxConfigFields } from './flux-config-fields.ts';
 import { binaryIssues, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import {
@@ -19,6 +18,7 @@ import { schemaIssues } from './issues.ts';
 import { type Layer, type LayerContent, noContent, unreadLayer } from './layer.ts';
 import { limits } from './limits.ts';
 import { type Origins, optionOrigins } from './origins.ts';
+import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from './project-config.ts';
 import { type Repository, repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
 import { key, text } from './schema.ts';
 
@@ -46,7 +46,6 @@ export const fluxConfigSchema = z.strictObject({
   priorityClass: key(text(objectName), customDocs.priorityClass),
   imageDigests: key(z.enum(digestModes), customDocs.imageDigests),
   sopsAgeSecret: key(text(objectName), customDocs.sopsAgeSecret),
-  removedComponents: key(z.enum(removals), customDocs.removedComponents),
   'config.yaml': key(text(undefined, limits.configuration), {
     description:
       'A whole [FluxConfig](#providerconfig) as YAML, for what the other keys cannot say. It must not repeat a key.',
@@ -107,7 +106,7 @@ function originsOf(object: string, keys: FluxConfigKeys): Origins {
 function toContent(keys: FluxConfigKeys): LayerContent {
   const { registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy } = keys;
   const { watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy } = keys;
-  const { tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, removedComponents } = keys;
+  const { tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret } = keys;
   const { syncMode, deletionPolicy, suspend, adopt } = keys;
   const version = keys.fluxVersion === undefined ? undefined : normalVersion(keys.fluxVersion);
   const repository = repositoryOf(keys);
@@ -115,7 +114,7 @@ function toContent(keys: FluxConfigKeys): LayerContent {
     flux: {
       ...{ version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy },
       ...{ watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy },
-      ...{ tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, removedComponents },
+      ...{ tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret },
     },
     syncMode,
     deletionPolicy,

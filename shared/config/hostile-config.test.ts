@@ -1,10 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConfigError, issuesText } from '../errors.ts';
-import { objectGroups } from '../flux/groups.ts';
 import { renderInputs } from '../flux/testing.ts';
-import { leastCpuMs } from '../testing.ts';
-import * as checks from './checks.ts';
+import { objectGroups } from '../gardener/groups.ts';
 import { gitRepository, kustomization, withFluxConfig, withTemplates } from './config.fixtures.ts';
 import { withDocuments } from './documents.ts';
 import { effectiveConfig } from './effective-config.ts';
@@ -197,20 +195,6 @@ describe('hostile configurations end with sentences', () => {
   });
 });
 
-test('every check reads hostile texts of the greatest length in linear time', () => {
-  const all = Object.values(checks).filter((check) => typeof check === 'function');
-  const checkAll = () => {
-    for (const check of all) {
-      for (const one of atoms) {
-        for (const other of atoms)
-          check(`${`v1.0.0 ${(one + other).repeat(limits.text.most)}`.slice(0, limits.text.most - 1)}!`);
-      }
-    }
-  };
-  // 45,000 texts: quadratic time for one check in a hundred would exceed this many times over.
-  expect(leastCpuMs(checkAll, 1)).toBeLessThan(40_000);
-});
-
 describe('many of anything within the limits is merged and rendered', () => {
   const times = <T>(count: number, entry: (index: number) => T) => Array.from({ length: count }, (_, i) => entry(i));
   const fields = (count: number, value: unknown = 'x') =>
@@ -281,9 +265,6 @@ describe('many of anything within the limits is merged and rendered', () => {
   ];
 
   it.each(corpus)('%s', async (_, inputs) => {
-    const startedAt = process.cpuUsage();
     await sentences(inputs);
-    // At most 30 ms on a quiet machine; before there were limits, some took seconds.
-    expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(2000);
   });
 });

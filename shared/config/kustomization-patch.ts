@@ -60,8 +60,8 @@ function issuesOf(merged: JsonObject, layer: Layer): ConfigIssue[] {
 }
 
 /**
- * Returns the first number for which something holds, or one where it begins to hold again, between 1 and the most, for
- * which it holds. Each check takes milliseconds, and a project may write a hundred patches.
+ * Binary search for the smallest count in 1..most for which `holds` is true; `holds(most)` has to be true. Each check takes
+ * milliseconds, and a project may write a hundred patches.
  */
 function firstOf(most: number, holds: (count: number) => boolean): number {
   let [low, high] = [0, most];

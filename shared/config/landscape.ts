@@ -2,10 +2,8 @@ import { ConfigError } from '../errors.ts';
 import { DEFAULTS, defaultsIssues, isSet } from './defaults.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { schemaIssues } from './issues.ts';
-import { areListedRulesLoaded, hasLists, isList } from './listed/rules.ts';
 import { policySchema } from './policy/policy.ts';
-import type { Defaults, Landscape } from './types.ts';
-import { asObject } from './values.ts';
+import type { Landscape } from './types.ts';
 
 /** The name of the policy in errors. */
 export const POLICY = "the landscape's policy";
@@ -16,19 +14,11 @@ export const POLICY = "the landscape's policy";
  * @throws ConfigError with everything that is wrong with them
  */
 export function readLandscape({ defaults, policy }: { defaults?: unknown; policy?: unknown }): Landscape {
-  const checked = checkable(defaults);
-  const issues = [...defaultsIssues(checked), ...(isSet(policy) ? schemaIssues(POLICY, policySchema, policy) : [])];
+  const issues = [...defaultsIssues(defaults), ...(isSet(policy) ? schemaIssues(POLICY, policySchema, policy) : [])];
   if (issues.length > 0) throw new ConfigError(issues);
   const landscape = { ...(isSet(defaults) && { defaults }), ...(isSet(policy) && { policy }) } as Landscape;
-  checkTogether({ ...landscape, ...(isSet(checked) && { defaults: checked as Defaults }) });
+  checkTogether(landscape);
   return landscape;
-}
-
-/** A function on Lambda has not loaded the code for lists when it starts. It checks them with the first Shoot. */
-function checkable(defaults: unknown): unknown {
-  const fields = asObject(defaults);
-  if (fields === undefined || areListedRulesLoaded() || !hasLists(fields)) return defaults;
-  return Object.fromEntries(Object.entries(fields).filter(([key]) => !isList(key)));
 }
 
 /**

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { leastCpuMs } from '../testing.ts';
 import { gitRepository, kustomization, withFluxConfig, withTemplates } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { mergeOrigins, originOf } from './origins.ts';
@@ -99,16 +98,4 @@ test('merges any number of layers field by field', () => {
     ...layer('two', 'flux.components', 'flux.components[b]', 'source'),
     ...layer('three', 'suspend'),
   });
-});
-
-test('each of many layers is read once', () => {
-  const times = <T>(count: number, entry: (index: number) => T) => Array.from({ length: count }, (_, i) => entry(i));
-  const layers = times(400, (layer) =>
-    Object.fromEntries(
-      times(40, (index) => [`flux.tolerationKeys[t${layer}x${index}]`, { object: `${layer}`, path: `${index}` }]),
-    ),
-  );
-  expect(Object.keys(mergeOrigins(layers))).toHaveLength(40);
-  // Seconds, when the names of all higher layers were collected for each.
-  expect(leastCpuMs(() => mergeOrigins(layers))).toBeLessThan(150);
 });

@@ -1,5 +1,5 @@
-import { FLUX_REGISTRY, FLUX_SOPS, FLUX_VARIABLES, type ProjectSecretName } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
+import { FLUX_REGISTRY, FLUX_SOPS, FLUX_VARIABLES, type ProjectSecretName } from './project-config.ts';
 import { DOCKER_CONFIG, pullSecretProblem } from './pull-secret.ts';
 import { quote } from './quote.ts';
 import { registryHosts } from './registry-hosts.ts';

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { ProjectSecretName } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import {
   gitRepository,
@@ -13,6 +12,7 @@ import {
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { withLists } from './listed/testing.ts';
+import type { ProjectSecretName } from './project-config.ts';
 import { projectSecretOf, projectSecretProblem } from './project-secret-content.ts';
 import { neededProjectSecrets } from './project-secrets.ts';
 import type { ConfigInputs, EffectiveConfig } from './types.ts';

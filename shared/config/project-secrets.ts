@@ -1,14 +1,14 @@
 import type { ConfigIssue } from '../errors.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import type { Layer } from './layer.ts';
+import { type Origins, originOf } from './origins.ts';
 import {
   FLUX_REGISTRY,
   FLUX_SOPS,
   FLUX_VARIABLES,
   type ProjectSecretName,
   projectSecretNames,
-} from '../gardener/project-config.ts';
-import type { KubeObject } from '../kube/resource.ts';
-import type { Layer } from './layer.ts';
-import { type Origins, originOf } from './origins.ts';
+} from './project-config.ts';
 import { needsRegistry } from './registry-hosts.ts';
 import { sizeProblem } from './size-limit.ts';
 import type { ConfigInputs, FluxInstall } from './types.ts';

@@ -1,15 +1,15 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
-import { FLUX_SOURCE } from '../gardener/project-config.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
-import { schemaIssues } from './issues.ts';
+import { pathText, schemaIssues, unknownKey } from './issues.ts';
 import type { SourceLayer, Template } from './layer.ts';
+import { MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { withoutDroppedFields } from './listed/dropped-fields.ts';
-import { listedRules } from './listed/rules.ts';
+import { readObjects } from './listed/read-objects.ts';
 import { inside, issueAt, type Place } from './place.ts';
+import { FLUX_SOURCE } from './project-config.ts';
 import { kustomizationPatchSchema, kustomizationSchema, sourceSchema } from './provider-config-schema.ts';
 import { metadataProblems } from './size-limit.ts';
-import { kustomizationPart, sourcePart, strayKeyIssues, withoutStrayKeys } from './stray-keys.ts';
 import { kustomizationIssues, sourceIssues } from './template-rules.ts';
 import {
   kustomizationTemplateSchema,
@@ -88,9 +88,7 @@ export function readLists(object: JsonObject, place: Place) {
       ...kustomizations,
       more: kustomizations.more.map(({ value, place }) => ({ template: value, place: inside(place, 'template') })),
     },
-    objects: Array.isArray(object.objects)
-      ? listedRules().readObjects(object.objects, inside(place, 'objects'))
-      : undefined,
+    objects: Array.isArray(object.objects) ? readObjects(object.objects, inside(place, 'objects')) : undefined,
     listed: sources || kustomizations ? listed : undefined,
   };
 }
@@ -235,3 +233,65 @@ export function readPatch(value: unknown, place: Place): Read<JsonObject> {
 }
 
 const patchOnlySchema = z.strictObject({ ...kustomizationSchema.shape, template: z.optional(z.unknown()) });
+
+/** A part of a FluxConfig that holds a manifest below `template`. */
+interface ManifestPart {
+  /** What users call it: `source` or `Kustomization`. */
+  name: string;
+  known: readonly string[];
+  /** Fields of its `spec`, which users write beside `template`. */
+  specFields: ReadonlySet<string>;
+}
+
+const MANIFEST = ['apiVersion', 'kind', 'metadata', 'spec'];
+
+/** The fields of sources that people write most. */
+const sourcePart: ManifestPart = {
+  name: 'source',
+  known: ['template', 'secretResourceName'],
+  specFields: new Set(
+    'url ref branch tag semver interval timeout secretRef provider suspend ignore include verify bucketName endpoint recurseSubmodules serviceAccountName insecure layerSelector'.split(
+      ' ',
+    ),
+  ),
+};
+
+/** The fields of Kustomizations. */
+const kustomizationPart: ManifestPart = {
+  name: 'Kustomization',
+  known: ['template', 'patch'],
+  specFields: new Set(
+    'path interval prune sourceRef targetNamespace retryInterval timeout suspend wait force dependsOn patches images components postBuild decryption healthChecks healthCheckExprs kubeConfig serviceAccountName commonMetadata namePrefix nameSuffix deletionPolicy'.split(
+      ' ',
+    ),
+  ),
+};
+
+/**
+ * Returns the issues with keys beside `template`. A field of the manifest is the most frequent one, and a similar name would
+ * be misleading: `path` is not `patch`.
+ */
+function strayKeyIssues(part: ManifestPart, entry: JsonObject, place: Place): ConfigIssue[] {
+  const unknown = Object.keys(entry).filter((key) => !part.known.includes(key));
+  const ofManifest = unknown.filter((key) => MANIFEST.includes(key) || part.specFields.has(key));
+  const others = unknown.filter((key) => !ofManifest.includes(key)).slice(0, MOST_ISSUES_OF_A_PART);
+  const [first, ...more] = ofManifest;
+  return [
+    ...(first === undefined ? [] : [issueAt(place, first, misplaced(part, entry, first, more))]),
+    ...others.map((key) => issueAt(place, pathText([key]), unknownKey(key, part.known))),
+  ];
+}
+
+function misplaced({ name, known }: ManifestPart, entry: JsonObject, key: string, more: string[]): string {
+  const isSpec = !MANIFEST.includes(key);
+  const below = (parent: string) => `${parent}.${isSpec ? 'spec.' : ''}${key}`;
+  const what = `${more.length > 0 ? `(and ${more.join(', ')}) ` : ''}belongs to the ${isSpec ? 'spec' : 'manifest'} of a ${name}`;
+  if (!known.includes('patch') || entry.template !== undefined) return `${what}; write ${below('template')}`;
+  if (entry.patch !== undefined) return `${what}; write ${below('patch')}`;
+  return `${what}; write ${below('patch')} to change the project's Kustomization, or ${below('template')} for another one`;
+}
+
+/** Returns the fields that the part knows. */
+function withoutStrayKeys({ known }: ManifestPart, entry: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(entry).filter(([key]) => known.includes(key)));
+}

@@ -20,7 +20,7 @@ const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
   [{ fluxversion: 'v2.9.4' }, 'fluxversion is not a known key; did you mean fluxVersion?'],
   [
     { something: 'x' },
-    'something is not a known key; known keys are fluxVersion, repositoryUrl, repositoryType, repositoryProvider, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, syncMode, deletionPolicy, suspend, adopt, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, removedComponents, config.yaml, overrides.yaml, rollout',
+    'something is not a known key; known keys are fluxVersion, repositoryUrl, repositoryType, repositoryProvider, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, syncMode, deletionPolicy, suspend, adopt, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, config.yaml, overrides.yaml, rollout',
   ],
   [
     { fluxVersion: 'newest' },
@@ -383,7 +383,7 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     withProviderConfig({ flux: { '': 1, 'a\nb': 1, ['x'.repeat(81)]: 1 } }),
     ...['""', '"a\\nb"', `"${'x'.repeat(80)}..."`].map(
       (name) =>
-        `flux.${name} is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, removedComponents, nodeSelector, commonMetadata, proxy, storage, sharding, patches`,
+        `flux.${name} is not a known key; known keys are version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, nodeSelector, commonMetadata, proxy, storage, sharding, patches`,
     ),
   ],
   [
@@ -448,6 +448,12 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     withTemplates(gitRepository({ interval: '5 minutes', timeout: '1h' })),
     'source.template.spec.interval "5 minutes" is not a duration; use numbers with the units h, m, s or ms, for example 5m or 1h30m',
     'source.template.spec.timeout "1h" is not a valid timeout for a source; use numbers with the units m, s or ms, for example 60s',
+  ],
+  [
+    'durations of zero, with which a source always fails and a Kustomization is never retried',
+    withTemplates(gitRepository({ timeout: '0s' }), kustomization({ retryInterval: '0m' })),
+    'source.template.spec.timeout "0s" is zero; use a longer duration, for example 1m',
+    'kustomization.template.spec.retryInterval "0m" is zero; use a longer duration, for example 1m',
   ],
   [
     'an OCI source without a ref',

@@ -1,11 +1,11 @@
 import type { ConfigIssue } from '../errors.ts';
-import { FLUX_REGISTRY, FLUX_SOURCE } from '../gardener/project-config.ts';
 import { isSsh } from './checks.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
 import { pathText, unknownKey } from './issues.ts';
 import { MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { nearest } from './nearest.ts';
 import { inside, issueAt, type Place } from './place.ts';
+import { FLUX_REGISTRY, FLUX_SOURCE } from './project-config.ts';
 import { quote, shown } from './quote.ts';
 import { lengthProblem } from './schema.ts';
 import { metadataIssues } from './template-metadata.ts';

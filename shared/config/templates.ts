@@ -12,6 +12,7 @@ import {
   ociDigest,
   ociTag,
   ociUrl,
+  positiveDuration,
   semverRange,
   sourceTimeout,
 } from './checks.ts';
@@ -190,7 +191,8 @@ export const kustomizationTemplateSchema = z.strictObject({
       description: 'Overrides the namespace of all objects.',
       example: 'default',
     }),
-    retryInterval: z.optional(text(duration)),
+    retryInterval: z.optional(text(positiveDuration)),
+    // Flux makes at least 30 s of it.
     timeout: z.optional(text(duration)),
     suspend: z.optional(z.boolean()),
     wait: z.optional(z.boolean()),

@@ -1,9 +1,9 @@
 import type { ConfigIssue } from '../errors.ts';
-import type { ProjectSecretName } from '../gardener/project-config.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { FluxConfigMap } from './flux-config-map.ts';
 import type { Origins } from './origins.ts';
 import type { Policy } from './policy/policy.ts';
+import type { ProjectSecretName } from './project-config.ts';
 import type { ShootResource } from './shoot-resources.ts';
 import type { JsonObject } from './values.ts';
 
@@ -23,8 +23,6 @@ export interface FluxInstall {
   namespace: string;
   /** In the order of installation, extra components included, without duplicates. */
   components: string[];
-  /** What happens to the CRDs of components that are not installed any more; default `Keep`. */
-  removedComponents?: 'Keep' | 'Delete' | undefined;
   /** Name of a dockerconfigjson Secret in the flux namespace, put on every Deployment. */
   imagePullSecret?: string | undefined;
   /** Default true. */

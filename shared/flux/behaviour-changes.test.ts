@@ -1,6 +1,7 @@
+import semver from 'semver';
 import { expect, test } from 'vitest';
 import { allBehaviourChanges, behaviourChanges, behaviourText } from './behaviour-changes.ts';
-import { compareVersions, parseVersion } from './versions.ts';
+import { compareVersions } from './versions.ts';
 
 const all = [
   'source-controller',
@@ -28,7 +29,7 @@ test.each([
 
 test('an upgrade to the release before a first one with changes names none', () => {
   for (const { release } of allBehaviourChanges) {
-    const { minor = 0 } = parseVersion(release) ?? {};
+    const { minor = 0 } = semver.parse(release) ?? {};
     expect(releases(`v2.${minor - 1}.0`, `v2.${minor - 1}.99`)).toEqual([]);
   }
 });

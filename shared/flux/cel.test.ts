@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ruleProblems } from './cel.ts';
 import type { CrdSchema } from './crd-schema.ts';
+import { ruleProblems } from './object-rules.ts';
 
 const rules = (...list: [rule: string, message?: string][]) => ({
   'x-kubernetes-validations': list.map(([rule, message]) => ({ rule, ...(message !== undefined && { message }) })),

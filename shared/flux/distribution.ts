@@ -1,10 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import semver from 'semver';
 import { originOf } from '../config/origins.ts';
 import { ConfigError, fileProblem, ShootFluxError } from '../errors.ts';
 import type { Distribution, Release } from './release.ts';
 import { readRelease } from './release-files.ts';
-import { compareVersions, parseVersion } from './versions.ts';
+import { compareVersions } from './versions.ts';
 
 const opened = new Map<string, Distribution>();
 
@@ -42,7 +43,7 @@ export function openDistribution(dir: string): Distribution {
 async function versionsIn(dir: string): Promise<string[]> {
   try {
     const entries = await readdir(dir, { withFileTypes: true });
-    const folders = entries.filter((entry) => !entry.isFile() && parseVersion(entry.name) !== undefined);
+    const folders = entries.filter((entry) => !entry.isFile() && semver.valid(entry.name) !== null);
     return folders.map(({ name }) => name).sort((one, other) => compareVersions(other, one));
   } catch (error) {
     throw new ShootFluxError(

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage, ShootFluxError } from '../errors.ts';
+import { parseAllDocuments } from '../kube/parse-yaml.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { ImageDigests, Release } from './release.ts';
 
@@ -135,7 +136,6 @@ function parseReleaseJson(folder: string, json: string | undefined, digest: stri
 }
 
 async function parseYaml(folder: string, files: readonly ReleaseFile[]): Promise<Objects> {
-  const { parseAllDocuments } = await import('../kube/parse-yaml.ts');
   const parse = ({ name, text }: ReleaseFile): [string, KubeObject[]] => {
     const documents = [...parseAllDocuments(text)].map((document) => {
       const [error] = document.errors;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rolesFor } from './roles.ts';
+import { rolesFor } from './install.ts';
 import { object } from './testing.ts';
 
 const role = object('ClusterRole', 'crd-controller');

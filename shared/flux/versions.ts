@@ -1,31 +1,14 @@
+import semver from 'semver';
 import type { Origin } from '../config/origins.ts';
-import { isAllowedVersion } from '../config/policy/version-range.ts';
 import { quote } from '../config/quote.ts';
-import { comparePreReleases, includesVersion, versionRange } from '../config/version-range.ts';
+import { isAllowedVersion, isVersionRange } from '../config/version-range.ts';
 import { ConfigError } from '../errors.ts';
-
-/** The version of a Flux release; `pre` is the part after the dash of a pre-release, else empty. */
-export interface FluxVersion {
-  major: number;
-  minor: number;
-  patch: number;
-  pre: string;
-}
-
-const EXACT = /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?$/;
-
-/** Parses `2.9.4`, `v2.9.4` and pre-releases; returns undefined for anything else. */
-export function parseVersion(text: string): FluxVersion | undefined {
-  const match = EXACT.exec(text);
-  if (match === null) return undefined;
-  return { major: Number(match[1]), minor: Number(match[2]), patch: Number(match[3]), pre: match[4] ?? '' };
-}
 
 /** Returns a negative number when `one` is older. A name that is not a version is older than every version. */
 export function compareVersions(one: string, other: string): number {
-  const [a, b] = [parseVersion(one), parseVersion(other)];
-  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
-  return a.major - b.major || a.minor - b.minor || a.patch - b.patch || comparePreReleases(a.pre, b.pre);
+  const [a, b] = [semver.valid(one), semver.valid(other)];
+  if (a === null || b === null) return Number(a !== null) - Number(b !== null);
+  return semver.compare(a, b);
 }
 
 /**
@@ -33,7 +16,7 @@ export function compareVersions(one: string, other: string): number {
  * Kubernetes minors, of which the oldest is its own minor plus 25 (2.9: 1.34 to 1.36).
  */
 export function oldestKubernetes(version: string): string | undefined {
-  const flux = parseVersion(version);
+  const flux = semver.parse(version);
   return flux?.major === 2 ? `1.${flux.minor + 25}` : undefined;
 }
 
@@ -70,7 +53,7 @@ export interface VersionInputs {
  */
 export function resolveVersion(inputs: VersionInputs): string {
   const { requested, kubernetesVersion, pinned, mayUpgrade, allowed } = inputs;
-  const all = inputs.available.filter((version) => parseVersion(version) !== undefined).sort(newestFirst);
+  const all = inputs.available.filter((version) => semver.valid(version) !== null).sort(newestFirst);
   const versions = allowed === undefined ? all : all.filter((version) => isAllowedVersion(version, allowed));
   const rule = versions.length < all.length ? 'allowedVersions' : undefined;
   const fail = (message: string): never => {
@@ -106,10 +89,9 @@ export function resolveVersion(inputs: VersionInputs): string {
 
 /** Returns the filter for the requested version. */
 function filterOf(requested: string | undefined): ((version: string) => boolean) | undefined {
-  if (requested === undefined) return (version) => parseVersion(version)?.pre === '';
-  if (EXACT.test(requested)) return (version) => compareVersions(version, requested) === 0;
-  const range = versionRange(requested);
-  return range && ((version) => includesVersion(range, version));
+  if (requested === undefined) return (version) => semver.prerelease(version) === null;
+  if (semver.valid(requested) !== null) return (version) => compareVersions(version, requested) === 0;
+  return isVersionRange(requested) ? (version) => semver.satisfies(version, requested) : undefined;
 }
 
 function newestFirst(one: string, other: string): number {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompressSync, constants } from 'node:zlib';
 import { countParts } from '../kube/json-parts.ts';
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
-import { shapedObject } from './shapes.ts';
+import { shapedObject } from '../shapes.ts';
 import { ORIGIN, ORIGIN_LABEL } from './types.ts';
 
 /** The only key of a content Secret; the resource-manager decompresses keys that end in `.br`. */

@@ -117,14 +117,8 @@ function hasClass({ spec }: ManagedResource): boolean {
   return (spec.class ?? '') !== '';
 }
 
-/** True when we have applied all contents ourselves: there is no ManagedResource then. */
-function areAllDelivered({ managedResources, delivered }: Applied): boolean {
-  return Object.entries(managedResources).every(([name, secretName]) => delivered?.[name] === secretName);
-}
-
 /** True when everything that `managed-resources` recorded last is applied in exactly that form. */
 export function allApplied(applied: Applied, live: ManagedResource[]): boolean {
-  if (applied.delivery === 'Direct') return areAllDelivered(applied);
   const byName = new Map(live.map((resource) => [resource.metadata.name, resource]));
   const wanted = Object.entries(applied.managedResources);
   return (

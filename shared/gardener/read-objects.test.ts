@@ -25,7 +25,6 @@ describe('objects of a seed', () => {
       managedResources: { a: 'b' },
       objects: { a: ['c'] },
       leaving: ['d'],
-      delivered: {},
     });
     const extension = extensionFactory({ status: { lastOperation: lastOperationFactory(), state: { applied } } });
     expect(extensionOf(extension)).toBe(extension);
@@ -48,13 +47,8 @@ describe('objects of a seed', () => {
     ]) {
       expect(appliedOf(value)).toBeUndefined();
     }
-    const parts = { leaving: [null, 'a'], delivered: { a: 1, b: 'c' }, source: 'x', arrived: '3', problem: {} };
-    expect(appliedOf({ ...applied, ...parts })).toEqual({ ...applied, leaving: ['a'], delivered: { b: 'c' } });
-    const deletingKinds = { since: '2026-01-02T03:04:05Z', crds: ['a'] };
-    expect(appliedOf({ ...applied, deletingKinds })).toEqual({ ...applied, deletingKinds });
-    for (const wrong of ['x', {}, { since: 1, crds: [] }, { since: 'a', crds: [1] }]) {
-      expect(appliedOf({ ...applied, deletingKinds: wrong })).not.toHaveProperty('deletingKinds');
-    }
+    const parts = { leaving: [null, 'a'], source: 'x', problem: {} };
+    expect(appliedOf({ ...applied, ...parts })).toEqual({ ...applied, leaving: ['a'] });
   });
 
   it('a Cluster without a Shoot is none', () => {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../kube/resource.ts';
 import { isOversized } from '../oversized.ts';
+import { entriesAt, fieldsAt, fieldsOf, shapedObject, textAt, textListOf } from '../shapes.ts';
 import type { ResourceReference } from './references.ts';
-import { entriesAt, fieldsAt, fieldsOf, shapedObject, textAt, textListOf, textsOf } from './shapes.ts';
 import type { Applied, Cluster, Extension, ExtensionStatus, ManagedResource, Shoot, ShootObject } from './types.ts';
 
 /** Returns an Extension in its usual shape: only its CRD says what it holds, and its `state` has no schema. */
@@ -71,31 +71,23 @@ const appliedTexts = ['configHash', 'fluxVersion', 'namespace', 'syncMode'] as c
 export function appliedOf(value: unknown): Applied | undefined {
   const applied = fieldsOf(value);
   if (applied === undefined || appliedTexts.some((name) => textAt(applied, name) === undefined)) return undefined;
-  const { components, managedResources, objects, delivered, leaving, surplus, deletingKinds } = applied;
+  const { components, managedResources, objects, leaving, surplus } = applied;
   if (!isList(components) || !isMap(managedResources, isText) || !isMap(objects, isList)) return undefined;
   const isWell =
-    (delivered === undefined || isMap(delivered, isText)) &&
     (leaving === undefined || isList(leaving)) &&
     (surplus === undefined || isList(surplus)) &&
-    (deletingKinds === undefined || isDeletingKinds(deletingKinds)) &&
     optionalTexts.every((name) => applied[name] === undefined || isText(applied[name])) &&
-    ['source', 'kustomization'].every((name) => applied[name] === undefined || isShootObject(applied[name])) &&
-    (applied.arrived === undefined || typeof applied.arrived === 'number');
+    ['source', 'kustomization'].every((name) => applied[name] === undefined || isShootObject(applied[name]));
   if (isWell) return applied as unknown as Applied;
-  const { source, kustomization, arrived: _, ...rest } = applied;
+  const { source, kustomization, ...rest } = applied;
   const kept = {
     ...Object.fromEntries(optionalTexts.map((name) => [name, textAt(applied, name)])),
     source: isShootObject(source) ? source : undefined,
     kustomization: isShootObject(kustomization) ? kustomization : undefined,
-    delivered: delivered === undefined ? undefined : textsOf(delivered),
     leaving: leaving === undefined ? undefined : textListOf(leaving),
     surplus: surplus === undefined ? undefined : textListOf(surplus),
-    deletingKinds: isDeletingKinds(deletingKinds) ? deletingKinds : undefined,
   };
-  return withParts(
-    { ...rest, delivered: undefined, leaving: undefined, surplus: undefined },
-    kept,
-  ) as unknown as Applied;
+  return withParts({ ...rest, leaving: undefined, surplus: undefined }, kept) as unknown as Applied;
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';
@@ -104,10 +96,6 @@ const isList = (value: unknown): boolean => Array.isArray(value) && value.every(
 function isMap(value: unknown, isValue: (inner: unknown) => boolean): boolean {
   const fields = fieldsOf(value);
   return fields !== undefined && Object.values(fields).every(isValue);
-}
-
-function isDeletingKinds(value: unknown): boolean {
-  return textAt(value, 'since') !== undefined && isList(fieldsOf(value)?.crds);
 }
 
 function isShootObject(value: unknown): value is ShootObject {

@@ -4,6 +4,7 @@ import { createKubeClient } from '../kube/http-client.ts';
 import { resources } from '../kube/resource.ts';
 import { sendJson, startTlsServer, statusBody, type TestServer } from '../kube/testing.ts';
 import type { Settings } from '../runtime/context.ts';
+import { createLog } from '../runtime/log.ts';
 import { withShoot } from './shoot-client.ts';
 
 const namespace = 'shoot--foo--bar';
@@ -12,7 +13,7 @@ const runOf = (
   seed: KubeClient,
   shootAccess: 'internal' | 'external' = 'external',
   signal = new AbortController().signal,
-) => ({ seed, namespace, context: { settings: { shootAccess } as Settings, signal } });
+) => ({ seed, namespace, context: { settings: { shootAccess } as Settings, signal, log: createLog('error') } });
 const listNamespaces = (shoot: KubeClient) => shoot.list(resources.namespaces);
 
 /** A seed whose control plane has these Secrets; each leads to the shoot by a token of the Secret's own name. */

@@ -1,14 +1,16 @@
 import { ShootFluxError } from '../errors.ts';
 import { shootLimits } from '../kube/answer-limits.ts';
-import type { KubeClient } from '../kube/client.ts';
+import type { KubeClient, ListOptions } from '../kube/client.ts';
 import type { Connection } from '../kube/connection.ts';
+import { KubeError } from '../kube/errors.ts';
 import { createKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
 import { kubeconfigConnection } from '../kube/kubeconfig.ts';
 import { type KubeObject, resources } from '../kube/resource.ts';
 import { attributed, currentActivity } from '../runtime/activity.ts';
 import type { Context } from '../runtime/context.ts';
+import { withLoggedDeletions } from '../runtime/logged-deletions.ts';
+import { shapedObject } from '../shapes.ts';
 import { createTurns, turnsOf } from '../turns.ts';
-import { shapedClient } from './shaped-client.ts';
 
 interface Secret extends KubeObject {
   data?: Record<string, string>;
@@ -28,7 +30,7 @@ interface ShootAccess {
   seed: KubeClient;
   /** The control-plane namespace. */
   namespace: string;
-  context: Pick<Context, 'settings' | 'signal'>;
+  context: Pick<Context, 'settings' | 'signal' | 'log'>;
 }
 
 /**
@@ -38,7 +40,7 @@ interface ShootAccess {
  * @throws ShootFluxError when the kubeconfig cannot be used, KubeError when the seed does not answer, and what `act` throws
  */
 export async function withShoot<T>(
-  { seed, namespace, context: { settings, signal } }: ShootAccess,
+  { seed, namespace, context: { settings, signal, log } }: ShootAccess,
   act: (shoot: KubeClient) => Promise<T>,
   options: Pick<KubeClientOptions, 'timeoutMs' | 'userAgent'> = {},
 ): Promise<T | undefined> {
@@ -55,7 +57,7 @@ export async function withShoot<T>(
     ...options,
   });
   try {
-    const shaped = shapedClient(shoot, 'the shoot');
+    const shaped = withLoggedDeletions(shapedClient(shoot, 'the shoot'), 'shoot', log);
     return await act(activity === undefined ? shaped : attributed(shaped, activity));
   } finally {
     shoot.close();
@@ -87,4 +89,46 @@ async function shootConnection(
     return kubeconfigConnection(kubeconfig, `Secret ${namespace}/${name}`);
   }
   return undefined;
+}
+
+/**
+ * Returns a client for a shoot whose objects have their usual shape: its owner decides what its API answers, and a field
+ * of another type must end in "unknown", not in a dead letter (shapes.ts).
+ * @param name of the API server, for errors
+ */
+function shapedClient(client: KubeClient, name: string): KubeClient {
+  const shaped = <T extends KubeObject>(object: T): T => {
+    try {
+      return shapedObject(object);
+    } catch (error) {
+      throw new KubeError(
+        `${name} answered with something that is not an object; check what serves its API.`,
+        200,
+        'NoObject',
+        {
+          cause: error,
+        },
+      );
+    }
+  };
+  return {
+    ...client,
+    async find(resource, objectName, options) {
+      const found = await client.find<KubeObject>(resource, objectName, options);
+      return (found && shaped(found)) as never;
+    },
+    async list(resource, options: ListOptions = {}) {
+      const { onItem } = options;
+      const list = await client.list(resource, {
+        ...options,
+        ...(onItem && { onItem: (item: KubeObject, bytes: number) => onItem(shaped(item), bytes) }),
+      });
+      return { ...list, items: list.items.map(shaped) } as never;
+    },
+    create: async (resource, object, options) => shaped(await client.create(resource, object, options)),
+    replace: async (resource, object, options) => shaped(await client.replace(resource, object, options)),
+    apply: async (resource, object, options) => shaped(await client.apply(resource, object, options)) as never,
+    mergePatch: async (resource, objectName, patch, options) =>
+      shaped(await client.mergePatch(resource, objectName, patch, options)) as never,
+  };
 }

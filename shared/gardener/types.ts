@@ -54,14 +54,8 @@ export interface Applied {
   projectSecrets?: string[] | undefined;
   /** Whether the ConfigMap contributed; its later absence is then reported instead of followed. */
   fromFluxConfig: boolean;
-  /** `Direct`: we apply the objects to the shoot; absent: the resource-manager does. */
-  delivery?: 'Direct' | undefined;
-  /** ManagedResource name -> name of the Secret with its content; with delivery `Direct`, there is no such Secret. */
+  /** ManagedResource name -> name of the Secret with its content. */
   managedResources: Record<string, string>;
-  /** With delivery `Direct`: which of those contents have been applied to the shoot. */
-  delivered?: Record<string, string> | undefined;
-  /** With delivery `Direct`: how many objects a run applied before it ran out of time; the next run continues there. */
-  arrived?: number | undefined;
   /** Objects that the shoot gets, `kind.group/namespace/name`, by ManagedResource name. */
   objects: Record<string, string[]>;
   /** True while installed objects may carry the protection from the user's Kustomizations (decision 51). */
@@ -79,8 +73,6 @@ export interface Applied {
    * configuration no longer has. They are deleted then, and stay recorded until they are gone.
    */
   surplus?: string[] | undefined;
-  /** Kinds of removed components whose deletion has begun (decision 64): the refs of their CRDs, and since when. */
-  deletingKinds?: { since: string; crds: string[] } | undefined;
   /** RFC 3339: since when we remove Flux from the shoot; all attempts together have one deadline. */
   removalBegan?: string | undefined;
   /** Hash of the copied Secrets that Flux in the shoot has been asked to take up. */

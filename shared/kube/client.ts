@@ -57,8 +57,10 @@ export interface WriteOptions {
   subresource?: 'status';
 }
 
-/** The conditions and the propagation of a deletion. */
+/** Why and how an object is deleted. */
 export interface DeleteOptions {
+  /** For the log: why the object goes, for an operator who looks for it. */
+  reason: string;
   /** The deletion fails with a ConflictError if the live object has another uid or resourceVersion. */
   preconditions?: { uid?: string; resourceVersion?: string };
   propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
@@ -82,12 +84,8 @@ export interface KubeClient {
   create<T extends KubeObject = KubeObject>(resource: Resource, object: T, options: WriteOptions): Promise<T>;
   /** PUT. @throws ConflictError if `metadata.resourceVersion` is set and the object has changed */
   replace<T extends KubeObject = KubeObject>(resource: Resource, object: T, options: WriteOptions): Promise<T>;
-  /** Server-side apply; `force` (default true) takes fields from other managers. */
-  apply<T extends KubeObject = KubeObject>(
-    resource: Resource,
-    object: KubeObject,
-    options: WriteOptions & { force?: boolean },
-  ): Promise<T>;
+  /** Server-side apply that takes fields from other managers. */
+  apply<T extends KubeObject = KubeObject>(resource: Resource, object: KubeObject, options: WriteOptions): Promise<T>;
   /** JSON merge patch; a `metadata.resourceVersion` in it guards against concurrent changes. */
   mergePatch<T extends KubeObject = KubeObject>(
     resource: Resource,
@@ -96,5 +94,5 @@ export interface KubeClient {
     options: WriteOptions,
   ): Promise<T>;
   /** Returns false if the object did not exist. */
-  delete(resource: Resource, name: ObjectName, options?: DeleteOptions): Promise<boolean>;
+  delete(resource: Resource, name: ObjectName, options: DeleteOptions): Promise<boolean>;
 }

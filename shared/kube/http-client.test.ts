@@ -59,7 +59,6 @@ test('sends the requests that the API conventions describe', async () => {
   await client.create(configMaps, object('ConfigMap'), write);
   await client.replace(extensions, object('Extension'), { ...write, subresource: 'status' });
   await client.apply(extensions, object('Extension'), write);
-  await client.apply(extensions, object('Extension'), { ...write, force: false });
   await client.mergePatch(extensions, name, { status: null }, { ...write, subresource: 'status' });
   await client.delete(secrets, name, { preconditions: { uid: 'u' }, propagationPolicy: 'Background' });
 
@@ -99,7 +98,6 @@ test('sends the requests that the API conventions describe', async () => {
     ['POST', '/api/v1/namespaces/shoot--foo--bar/configmaps', '?fieldManager=shoot-flux-test', json, json],
     ['PUT', `${extension}/status`, '?fieldManager=shoot-flux-test', json, json],
     ['PATCH', extension, '?fieldManager=shoot-flux-test&force=true', json, 'application/apply-patch+yaml'],
-    ['PATCH', extension, '?fieldManager=shoot-flux-test&force=false', json, 'application/apply-patch+yaml'],
     ['PATCH', `${extension}/status`, '?fieldManager=shoot-flux-test', json, 'application/merge-patch+json'],
     ['DELETE', '/api/v1/namespaces/shoot--foo--bar/secrets/shoot-flux', '', json, json],
   ]);

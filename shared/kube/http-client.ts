@@ -13,8 +13,11 @@ import type {
 import type { Connection } from './connection.ts';
 import { KubeError, unlessGone } from './errors.ts';
 import { exchange } from './exchange.ts';
+import { scanItems } from './list-items.ts';
+import { createObjectCutter } from './object-cutter.ts';
 import { collectionPath, objectPath, queryText } from './path.ts';
 import { probe } from './probe.ts';
+import { cutJson, inTurns } from './read-large.ts';
 import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from './resource.ts';
 import {
   createTransport,
@@ -25,11 +28,13 @@ import {
   type Transport,
 } from './transport.ts';
 import { isRecord, validObject } from './valid-object.ts';
+import { watch } from './watch.ts';
 
 export type { KubeClientOptions, RequestInfo } from './transport.ts';
 
 /** A `KubeClient` with the methods for its owner. */
 export interface HttpKubeClient extends KubeClient {
+  delete(resource: Resource, name: ObjectName, options?: Partial<DeleteOptions>): Promise<boolean>;
   /** Returns a client over the same connections with other options, for one function or one run. */
   with(options: KubeClientOptions): HttpKubeClient;
   /** Closes the connections, which clients made by `with` share. */
@@ -116,13 +121,13 @@ function clientOver(transport: Transport): HttpKubeClient {
     apply: <T extends KubeObject>(
       resource: Resource,
       object: KubeObject,
-      { fieldManager, subresource, force = true }: WriteOptions & { force?: boolean },
+      { fieldManager, subresource }: WriteOptions,
     ) =>
       write<T>({
         method: 'PATCH',
         resource,
         name: object.metadata,
-        path: objectPath(resource, object.metadata, subresource) + queryText({ fieldManager, force }),
+        path: objectPath(resource, object.metadata, subresource) + queryText({ fieldManager, force: true }),
         contentType: applyType,
         body: typed(resource, { ...object }),
       }),
@@ -142,7 +147,7 @@ function clientOver(transport: Transport): HttpKubeClient {
         body: patch,
       }),
 
-    async delete(resource: Resource, name: ObjectName, options: DeleteOptions = {}) {
+    async delete(resource: Resource, name: ObjectName, { reason: _, ...options }: Partial<DeleteOptions> = {}) {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
       const path = objectPath(resource, name);
       // What the answer holds does not matter.
@@ -184,8 +189,6 @@ async function* typedWatch(
     path: collectionPath(resource, namespace) + queryText({ watch: true, allowWatchBookmarks: true, ...query }),
     accept: acceptOf(options.metadataOnly, 'PartialObjectMetadata'),
   };
-  // A lazy chunk: functions never watch, and their bundles stay small.
-  const { watch } = await import('./watch.ts');
   const { onUnreadable } = options;
   for await (const { type, object: sent } of watch(transport, request, options.signal, onUnreadable)) {
     const object = readable(onUnreadable, () => objectIn(request, sent));
@@ -209,7 +212,7 @@ function cutting(transport: Transport, request: Request): Request {
   const { parts, cut } = limitsOf(transport);
   if (!cut || request.resource.mayBeCut !== true) return request;
   const readLarge = async (whole: Buffer): Promise<unknown> => {
-    const json = await (await import('./read-large.ts')).cutJson(whole, parts);
+    const json = await cutJson(whole, parts);
     if (json === undefined) throw tooManyParts(request, transport);
     return JSON.parse(json);
   };
@@ -223,7 +226,6 @@ async function largeList(
   json: Buffer,
   onUnreadable: ListOptions['onUnreadable'],
 ): Promise<unknown> {
-  const { inTurns } = await import('./read-large.ts');
   const items: KubeObject[] = [];
   const list = await itemsOneByOne(transport, request, (item) => items.push(item), onUnreadable)(inTurns(json));
   return { ...(list as object), items };
@@ -236,11 +238,6 @@ function itemsOneByOne(
   onUnreadable: ListOptions['onUnreadable'],
 ): (body: AsyncIterable<Buffer>) => Promise<unknown> {
   return async (body) => {
-    // A lazy chunk, like watch.ts: functions read few lists item by item.
-    const [{ scanItems }, { createObjectCutter }] = await Promise.all([
-      import('./list-items.ts'),
-      import('./object-cutter.ts'),
-    ]);
     const { object: bytes, items, cut } = limitsOf(transport);
     const parts = mostParts(request, transport, onUnreadable);
     // With a listener, it is the watcher, which only compares objects.

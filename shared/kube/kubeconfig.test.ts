@@ -127,7 +127,7 @@ test.each(['[a,', 'a: 1\n', '- !!x x\n', 'a: ', '- ', '#\n'])(
     const text = mark.repeat(180_000 / mark.length);
     const parsing = () => kubeconfigConnection(text, 'Secret foo/gardener');
     await expect(parsing()).rejects.toThrow(
-      /^Secret foo\/gardener has more lines and entries than any kubeconfig; reconcile the Shoot, and Gardener replaces it$/,
+      /^Secret foo\/gardener is not a kubeconfig, because it has too many entries; reconcile the Shoot so that Gardener writes it again$/,
     );
   },
 );

@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { fileProblem, ShootFluxError } from '../errors.ts';
 import type { Connection, TokenSource } from './connection.ts';
+import { pluginConnection } from './kubeconfig-plugin.ts';
+import { parseYaml } from './parse-yaml.ts';
 import { tokenFile } from './token-file.ts';
 import { isRecord } from './valid-object.ts';
 
@@ -84,7 +86,6 @@ export async function kubeconfigConnection(
   if (user.exec === undefined && user['auth-provider'] === undefined) return connection;
   if (directory === undefined) throw outOfPlace(source, 'a command');
   if (!asksPlugin) return connection;
-  const { pluginConnection } = await import('./kubeconfig-plugin.ts');
   return pluginConnection(text, source, connection);
 }
 
@@ -95,16 +96,14 @@ const MOST_MARKS = 2000;
 function refuseStructure(text: string, source: string): void {
   if (text.replace(/[\w+/=. ]+/g, '').length <= MOST_MARKS) return;
   throw new ShootFluxError(
-    `${source} has more lines and entries than any kubeconfig; reconcile the Shoot, and Gardener replaces it`,
+    `${source} is not a kubeconfig, because it has too many entries; reconcile the Shoot so that Gardener writes it again`,
   );
 }
 
 async function parse(text: string, source: string): Promise<Kubeconfig> {
   try {
     // JSON is YAML too, but needs no parser to be loaded.
-    const value = text.trimStart().startsWith('{')
-      ? JSON.parse(text)
-      : (await import('./parse-yaml.ts')).parseYaml(text);
+    const value = text.trimStart().startsWith('{') ? JSON.parse(text) : parseYaml(text);
     if (typeof value === 'object' && value !== null) return value;
   } catch {
     // The error is dropped: both parsers quote the text, which contains credentials.

@@ -89,6 +89,5 @@ export const resources = {
     false,
   ),
   deployments: resource('apps', 'v1', 'deployments', 'Deployment'),
-  horizontalPodAutoscalers: resource('autoscaling', 'v2', 'horizontalpodautoscalers', 'HorizontalPodAutoscaler'),
   leases: resource('coordination.k8s.io', 'v1', 'leases', 'Lease'),
 } as const satisfies Record<string, Resource>;

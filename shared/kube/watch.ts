@@ -8,6 +8,7 @@ import type { ClusterDownError } from './errors.ts';
 import { exchange } from './exchange.ts';
 import { createGrowingBytes } from './growing-bytes.ts';
 import { countParts } from './json-parts.ts';
+import { cutJson } from './read-large.ts';
 import { callText, statusError } from './status-error.ts';
 import { limitsOf, type Request, type Transport } from './transport.ts';
 import { unreachable } from './unreachable.ts';
@@ -71,7 +72,7 @@ async function withoutOversized(
   const { cut } = limitsOf(transport);
   const most = mostParts(request, transport, onUnreadable);
   if (countParts(line, most) <= most) return line;
-  const json = cut ? await (await import('./read-large.ts')).cutJson(line, most, 1) : undefined;
+  const json = cut ? await cutJson(line, most, 1) : undefined;
   if (json !== undefined) return Buffer.from(json);
   const error = tooManyParts(request, transport, most);
   if (onUnreadable === undefined) throw error;

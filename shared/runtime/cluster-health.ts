@@ -158,7 +158,7 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
       failed(error) {
         end();
         failed(state, begun, isProbe, error);
-        // Where calls are the probes, a key that is alone makes each of them: its cluster is to blame, not its change.
+        // If the only waiting key also probes, a failure says that the cluster is down, not that the change is bad.
         return state.isUp ? undefined : new ClusterDownError(state.cluster, error.message);
       },
       dropped: end,

@@ -28,11 +28,6 @@ export interface Settings extends Landscape {
   fluxDistribution: string;
   /** True: a broken Flux marks the user's Shoot unhealthy as well. Default false. */
   shootHealth: boolean;
-  /**
-   * How objects are delivered into the shoots: by ManagedResource, directly by the functions, or directly only where
-   * the resource-manager cannot write to Flux's namespace (Gardener before v1.147).
-   */
-  delivery: 'ManagedResource' | 'Direct' | 'Auto';
   /** Which kubeconfig Secret of a control plane is tried first; the internal one works only inside the seed. */
   shootAccess: 'internal' | 'external';
   /** Which hosts `knownHosts: scan` may contact; absent: all except special addresses, such as loopback. */

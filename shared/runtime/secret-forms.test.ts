@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withoutSecrets } from './secret-forms.ts';
+import { withoutSecrets } from './safe-text.ts';
 
 const upper = 'ABCDEFGHJKMNPQRSTUVWXYZ';
 const chars = (alphabet: string, length: number) =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withoutUrlCredentials } from './url-credentials.ts';
+import { withoutUrlCredentials } from './safe-text.ts';
 
 describe('withoutUrlCredentials', () => {
   it.each([

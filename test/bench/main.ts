@@ -28,7 +28,7 @@ async function main(args: string[]): Promise<number> {
   }
   // Imported here because it loads the whole product.
   const { benches, fluxReleases } = await import('./benches.ts');
-  const chosen = select(await benches(), options.only ?? []);
+  const chosen = select(benches, options.only ?? []);
   if (chosen.length === 0) {
     process.stderr.write(`No bench or line contains ${(options.only ?? []).join(' or ')} in its name.\n`);
     return 2;

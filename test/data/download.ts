@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { tarFiles } from '../../infra/cli/tar.ts';
+import { tarFiles } from '../../infra/cli/archive.ts';
 
 /** Addresses to download from; a test passes those of a local server. */
 export interface Sources {

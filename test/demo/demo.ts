@@ -199,7 +199,6 @@ function startProductOn({ garden, seed }: Landscape, fluxDistribution: string, r
       seeds: ['local'],
       fluxDistribution,
       shootHealth: false,
-      delivery: 'ManagedResource',
       shootAccess: 'external',
     },
     log: createLog('info', runs.write),

@@ -1,10 +1,10 @@
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { expect, test } from 'vitest';
-import { askedKinds } from '../../functions/managed-resources/shoot/asked-kinds.ts';
+import { askedKinds } from '../../functions/managed-resources/shoot/request.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
 import { isCrd } from '../../shared/flux/custom-resources.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
-import { entriesAt, textAt } from '../../shared/gardener/shapes.ts';
+import { entriesAt, textAt } from '../../shared/shapes.ts';
 import { testDistribution } from '../made-distribution.ts';
 
 const releases = await testDistribution();

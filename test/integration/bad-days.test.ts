@@ -10,20 +10,17 @@ import {
   deleteExtension,
   deployed,
   fluxWorks,
-  reconcile,
   type Step,
 } from '../scenarios/world/steps.ts';
-import { startWorld, type World, type WorldOptions } from '../scenarios/world/world.ts';
+import { startWorld, type World } from '../scenarios/world/world.ts';
 
 /** Failures in a Shoot while the extension is added, runs or is removed, on the simulated clock of the world. */
 
 const KUSTOMIZE = 'kustomize.toolkit.fluxcd.io/v1';
-const root = { apiVersion: KUSTOMIZE, kind: 'Kustomization', metadata: { namespace: 'flux-system', name: 'main-ks' } };
-const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: 'flux-system', name: 'held' } };
 
 /** Starts a world in which Flux is managed, Ready and has deployed objects, and then takes these steps. */
-async function startWithFlux(options: WorldOptions, ...steps: Step[]): Promise<World> {
-  const world = await startWorld(options);
+async function startWithFlux(...steps: Step[]): Promise<World> {
+  const world = await startWorld();
   for (const step of [both(create(always), fluxWorks), deployed, ...steps]) {
     step(world);
     await world.settle();
@@ -54,32 +51,6 @@ afterEach(() => {
 
 const isSuspended = ({ spec }: KubeObject) => (spec as { suspend?: boolean }).suspend === true;
 
-describe('the extension is added again while the namespace of the previous Flux is being deleted', () => {
-  const held = { metadata: { ...account.metadata, finalizers: ['example.com/slow'] } };
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
-
-  it('owns the new namespace and installs Flux in it', async () => {
-    await using world = await startWithFlux({ delivery: 'Direct' }, ({ shoot }) =>
-      shoot.objects.create({ ...account, ...held } as KubeObject),
-    );
-    deleteExtension(world);
-    await world.settle();
-    expect(world.shoot.objects.find(namespace)?.metadata.deletionTimestamp).toBeDefined();
-    reconcile()(world);
-    await world.settle();
-    expect(extensionOf(world)?.status?.lastError?.description).toContain('is being deleted');
-    world.shoot.objects.patch(account, { metadata: { finalizers: null } });
-    await expect.poll(() => world.shoot.objects.find(namespace)).toBeUndefined();
-    reconcile()(world);
-    await world.settle();
-    expect(extensionOf(world)?.status).toMatchObject({
-      lastOperation: { state: 'Succeeded' },
-      state: { applied: { ownsNamespace: true } },
-    });
-    expect(world.shoot.objects.find(root)).toBeDefined();
-  });
-});
-
 describe('suspending', () => {
   const many: Step = ({ shoot }) => {
     for (let count = 0; count < 40; count++) {
@@ -90,7 +61,7 @@ describe('suspending', () => {
   };
 
   it('continues when one of many objects has disappeared', async () => {
-    await using world = await startWithFlux({}, many);
+    await using world = await startWithFlux(many);
     world.shoot.faults.add({
       match: { user: 'functions', method: 'PATCH', path: /kustomizations\/app-0$/ },
       action: 'status',
@@ -115,7 +86,7 @@ describe('removing the extension', () => {
     shoot.objects.list(apiVersion, kind).map(({ metadata }) => metadata.name);
 
   it('leaves no controller and no administrator behind when a foreign finalizer holds an object of Flux', async () => {
-    await using world = await startWithFlux({}, inApps);
+    await using world = await startWithFlux(inApps);
     expect(names(world, ...bindings).length).toBeGreaterThan(1);
     await deleteNow(world);
     await untilGone(world);
@@ -127,7 +98,7 @@ describe('removing the extension', () => {
   });
 
   it('leaves Flux running when a webhook of the Shoot denies suspending', async () => {
-    await using world = await startWithFlux({});
+    await using world = await startWithFlux();
     world.shoot.faults.add({
       match: { user: 'functions', method: 'PATCH', path: /kustomizations/ },
       action: 'status',
@@ -143,7 +114,7 @@ describe('removing the extension', () => {
   });
 
   it('resumes what it has suspended when the shoot disappears in the middle and comes back late', async () => {
-    await using world = await startWithFlux({});
+    await using world = await startWithFlux();
     const fails = (match: RequestMatch, times: number) =>
       world.shoot.faults.add({ match: { user: 'functions', ...match }, action: 'status', status: 503, times });
     fails({ method: 'DELETE' }, Number.POSITIVE_INFINITY);
@@ -156,7 +127,7 @@ describe('removing the extension', () => {
   });
 
   it('resumes only what it has suspended itself when one object cannot be suspended', async () => {
-    await using world = await startWithFlux({}, ({ shoot }) => {
+    await using world = await startWithFlux(({ shoot }) => {
       const metadata = { namespace: 'apps', name: 'paused' };
       const spec = {
         interval: '5m',

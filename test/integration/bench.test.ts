@@ -7,7 +7,7 @@ import { table } from '../bench/table.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Runs `npm run bench -- …`; only benches that are quick. */
+/** Runs `npm run bench -- …`. */
 function run(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['test/bench/main.ts', ...args], {
     cwd: root,
@@ -17,18 +17,6 @@ function run(...args: string[]) {
 }
 
 describe('npm run bench', () => {
-  it('prints a table of the selected benches', () => {
-    const { status, stdout } = run('--only', 'content');
-    expect(stdout).toMatch(/^✓ +ManagedResource Secrets per Shoot, all four components +30 KB +\d+(\.\d)? KB/m);
-    expect(status).toBe(0);
-  });
-
-  it('prints JSON with --json', () => {
-    const { status, stdout } = run('--only', 'secrets PER shoot', '--json');
-    expect(JSON.parse(stdout)).toMatchObject([{ unit: 'KB', atMost: 30, value: expect.any(Number), holds: true }]);
-    expect(status).toBe(0);
-  });
-
   it('rejects wrong arguments, and prints help', () => {
     expect(run('--only', 'nonsense')).toMatchObject({
       status: 2,

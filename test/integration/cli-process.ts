@@ -17,9 +17,9 @@ export interface CliProcess extends AsyncDisposable {
 const sources = join(root, 'infra/cli/shoot-flux.js');
 
 /** Starts a command. Variables of AWS and of this process's own options are not inherited. */
-export function startCli(args: string[], environment: Record<string, string> = {}, entry = sources): CliProcess {
+export function startCli(args: string[], environment: Record<string, string> = {}): CliProcess {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [entry, ...args], {
+  const child = spawn(process.execPath, [sources, ...args], {
     env: { PATH, HOME, AWS_EC2_METADATA_DISABLED: 'true', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -8,24 +8,23 @@ import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { report } from '../../events/run/report.ts';
-import { openSqsBridge } from '../../events/sqs/bridge.ts';
-import { startEmulator } from '../../events/sqs/testing.ts';
 import { changeOf, keyOf } from '../../events/testing.ts';
 import { definition } from '../../functions/keys/function.ts';
 import { handler } from '../../functions/keys/handler.ts';
-import { LANDSCAPE_EXAMPLE } from '../../infra/docs/policy-examples.ts';
+import { LANDSCAPE_EXAMPLE } from '../../infra/docs/policy.ts';
 import { findDefinitions } from '../../infra/functions.ts';
+import { fluxStatusSubscription, RECONCILE_AT } from '../../shared/config/project-config.ts';
 import { TerminalError } from '../../shared/errors.ts';
-import { fluxStatusSubscription, RECONCILE_AT } from '../../shared/gardener/project-config.ts';
+import { readLine } from '../../shared/gardener/status/line.ts';
+import { isOwn, SUMMARY, summaryOf } from '../../shared/gardener/status/status-map.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { done } from '../../shared/runtime/outcome.ts';
-import { readLine } from '../../shared/status/line.ts';
-import { isOwn, SUMMARY, summaryOf } from '../../shared/status/status-map.ts';
 import { failing, PROJECT, startProject } from '../scenarios/project/project.ts';
 import type { Apis } from '../scenarios/stage.ts';
+import { createQueues, startEmulator } from '../sqs.ts';
 import { commands, example, expanded, inlineCommands, isRunElsewhere, root } from './documents.ts';
 import { startApisWithShippedRights } from './embedded-apis.ts';
 import { fluxConfig, fluxSource, startGarden } from './garden.ts';
@@ -42,12 +41,7 @@ describe('the commands of the documents', () => {
     [garden, seed, queue] = await Promise.all([startCluster(gardenCrds()), startCluster(seedCrds()), startEmulator()]);
     await placeFiles();
     // Where the functions run elsewhere, their deployment has created the queues.
-    const options = {
-      definitions: await findDefinitions(),
-      log: createLog('error', () => {}),
-      prefix: 'shoot-flux-prod-',
-    };
-    await (await openSqsBridge({ ...options, endpoint: queue.endpoint })).stop();
+    await (await createQueues(queue.endpoint, await findDefinitions(), { prefix: 'shoot-flux-prod-' })).stop();
   });
   afterAll(async () => {
     await Promise.all([garden.stop(), seed.stop(), queue.stop()]);
@@ -68,7 +62,8 @@ describe('the commands of the documents', () => {
     const kubectl = `#!/bin/sh\nexec node ${join(import.meta.dirname, 'kubectl.ts')} "$@"\n`;
     await writeFile(join(folder, 'bin/kubectl'), kubectl, { mode: 0o755 });
     await createExtension();
-    await writeFile(join(folder, 'shoot-flux.log'), `${givenUp('shoot--my-project--my-shoot')}\n`);
+    const deleted = JSON.stringify({ message: 'object deleted', object: 'Secret a/b', reason: 'nothing refers to it' });
+    await writeFile(join(folder, 'shoot-flux.log'), `${givenUp('shoot--my-project--my-shoot')}\n${deleted}\n`);
   }
 
   /** gardenlet has written this one. */
@@ -317,24 +312,6 @@ describe('the commands of the documents', () => {
     expect(spec.resources).toEqual([{ kind: 'Extension', type: EXTENSION_TYPE }]);
     expect(spec.deployment.deploymentRefs).toEqual([{ name: deployment.metadata.name }]);
     expect(deployment.helm.ociRepository.ref).toMatch(/:\d/);
-  });
-
-  it('create the queues of run at another endpoint, and find existing objects', async () => {
-    const metadata = { name: 'garden-my-project' };
-    await garden.client.create(
-      resources.namespaces,
-      { apiVersion: 'v1', kind: 'Namespace', metadata },
-      { fieldManager: 'docs' },
-    );
-    await garden.client.create(
-      resources.configMaps,
-      parse(example('README.md', 'ConfigMap').replace('private', 'public')),
-      { fieldManager: 'docs' },
-    );
-    const line = `node infra/cli/shoot-flux.js run --garden garden.kubeconfig --seed my-seed=seed.kubeconfig --flux-distribution ./distribution --sqs-endpoint ${queue.endpoint}`;
-    const { output, code } = await run(line, /"message":"reconcile finished","function":"fan-out"/);
-    expect(code).toBe(0);
-    expect(output).toContain('"message":"stopping"');
   });
 });
 

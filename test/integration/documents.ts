@@ -29,8 +29,9 @@ const startedAlone = new Set(
 /** The script of CI, with which every change begins: it installs, checks and tests. */
 const ci = readFileSync(join(root, '.ci/run'), 'utf8').split('\n');
 
-/** Whether CI runs a command as it stands, at the end of a line of its script. */
-const isStepOfCi = (command: string) => ci.some((line) => line.endsWith(` ${command}`));
+/** Whether CI runs a command, which may have arguments there. */
+const isStepOfCi = (command: string) =>
+  ci.some((line) => line.endsWith(` ${command}`) || line.includes(` ${command} -- `));
 
 /** Runs of tests: `npm test` runs these tests, so only their names can be wrong. */
 export const isTestRun = (command: string) => /^(npx vitest run|npm test --) /.test(command);
@@ -65,6 +66,7 @@ export const commands = documents.flatMap(({ path, fences }) =>
   fences
     .filter(({ language }) => language === 'sh')
     .flatMap(({ text }) => commandsIn(text))
+    .flatMap((line) => line.split(' && '))
     .map((command) => ({ path, command })),
 );
 

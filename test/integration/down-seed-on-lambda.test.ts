@@ -5,8 +5,16 @@ import { seedCrds } from '@shoot-flux/landscape/crds';
 import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { expect, test } from 'vitest';
 import { createSqsLambda } from '../../events/sqs/lambda.ts';
-import { lambdaContext } from '../../events/sqs/lambda-protocol.ts';
-import { changeOf, eventOf, functionOf, keptLog, keyOf, processDependencies, recordOf } from '../../events/testing.ts';
+import {
+  changeOf,
+  eventOf,
+  functionOf,
+  keptLog,
+  keyOf,
+  lambdaContext,
+  processDependencies,
+  recordOf,
+} from '../../events/testing.ts';
 import { lambdaClusters } from '../../infra/aws/clusters.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';

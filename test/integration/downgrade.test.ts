@@ -22,7 +22,7 @@ describe('CRDs that the shoot refuses for a while', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   it('do not make an older release possible once a newer one was installed', async () => {
-    await using stage = await startStage(await startEmbeddedApis(), folder, {});
+    await using stage = await startStage(await startEmbeddedApis(), folder);
     await stage.startProduct();
     const config = (version: string) => ({
       apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',

@@ -53,7 +53,7 @@ async function startOnAll(): Promise<void> {
     credentials: () => async (name) => clusters[name as keyof typeof clusters].connection,
     settings: {
       ...{ landscape: 'test', seeds: ['dead', 'alive'], fluxDistribution: standInDistribution.folder },
-      ...{ shootHealth: false, delivery: 'ManagedResource', shootAccess: 'external' },
+      ...{ shootHealth: false, shootAccess: 'external' },
       hostKeyScan: { mode: 'off', allow: [], deny: [] },
     },
     log: createLog('error', () => {}),

@@ -46,7 +46,6 @@ export async function startGarden(
     seeds: ['local'],
     fluxDistribution: '',
     shootHealth: false,
-    delivery: 'ManagedResource',
     shootAccess: 'external',
     // The Git servers of the tests listen there.
     hostKeyScan: { mode: 'on', allow: ['127.0.0.0/8'], deny: [] },

@@ -1,79 +1,8 @@
 import { expect, test } from 'vitest';
-import { explain as explainDelivery, explainRejected } from '../../functions/managed-resources/deliver/explain.ts';
-import { explain } from '../../functions/readiness/explain/explain.ts';
-import { refusalIn } from '../../shared/kube/refusal.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { statusError } from '../../shared/kube/status-error.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
-import { withoutSecrets } from '../../shared/runtime/secret-forms.ts';
-import { leastCpuMs } from '../../shared/testing.ts';
-
-/** What an owner of a shoot could let its API server, a webhook or Flux say, repeated. */
-const units = [
-  'a',
-  'a.',
-  '[',
-  '\\',
-  '"',
-  "'",
-  ' ',
-  'a ',
-  ': ',
-  '://',
-  "a://'",
-  'https://a:b`',
-  'https://a:b@',
-  '@a.bc',
-  'Invalid value: ',
-  'a: Invalid value: ',
-  'a: Forbidden: updates to ',
-  'is SOPS encrypted ',
-  'lookup a on b: ',
-  'failed to verify ',
-  'layer ',
-  "decryption failed for '",
-  'proxy options: ',
-  'of object "',
-  '"token":"',
-  '\\"token\\":\\"',
-  '-----BEGIN PRIVATE KEY-----',
-  'password: "',
-  '--a-password=',
-  'authorization: basic ',
-  '\ud800',
-  '🙂',
-  '\u202e',
-  '\u0000',
-];
-
-const object = (kind: string) => ({ apiVersion: 'x/v1', kind, metadata: { namespace: 'a', name: 'b' }, spec: {} });
-const origin = { layer: 'ConfigMap', template: false } as unknown as Parameters<typeof explain>[2];
-const readers: Record<string, (text: string) => unknown> = {
-  refusalIn,
-  withoutSecrets,
-  safeText: (text) => safeText(text),
-  explainSource: (text) => explain(object('GitRepository'), text, origin),
-  explainKustomization: (text) => explain(object('Kustomization'), text, origin),
-  explainDelivery: (text) => explainDelivery('shoot-flux-sync', 'ApplyFailed', text),
-  explainRejected,
-};
-
-test.each(Object.keys(readers))('%s reads any message of 40,000 characters within milliseconds', (name) => {
-  const read = readers[name] ?? (() => {});
-  for (const unit of units) {
-    for (const text of [
-      unit.repeat(40_000 / unit.length),
-      `x${' '.repeat(100)}${unit.repeat(400)}${'a'.repeat(39_000)}`,
-    ]) {
-      // Quadratic patterns took two to thirteen seconds.
-      expect(
-        leastCpuMs(() => read(text)),
-        `${JSON.stringify(unit)}`,
-      ).toBeLessThan(250);
-    }
-  }
-});
 
 test('a message of an API server is cut where it arrives, with all that quotes it', () => {
   const body = {

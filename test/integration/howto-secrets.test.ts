@@ -7,7 +7,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { withDocuments } from '../../shared/config/documents.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
-import { loadListedRules } from '../../shared/config/listed/load.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { documented, example, exampleWith, root } from './documents.ts';
 
@@ -75,7 +74,6 @@ test('a Shoot trusts the certificate authority of its registry', async () => {
     namespace: metadata.namespace,
     data: { ...data, 'config.yaml': stringify(trusting) },
   });
-  await loadListedRules({ fluxConfig });
   const { source, additionalSecrets } = effectiveConfig({
     fluxConfig,
     shootResources: shootResourcesOf(spec.resources),

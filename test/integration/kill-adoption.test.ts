@@ -12,7 +12,6 @@ const afterEveryWrite = true;
 
 describeKilled('adoption', lifecycles, ['process'], { distribution, afterEveryWrite });
 describeKilled('adoption, others work meanwhile', lifecycles.slice(0, 1), ['outage'], { distribution });
-describeKilled('adoption, delivery Direct', lifecycles.slice(0, 1), ['process'], { distribution, delivery: 'Direct' });
 
 it('an Extension that is deleted during an adoption leaves nothing protected', async () => {
   const [taken] = lifecycles;

@@ -6,4 +6,3 @@ const distribution = await twoReleases();
 
 describeKilled('upgrades', upgrades, ['process', 'outage'], { distribution, afterEveryWrite: true });
 describeKilled('upgrades on Lambda', upgrades, ['function'], { distribution, afterEveryWrite: true, queue: 'sqs' });
-describeKilled('upgrades, delivery Direct', upgrades, ['process'], { distribution, delivery: 'Direct' });

@@ -3,6 +3,6 @@ import { lifecycles, lifecyclesAtOnce } from '../scenarios/world/lifecycles.ts';
 
 const afterEveryWrite = true;
 
-describeKilled('delivery ManagedResource', lifecycles, ['process', 'outage'], { afterEveryWrite });
-describeKilled('delivery ManagedResource on Lambda', lifecycles, ['function'], { afterEveryWrite, queue: 'sqs' });
-describeKilled('delivery ManagedResource, all steps at once', lifecyclesAtOnce, ['missed']);
+describeKilled('lifecycles', lifecycles, ['process', 'outage'], { afterEveryWrite });
+describeKilled('lifecycles on Lambda', lifecycles, ['function'], { afterEveryWrite, queue: 'sqs' });
+describeKilled('all steps of a lifecycle at once', lifecyclesAtOnce, ['missed']);

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { helmReleases } from '@shoot-flux/landscape/flux/objects';
 import { stringify } from 'yaml';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { kubeconfigFile } from '../../shared/kube/kubeconfig.ts';
@@ -8,7 +9,9 @@ import { apiVersionOf, type KubeObject, type Resource, resources } from '../../s
 
 const kinds: Record<string, Resource> = {
   configmap: resources.configMaps,
+  customresourcedefinitions: resources.customResourceDefinitions,
   extension: resources.extensions,
+  helmreleases: helmReleases,
   secret: resources.secrets,
   shoot: resources.shoots,
   events: resources.events,
@@ -27,6 +30,9 @@ const { positionals, values } = parseArgs({
     type: { type: 'string' },
     overwrite: { type: 'boolean' },
     'field-selector': { type: 'string' },
+    selector: { type: 'string', short: 'l' },
+    all: { type: 'boolean' },
+    'all-namespaces': { type: 'boolean' },
   },
 });
 const [verb, kind = '', ...rest] = positionals;
@@ -43,6 +49,7 @@ async function answer(resource: Resource): Promise<string> {
     const { items } = await client.list(resource, { namespace, fieldSelector });
     return items.map(({ type, reason, message }) => `${type}   ${reason}   ${message}\n`).join('');
   }
+  if (verb === 'delete' && rest.length === 0) return deleteAll(resource);
   if (verb === 'create')
     return create(resource, namespace, kind === 'secret' && rest[0] === 'generic' ? rest.slice(1) : rest);
   const [name = fail('a name is missing'), annotation, ...more] = rest;
@@ -73,6 +80,17 @@ async function create(resource: Resource, namespace: string, [name = '', ...more
   const object = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { namespace, name } };
   await client.create(resource, object, { fieldManager: 'kubectl-create' });
   return `${kind}/${name} created\n`;
+}
+
+/** Deletes all objects of a kind, or those with a label. */
+async function deleteAll(resource: Resource): Promise<string> {
+  const { selector: labelSelector, all = false, 'all-namespaces': isEverywhere = false } = values;
+  if (all === (labelSelector !== undefined) || isEverywhere !== resource.namespaced) {
+    fail(`${process.argv.slice(2).join(' ')} is not understood`);
+  }
+  const { items } = await client.list(resource, { labelSelector });
+  for (const { metadata } of items) await client.delete(resource, metadata);
+  return items.map(({ metadata }) => `${kind} "${metadata.name}" deleted\n`).join('');
 }
 
 /** Evaluates one path of a JSONPath template, with dots escaped as in kubectl. Absent fields are empty. */

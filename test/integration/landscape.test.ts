@@ -43,7 +43,6 @@ beforeEach(async () => {
       seeds: ['local'],
       fluxDistribution: standInDistribution.folder,
       shootHealth: false,
-      delivery: 'ManagedResource',
       shootAccess: 'external',
       hostKeyScan: { mode: 'on', allow: ['127.0.0.0/8'], deny: [] },
     },

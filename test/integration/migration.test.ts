@@ -1,10 +1,10 @@
 import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Migrated, migrateStored } from '../../functions/managed-resources/shoot/migrate.ts';
-import { entriesAt, fieldsAt } from '../../shared/gardener/shapes.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient, type HttpKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { entriesAt, fieldsAt } from '../../shared/shapes.ts';
 
 /** More than two pages of 250. */
 const MANY = 600;

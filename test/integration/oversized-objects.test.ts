@@ -50,7 +50,7 @@ describe('an Extension with more values than are read in one turn', () => {
     const before = await stage.untilReady();
     const written = Object.keys(await stage.managedResources());
     expect(written).toContain('shoot-flux-controllers');
-    await ask(config(fields(80_000)));
+    await ask(config(fields(6_000)));
     const live = await untilRejected();
     expect(live.status?.lastError?.description).toBe(sentence);
     expect(live.status?.lastOperation).toMatchObject({ state: 'Error', description: sentence });
@@ -58,7 +58,7 @@ describe('an Extension with more values than are read in one turn', () => {
     expect(Object.keys(await stage.managedResources())).toEqual(written);
 
     await stage.stopProduct();
-    await ask(config(fields(80_001)));
+    await ask(config(fields(6_001)));
     await stage.startProduct();
     await eventually(
       'its answer',
@@ -73,7 +73,7 @@ describe('an Extension with more values than are read in one turn', () => {
 
   it('is deleted like any other', async () => {
     await stage.startProduct();
-    await ask(config(fields(80_000)));
+    await ask(config(fields(6_000)));
     await untilRejected();
     await stage.deleteExtension();
     await eventually(

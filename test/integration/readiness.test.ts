@@ -12,6 +12,7 @@ import type { RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { definition } from '../../functions/readiness/function.ts';
 import { handler } from '../../functions/readiness/handler.ts';
+import { APPLYING_CHECK_SECONDS, READY_CHECK_SECONDS } from '../../functions/readiness/polling.ts';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { managedResourceManifest } from '../../shared/gardener/managed-resource.ts';
 import {
@@ -174,7 +175,7 @@ async function run(settings: Partial<Settings> = {}, secondsLater = 10) {
         kube: async () => client,
         settings: {
           ...{ landscape: 'test', seeds: ['local'], fluxDistribution: '', shootHealth: false },
-          ...{ delivery: 'ManagedResource', shootAccess: 'external', ...settings },
+          ...{ shootAccess: 'external', ...settings },
         },
         send: async () => {},
         causes: [{ type: 'redrive', nonce: 'test' }],
@@ -220,7 +221,7 @@ describe('conditions', () => {
     expect(await health()).toBeUndefined();
 
     await setReady(gitRepositories, 'main-gitrepo');
-    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 720 });
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: READY_CHECK_SECONDS });
     const corrected = await condition('SourceReady');
     expect(corrected).toMatchObject({ status: 'True', reason: 'Ready', lastTransitionTime: '2026-03-04T05:00:20Z' });
     expect(corrected).not.toHaveProperty('codes');
@@ -235,13 +236,13 @@ describe('conditions', () => {
     const ready = (await extension()).status;
     await setReconciling('main-ks', 5);
     const { resourceVersion } = (await extension()).metadata;
-    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 720 });
+    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: READY_CHECK_SECONDS });
     expect((await extension()).metadata.resourceVersion).toBe(resourceVersion);
     expect(await run(withShootHealth, 120)).toEqual({ type: 'requeue', afterSeconds: 60 });
     expect(await condition('KustomizationReady')).toMatchObject({ status: 'False', reason: 'Progressing' });
     expect(await health()).toMatchObject({ status: 'Progressing' });
     await setReady(kustomizations, 'main-ks');
-    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 720 });
+    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: READY_CHECK_SECONDS });
     expect((await extension()).status?.providerStatus).toEqual(ready?.providerStatus);
   });
 
@@ -250,7 +251,7 @@ describe('conditions', () => {
     await release();
     expect(await run()).toEqual({ type: 'done' });
     await setReconciling('main-ks', 5);
-    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 720 });
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: READY_CHECK_SECONDS });
     await setReady(kustomizations, 'main-ks');
     expect(await run()).toEqual({ type: 'done' });
   });
@@ -270,7 +271,7 @@ describe('conditions', () => {
     await run(withShootHealth, 300);
     expect(await health()).toMatchObject({ status: 'Unknown', reason: 'ConditionCheckError' });
     shoot.api.faults.clear();
-    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: 720 });
+    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: READY_CHECK_SECONDS });
     expect(await health()).toMatchObject({ status: 'True' });
   });
 
@@ -286,7 +287,7 @@ describe('conditions', () => {
 
   it('report a later failure at the next check, and are then checked more often', async () => {
     await setReady(gitRepositories, 'main-gitrepo');
-    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 720 });
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: READY_CHECK_SECONDS });
     await setReady(gitRepositories, 'main-gitrepo', mismatch);
     expect(await run({}, 600)).toEqual({ type: 'requeue', afterSeconds: 60 });
     expect(await condition('SourceReady')).toMatchObject({ status: 'False' });
@@ -294,7 +295,7 @@ describe('conditions', () => {
 
   it('wait until new content is applied, and are checked again', async () => {
     await record({ ...applied, managedResources: { ...shipped, 'shoot-flux-sync': 'other' } });
-    expect(await run()).toEqual({ type: 'requeue', afterSeconds: 720 });
+    expect(await run()).toEqual({ type: 'requeue', afterSeconds: APPLYING_CHECK_SECONDS });
     expect((await extension()).status?.conditions).toBeUndefined();
   });
 

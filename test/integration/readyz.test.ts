@@ -27,7 +27,7 @@ async function startWithout(dead: string[]): Promise<void> {
     credentials: () => async (name) => (dead.includes(name) ? nothing : clusters[name]?.connection) ?? nothing,
     settings: {
       ...{ landscape: 'test', seeds: ['alive', 'dead'], fluxDistribution: standInDistribution.folder },
-      ...{ shootHealth: false, delivery: 'ManagedResource', shootAccess: 'external' },
+      ...{ shootHealth: false, shootAccess: 'external' },
       hostKeyScan: { mode: 'off', allow: [], deny: [] },
     },
     log: createLog('error', () => {}),

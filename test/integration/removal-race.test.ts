@@ -1,15 +1,25 @@
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
-import { expect, it } from 'vitest';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { deployedByFlux, watchSpecs } from '../scenarios/removal.ts';
 import { eventually, startStage } from '../scenarios/stage.ts';
-import { ownDistribution } from './embedded-apis.ts';
+import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime();
 
+const serviceAccounts: Resource = {
+  ...{ group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true },
+};
+const config = {
+  apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
+  kind: 'FluxConfig',
+  source: { template: { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } } } },
+  kustomization: { template: { spec: { path: './', prune: true } } },
+};
 const nested = {
   apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
   kind: 'Kustomization',
@@ -61,4 +71,41 @@ it('suspends a Kustomization again that a concurrent reconciliation has resumed,
   } finally {
     await stop();
   }
+});
+
+it('owns the new namespace and installs Flux in it when it is added again while the former namespace is being deleted', async () => {
+  const apis = await startEmbeddedApis();
+  onTestFinished(() => apis.stop());
+  await using stage = await startStage(apis, ownDistribution);
+  await stage.startProduct();
+  const namespace = () => stage.shoot.find(resources.namespaces, { name: 'flux-system' });
+  const parts = { providerConfig: { ...config, syncMode: 'Reconcile' } };
+  await stage.reconcileShoot(parts);
+  await stage.untilReady();
+  await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
+  await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+  const metadata = { namespace: 'flux-system', name: 'held', finalizers: ['example.com/slow'] };
+  const held = { apiVersion: 'v1', kind: 'ServiceAccount', metadata };
+  await stage.shoot.create(serviceAccounts, held, { fieldManager: 'person' });
+  await stage.deleteExtension();
+  await eventually(
+    'the Extension is gone',
+    () => stage.extension().catch(() => undefined),
+    (live) => live === undefined,
+  );
+  expect((await namespace())?.metadata.deletionTimestamp).toBeDefined();
+  await stage.reconcileShoot(parts);
+  const failed = await eventually('the error', stage.extension, ({ status }) => status?.lastError != null);
+  expect(failed.status?.lastError?.description).toContain('is being deleted');
+  await stage.shoot.mergePatch(
+    serviceAccounts,
+    metadata,
+    { metadata: { finalizers: null } },
+    { fieldManager: 'person' },
+  );
+  await eventually('the former namespace is gone', namespace, (live) => live?.metadata.deletionTimestamp === undefined);
+  await stage.reconcileShoot(parts);
+  const { status } = await stage.untilReady();
+  expect(status?.state?.applied).toMatchObject({ ownsNamespace: true });
+  expect(await stage.shoot.find(kustomizations, { namespace: 'flux-system', name: 'flux-system' })).toBeDefined();
 });

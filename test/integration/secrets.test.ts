@@ -3,10 +3,14 @@ import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSqsSender } from '../../events/sqs/open-sender.ts';
+import { createPrometheusMetrics } from '../../infra/process/metrics.ts';
+import { startWatching } from '../../infra/process/watching.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { deployFunctions } from '../lambdas.ts';
 import { quiet } from '../scenarios/main-job.ts';
 import { type QueueTap, startQueueTap } from '../scenarios/queue-tap.ts';
-import { CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
+import { CONTROL_PLANE, eventually, PROJECT, SEED, type Stage, startStage } from '../scenarios/stage.ts';
 
 /** Marked secrets: any of them outside of a Secret is a leak. */
 const markers = {
@@ -32,6 +36,7 @@ describe('secrets exist only in Secrets', () => {
   let stage: Stage;
   let tap: QueueTap;
   let metrics = '';
+  let stops: (() => Promise<void>)[];
 
   beforeAll(async () => {
     const tokens = { [markers.token]: { name: 'shoot-flux', groups: ['system:masters'] } };
@@ -62,6 +67,7 @@ describe('secrets exist only in Secrets', () => {
   });
 
   afterAll(async () => {
+    for (const stop of stops) await stop();
     await stage[Symbol.asyncDispose]();
     await tap.stop();
     await Promise.all(Object.values(apis).map((api) => api.stop()));
@@ -69,7 +75,16 @@ describe('secrets exist only in Secrets', () => {
 
   /** Makes every function succeed and fail, each time with marked secrets as its input. */
   async function exerciseEveryFunction(): Promise<void> {
-    const product = await stage.startProduct(tap.endpoint);
+    // With queues in SQS, because there every message can be read.
+    const options = stage.productOptions();
+    const queues = { endpoint: tap.endpoint, prefix: 'shoot-flux-' };
+    const functionMetrics = createPrometheusMetrics();
+    const functions = await deployFunctions({ ...options, ...queues, metrics: functionMetrics });
+    const watching = await startWatching({
+      ...{ ...options, clusters: { garden: true, seeds: [SEED] } },
+      open: (definitions) => openSqsSender({ ...queues, definitions, seeds: [SEED] }),
+    });
+    stops = [watching.stop, functions.stop];
     const reference = { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'registry' } };
     const providerConfig = {
       apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
@@ -130,8 +145,9 @@ describe('secrets exist only in Secrets', () => {
       ({ status }) => status?.conditions?.some(({ reason }) => reason === 'ShootNotReachable') === true,
     );
     await quiet(stage);
-    metrics = await (await fetch(`http://127.0.0.1:${product.port}/metrics`)).text();
-    metrics += await (await fetch(`http://127.0.0.1:${product.port}/readyz`)).text();
+    metrics = (await functionMetrics.expose()).text;
+    for (const page of ['metrics', 'readyz'])
+      metrics += await (await fetch(`http://127.0.0.1:${watching.port}/${page}`)).text();
   }
 
   const untilEvent = (reason: string) =>

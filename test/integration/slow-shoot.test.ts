@@ -5,7 +5,7 @@ import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { resources } from '../../shared/kube/resource.ts';
-import { eventually, type Stage, type StageOptions, startStage } from '../scenarios/stage.ts';
+import { eventually, type Stage, startStage } from '../scenarios/stage.ts';
 import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime(8);
@@ -44,8 +44,8 @@ describe('a shoot with a slow API server', () => {
     await Promise.all([garden, seed, shoot].map((api) => api.stop()));
   });
 
-  const start = async (options: StageOptions) => {
-    stage = await startStage({ garden, seed, shoot, stop: async () => {} }, standInDistribution.folder, options);
+  const start = async () => {
+    stage = await startStage({ garden, seed, shoot, stop: async () => {} }, standInDistribution.folder);
     await stage.startProduct();
   };
   /** Delays only the requests of the product. */
@@ -57,23 +57,8 @@ describe('a shoot with a slow API server', () => {
       times: Number.POSITIVE_INFINITY,
     });
 
-  it('Direct: continues in the next run with the objects that did not fit into this one', async () => {
-    slowDown(LATENCY_MS * 2);
-    await start({ delivery: 'Direct' });
-    await stage.reconcileShoot({ providerConfig });
-    await eventually(
-      'everything is applied',
-      stage.extension,
-      ({ status }) => status?.lastOperation?.state === 'Succeeded',
-      undefined,
-      170,
-    );
-    expect(await stage.shoot.find(kustomizations, { namespace: 'flux-system', name: 'flux-system' })).toBeDefined();
-    expect((await stage.extension()).status?.state?.applied).not.toHaveProperty('arrived');
-  });
-
   it('removes Flux in time', async () => {
-    await start({});
+    await start();
     await stage.reconcileShoot({ providerConfig });
     await stage.untilReady();
     await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);

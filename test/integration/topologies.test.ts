@@ -1,19 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSqsBridge } from '../../events/sqs/bridge.ts';
 import { openSqsSender } from '../../events/sqs/open-sender.ts';
-import { type Emulator, startEmulator } from '../../events/sqs/testing.ts';
 import { files } from '../../infra/cli/testing.ts';
-import { findDefinitions, findFunctions } from '../../infra/functions.ts';
-import { clientsOf } from '../../infra/process/clients.ts';
+import { findDefinitions } from '../../infra/functions.ts';
 import { startProduct } from '../../infra/process/product.ts';
 import { startWatching } from '../../infra/process/watching.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { createLog } from '../../shared/runtime/log.ts';
-import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { deployFunctions } from '../lambdas.ts';
 import { PROJECT } from '../scenarios/stage.ts';
 import { SEEDS, type SeedName, startTwoSeeds, type TwoSeeds } from '../scenarios/two-seeds.ts';
+import { type Emulator, startEmulator } from '../sqs.ts';
 import { startCli } from './cli-process.ts';
 import { ownDistribution } from './embedded-apis.ts';
 
@@ -48,21 +45,13 @@ async function run(name: string, seeds: SeedName[]): Promise<() => Promise<void>
   return stop;
 }
 
-/** Runs the functions behind queues in SQS, without a watcher, as Lambda does. */
+/** Runs the functions behind queues in SQS. */
 async function runFunctions(seeds: SeedName[]): Promise<void> {
-  const functions = await findFunctions();
-  const definitions = functions.map(({ definition }) => definition);
-  const bridge = await openSqsBridge({ definitions, log, endpoint: emulator.endpoint, prefix, seeds });
-  const credentials = landscape.credentials('functions');
-  const clients = { credentials, metrics: noMetrics, health: createClusterHealth() };
-  const settings = landscape.settings(seeds);
-  const running = bridge.start(functions, ({ name }) => ({
-    ...{ kube: clientsOf(name, clients), settings, now: () => new Date(), log, metrics: noMetrics },
-  }));
-  stops.push(async () => {
-    await running.stop();
-    await bridge.stop();
+  const deployment = await deployFunctions({
+    ...{ endpoint: emulator.endpoint, prefix, log },
+    ...{ credentials: landscape.credentials('functions'), settings: landscape.settings(seeds) },
   });
+  stops.push(deployment.stop);
 }
 
 /** Starts a watcher of some clusters that sends to these queues; returns its end. */
@@ -185,12 +174,9 @@ describe('a seed', () => {
     expect(await landscape.managedResources('one', 'a')).toEqual(before);
   });
 
-  it('cannot leave the queues of a deployment by accident, nor be watched for functions that do not serve it', async () => {
+  it('cannot be watched for functions that do not serve it', async () => {
     await runFunctions(['a', 'b']);
     const queues = { definitions: await findDefinitions(), endpoint: emulator.endpoint, prefix };
-    await expect(openSqsBridge({ ...queues, log, seeds: ['a'] })).rejects.toThrow(
-      'belong to a deployment that serves a, b, and this process serves a;',
-    );
     await expect(openSqsSender({ ...queues, seeds: ['c'] })).rejects.toThrow(
       'The functions behind the queues shoot-flux-prod-* serve a, b, and not c; add the seed to the functions first',
     );

@@ -1,7 +1,7 @@
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { entriesAt } from '../../shared/gardener/shapes.ts';
 import { resources } from '../../shared/kube/resource.ts';
+import { entriesAt } from '../../shared/shapes.ts';
 import { eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
 import { FORMER_RELEASE, twoReleases } from '../scenarios/world/two-releases.ts';
 import { startEmbeddedApis } from './embedded-apis.ts';
@@ -16,7 +16,7 @@ describe('an upgrade of Flux to a release that drops stored versions', () => {
   let stage: Stage;
 
   beforeEach(async () => {
-    stage = await startStage(await startEmbeddedApis(), distribution, {});
+    stage = await startStage(await startEmbeddedApis(), distribution);
     await stage.startProduct();
     await install(FORMER_RELEASE);
   });
@@ -65,39 +65,26 @@ describe('an upgrade of Flux to a release that drops stored versions', () => {
     expect(versions(await crd())).toEqual(['v1']);
   });
 
-  it.each(['ManagedResource', 'Direct'] as const)(
-    '%s: may be taken back while the objects are being stored in other versions',
-    async (delivery) => {
-      if (delivery === 'Direct') {
-        await stage[Symbol.asyncDispose]();
-        stage = await startStage(await startEmbeddedApis(), distribution, { delivery });
-        await stage.startProduct();
-        await install(FORMER_RELEASE);
-      }
-      const former = versions(await crd());
-      const object = { namespace: 'flux-system', name: 'of-the-user' };
-      const spec = { interval: '5m', url: 'oci://registry.example/a' };
-      const kind = { ...ociRepositories, version: String(former[0]) };
-      const apiVersion = `${kind.group}/${kind.version}`;
-      await stage.shoot.apply(
-        kind,
-        { apiVersion, kind: kind.kind, metadata: object, spec },
-        { fieldManager: 'person' },
-      );
-      await ask(newest);
-      await eventually('the CRD is wider', crd, (live) => versions(live).length === 2);
-      await ask(FORMER_RELEASE);
-      await untilInstalled(FORMER_RELEASE);
-      await eventually(
-        'the CRD is as before',
-        async () => versions(await crd()),
-        (found) => `${found}` === `${former}`,
-      );
-      expect((await stage.shoot.find(kind, object))?.spec).toMatchObject(spec);
-      await install(newest);
-      expect(versions(await crd())).toEqual(['v1']);
-    },
-  );
+  it('may be taken back while the objects are being stored in other versions', async () => {
+    const former = versions(await crd());
+    const object = { namespace: 'flux-system', name: 'of-the-user' };
+    const spec = { interval: '5m', url: 'oci://registry.example/a' };
+    const kind = { ...ociRepositories, version: String(former[0]) };
+    const apiVersion = `${kind.group}/${kind.version}`;
+    await stage.shoot.apply(kind, { apiVersion, kind: kind.kind, metadata: object, spec }, { fieldManager: 'person' });
+    await ask(newest);
+    await eventually('the CRD is wider', crd, (live) => versions(live).length === 2);
+    await ask(FORMER_RELEASE);
+    await untilInstalled(FORMER_RELEASE);
+    await eventually(
+      'the CRD is as before',
+      async () => versions(await crd()),
+      (found) => `${found}` === `${former}`,
+    );
+    expect((await stage.shoot.find(kind, object))?.spec).toMatchObject(spec);
+    await install(newest);
+    expect(versions(await crd())).toEqual(['v1']);
+  });
 
   it('says in Events of the Shoot what the upgrade changes, once, and nothing where it changes nothing', async () => {
     const events = async () => {

@@ -1,14 +1,12 @@
 import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openSqsBridge } from '../../events/sqs/bridge.ts';
-import { type Emulator, startEmulator } from '../../events/sqs/testing.ts';
 import { lookInto } from '../../events/testing.ts';
 import { files } from '../../infra/cli/testing.ts';
 import { findDefinitions } from '../../infra/functions.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import { createLog } from '../../shared/runtime/log.ts';
 import { startHeaderProxy } from '../header-proxy.ts';
+import { createQueues, type Emulator, startEmulator } from '../sqs.ts';
 import { startSts } from '../sts.ts';
 import { type CliProcess, startCli } from './cli-process.ts';
 import { fluxConfig } from './garden.ts';
@@ -38,8 +36,7 @@ afterEach(async () => {
 
 /** Creates the queues, as the deployment of the functions does, which serves these seeds. */
 async function deploy(seeds: string[]): Promise<void> {
-  const options = { definitions: await findDefinitions(), log: createLog('error', () => {}), prefix, seeds };
-  await (await openSqsBridge({ ...options, endpoint: emulator.endpoint })).stop();
+  await (await createQueues(emulator.endpoint, await findDefinitions(), { prefix, seeds })).stop();
 }
 
 function watch(clusters: string[], more: string[] = [], environment: Record<string, string> = {}): CliProcess {

@@ -76,7 +76,7 @@ beforeAll(async () => {
   const input = await files({ garden: garden.kubeconfig, local: seed.kubeconfig });
   webhooks = await startThreadedWebhooks(
     { port: 0, hosts: ['127.0.0.1'], kubeconfigs: input.paths },
-    { settings: { seeds: ['local'], delivery: 'ManagedResource' }, log, metrics },
+    { settings: { seeds: ['local'] }, log, metrics },
   );
   stop = async () => {
     await webhooks.stop();

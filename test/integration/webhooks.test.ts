@@ -21,8 +21,8 @@ import { configurations } from '../../infra/webhooks/ca-bundle.ts';
 import { certificateFromFiles } from '../../infra/webhooks/certificate-files.ts';
 import { issueDue } from '../../infra/webhooks/issue-certificates.ts';
 import { managedCertificates } from '../../infra/webhooks/managed-certificates.ts';
-import { startWebhookServer } from '../../infra/webhooks/server.ts';
 import type { Webhooks } from '../../infra/webhooks/webhooks.ts';
+import { startWebhookServer } from '../../infra/webhooks/webhooks.ts';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -45,7 +45,6 @@ const settings: Settings = {
   seeds: ['local'],
   fluxDistribution: '',
   shootHealth: false,
-  delivery: 'ManagedResource',
   shootAccess: 'external',
 };
 
@@ -410,18 +409,17 @@ describe('the certificates of a process', () => {
   const signal = new AbortController().signal;
   const now = new Date();
   const at = (days: number) => new Date(now.getTime() + days * 86_400_000);
-  const source = (date: Date, delivery: Settings['delivery'] = 'ManagedResource') =>
+  const source = (date: Date) =>
     managedCertificates({
       kube: clientsOf('webhooks'),
       hosts,
       webhooks: webhookDefinitions.map(({ webhook }) => webhook),
       seeds: ['local'],
-      delivery,
       now: () => date,
     });
   /** One check by a process, with everything it does. */
-  const look = async (date: Date, delivery?: Settings['delivery']) => {
-    const { certificate, problems } = await source(date, delivery).current(signal);
+  const look = async (date: Date) => {
+    const { certificate, problems } = await source(date).current(signal);
     return { certificate, problems: await problems };
   };
 
@@ -561,7 +559,7 @@ describe('the certificates of a process', () => {
   it('report that the garden has no namespace for them', async () => {
     const empty = await startCluster(gardenCrds());
     const kube = async () => createKubeClient(empty.connection);
-    const options = { kube, hosts, webhooks: [], seeds: [], delivery: settings.delivery, now: () => now };
+    const options = { kube, hosts, webhooks: [], seeds: [], now: () => now };
     await expect(managedCertificates(options).current(signal)).rejects.toThrow(
       'The garden has no namespace shoot-flux for the webhook certificates; apply infra/gardener/rbac-garden.yaml.',
     );
@@ -580,7 +578,7 @@ describe('the certificates of a process', () => {
     const webhooks = webhookDefinitions.map(({ webhook }) => webhook).filter((webhook) => webhook.in === 'seed');
     const { problems } = await managedCertificates({
       ...{ kube, hosts, secret, configuration: name, webhooks, seeds: ['local'] },
-      ...{ delivery: settings.delivery, now: () => now },
+      now: () => now,
     }).current(signal);
     expect(await problems).toEqual([]);
     const stored = await seed.client.find<KubeObject & { data: Record<string, string> }>(resources.secrets, secret);
@@ -596,7 +594,6 @@ describe('the certificates of a process', () => {
     expect(problems).toEqual([
       'local has no MutatingWebhookConfiguration gardener-extension-shoot-flux, so it calls no webhook; apply its manifest.',
     ]);
-    expect((await look(now, 'Direct')).problems).toEqual([]);
   });
 });
 

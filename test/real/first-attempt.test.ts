@@ -52,8 +52,8 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
     await Promise.all([apis?.stop(), git?.stop()]);
   });
 
-  const start = async (delivery: 'ManagedResource' | 'Direct' = 'ManagedResource') => {
-    flux = await startFluxStage(apis, fluxDistribution ?? '', { delivery });
+  const start = async () => {
+    flux = await startFluxStage(apis, fluxDistribution ?? '');
   };
 
   afterEach(async () => {
@@ -228,37 +228,34 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
     await expectNothingSaid(identity, 'sesame', registry.password);
   });
 
-  it.each(['ManagedResource', 'Direct'] as const)(
-    'delivery %s: a repository of a GitHub App is Ready on the first attempt',
-    async (delivery) => {
-      await start(delivery);
-      const { httpUrl, name } = await git.createRepository(`app-${delivery.toLowerCase()}`, {
-        'a.yaml': configMap('app', { a: 'b' }),
-      });
-      await using github = await startGitHub(new URL(httpUrl).origin);
-      const page = 'docs/howto/github-app.md';
-      const { githubAppBaseURL, ...keys } = github.app;
-      expect(Object.keys(ofPage(page, 'Secret').stringData)).toEqual(Object.keys(keys));
-      await flux.put('flux-source', { ...github.app, 'ca.crt': github.ca });
-      const repositoryUrl = `https://${github.host}/${name}.git`;
-      await flux.stage.setFluxConfig({ ...ofPage(page, 'ConfigMap').data, repositoryUrl });
-      await flux.stage.reconcileShoot();
-      await flux.stage.untilReady();
-      await untilReady(fluxKinds.kustomizations, 'main-ks');
-      expect(await contentOf('app')).toEqual({ a: 'b' });
-      expect(await flux.attempts.failed()).toEqual([]);
-      expect(github.issued()).toBe(1);
-      // The list of failures is empty because there is none, not because nothing is seen.
-      await flux.stage.shoot.mergePatch(
-        fluxKinds.gitRepositories,
-        inFlux('main-gitrepo'),
-        { spec: { ref: { branch: 'none' } } },
-        { fieldManager: 'person' },
-      );
-      await eventually('a failure', flux.attempts.failed, (failed) => failed.length > 1);
-      await expectNothingSaid(github.app.githubAppPrivateKey?.split('\n')[3] ?? '');
-    },
-  );
+  it('a repository of a GitHub App is Ready on the first attempt', async () => {
+    await start();
+    const { httpUrl, name } = await git.createRepository('app', {
+      'a.yaml': configMap('app', { a: 'b' }),
+    });
+    await using github = await startGitHub(new URL(httpUrl).origin);
+    const page = 'docs/howto/github-app.md';
+    const { githubAppBaseURL, ...keys } = github.app;
+    expect(Object.keys(ofPage(page, 'Secret').stringData)).toEqual(Object.keys(keys));
+    await flux.put('flux-source', { ...github.app, 'ca.crt': github.ca });
+    const repositoryUrl = `https://${github.host}/${name}.git`;
+    await flux.stage.setFluxConfig({ ...ofPage(page, 'ConfigMap').data, repositoryUrl });
+    await flux.stage.reconcileShoot();
+    await flux.stage.untilReady();
+    await untilReady(fluxKinds.kustomizations, 'main-ks');
+    expect(await contentOf('app')).toEqual({ a: 'b' });
+    expect(await flux.attempts.failed()).toEqual([]);
+    expect(github.issued()).toBe(1);
+    // The list of failures is empty because there is none, not because nothing is seen.
+    await flux.stage.shoot.mergePatch(
+      fluxKinds.gitRepositories,
+      inFlux('main-gitrepo'),
+      { spec: { ref: { branch: 'none' } } },
+      { fieldManager: 'person' },
+    );
+    await eventually('a failure', flux.attempts.failed, (failed) => failed.length > 1);
+    await expectNothingSaid(github.app.githubAppPrivateKey?.split('\n')[3] ?? '');
+  });
 });
 
 function readyOf(object: KubeObject | undefined): { status: string } | undefined {

@@ -93,7 +93,7 @@ describe.skipIf(seedCrds() === undefined)('a seed whose real API server is stopp
       credentials: () => async (name) => connection(name as Place),
       settings: {
         ...{ landscape: 'test', seeds: ['frozen', 'healthy'], fluxDistribution: standInDistribution.folder },
-        ...{ shootHealth: false, delivery: 'ManagedResource', shootAccess: 'external' },
+        ...{ shootHealth: false, shootAccess: 'external' },
         hostKeyScan: { mode: 'off', allow: [], deny: [] },
       },
       log: createLog('error', () => {}),

@@ -4,7 +4,6 @@ import { NAMESPACE } from '../../infra/webhooks/names.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { changesSuite } from '../scenarios/changes.ts';
-import { directSuite } from '../scenarios/direct.ts';
 import { foreignSuite } from '../scenarios/foreign.ts';
 import { type Place, tokenOf } from '../scenarios/identities.ts';
 import { landscapeSuite } from '../scenarios/landscape.ts';
@@ -23,7 +22,6 @@ const suites = (ground: Ground) => {
   mainJobSuite('the main job', startApis, fluxDistribution);
   changesSuite('changes', startApis, fluxDistribution);
   removalSuite('removal', startApis, fluxDistribution);
-  directSuite('delivery without the resource-manager', startApis, fluxDistribution);
   landscapeSuite('defaults and policy', startApis, fluxDistribution);
   foreignSuite('a foreign Flux', startApis, fluxDistribution);
   protectionSuite('protection', startApis, fluxDistribution);

@@ -5,12 +5,12 @@ import { type Migrated, migrateStored } from '../../functions/managed-resources/
 import { allBehaviourChanges, behaviourChanges } from '../../shared/flux/behaviour-changes.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { compareVersions } from '../../shared/flux/versions.ts';
-import { textAt } from '../../shared/gardener/shapes.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
 import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { kubeconfigConnection } from '../../shared/kube/kubeconfig.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { textAt } from '../../shared/shapes.ts';
 import { testDistribution } from '../made-distribution.ts';
 import { type ApiServer, startApiServer } from './cluster/api-server.ts';
 import { type Etcd, startEtcd } from './cluster/etcd.ts';

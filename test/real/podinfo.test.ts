@@ -151,34 +151,28 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
     await untilCondition('KustomizationReady', 'True');
   });
 
-  it.each(['ManagedResource', 'Direct'] as const)(
-    'delivery %s: the extension leaves and Flux with it; what its controllers have deployed stays',
-    async (delivery) => {
-      await stage[Symbol.asyncDispose]();
-      stage = await startStage({ ...apis, stop: apis.forget }, fluxDistribution ?? '', { delivery });
-      await stage.startProduct();
-      const repository = await git.createRepository(`leaving-${delivery.toLowerCase()}`, withNested(podinfo('6.9.2')));
-      const path = './root';
-      const config = { repositoryUrl: repository.httpUrl, repositoryBranch: 'main', repositoryPath: path };
-      await stage.setFluxConfig({ ...config, syncMode: 'Reconcile' });
-      await stage.reconcileShoot();
-      await stage.untilReady();
-      await untilPodinfo('podinfo is in the shoot', (live) => imageOf(live) === '6.9.2');
-      const nested = () => stage.shoot.find(resources.configMaps, inDefault('nested'));
-      await eventually('the nested one is in the shoot', nested, (live) => live !== undefined, undefined, 60);
+  it('the extension leaves and Flux with it; what its controllers have deployed stays', async () => {
+    const repository = await git.createRepository('leaving', withNested(podinfo('6.9.2')));
+    const path = './root';
+    const config = { repositoryUrl: repository.httpUrl, repositoryBranch: 'main', repositoryPath: path };
+    await stage.setFluxConfig({ ...config, syncMode: 'Reconcile' });
+    await stage.reconcileShoot();
+    await stage.untilReady();
+    await untilPodinfo('podinfo is in the shoot', (live) => imageOf(live) === '6.9.2');
+    const nested = () => stage.shoot.find(resources.configMaps, inDefault('nested'));
+    await eventually('the nested one is in the shoot', nested, (live) => live !== undefined, undefined, 60);
 
-      await stage.deleteExtension();
-      const extension = () => stage.extension().catch(() => undefined);
-      const status = (live: Awaited<ReturnType<typeof extension>>) => live?.status;
-      await eventually('the Extension is gone', extension, (live) => live === undefined, status, 120);
-      const crd = { name: 'kustomizations.kustomize.toolkit.fluxcd.io' };
-      expect(await stage.shoot.find(resources.customResourceDefinitions, crd)).toBeUndefined();
-      for (const live of [await deployment(), await nested()]) {
-        expect(live?.metadata.labels).toHaveProperty(['kustomize.toolkit.fluxcd.io/name']);
-        expect(live?.metadata).not.toHaveProperty('deletionTimestamp');
-      }
-    },
-  );
+    await stage.deleteExtension();
+    const extension = () => stage.extension().catch(() => undefined);
+    const status = (live: Awaited<ReturnType<typeof extension>>) => live?.status;
+    await eventually('the Extension is gone', extension, (live) => live === undefined, status, 120);
+    const crd = { name: 'kustomizations.kustomize.toolkit.fluxcd.io' };
+    expect(await stage.shoot.find(resources.customResourceDefinitions, crd)).toBeUndefined();
+    for (const live of [await deployment(), await nested()]) {
+      expect(live?.metadata.labels).toHaveProperty(['kustomize.toolkit.fluxcd.io/name']);
+      expect(live?.metadata).not.toHaveProperty('deletionTimestamp');
+    }
+  });
 
   it('explains every failure of kustomize-controller with a remedy and without secrets', async () => {
     const files = fluxFailures.flatMap(({ name, files = {} }) =>

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { componentsOf, installObjects } from '../../shared/flux/install.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
-import { fieldsAt } from '../../shared/gardener/shapes.ts';
+import { fieldsAt } from '../../shared/shapes.ts';
 import { testDistribution } from '../made-distribution.ts';
 
 const folder = await testDistribution();

@@ -7,8 +7,8 @@ import { caBundle, findDue } from '../../infra/webhooks/certificates.ts';
 import { issueDue } from '../../infra/webhooks/issue-certificates.ts';
 import { managedCertificates } from '../../infra/webhooks/managed-certificates.ts';
 import { CONFIGURATION } from '../../infra/webhooks/names.ts';
-import { startWebhookServer, type WebhookServer } from '../../infra/webhooks/server.ts';
 import { readCertificates } from '../../infra/webhooks/store.ts';
+import { startWebhookServer, type WebhookServer } from '../../infra/webhooks/webhooks.ts';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
 import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -43,7 +43,6 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
       seeds: ['local'],
       fluxDistribution: '',
       shootHealth: false,
-      delivery: 'ManagedResource' as const,
       shootAccess: 'external' as const,
     };
     const served = (await findWebhooks()).map((webhook) => ({
@@ -127,7 +126,6 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
       hosts: ['127.0.0.1'],
       webhooks: (await findWebhookDefinitions()).map(({ webhook }) => webhook),
       seeds: ['local'],
-      delivery: 'ManagedResource',
       now: () => new Date(Date.now() + days * 86_400_000),
     });
     const { certificate, problems } = await source.current(new AbortController().signal);

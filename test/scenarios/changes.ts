@@ -12,6 +12,9 @@ const fieldManager = 'person';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const core = ['source-controller', 'kustomize-controller'];
+const claims: Resource = {
+  ...{ group: '', version: 'v1', plural: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim', namespaced: true },
+};
 
 const ignored = (object: KubeObject): KubeObject => ({
   ...object,
@@ -136,7 +139,7 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
         { metadata: { finalizers: ['finalizers.fluxcd.io'] } },
         { fieldManager },
       );
-      // What an earlier version of the product wrote for a template with the annotation: suspended, and never applied.
+      // With the annotation, the resource-manager never applies the suspension.
       const sync = (await stage.managedResources())['shoot-flux-sync'] as ManagedResource;
       const name = { namespace: CONTROL_PLANE, name: sync.spec.secretRefs[0]?.name ?? '' };
       const secret = await stage.seed.find(resources.secrets, name);
@@ -520,6 +523,76 @@ export function changesSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(await stage.shoot.find(resources.namespaces, { name: 'flux-system' })).toBeDefined();
     });
 
+    it('creates a claim once, keeps it without storage, and deletes the one in use with Flux', async () => {
+      const deliver = async (flux: object) => {
+        await stage.reconcileShoot({
+          providerConfig: config({ syncMode: 'Reconcile', deletionPolicy: 'Uninstall', flux }),
+        });
+        await stage.untilReady();
+        await quiet(stage);
+      };
+      // A real API server protects it until a controller sees that no Pod uses it.
+      const claim = async () => {
+        const live = await stage.shoot.find(claims, inFlux('source-controller'));
+        return live?.metadata.deletionTimestamp === undefined ? live?.spec : undefined;
+      };
+      const sizeOf = (storage: string) => ({ resources: { requests: { storage } } });
+      await deliver({ storage: { size: '1Gi' } });
+      expect(await claim()).toMatchObject(sizeOf('1Gi'));
+      // An API server refuses another size or class of most claims.
+      await deliver({ storage: { size: '2Gi' } });
+      expect(await claim()).toMatchObject(sizeOf('1Gi'));
+      await deliver({});
+      expect(await claim()).toMatchObject(sizeOf('1Gi'));
+      await deliver({ storage: { size: '2Gi' } });
+      await stage.deleteExtension();
+      await eventually('the claim is gone', claim, (spec) => spec === undefined);
+    });
+
+    it.each([
+      ['a configuration without it is followed again', 'Reconcile', false],
+      ['a mode that follows it was refused before', 'ManifestsOnly', true],
+    ])('keeps what mode Once has released to the user, when %s', async (_, mode, isRefusedFirst) => {
+      const follow = async (names: string[], parts: Record<string, unknown>) => {
+        await stage.reconcileShoot({ providerConfig: withKustomizations(names, parts) });
+        await stage.untilReady();
+        await quiet(stage);
+      };
+      const both = ['flux-system', 'apps'];
+      await follow(both, { syncMode: mode });
+      await stage.markReady([kustomizations, 'apps']);
+      await untilBootstrapped();
+      await follow(both, { syncMode: 'Once' });
+      if (isRefusedFirst) {
+        await follow(both, { syncMode: mode, flux: { namespace: 'elsewhere' } });
+        expect((await stage.extension()).status?.state?.applied?.problem).toContain('flux.namespace cannot change');
+      }
+      await follow(['flux-system'], { syncMode: mode });
+      const kept = await stage.shoot.find(kustomizations, inFlux('apps'));
+      expect(kept?.metadata).not.toHaveProperty('deletionTimestamp');
+      expect(kept?.spec).toMatchObject({ path: './apps', prune: true });
+      expect(kept?.spec).not.toHaveProperty('suspend');
+    });
+
+    it('triggers the webhook again where the resource-manager may not write, and reports it', async () => {
+      await stage.stopResourceManager();
+      await stage.startResourceManager(['kube-system']);
+      const name = { namespace: CONTROL_PLANE, name: 'gardener-resource-manager' };
+      await stage.seed.create(resources.deployments, deployment(name), { fieldManager });
+      await stage.reconcileShoot({ providerConfig: config({}) });
+      const failed = await eventually(
+        'the error',
+        stage.extension,
+        ({ status }) => status?.lastError != null,
+        ({ status }) => status,
+      );
+      expect(failed.status?.lastError?.description).toContain('--extra-target-namespace=flux-system');
+      const asked = stage.requests.filter(({ resource }) => resource === 'deployments.apps');
+      expect(asked.map(({ identity, method, status }) => `${identity} ${method} ${status}`)).toContain(
+        'managed-resources PATCH 200',
+      );
+    });
+
     it('replaces a source by one of another kind', async () => {
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
@@ -584,6 +657,18 @@ function config(parts: Record<string, unknown>, branch = 'main'): Record<string,
     kustomization: { template: { spec: { path: './', prune: true } } },
     ...parts,
   };
+}
+
+function withKustomizations(names: readonly string[], parts: Record<string, unknown>): Record<string, unknown> {
+  const list = names.map((name) => ({ template: { metadata: { name }, spec: { path: `./${name}`, prune: true } } }));
+  return { ...config({ ...parts, kustomizations: list }), kustomization: undefined };
+}
+
+function deployment(metadata: { namespace: string; name: string }): KubeObject {
+  const labels = { app: 'gardener-resource-manager' };
+  const containers = [{ name: 'gardener-resource-manager', image: 'example.com/gardener/resource-manager:v1.147.0' }];
+  const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } };
+  return { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec };
 }
 
 /** Records for every Kustomization of a namespace that is deleted from now on whether it was suspended. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { notReady } from '@shoot-flux/landscape/gardenlet';
@@ -146,7 +147,6 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         seeds: [SEED],
         fluxDistribution,
         shootHealth: false,
-        delivery: 'ManagedResource',
         shootAccess: 'external',
       },
       send: async () => {},
@@ -751,6 +751,32 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
           expect(stage.logLines.filter((line) => line.includes('object left in the shoot'))).toHaveLength(1);
         },
       );
+
+      it('waits for a kubeconfig before it delivers again what the surplus may still hold, and reports it in time', async () => {
+        const named = (name: string) =>
+          config({ syncMode: 'Reconcile', kustomization: { template: { metadata: { name }, spec: { path: './' } } } });
+        await stage.reconcileShoot({ providerConfig: named('old') });
+        await stage.untilReady();
+        await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'old']);
+        await until('the first success', ({ state }) => state?.bootstrapped !== undefined);
+        await quiet(stage);
+        const record = await moveAway();
+        const kubeconfig = await stage.seed.find(resources.secrets, inControlPlane('gardener'));
+        await stage.seed.delete(resources.secrets, inControlPlane('gardener'));
+        await createWaiting(named('new'));
+        await restore(record);
+        await stage.untilReady();
+        await stage.reconcileShoot({ providerConfig: named('old') });
+        const failed = await until('the error', ({ lastError }) => lastError != null);
+        expect(failed.status?.lastError?.description).toContain('no kubeconfig');
+        const before = runs().length;
+        await sleep(10_000);
+        expect(runs().length - before).toBeLessThan(3);
+        await stage.seed.create(resources.secrets, withoutMetadata(kubeconfig), { fieldManager });
+        await stage.reconcileShoot({ providerConfig: named('old') });
+        await stage.untilReady();
+        await until('no surplus', ({ state }) => state?.applied?.surplus === undefined);
+      });
 
       it('trap 6: does nothing while the Extension waits for its state', async () => {
         await stage.writeCluster();

@@ -5,10 +5,9 @@ import { openDistribution } from '../../shared/flux/distribution.ts';
 import { installObjects } from '../../shared/flux/install.ts';
 import { protection } from '../../shared/flux/protection.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
-import { fieldsAt } from '../../shared/gardener/shapes.ts';
 import { type KubeObject, type ObjectMeta, resources } from '../../shared/kube/resource.ts';
-import type { Settings } from '../../shared/runtime/context.ts';
-import { onApisOfEachTest } from './around-each-test.ts';
+import { fieldsAt } from '../../shared/shapes.ts';
+import { aroundEachTest } from './around-each-test.ts';
 import { quiet } from './main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage, untilLogged } from './stage.ts';
 
@@ -51,12 +50,11 @@ export const tools: Record<
 /** Shoots whose Flux others have installed, on embedded or real API servers. */
 export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, () => {
-    const startOn = onApisOfEachTest(startApis, fluxDistribution);
     let stage: Stage;
+    aroundEachTest(startApis, fluxDistribution, (next) => {
+      stage = next;
+    });
 
-    const start = async (delivery: Settings['delivery'] = 'ManagedResource') => {
-      stage = await startOn({ delivery });
-    };
     const installBy = (manager: string, marks: Pick<ObjectMeta, 'labels' | 'annotations'>) =>
       installFlux(stage, fluxDistribution, manager, marks);
     const liveOf = (objects: KubeObject[]) =>
@@ -70,7 +68,6 @@ export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxD
     };
 
     it.each(Object.entries(tools))('leaves a Flux of %s alone, and says so', async (_, { manager, marks, says }) => {
-      await start();
       const objects = await installBy(manager, marks);
       const before = versionsOf(await liveOf(objects));
       await stage.reconcileShoot({ providerConfig: config({}) });
@@ -94,14 +91,8 @@ export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(await events()).toHaveLength(1);
     });
 
-    it.each([
-      ['flux bootstrap', 'ManagedResource'],
-      ['Helm', 'ManagedResource'],
-      ['flux-operator', 'ManagedResource'],
-      ['flux bootstrap', 'Direct'],
-    ] as const)('takes a Flux of %s over with adopt, delivery %s', async (tool, delivery) => {
+    it.each(['flux bootstrap', 'Helm', 'flux-operator'])('takes a Flux of %s over with adopt', async (tool) => {
       const { manager, marks } = tools[tool] ?? { manager: '', marks: {} };
-      await start(delivery);
       const objects = await installBy(manager, marks);
       const before = await liveOf(objects);
       await stage.reconcileShoot({ providerConfig: config({}) });
@@ -146,7 +137,6 @@ export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxD
     });
 
     it('adopts a Flux without such a mark, as flux install and the former extensions leave it', async () => {
-      await start();
       const objects = await installBy('flux', {});
       await stage.reconcileShoot({ providerConfig: config({}) });
       await stage.untilReady();
@@ -158,7 +148,6 @@ export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxD
     });
 
     it('leaves a Flux alone that was released and bootstrapped by the user since', async () => {
-      await start();
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
       await stage.untilReady();
       await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Once' }) });
@@ -179,39 +168,35 @@ export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxD
       expect(crd?.metadata.labels).toMatchObject(marks.labels ?? {});
     });
 
-    it.each(['ManagedResource', 'Direct'] as const)(
-      '%s: an uninstallation removes no Flux that the user has bootstrapped since ours was released',
-      async (delivery) => {
-        await start(delivery);
-        const follow = async (syncMode: string) => {
-          await stage.reconcileShoot({ providerConfig: config({ syncMode, deletionPolicy: 'Uninstall' }) });
-          await stage.untilReady();
-          await quiet(stage);
-        };
-        await follow('Reconcile');
-        await eventually('bootstrapped', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
-        await follow('Once');
-        const { manager, marks } = tools['flux bootstrap'] ?? { manager: '', marks: {} };
-        const objects = await installBy(manager, marks);
-        const before = await liveOf(objects);
-        // The sentence on the Shoot says that the extension may be removed.
-        await follow('Reconcile');
-        await stage.deleteExtension();
-        const extension = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
-        await eventually(
-          'the extension is gone',
-          () => stage.seed.find(resources.extensions, extension),
-          (found) => found === undefined,
-        );
-        const left = await liveOf(objects);
-        expect(left.map((object) => object?.metadata.uid)).toEqual(before.map((object) => object?.metadata.uid));
-        expect(left.filter((object) => object?.metadata.deletionTimestamp !== undefined)).toEqual([]);
-        for (const annotation of Object.keys(protection)) {
-          expect(left.filter((object) => object?.metadata.annotations?.[annotation] !== undefined)).toEqual([]);
-        }
-        await untilLogged(stage, 'flux-system/flux-system, as flux bootstrap creates it, so it stays in the shoot.');
-      },
-    );
+    it('an uninstallation removes no Flux that the user has bootstrapped since ours was released', async () => {
+      const follow = async (syncMode: string) => {
+        await stage.reconcileShoot({ providerConfig: config({ syncMode, deletionPolicy: 'Uninstall' }) });
+        await stage.untilReady();
+        await quiet(stage);
+      };
+      await follow('Reconcile');
+      await eventually('bootstrapped', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+      await follow('Once');
+      const { manager, marks } = tools['flux bootstrap'] ?? { manager: '', marks: {} };
+      const objects = await installBy(manager, marks);
+      const before = await liveOf(objects);
+      // The sentence on the Shoot says that the extension may be removed.
+      await follow('Reconcile');
+      await stage.deleteExtension();
+      const extension = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
+      await eventually(
+        'the extension is gone',
+        () => stage.seed.find(resources.extensions, extension),
+        (found) => found === undefined,
+      );
+      const left = await liveOf(objects);
+      expect(left.map((object) => object?.metadata.uid)).toEqual(before.map((object) => object?.metadata.uid));
+      expect(left.filter((object) => object?.metadata.deletionTimestamp !== undefined)).toEqual([]);
+      for (const annotation of Object.keys(protection)) {
+        expect(left.filter((object) => object?.metadata.annotations?.[annotation] !== undefined)).toEqual([]);
+      }
+      await untilLogged(stage, 'flux-system/flux-system, as flux bootstrap creates it, so it stays in the shoot.');
+    });
   });
 }
 

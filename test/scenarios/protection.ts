@@ -1,20 +1,17 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { builtInKinds } from '../../functions/managed-resources/shoot/kinds.ts';
 import { protection } from '../../shared/flux/protection.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import type { Settings } from '../../shared/runtime/context.ts';
-import { onApisOfEachTest } from './around-each-test.ts';
+import { aroundEachTest } from './around-each-test.ts';
 import { type Apis, eventually, type Stage } from './stage.ts';
 
 /** The protection of installed objects from the user's Kustomizations, on embedded or real API servers. */
 export function protectionSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe.each<Settings['delivery']>(['ManagedResource', 'Direct'])(`${name}, delivery %s`, (delivery) => {
-    const startOn = onApisOfEachTest(startApis, fluxDistribution);
+  describe(name, () => {
     let stage: Stage;
-
-    beforeEach(async () => {
-      stage = await startOn({ delivery });
+    aroundEachTest(startApis, fluxDistribution, (next) => {
+      stage = next;
     });
 
     const bootstrap = async () => {

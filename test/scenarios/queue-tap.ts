@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { startEmulator } from '../../events/sqs/testing.ts';
+import { startEmulator } from '../sqs.ts';
 
 /** An SQS that records all requests: messages, attributes, names. */
 export interface QueueTap {

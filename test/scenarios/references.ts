@@ -183,7 +183,7 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
         (live) => live.status,
       );
       expect(failed.status?.lastError?.description).toContain(
-        'providerConfig: additionalSecretResources asks for copies of more than 1,280 KiB, of which flux-system/copy-0 is 17 KiB; copy fewer or smaller objects',
+        'providerConfig: additionalSecretResources copies more than 1,280 KiB in all; flux-system/copy-0 alone has 17 KiB. Copy fewer or smaller objects',
       );
       expect(await stage.shoot.find(resources.secrets, inFlux('copy-99'))).toMatchObject({
         data: { key: base64('a') },

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ResourceManager, startResourceManager } from '@shoot-flux/landscape/resource-manager';
-import { type Product, startProduct } from '../../infra/process/product.ts';
+import { type Product, type ProductOptions, startProduct } from '../../infra/process/product.ts';
 import type { Landscape } from '../../shared/config/types.ts';
 import type { Cluster, Extension, ManagedResource, Shoot } from '../../shared/gardener/types.ts';
 import { createKubeClient, type HttpKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
-import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 
 /** An API server, embedded or real, with its administrator's client. */
@@ -42,14 +41,16 @@ export interface Stage extends AsyncDisposable {
   /** Every log line of the product. */
   logLines: string[];
   requests: SeenRequest[];
-  /** @param sqsEndpoint uses this SQS instead of the queue in this process */
-  startProduct(sqsEndpoint?: string): Promise<Product>;
+  startProduct(): Promise<Product>;
+  /** How the product is started. */
+  productOptions(): ProductOptions;
   stopProduct(): Promise<void>;
   /** Starts the product again, with other defaults and another policy. */
   setLandscape(landscape: Landscape): Promise<void>;
   /** As Gardener does before it hibernates the Shoot. */
   stopResourceManager(): Promise<void>;
-  startResourceManager(): Promise<void>;
+  /** @param targetNamespaces into which it may write */
+  startResourceManager(targetNamespaces?: string[]): Promise<void>;
   /** gardenlet deletes the Extension. */
   deleteExtension(): Promise<void>;
   /** Writes the ConfigMap `flux-config`; undefined deletes it. */
@@ -89,24 +90,7 @@ export const creating = {
 const fieldManager = 'stage';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 
-export interface StageOptions {
-  /** @default 'ManagedResource' */
-  delivery?: Settings['delivery'];
-  /** Namespaces into which the resource-manager may write. */
-  targetNamespaces?: string[];
-  /** Defaults and policy; `setLandscape` changes them. */
-  landscape?: Landscape;
-}
-
-export async function startStage(
-  apis: Apis,
-  fluxDistribution: string,
-  {
-    delivery = 'ManagedResource',
-    targetNamespaces = ['kube-system', 'flux-system', 'elsewhere'],
-    landscape: first = {},
-  }: StageOptions = {},
-): Promise<Stage> {
+export async function startStage(apis: Apis, fluxDistribution: string): Promise<Stage> {
   // The embedded server takes seconds to merge half a million values, longer than the product would wait.
   const clientOf = ({ url, ca, token }: Api) =>
     createKubeClient({ server: url, ca, token }, { userAgent: 'stage', timeoutMs: 60_000 });
@@ -120,7 +104,7 @@ export async function startStage(
   });
   await seed.apply(resources.secrets, kubeconfigSecret(apis.shoot.kubeconfig()), { fieldManager });
   let resourceManager: ResourceManager | undefined;
-  const runResourceManager = async () => {
+  const runResourceManager = async (targetNamespaces = ['kube-system', 'flux-system', 'elsewhere']) => {
     resourceManager = await startResourceManager({
       source: connection(apis.seed),
       target: connection(apis.shoot),
@@ -133,7 +117,7 @@ export async function startStage(
   const logLines: string[] = [];
   const requests: SeenRequest[] = [];
   let product: Product | undefined;
-  let landscape = first;
+  let landscape: Landscape = {};
   const stopProduct = async () => {
     await product?.stop();
     product = undefined;
@@ -161,27 +145,26 @@ export async function startStage(
     return new Date(asked).toISOString();
   };
 
-  const start = async (sqsEndpoint?: string) => {
-    product = await startProduct({
-      sqs: sqsEndpoint === undefined ? undefined : { endpoint: sqsEndpoint },
-      credentials: (identity) => async (cluster) => {
-        const api = cluster === 'garden' ? apis.garden : apis.seed;
-        const server = api.productUrl ?? api.url;
-        return { ...connection(api), server, token: api.tokenOf?.(identity) ?? api.token };
-      },
-      settings: {
-        landscape: 'stage',
-        seeds: [SEED],
-        fluxDistribution,
-        shootHealth: false,
-        delivery,
-        shootAccess: 'external',
-        ...landscape,
-      },
-      log: createLog('debug', (line) => logLines.push(line)),
-      port: 0,
-      onRequest: (identity, cluster, info) => requests.push({ identity, cluster, ...info }),
-    });
+  const productOptions = (): ProductOptions => ({
+    credentials: (identity) => async (cluster) => {
+      const api = cluster === 'garden' ? apis.garden : apis.seed;
+      const server = api.productUrl ?? api.url;
+      return { ...connection(api), server, token: api.tokenOf?.(identity) ?? api.token };
+    },
+    settings: {
+      landscape: 'stage',
+      seeds: [SEED],
+      fluxDistribution,
+      shootHealth: false,
+      shootAccess: 'external',
+      ...landscape,
+    },
+    log: createLog('debug', (line) => logLines.push(line)),
+    port: 0,
+    onRequest: (identity, cluster, info) => requests.push({ identity, cluster, ...info }),
+  });
+  const start = async () => {
+    product = await startProduct(productOptions());
     return product;
   };
 
@@ -192,6 +175,7 @@ export async function startStage(
     logLines,
     requests,
     startProduct: start,
+    productOptions,
     async setLandscape(next) {
       landscape = next;
       await stopProduct();

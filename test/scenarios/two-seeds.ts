@@ -120,7 +120,7 @@ export async function startTwoSeeds(fluxDistribution: string): Promise<TwoSeeds>
     },
     settings: (served) => ({
       ...{ landscape: 'test', seeds: served, fluxDistribution, shootHealth: false },
-      ...{ delivery: 'ManagedResource', shootAccess: 'external' },
+      ...{ shootAccess: 'external' },
       hostKeyScan: { mode: 'off', allow: [], deny: [] },
     }),
     async createShoot(name, seed) {

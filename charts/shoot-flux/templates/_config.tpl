@@ -21,11 +21,9 @@
 {{- end -}}
 {{- with .Values.defaults }}{{ $_ := set $config "defaults" . }}{{ end -}}
 {{- with .Values.policy }}{{ $_ := set $config "policy" . }}{{ end -}}
-{{- if ne .Values.mode "embedded" -}}
 {{- range $key, $value := dict "queuePrefix" "sqs.queuePrefix" "sqsEndpoint" "sqs.endpoint" -}}
 {{- if hasKey $.Values.config $key -}}
 {{- fail (ternary (printf "config.%s: in mode bridge-sqs set %s instead" $key $value) (printf "config.%s: mode %s has no queues; remove it" $key $.Values.mode) (eq $.Values.mode "bridge-sqs")) -}}
-{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- $config = mustMergeOverwrite $config (deepCopy .Values.config) -}}

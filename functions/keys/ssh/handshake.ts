@@ -33,7 +33,7 @@ const MAX_KEY_BYTES = 4096;
 
 /** Returns the host key that the server at an address presents and proves to hold; undefined when there is none. */
 export async function presentedKey(address: string, port: number, signal: AbortSignal): Promise<PublicKey | undefined> {
-  // 0.3 MB of SSH, loaded only where the configuration asks to trust on first use.
+  // 0.3 MB of SSH, needed only where the configuration asks to trust on first use.
   const { default: ssh2 } = await import('ssh2');
   if (signal.aborted) return undefined;
   const client = new ssh2.Client();

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { embeddedIPv4 } from './ip-address.ts';
-import { scanEntryProblem, scanPolicy } from './scan-policy.ts';
+import { embeddedIPv4, scanEntryProblem, scanPolicy } from './scan-policy.ts';
 
 const byDefault = scanPolicy();
 

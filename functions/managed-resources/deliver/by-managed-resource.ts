@@ -11,16 +11,16 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { AlreadyExistsError, ConflictError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { growingPause } from '../../../shared/runtime/growing-pause.ts';
-import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { done, type Outcome, requeueAfter, sooner } from '../../../shared/runtime/outcome.ts';
 import { type Changes, changesOf, leftoverSecrets } from '../plan/changes.ts';
 import type { Plan } from '../plan/plan.ts';
 import { inOrder } from '../plan/prerequisites.ts';
 import { withInstalled } from '../plan/version.ts';
 import { type ControlPlane, findManagedResource, readSecretNames } from '../read/control-plane.ts';
-import { deleteManagedResource, fieldManager, release } from '../release.ts';
+import { deleteManagedResource, fieldManager, RELEASED, release } from '../release.ts';
 import { oldestDeletion, PATIENCE_SECONDS, type Run, retryLater, secondsInFlight, waitOn } from '../run.ts';
+import { requestReconciliation } from '../shoot/request.ts';
 import { judge, type Verdict } from './judge.ts';
-import { followRequests } from './requests.ts';
 import { retryApply, retryWebhook } from './retry.ts';
 import { applying } from './sentences.ts';
 
@@ -45,16 +45,16 @@ export async function deliverByManagedResource(
   if (!hasWrites(changes)) {
     // The record first, here too: released objects must not count as applied, whatever happens next.
     if (changes.release.length > 0) await reporter.record(plan.record);
-    for (const resource of changes.release) await release(seed, resource);
+    for (const resource of changes.release) await release(seed, resource, RELEASED);
     // What is held back counts as not applied, whatever content its ManagedResource has now.
     const seen = new Map([...live].filter(([name]) => name !== changes.heldBack));
     const outcome = await reportProgress(run, plan, seen, secretNames ?? new Set(), settle);
-    // The ManagedResource that waited for them may be released now, of which nothing else reminds this function.
+    // Run again: the waiting ManagedResource may be released now, and no event says so.
     const haveLeft = previous?.leaving !== undefined && plan.record.leaving === undefined;
     return haveLeft && outcome.type === 'done' ? requeueAfter(1) : outcome;
   }
   // Blocked: still being deleted, so it can only be recreated afterwards. One that stays stuck fails the operation.
-  const verdict = await judge(changes.blocked, live, secondsInFlight(run));
+  const verdict = judge(changes.blocked, live, secondsInFlight(run));
   await recordPlan(run, plan, verdict);
   await writeChanges(run, plan, changes, live);
   if (verdict.state === 'failed') return retryLater(run);
@@ -97,8 +97,9 @@ async function writeChanges(
     seed,
     restored.flatMap((name) => live.get(name) ?? []),
   );
-  for (const resource of changes.remove) await deleteManagedResource(seed, resource);
-  for (const resource of changes.release) await release(seed, resource);
+  for (const resource of changes.remove)
+    await deleteManagedResource(seed, resource, 'the configuration has no objects for it any more');
+  for (const resource of changes.release) await release(seed, resource, RELEASED);
 }
 
 /** Writes a content Secret. Its name carries the hash of the content, so a Secret that exists is the right one. */
@@ -170,7 +171,7 @@ async function reportProgress(
   const { reporter, seed, namespace, isNewlyAsked } = run;
   const { record, references } = plan;
   const seconds = secondsInFlight(run);
-  const verdict = await judge(Object.keys(record.managedResources), live, seconds);
+  const verdict = judge(Object.keys(record.managedResources), live, seconds);
   await retryWebhook(seed, namespace, live);
   if (isNewlyAsked) await retryApply(seed, [...live.values()]);
   if (verdict.state === 'pending' || verdict.state === 'struggling') {
@@ -189,7 +190,7 @@ async function reportProgress(
     return retryLater(run);
   }
   for (const name of leftoverSecrets(secretNames, { record }, live)) {
-    await seed.delete(resources.secrets, { namespace, name });
+    await seed.delete(resources.secrets, { namespace, name }, { reason: 'no ManagedResource refers to this content' });
   }
   const settled = await settle();
   const followed = await followRequests(run, { ...plan, record: settled.record }, withInstalled(settled.record));
@@ -206,4 +207,23 @@ async function reportProgress(
 export function pauseWhilePending(run: Run): number {
   const hasFailed = run.reporter.current().status?.lastOperation?.state === 'Error';
   return growingPause(hasFailed ? run.reporter.failingSeconds() : secondsInFlight(run), PATIENCE_SECONDS);
+}
+
+/** A record in which requests are noted that have been carried out, and when to try the others again. */
+interface Followed {
+  applied: Applied;
+  /** How the run ends, given how it would end otherwise. */
+  outcome(otherwise: Outcome): Outcome;
+}
+
+/**
+ * Asks Flux in the shoot to take up rotated Secrets and to follow requests of users, once everything is applied. The
+ * record comes after it: a run that is killed in between asks again with the same value, which changes nothing.
+ */
+async function followRequests(run: Run, plan: Plan, applied: Applied): Promise<Followed> {
+  if (plan.requests === undefined) return { applied, outcome: (otherwise) => otherwise };
+  const isDone = await requestReconciliation(run, plan);
+  if (isDone) return { applied: { ...applied, ...plan.requests }, outcome: (otherwise) => otherwise };
+  const again = () => waitOn(run, run.reporter.current().status?.lastOperation?.lastUpdateTime, 10);
+  return { applied, outcome: (otherwise) => sooner(otherwise, again()) };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LONGEST_QUOTE } from '../../../shared/runtime/safe-text.ts';
-import { explain, explainRejected } from './explain.ts';
+import { explain } from './explain.ts';
 
 const of = (object: string, message: string) => `error during apply of object "${object}": ${message}`;
 const deployment = 'apps/v1/Deployment/flux-system/source-controller';
@@ -141,13 +141,9 @@ describe('explain', () => {
   it('stays short and hides credentials, even when a webhook imitates the messages of an API server', () => {
     const url = `https://user:s3cr3t@example.com/${'x'.repeat(9000)}`;
     for (const message of [`quota is forbidden: exceeded quota: ${url}`, `is forbidden: User "${url}" cannot get`]) {
-      for (const sentence of [
-        explain('shoot-flux-x', 'ApplyFailed', of(deployment, message)),
-        explainRejected(message),
-      ]) {
-        expect(sentence.length).toBeLessThan(LONGEST_QUOTE + 800);
-        expect(sentence).not.toContain('s3cr3t');
-      }
+      const sentence = explain('shoot-flux-x', 'ApplyFailed', of(deployment, message));
+      expect(sentence.length).toBeLessThan(LONGEST_QUOTE + 800);
+      expect(sentence).not.toContain('s3cr3t');
     }
   });
 
@@ -191,15 +187,4 @@ describe('explain', () => {
     const both = `2 errors occurred: ${of('v1/ConfigMap/flux-system/a', 'no')}, ${message}`;
     expect(explain('shoot-flux-secrets', 'ApplyFailed', both)).not.toContain('s3cr3t');
   });
-});
-
-it('explainRejected explains the errors of our own requests', () => {
-  const message =
-    'PATCH deployments.apps flux-system/source-controller: 403 Forbidden: admission webhook "w" denied the request: no';
-  expect(explainRejected(message)).toBe(
-    `The shoot rejects an object: the admission webhook "w" of the shoot denies it; exempt the objects of Flux from that webhook. Its API server says: ${message}`,
-  );
-  expect(explainRejected('PATCH a: 400 BadRequest: no')).toBe(
-    'The shoot rejects an object: PATCH a: 400 BadRequest: no',
-  );
 });

@@ -1,7 +1,7 @@
 import { managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import { type Refusal, type RefusalKind, refusalIn } from '../../../shared/kube/refusal.ts';
 import { beginOf, safeText } from '../../../shared/runtime/safe-text.ts';
-import { unknownNamespace } from '../plan/delivery.ts';
+import { unknownNamespace } from '../plan/unknown-namespace.ts';
 
 /** The problem and its remedy for each kind of rejection. `by` is never missing where a sentence needs it. */
 const sentences: Record<Exclude<RefusalKind, 'storedVersions'>, (by: string) => [what: string, remedy: string]> = {
@@ -69,7 +69,7 @@ export function explain(name: string, reason: string, whole: string): string {
     return (
       `ManagedResource ${name}: the resource-manager of this Shoot cannot write to namespace "${unknown}" ` +
       `(unknown namespace for the cache); start it with --extra-target-namespace=${unknown} ` +
-      '(Gardener 1.147 and later; the webhook of shoot-flux adds it), or use delivery Direct or Auto.'
+      '(Gardener 1.147 and later; the webhook of shoot-flux adds it).'
     );
   }
   const isWithheld = mayQuoteSecret(name, message);
@@ -90,16 +90,6 @@ export function explain(name: string, reason: string, whole: string): string {
   }
   if (sentence !== undefined) return `ManagedResource ${name}: ${sentence} ${quote}`;
   return `ManagedResource ${name} cannot be applied to the shoot${isWithheld ? `. ${WITHHELD}` : `: ${safeText(message)}`}`;
-}
-
-/** Explains why the shoot rejects an object that we apply ourselves; `whole` is the error of our request. */
-export function explainRejected(whole: string): string {
-  const message = beginOf(whole);
-  const sentence = sentenceOf(refusalIn(message), message);
-  const quote = safeText(message);
-  return sentence === undefined
-    ? `The shoot rejects an object: ${quote}`
-    : `The shoot rejects an object: ${sentence} Its API server says: ${quote}`;
 }
 
 function sentenceOf(refusal: Refusal | undefined, message: string): string | undefined {

@@ -1,6 +1,7 @@
 import { applyState } from '../../../shared/gardener/managed-resource.ts';
 import type { ManagedResource } from '../../../shared/gardener/types.ts';
 import { PATIENCE_SECONDS } from '../run.ts';
+import { explain } from './explain.ts';
 
 /** How far the resource-manager has come with what we wrote. */
 export type Verdict =
@@ -20,11 +21,7 @@ const DELETION_PATIENCE_SECONDS = 60;
  * @param seconds since the operation began; the resource-manager's own times restart with every attempt, and a failure
  * right after a write may still be about the former content
  */
-export async function judge(
-  wanted: string[],
-  live: ReadonlyMap<string, ManagedResource>,
-  seconds: number,
-): Promise<Verdict> {
+export function judge(wanted: string[], live: ReadonlyMap<string, ManagedResource>, seconds: number): Verdict {
   let verdict: Verdict = { state: 'applied' };
   for (const name of wanted) {
     const resource = live.get(name);
@@ -32,14 +29,8 @@ export async function judge(
     if (state.state === 'pending' && verdict.state === 'applied') verdict = { state: 'pending' };
     if (state.state !== 'failing') continue;
     const left = (state.reason === 'DeletionPending' ? DELETION_PATIENCE_SECONDS : PATIENCE_SECONDS) - seconds;
-    if (left <= 0) return { state: 'failed', message: await explained(name, state.reason, state.message) };
+    if (left <= 0) return { state: 'failed', message: explain(name, state.reason, state.message) };
     verdict = { state: 'struggling', recheckInSeconds: Math.max(1, Math.ceil(left)) };
   }
   return verdict;
-}
-
-/** Few deliveries fail, so the sentences are loaded on demand. */
-async function explained(name: string, reason: string, message: string): Promise<string> {
-  const { explain } = await import('./explain.ts');
-  return explain(name, reason, message);
 }

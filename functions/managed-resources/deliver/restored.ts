@@ -1,18 +1,24 @@
 import { ShootFluxError } from '../../../shared/errors.ts';
+import { isTrue } from '../../../shared/gardener/is-true.ts';
+import { KEEP_OBJECT } from '../../../shared/gardener/managed-resource.ts';
 import { extensionOf } from '../../../shared/gardener/read-objects.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
-import { resources } from '../../../shared/kube/resource.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { ConflictError } from '../../../shared/kube/errors.ts';
+import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import type { Outcome } from '../../../shared/runtime/outcome.ts';
-import { objectRef } from '../objects.ts';
+import { isFluxRef, isPruningRef, isSuspended, objectRef, parseRef } from '../objects.ts';
 import type { Plan } from '../plan/plan.ts';
 import { withSurplus } from '../plan/surplus.ts';
 import type { ControlPlane } from '../read/control-plane.ts';
+import { fieldManager } from '../release.ts';
 import type { Run } from '../run.ts';
-import { kindsOf } from '../shoot/kinds.ts';
+import { kindsOf, resourceOf } from '../shoot/kinds.ts';
+import { carriesOurMark } from '../shoot/mark.ts';
 import { waitFor } from '../wait.ts';
 import { deliverByManagedResource } from './by-managed-resource.ts';
-import { deleteSurplus, findDeleting, suspendSurplus } from './prune.ts';
 import { isBeingDeleted, NO_KUBECONFIG, NOT_OURS } from './sentences.ts';
 
 /**
@@ -53,7 +59,7 @@ async function awaitDeletion(run: Run, plan: Plan, former: string[]): Promise<Ou
 }
 
 /**
- * Deletes the surplus as the direct delivery does. A shoot that does not answer, or refuses, holds nothing up.
+ * Deletes the surplus. A shoot that does not answer, or refuses, holds nothing up.
  * @returns the refs of what is still in the shoot
  */
 async function deleteFormer(run: Run, { fluxRelease }: Plan, surplus: string[]): Promise<string[]> {
@@ -76,4 +82,92 @@ async function deleteFormer(run: Run, { fluxRelease }: Plan, surplus: string[]):
     log.warn('objects not deleted in the shoot', { error: describeError(error) });
     return surplus;
   }
+}
+
+type Kinds = Record<string, Resource>;
+
+/** Says, after an object was read, whether it is still a surplus: a run that was overtaken must not act any more. */
+type IsDue = (ref: string) => Promise<boolean>;
+
+/** Returns the first of the objects that is still being deleted in the shoot. */
+async function findDeleting(
+  shoot: KubeClient,
+  objects: readonly KubeObject[],
+  kinds: Kinds,
+): Promise<KubeObject | undefined> {
+  for (const object of objects) {
+    const live = await shoot.find(resourceOf(object, kinds), object.metadata, { metadataOnly: true });
+    if (live?.metadata.deletionTimestamp !== undefined) return object;
+  }
+  return undefined;
+}
+
+/** Suspends the surplus objects that would otherwise delete their workloads. */
+async function suspendSurplus(shoot: KubeClient, refs: string[], kinds: Kinds, isDue: IsDue): Promise<void> {
+  for (const ref of refs.filter(isPruningRef)) {
+    const [resource, name] = locate(ref, kinds);
+    const live = resource && (await shoot.find(resource, name));
+    if (!resource || live === undefined || isSuspended(live) || !carriesOurMark(live) || !(await isDue(ref))) continue;
+    const { resourceVersion } = live.metadata;
+    const patch = { metadata: { resourceVersion }, spec: { suspend: true } };
+    await shoot.mergePatch(resource, name, patch, { fieldManager });
+  }
+}
+
+/** What a pruning has left in the shoot, by refs. */
+interface Pruned {
+  /** These are deleted later: they wait for a finalizer, or are not suspended yet. */
+  remaining: string[];
+  /** These are not ours any more, and stay. */
+  foreign: string[];
+}
+
+/** Deletes the surplus objects, Flux's own first: while one of them is left, the controllers and all others stay. */
+async function deleteSurplus(shoot: KubeClient, refs: string[], kinds: Kinds, isDue: IsDue): Promise<Pruned> {
+  const ofFlux = await deleteAll(shoot, refs.filter(isFluxRef), kinds, isDue);
+  const others = refs.filter((ref) => !isFluxRef(ref));
+  if (ofFlux.remaining.length > 0) return { ...ofFlux, remaining: [...ofFlux.remaining, ...others] };
+  const rest = await deleteAll(shoot, others, kinds, isDue);
+  return { remaining: rest.remaining, foreign: [...ofFlux.foreign, ...rest.foreign] };
+}
+
+async function deleteAll(shoot: KubeClient, refs: string[], kinds: Kinds, isDue: IsDue): Promise<Pruned> {
+  const fates = await inParallel(refs, (ref) => deleteOne(shoot, ref, kinds, isDue));
+  const withFate = (fate: Fate) => refs.filter((_, index) => fates[index] === fate);
+  return { remaining: withFate('remains'), foreign: withFate('foreign') };
+}
+
+type Fate = 'gone' | 'stays' | 'remains' | 'foreign';
+
+/** Deletes the object that was read, and no other one that has taken its name since. */
+async function deleteOne(shoot: KubeClient, ref: string, kinds: Kinds, isDue: IsDue): Promise<Fate> {
+  const [resource, name] = locate(ref, kinds);
+  const live = resource && (await shoot.find(resource, name, { metadataOnly: !isPruningRef(ref) }));
+  if (!resource || live === undefined) return 'gone';
+  const { annotations, deletionTimestamp, uid, resourceVersion } = live.metadata;
+  if (isTrue(annotations?.[KEEP_OBJECT])) return 'stays';
+  if (deletionTimestamp !== undefined) return 'remains';
+  if (!carriesOurMark(live)) return 'foreign';
+  // A webhook of the shoot may have reverted the suspension.
+  if (isPruningRef(ref) && !isSuspended(live)) return 'remains';
+  if (!(await isDue(ref))) return 'remains';
+  // As it was read: suspended. The state of other objects changes all the time.
+  const preconditions = { ...(uid && { uid }), ...(isPruningRef(ref) && resourceVersion && { resourceVersion }) };
+  try {
+    await shoot.delete(resource, name, {
+      reason: 'it left the configuration while the Shoot moved to another seed',
+      propagationPolicy: 'Background',
+      preconditions,
+    });
+  } catch (error) {
+    if (error instanceof ConflictError) return 'remains';
+    throw error;
+  }
+  return (await shoot.find(resource, name, { metadataOnly: true })) === undefined ? 'gone' : 'remains';
+}
+
+/** A kind that this release does not have cannot be located: its CRD is not among the release's objects. */
+function locate(ref: string, kinds: Kinds): [Resource | undefined, ObjectName] {
+  const { type, name } = parseRef(ref);
+  return [kinds[type], name];
 }

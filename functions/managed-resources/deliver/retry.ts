@@ -3,7 +3,7 @@ import { type ManagedResource, OPERATION_ANNOTATION, RESOURCE_MANAGER } from '..
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { unlessGone } from '../../../shared/kube/errors.ts';
 import { resources } from '../../../shared/kube/resource.ts';
-import { rejectedNamespace } from '../plan/delivery.ts';
+import { rejectedNamespace } from '../plan/unknown-namespace.ts';
 import { fieldManager } from '../release.ts';
 
 /**

@@ -51,7 +51,6 @@ it.each<[string, Applied | undefined, LastOperation | undefined]>([
   ['nothing was recorded', undefined, underWay],
   ['the operation has ended', previous, lastOperationFactory()],
   ['the operation waits for something else', previous, { ...underWay, description: 'Waiting.' }],
-  ['we deliver directly', { ...previous, delivery: 'Direct' }, underWay],
 ])('not when %s', (_what, record, lastOperation) => {
   const pending = live({ crds: 'pending', secrets: 'pending', sync: 'pending' });
   expect(isStillApplying({ previous: record, live: pending, lastOperation })).toBe(false);

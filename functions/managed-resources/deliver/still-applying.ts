@@ -16,7 +16,7 @@ interface Delivery {
  * wait for the two that they need (prerequisites.ts).
  */
 export function isStillApplying({ previous, live, lastOperation }: Delivery): boolean {
-  if (previous === undefined || previous.delivery === 'Direct') return false;
+  if (previous === undefined) return false;
   const isUnderWay =
     lastOperation?.state === 'Processing' && lastOperation.description === applying(previous.fluxVersion);
   if (!isUnderWay) return false;

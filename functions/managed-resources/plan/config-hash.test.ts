@@ -28,21 +28,6 @@ test('ignores fields that change no object in the shoot', () => {
   }
 });
 
-const flux = { version: 'v2.9.4', componentsExtra: ['source-watcher'] };
-const more = { flux, suspend: true, additionalSecretResources: [{ name: 'a' }] };
-const keys = {
-  ...{ repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private', repositoryBranch: 'main' },
-  ...{ fluxVersion: '2.9.x', componentsExtra: 'source-watcher' },
-};
-
-test.each([
-  ['no configuration', {}, 'b2f21ae8d9d27005'],
-  ['a ConfigMap', withFluxConfig(keys), 'c815829d369f0807'],
-  ['a providerConfig', withTemplates(gitRepository(), kustomization(), more), '5f5269d51016bf89'],
-])('equals the hash that earlier versions have recorded for %s', (_what, inputs, hash) => {
-  expect(configHash(effectiveConfig(inputs))).toBe(hash);
-});
-
 test.each([
   ['the version', withTemplates(gitRepository(), kustomization(), { flux: { version: 'v2.9.4' } })],
   ['suspension', withTemplates(gitRepository(), kustomization(), { suspend: true })],

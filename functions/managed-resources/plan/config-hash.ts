@@ -12,8 +12,7 @@ export function renderHash(config: EffectiveConfig, release: Release): string {
 /**
  * Identifies what a Shoot should get: the first 16 digits of the SHA-256 of the configuration as canonical JSON. Where
  * a field was set, the sync mode, the deletion policy and whether Flux is adopted do not count, because they change
- * none of the objects; an empty list of objects does not count either, so that the hash of configurations from before
- * there was one stays.
+ * none of the objects.
  */
 export function configHash(config: EffectiveConfig): string {
   const {
@@ -23,10 +22,9 @@ export function configHash(config: EffectiveConfig): string {
     deletionPolicy: _policy,
     adopt: _adopt,
     warnings: _warnings,
-    objects,
     ...content
   } = config;
-  return shortHash(canonicalJson({ ...content, ...(objects.length > 0 && { objects }) }));
+  return shortHash(canonicalJson(content));
 }
 
 /** Identifies what the users of a Shoot have written, so that their edits differ from those of the operators. */

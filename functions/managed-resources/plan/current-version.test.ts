@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { standInRelease } from '../../../shared/flux/testing.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { inCurrentVersion } from './current-version.ts';
+import { inCurrentVersion } from '../read/plan-parts.ts';
 
 const object = (apiVersion: string, kind: string): KubeObject => ({ apiVersion, kind, metadata: { name: 'a' } });
 

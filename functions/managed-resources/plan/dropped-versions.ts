@@ -30,7 +30,6 @@ export function mayDropVersions({
   const resource = live.get(names.crds);
   if (isCurrent(resource, content)) return rejectsStoredVersions(resource);
   if (previous === undefined || liveVersion !== undefined) return liveVersion !== undefined;
-  if (previous.delivered?.[names.crds] === content || previous.arrived !== undefined) return false;
   const isSameRelease = previous.fluxVersion === record.fluxVersion && previous.installed === record.fluxVersion;
   return !isSameRelease || record.components.some((component) => !previous.components.includes(component));
 }

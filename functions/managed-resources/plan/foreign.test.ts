@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isReserved } from '../../../shared/config/reserved-keys.ts';
 import type { ManagedFields } from '../../../shared/kube/resource.ts';
-import { adoptedMetadata } from './adopted.ts';
+import { adoptedMetadata } from '../shoot/adopt.ts';
 import { foreignFlux, HELM_RELEASE, KUSTOMIZE, leftAlone, MANAGED_BY, OPERATOR } from './foreign.ts';
 
 const fluxLabels = { 'app.kubernetes.io/part-of': 'flux', 'app.kubernetes.io/version': 'v2.8.8' };

@@ -4,13 +4,11 @@ import type { Release } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
 import { listedCopies, type ResourceReference } from '../../../shared/gardener/references.ts';
-import type { Applied } from '../../../shared/gardener/types.ts';
+import type { Applied, ImagePlaces } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../objects.ts';
 import { withComponents } from './components.ts';
 import { renderHash } from './config-hash.ts';
-import { isCrdRef } from './former-crds.ts';
-import { imagePlaces } from './image-places.ts';
 import { type PlanInputs, type RenderedObjects, type Synced, syncInputs } from './inputs.ts';
 import { projectCopies } from './project-copies.ts';
 import { protects } from './protection.ts';
@@ -93,7 +91,6 @@ function recordOf(inputs: PlanInputs, rendered: RenderedObjects, { contents, rel
     ...(protects(contents, previous) && { protected: true as const }),
     ...optional('imagePlaces', scope.install ? imagePlaces(config) : undefined),
     ...optional('warnings', config.warnings?.slice(0, MOST_ISSUES).map(issueText)),
-    ...optional('deletingKinds', previous?.deletingKinds),
   };
 }
 
@@ -156,6 +153,11 @@ function recordedObjects(
   return objects;
 }
 
+/** CRDs stay in the shoot without their component, because users may have objects of these kinds. */
+function isCrdRef(ref: string): boolean {
+  return ref.startsWith('CustomResourceDefinition.');
+}
+
 /** The copies in use, by their names in the seed: a control-plane migration only moves those that are listed. */
 function referencesOf(config: EffectiveConfig, entries: ResourceReference[]): ResourceReference[] {
   const used = [config.sourceSecret, ...config.additionalSecrets].flatMap((secret) =>
@@ -166,4 +168,23 @@ function referencesOf(config: EffectiveConfig, entries: ResourceReference[]): Re
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
+}
+
+/**
+ * Returns where the options are written that decide from where images are pulled, so that `readiness` can say what to
+ * correct. Those with their default are nowhere.
+ */
+function imagePlaces({ origins, flux }: Pick<EffectiveConfig, 'origins' | 'flux'>): ImagePlaces | undefined {
+  const changesImages = flux.patches?.some(({ patch }) => /\bimage/i.test(patch)) === true;
+  const options: (keyof ImagePlaces)[] = [
+    'registry',
+    'imagePullSecret',
+    ...(changesImages ? ['patches' as const] : []),
+  ];
+  const places: ImagePlaces = {};
+  for (const option of options) {
+    const origin = origins[`flux.${option}`];
+    if (origin !== undefined) places[option] = { object: origin.object, path: origin.path };
+  }
+  return Object.keys(places).length === 0 ? undefined : places;
 }

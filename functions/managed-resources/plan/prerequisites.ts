@@ -1,7 +1,7 @@
 import { applyState, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import { entriesAt, textAt } from '../../../shared/gardener/shapes.ts';
 import type { ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { objectRef } from '../objects.ts';
 import type { Changes } from './changes.ts';
 import type { Plan } from './plan.ts';

@@ -1,5 +1,5 @@
+import { FLUX_SOURCE } from '../../../shared/config/project-config.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
-import { FLUX_SOURCE } from '../../../shared/gardener/project-config.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 
 /** Returns the copies of Secrets of the project, each as `<name> <namespace>/<name in the shoot>`. */

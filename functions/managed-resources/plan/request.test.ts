@@ -15,15 +15,10 @@ const { after: recorded } = planRequest([secret('a')], undefined, undefined);
 const previous = (parts: object = recorded) => appliedFactory(parts);
 
 describe('a request to Flux in the shoot', () => {
-  it('is not due for new objects, and for Shoots that a former version has recorded', () => {
+  it('is not due for new objects', () => {
     expect(planRequest([secret('a')], 'now', undefined)).toMatchObject({
       isDue: false,
       before: { reconcileAt: 'now' },
-    });
-    expect(planRequest([secret('a')], undefined, previous({}))).toEqual({
-      isDue: false,
-      before: recorded,
-      after: recorded,
     });
   });
 
@@ -46,10 +41,6 @@ describe('a request to Flux in the shoot', () => {
     expect(planRequest([secret('a')], 'second', then).isDue).toBe(true);
     const withdrawn = planRequest([secret('a')], undefined, then);
     expect(withdrawn).toMatchObject({ isDue: false, before: { reconcileAt: 'first' } });
-  });
-
-  it('is due in a Shoot of a former version whose user asks', () => {
-    expect(planRequest([secret('a')], 'now', previous({}))).toMatchObject({ isDue: true, before: recorded });
   });
 });
 

@@ -15,7 +15,7 @@ export interface RequestPlan {
 
 /**
  * Decides whether Flux in the shoot has to be asked. Without a record nothing is due: new objects take everything up
- * themselves, and an upgrade of this product must not make every Flux of a seed work at once.
+ * themselves.
  */
 export function planRequest(
   copies: KubeObject[],
@@ -26,7 +26,7 @@ export function planRequest(
   // A request that is withdrawn stays recorded: the same one, put back, has been carried out.
   const after = withoutUndefined({ copiesHash, reconcileAt: reconcileAt ?? previous?.reconcileAt });
   if (previous === undefined) return { before: after, after, isDue: false };
-  const before = withoutUndefined({ copiesHash: previous.copiesHash ?? copiesHash, reconcileAt: previous.reconcileAt });
+  const before = withoutUndefined({ copiesHash: previous.copiesHash, reconcileAt: previous.reconcileAt });
   const isDue = before.copiesHash !== after.copiesHash || before.reconcileAt !== after.reconcileAt;
   return { before, after, isDue };
 }

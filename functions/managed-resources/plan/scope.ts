@@ -53,7 +53,6 @@ const installParts = new Set([
   'flux',
   'fluxVersion',
   'componentsExtra',
-  'removedComponents',
   'imagePullSecret',
   'multiTenancy',
   'tenantDefaultServiceAccount',

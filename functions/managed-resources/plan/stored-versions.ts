@@ -1,5 +1,5 @@
-import { entriesAt, fieldsAt, textAt, textListOf } from '../../../shared/gardener/shapes.ts';
 import type { KubeObject, ManagedFields } from '../../../shared/kube/resource.ts';
+import { entriesAt, fieldsAt, textAt, textListOf } from '../../../shared/shapes.ts';
 import { union } from './managed-fields.ts';
 
 /** What has to happen to a CRD in the shoot before the API server accepts the one of another release. */

@@ -49,7 +49,6 @@ describe('the surplus of a restored Shoot', () => {
     ['a Shoot with ManagedResources', { live: there, operation: 'Reconcile', previous: recorded() }],
     ['a new Shoot', { live: absent, operation: 'Create', previous: undefined }],
     ['a new Shoot whose first run has ended early', { live: absent, operation: 'Create', previous: recorded() }],
-    ['direct delivery', { ...restored, previous: recorded({ delivery: 'Direct' }) }],
   ] as const)('does not exist for %s', (_, situation) => {
     expect(surplusOf(none, situation)).toBeUndefined();
   });

@@ -1,8 +1,10 @@
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import type { Applied, ManagedResource, OperationType } from '../../../shared/gardener/types.ts';
 import { isFluxRef, objectRef } from '../objects.ts';
-import { neverDeleted } from './direct.ts';
 import type { Plan } from './plan.ts';
+
+/** Objects that are never deleted from the shoot: they may hold objects of users (decision 13). */
+const neverDeleted = /^(CustomResourceDefinition\.apiextensions\.k8s\.io|Namespace)\//;
 
 /** What decides whether a plan comes to a control plane whose ManagedResources are still missing. */
 export interface Restoration {
@@ -21,7 +23,7 @@ export function surplusOf(
   { contents, released }: Pick<Plan, 'contents' | 'released'>,
   { previous, live, operation }: Restoration,
 ): string[] | undefined {
-  if (previous === undefined || previous.delivery === 'Direct') return undefined;
+  if (previous === undefined) return undefined;
   // Hibernated, a Shoot is restored first and gets its ManagedResources when it wakes up.
   const isRestored = live.size === 0 && operation !== 'Create';
   if (!isRestored && previous.surplus === undefined) return undefined;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import type { ConfigInputs } from '../../../shared/config/types.ts';
 import { ConfigError } from '../../../shared/errors.ts';
-import { showsOnlyInShoots } from './unseen-issues.ts';
+import { showsOnlyInShoots } from '../endings.ts';
 
 const repository = { repositoryUrl: 'https://git.example/fleet', repositoryBranch: 'main' };
 const ofProject = (data: Record<string, string>): ConfigInputs => ({

@@ -2,7 +2,7 @@ import { originOf } from '../../../shared/config/origins.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { compareVersions, resolveVersion } from '../../../shared/flux/versions.ts';
 import { applyState, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import type { Applied, Bootstrapped, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { Scope } from './scope.ts';
 
 /** What decides the Flux release. */
@@ -46,30 +46,22 @@ export function newest(one: string | undefined, other: string | undefined): stri
 }
 
 /**
- * True when the recorded CRDs have not arrived in the shoot, or it rejects them now. A webhook of the shoot may do so for
- * a while, so it does not say that the release was never installed: `everInstalled` does.
+ * True when the shoot rejects the CRDs now. A webhook of the shoot may do so for a while, so it does not say that the
+ * release was never installed: `everInstalled` does.
  */
-export function areCrdsRejected(previous: Applied | undefined, crds: ManagedResource | undefined): boolean {
-  if (previous?.delivery === 'Direct') {
-    return previous.delivered?.[names.crds] !== previous.managedResources[names.crds];
-  }
+export function areCrdsRejected(crds: ManagedResource | undefined): boolean {
   return crds !== undefined && applyState(crds).state === 'failing';
 }
 
 /**
  * Returns the newest release that has ever been installed: instead of a recorded one that never was, an older one is no
  * downgrade.
- * @param bootstrapped the first success: records of earlier versions of this product have nothing else
  * @param live the release of each CRD of Flux in the shoot. The oldest counts: a shoot that accepts some CRDs of a release
  *   and rejects others has not installed it, and the intermediate release that the error asks for is no downgrade
  */
-export function everInstalled(
-  previous: Pick<Applied, 'installed'> | undefined,
-  bootstrapped: Pick<Bootstrapped, 'fluxVersion'> | undefined,
-  live: string[],
-): string | undefined {
+export function everInstalled(previous: Pick<Applied, 'installed'> | undefined, live: string[]): string | undefined {
   const complete = live.toSorted(compareVersions)[0];
-  return newest(newest(previous?.installed, bootstrapped?.fluxVersion), complete);
+  return newest(previous?.installed, complete);
 }
 
 /** The record once the shoot has everything: its CRDs count as installed from then on. */

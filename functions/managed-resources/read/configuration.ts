@@ -2,15 +2,17 @@ import type { Rollout } from '../../../shared/config/document-types.ts';
 import { withDocuments } from '../../../shared/config/documents.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
-import { loadListedRules } from '../../../shared/config/listed/load.ts';
 import { originOf } from '../../../shared/config/origins.ts';
+import { CONTINUE, FLUX_CONFIG, RECONCILE_AT } from '../../../shared/config/project-config.ts';
+import { projectSecretOf } from '../../../shared/config/project-secret-content.ts';
+import { neededProjectSecrets } from '../../../shared/config/project-secrets.ts';
 import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
-import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
+import type { ConfigInputs, EffectiveConfig, ProjectSecret } from '../../../shared/config/types.ts';
 import { ConfigError } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
-import { CONTINUE, FLUX_CONFIG, RECONCILE_AT } from '../../../shared/gardener/project-config.ts';
 import { shootTraits } from '../../../shared/gardener/shoot-traits.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { isNewsOfApplying } from '../news.ts';
@@ -21,7 +23,6 @@ import { reconcileAtOf } from '../plan/request.ts';
 import { type Scope, updateScope, withKeptMode } from '../plan/scope.ts';
 import type { Run } from '../run.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { type ProjectSecretContents, readProjectSecrets } from './project-secrets.ts';
 
 /**
  * The effective configuration, and what of it still reaches the shoot: with `scope.install` CRDs and controllers, with
@@ -92,7 +93,6 @@ export async function readLayers(run: Run): Promise<Layers> {
     providerConfig: reporter.current().spec.providerConfig,
     shootResources: shootResourcesOf(shoot.spec?.resources),
   };
-  await loadListedRules(layers);
   const rollout = rolloutOf(layers, configMap);
   const reconcileAt = reconcileAtOf([configMap, shoot].map((object) => object?.metadata.annotations?.[RECONCILE_AT]));
   return namespace === undefined
@@ -180,4 +180,35 @@ function otherNamespace(config: EffectiveConfig, previous: Applied): ConfigError
     `cannot change after the first success; set it back to "${previous.namespace}", ` +
     'or remove the extension from the Shoot and add it again';
   return new ConfigError([{ ...originOf(config.origins, 'flux.namespace'), message }]);
+}
+
+/** The Secrets of the project that exist, and what the configuration may know of them. */
+interface ProjectSecretContents {
+  projectSecrets: ProjectSecret[];
+  /** Their objects by name. */
+  secretObjects: ReadonlyMap<string, KubeObject>;
+}
+
+/**
+ * Reads the Secrets of the project that count for a Shoot. Only a 404 means that one is absent.
+ * @param known the names of those that were there, where no other can be new
+ */
+export async function readProjectSecrets(
+  garden: KubeClient,
+  namespace: string,
+  layers: ConfigInputs,
+  known?: readonly string[],
+): Promise<ProjectSecretContents> {
+  const needed = neededProjectSecrets(layers).filter((name) => known?.includes(name) ?? true);
+  const found = await Promise.all(needed.map((name) => garden.find(resources.secrets, { namespace, name })));
+  if (found.every((secret) => secret === undefined)) return { projectSecrets: [], secretObjects: new Map() };
+  const projectSecrets: ProjectSecret[] = [];
+  const secretObjects = new Map<string, KubeObject>();
+  for (const [index, name] of needed.entries()) {
+    const secret = found[index];
+    if (secret === undefined) continue;
+    projectSecrets.push(projectSecretOf(name, namespace, secret));
+    secretObjects.set(name, secret);
+  }
+  return { projectSecrets, secretObjects };
 }

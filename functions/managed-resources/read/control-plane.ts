@@ -35,8 +35,7 @@ export async function readControlPlane(run: Run): Promise<ControlPlane> {
   const known = { previous, isBootstrapped: isBootstrapped(extension) };
   if (previous !== undefined) {
     // One without its label cannot be lost: its content is only created (writeManagedResource).
-    const isByLabel = previous.delivery === 'Direct' || isNewsOfApplying(run);
-    const recorded = isByLabel ? [] : Object.keys(previous.managedResources);
+    const recorded = isNewsOfApplying(run) ? [] : Object.keys(previous.managedResources);
     return { ...known, live: await readManagedResources(seed, namespace, recorded), legacy: [] };
   }
   // On a first run one request lists ours and those of the Go extension.

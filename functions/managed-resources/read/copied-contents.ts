@@ -1,10 +1,5 @@
 import { isSsh } from '../../../shared/config/checks.ts';
-import { DOCKER_CONFIG, DOCKER_CONFIG_TYPE, pullSecretProblem } from '../../../shared/config/pull-secret.ts';
-import { quote } from '../../../shared/config/quote.ts';
-import type { CopiedSecret, EffectiveConfig, PullSecret } from '../../../shared/config/types.ts';
-import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
-import { CREATION_REFUSED } from '../../../shared/gardener/creation-refused.ts';
-import { eventName, MAX_LENGTH } from '../../../shared/gardener/event.ts';
+import { GITHUB_APP_KEYS, githubAppProblem } from '../../../shared/config/github-app.ts';
 import {
   FLUX_CONFIG,
   FLUX_REGISTRY,
@@ -12,14 +7,20 @@ import {
   NEXT_IDENTITY,
   NEXT_PUBLIC_KEY,
   type ProjectSecretName,
-} from '../../../shared/gardener/project-config.ts';
+} from '../../../shared/config/project-config.ts';
+import { DOCKER_CONFIG, DOCKER_CONFIG_TYPE, pullSecretProblem } from '../../../shared/config/pull-secret.ts';
+import { quote } from '../../../shared/config/quote.ts';
+import { isReservedForGardener } from '../../../shared/config/reserved-keys.ts';
+import type { CopiedSecret, EffectiveConfig, PullSecret } from '../../../shared/config/types.ts';
+import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
+import { CREATION_REFUSED } from '../../../shared/gardener/creation-refused.ts';
+import { eventName, MAX_LENGTH } from '../../../shared/gardener/event.ts';
 import { referenceCopy } from '../../../shared/gardener/references.ts';
 import { ForbiddenError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
 import type { Run } from '../run.ts';
-import { copiedLabels } from './copied-labels.ts';
 import { countCopies } from './copy-limit.ts';
 
 /** The contents of the Secrets and ConfigMaps that are copied into the shoot. */
@@ -173,7 +174,7 @@ async function refusalOfKeys(read: Read, project: string): Promise<string | unde
   const { uid = '' } = configMap.metadata;
   const name = eventName({ name: FLUX_CONFIG, uid }, [CREATION_REFUSED]);
   const event = await read('garden', resources.events, { namespace: project, name }).catch((error: unknown) => {
-    // A registration that is older than this version does not grant the right.
+    // Without the right, the sentence only lacks what `keys` has reported.
     if (!(error instanceof ForbiddenError)) throw error;
     return undefined;
   });
@@ -181,7 +182,6 @@ async function refusalOfKeys(read: Read, project: string): Promise<string | unde
 }
 
 async function githubAppProblemOf(data: Record<string, string>): Promise<string | undefined> {
-  const { GITHUB_APP_KEYS, githubAppProblem } = await import('../../../shared/config/github-app.ts');
   const known = GITHUB_APP_KEYS.flatMap((key) => {
     const value = Object.hasOwn(data, key) ? Buffer.from(data[key] ?? '', 'base64').toString('utf8') : '';
     return value.trim() === '' ? [] : [[key, value] as const];
@@ -247,4 +247,20 @@ function configMapContent(configMap: KubeObject, copied: CopiedSecret, defaultNa
 
 function dataOf(secret: KubeObject): Record<string, string> {
   return (secret.data ?? {}) as Record<string, string>;
+}
+
+/** The annotation of the Go extension of stackitcloud on a referenced Secret whose labels its copy gets. */
+const COPY_LABELS = 'gardener-extension-shoot-flux/copy-labels';
+
+/** What Go reads as true. */
+const yes = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
+
+/**
+ * Returns the labels for the copy of a Secret; undefined unless the annotation asks for them. Labels of Gardener are left
+ * out: in the shoot they would steer its resource-manager.
+ */
+export function copiedLabels({ metadata }: KubeObject): Record<string, string> | undefined {
+  if (!yes.has(metadata.annotations?.[COPY_LABELS] ?? '')) return undefined;
+  const labels = Object.entries(metadata.labels ?? {}).filter(([key]) => !isReservedForGardener(key));
+  return labels.length === 0 ? undefined : Object.fromEntries(labels);
 }

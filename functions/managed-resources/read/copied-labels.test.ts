@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { copiedLabels } from './copied-labels.ts';
+import { copiedLabels } from './copied-contents.ts';
 
 const ANNOTATION = 'gardener-extension-shoot-flux/copy-labels';
 const labelsOf = (labels: Record<string, string>, asks?: string) =>

@@ -29,20 +29,20 @@ it('names the largest copy', () => {
   count(secret(10 * KIB));
   count(secret(1000 * KIB, 'large'));
   expect(() => count(secret(500 * KIB))).toThrow(
-    'providerConfig: additionalSecretResources asks for copies of more than 1,280 KiB, of which flux-system/large is 1,000 KiB; copy fewer or smaller objects',
+    'providerConfig: additionalSecretResources copies more than 1,280 KiB in all; flux-system/large alone has 1,000 KiB. Copy fewer or smaller objects',
   );
 });
 
 it('counts characters as the content has them, and binaryData too', () => {
-  expect(() => countCopies(config)(configMap('\u0085'.repeat(300 * KIB)))).toThrow('vars is 1,801 KiB');
+  expect(() => countCopies(config)(configMap('\u0085'.repeat(300 * KIB)))).toThrow('vars alone has 1,801 KiB');
   expect(() => countCopies(config)(configMap('x'.repeat(300 * KIB)))).not.toThrow();
   const binaryData = { a: 'A'.repeat(1300 * KIB) };
-  expect(() => countCopies(config)({ name: 'vars', namespace: 'b', binaryData })).toThrow('b/vars is 1,301 KiB');
+  expect(() => countCopies(config)({ name: 'vars', namespace: 'b', binaryData })).toThrow('b/vars alone has 1,301 KiB');
 });
 
 it('names the source where nothing else is copied', () => {
   expect(() => countCopies(fluxOnly({ origins }))(secret(1300 * KIB, 'flux-source'))).toThrow(
-    'ConfigMap garden-foo/flux-config: repositoryType asks for copies of more than 1,280 KiB, of which flux-system/flux-source is 1,300 KiB; copy fewer or smaller objects',
+    'ConfigMap garden-foo/flux-config: repositoryType copies more than 1,280 KiB in all; flux-system/flux-source alone has 1,300 KiB. Copy fewer or smaller objects',
   );
 });
 
@@ -55,7 +55,7 @@ it('counts the keys of each copy', () => {
   count(withKeys(6000, 'many'));
   count(withKeys(4000, 'more'));
   expect(() => count(withKeys(1, 'few'))).toThrow(
-    'providerConfig: additionalSecretResources asks for copies with more than 10,000 keys, of which flux-system/many has 6,000 keys; copy fewer or smaller objects',
+    'providerConfig: additionalSecretResources copies more than 10,000 keys in all; flux-system/many alone has 6,000 keys. Copy fewer or smaller objects',
   );
 });
 
@@ -64,6 +64,6 @@ it('names a Secret of the project, which no part of the configuration asks for',
   const ofProject = { origin: { type: 'project', name }, targetName: name, namespace: 'flux-system' } as const;
   const count = countCopies(fluxOnly({ origins, additionalSecrets: [ofProject] }), 'garden-foo');
   expect(() => count(secret(1300 * KIB, name))).toThrow(
-    'Secret garden-foo/flux-variables is 1,300 KiB, but all copies for the shoot may have at most 1,280 KiB together; make it smaller',
+    'Secret garden-foo/flux-variables has 1,300 KiB, but all copies for the shoot may have at most 1,280 KiB together; make it smaller',
   );
 });

@@ -31,10 +31,10 @@ export function countCopies(
     const { bytes = { content, size: 0 }, keys = { content, size: 0 } } = largest;
     const kib = `${withCommas(Math.ceil(bytes.size / 1024))} KiB`;
     if (total.bytes > limits.copies.most * 1024)
-      throw tooMuch(config, project, bytes.content, `is ${kib}`, ['of', limits.copies]);
+      throw tooMuch(config, project, bytes.content, `has ${kib}`, limits.copies);
     if (total.keys > limits.copiedKeys.most) {
       const has = `has ${withCommas(keys.size)} keys`;
-      throw tooMuch(config, project, keys.content, has, ['with', limits.copiedKeys]);
+      throw tooMuch(config, project, keys.content, has, limits.copiedKeys);
     }
   };
 }
@@ -57,7 +57,7 @@ function tooMuch(
   project: string,
   { namespace, name }: SecretContent | ConfigMapContent,
   has: string,
-  [preposition, limit]: [string, Limit],
+  limit: Limit,
 ): ConfigError {
   const isIt = (copy: CopiedSecret) => copy.targetName === name && copy.namespace === namespace;
   const { origin } = additionalSecrets.find(isIt) ?? {};
@@ -69,6 +69,6 @@ function tooMuch(
   const part = additionalSecrets.some((copy) => copy.origin.type !== 'project')
     ? 'additionalSecrets'
     : 'source.spec.secretRef';
-  const message = `asks for copies ${preposition} more than ${limitText(limit)}, of which ${namespace}/${name} ${has}; copy fewer or smaller objects`;
+  const message = `copies more than ${limitText(limit)} in all; ${namespace}/${name} alone ${has}. Copy fewer or smaller objects`;
   return new ConfigError([{ ...originOf(origins, part), message }]);
 }

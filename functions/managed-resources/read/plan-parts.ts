@@ -1,30 +1,33 @@
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { ConfigError, ShootFluxError } from '../../../shared/errors.ts';
 import { yieldToOthers } from '../../../shared/event-loop.ts';
+import { isCrd } from '../../../shared/flux/custom-resources.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
+import { objectRuleIssues } from '../../../shared/flux/object-rules.ts';
 import { hasRareFields } from '../../../shared/flux/rare-fields.ts';
 import type { Release } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { SYSTEM_NAMESPACES } from '../../../shared/kube/system-namespaces.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
+import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { isAdoptedByDefault } from '../plan/adoption.ts';
 import { layersHash } from '../plan/config-hash.ts';
-import { inCurrentVersion } from '../plan/current-version.ts';
 import { type PlanInputs, type RenderedObjects, type Synced, syncInputs } from '../plan/inputs.ts';
 import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
 import { type Scope, withKeptMode } from '../plan/scope.ts';
+import { secretKeyIssues } from '../plan/secret-keys.ts';
 import { leavingObjects, resourceWithFormerContent } from '../plan/sync-objects.ts';
 import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
 import { confirmSuspended } from '../shoot/confirm-suspended.ts';
-import type { Planned } from './adoption.ts';
+import { heldBack, type Planned } from './adoption.ts';
 import { type Configuration, isUnedited } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
 import { type CopiedContents, type Missing, readCopiedContents } from './copied-contents.ts';
-import { detectExistingFlux } from './existing-flux.ts';
-import type { ExistingFlux } from './installed-flux.ts';
+import { type ExistingFlux, readCrdVersions, readInstalledFlux } from './installed-flux.ts';
 import { renderObjects, withFormerComponents } from './render.ts';
 
 /** Everything that a plan is made of. */
@@ -93,8 +96,7 @@ async function render(run: Run, controlPlane: ControlPlane, inputs: PlanInputs):
   const planned = { inputs, rendered: await renderObjects(inputs) };
   await yieldToOthers();
   if (!isAdoptedByDefault(inputs.render.config, controlPlane)) return planned;
-  // Loaded on demand: few Shoots come from a version with another default.
-  return (await import('../on-demand.ts')).heldBack(run, controlPlane, planned);
+  return heldBack(run, controlPlane, planned);
 }
 
 /** Reads the former content where the ManagedResource does not hold the rendered one. */
@@ -107,15 +109,12 @@ async function readSynced(run: Run, inputs: PlanInputs, rendered: RenderedObject
   return { former, confirmed: await confirmInShoot(run, leavingObjects({ ...sync, former })) };
 }
 
-/** Few Shoots have lists, so the code is loaded on demand. */
-async function checkSecretKeys(config: EffectiveConfig, { secrets }: CopiedContents, release: Release): Promise<void> {
-  const { secretKeyIssues } = await import('../plan/secret-keys.ts');
+function checkSecretKeys(config: EffectiveConfig, { secrets }: CopiedContents, release: Release): void {
   const issues = secretKeyIssues(config, secrets, release.version);
   if (issues.length > 0) throw new ConfigError(issues);
 }
 
 async function checkRules(config: EffectiveConfig, release: Release): Promise<void> {
-  const { objectRuleIssues } = await import('../../../shared/flux/object-rules.ts');
   const issues = await objectRuleIssues(config, release);
   if (issues.length > 0) throw new ConfigError(issues);
 }
@@ -154,12 +153,10 @@ async function readRelease(
     return await distribution.release(chooseVersion({ ...facts, previous, liveVersion }));
   } catch (error) {
     // Only a release that was never installed may be replaced by an older one.
-    if (!(error instanceof ConfigError) || !areCrdsRejected(previous, live.get(names.crds))) throw error;
-    const { readCrdVersions } = await import('../on-demand.ts');
+    if (!(error instanceof ConfigError) || !areCrdsRejected(live.get(names.crds))) throw error;
     const crds = await readCrdVersions(run);
     if (crds === undefined) throw error;
-    const bootstrapped = reporter.current().status?.state?.bootstrapped;
-    const installed = newest(liveVersion, everInstalled(previous, bootstrapped, crds));
+    const installed = newest(liveVersion, everInstalled(previous, crds));
     return distribution.release(chooseVersion({ ...facts, previous: undefined, liveVersion: installed }));
   }
 }
@@ -183,4 +180,48 @@ function planInputs(
     ...(layers.rollout && { revision: layers.rollout.revision }),
     projectSecrets: [...layers.secretObjects.keys()],
   };
+}
+
+/**
+ * Asks the shoot whether it has a Flux already. A Shoot that is being created has none, and a recorded answer is not
+ * asked for again unless a Flux that was released is adopted. Without a kubeconfig the shoot counts as empty.
+ */
+async function detectExistingFlux(
+  run: Run,
+  controlPlane: ControlPlane,
+  scope: Scope,
+  fluxNamespace: string,
+): Promise<ExistingFlux> {
+  const { previous } = controlPlane;
+  const mayOwn = !SYSTEM_NAMESPACES.includes(fluxNamespace);
+  const recorded = previous?.namespace === fluxNamespace ? previous.ownsNamespace : undefined;
+  const isCreating = run.cluster.spec.shoot.status?.lastOperation?.type === 'Create';
+  const assumed = { ownsNamespace: recorded ?? mayOwn };
+  if (!isAdopting(controlPlane, scope) && (recorded !== undefined || isCreating)) return assumed;
+  return (await readInstalledFlux(run, fluxNamespace, recorded ?? (mayOwn ? undefined : false))) ?? assumed;
+}
+
+/** True when Flux was released and is to be managed again. */
+function isAdopting({ isBootstrapped, live }: ControlPlane, scope: Scope): boolean {
+  return isBootstrapped && scope.install && !live.has(names.crds);
+}
+
+/**
+ * Returns an object that was applied with a former release in a version that this one has: an object that is pending
+ * removal during an upgrade could not be applied any more, and would never leave.
+ */
+export function inCurrentVersion({ files }: Pick<Release, 'files'>, object: KubeObject): KubeObject {
+  const [group, version] = object.apiVersion.split('/');
+  const crd = [...files.values()]
+    .flat()
+    .find(
+      (one) => isCrd(one) && textAt(one.spec, 'group') === group && textAt(one.spec, 'names', 'kind') === object.kind,
+    );
+  const versions = entriesAt(crd?.spec, 'versions');
+  const stored = textAt(
+    versions.find(({ storage }) => storage === true),
+    'name',
+  );
+  const isKept = versions.some(({ name, served }) => name === version && served === true);
+  return isKept || stored === undefined ? object : { ...object, apiVersion: `${group}/${stored}` };
 }

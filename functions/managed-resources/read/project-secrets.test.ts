@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import { sendJson, startTlsServer, statusBody } from '../../../shared/kube/testing.ts';
-import { readProjectSecrets } from './project-secrets.ts';
+import { readProjectSecrets } from './configuration.ts';
 
 const layers = { fluxConfig: { namespace: 'garden-foo', data: {} } };
 const age = Buffer.from('AGE-SECRET-KEY-1\n').toString('base64');

@@ -1,5 +1,5 @@
-import { objectGroups } from '../../../shared/flux/groups.ts';
 import type { ObjectGroups, RenderInputs } from '../../../shared/flux/release.ts';
+import { objectGroups } from '../../../shared/gardener/groups.ts';
 import { neededComponents, wantedComponents, withComponents } from '../plan/components.ts';
 import type { PlanInputs, RenderedObjects, Synced } from '../plan/inputs.ts';
 

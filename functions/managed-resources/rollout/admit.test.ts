@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MOST_WAITING, PLACE_SECONDS, type RolloutState } from '../../../shared/rollout/state.ts';
-import { rolloutText } from '../../../shared/rollout/text.ts';
+import { MOST_WAITING, PLACE_SECONDS, type RolloutState } from '../../../shared/gardener/rollout/state.ts';
+import { rolloutText } from '../../../shared/gardener/rollout/text.ts';
 import { admit, type Candidate, secondsToSettle } from './admit.ts';
 
 const A = 'aaaaaaaaaaaa';

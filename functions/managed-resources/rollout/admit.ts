@@ -7,8 +7,8 @@ import {
   mostInProgress,
   type RolloutState,
   stateAt,
-} from '../../../shared/rollout/state.ts';
-import { LONGEST_TOKEN } from '../../../shared/rollout/text.ts';
+} from '../../../shared/gardener/rollout/state.ts';
+import { LONGEST_TOKEN } from '../../../shared/gardener/rollout/text.ts';
 
 /** A Shoot that is to be changed, and what decides whether it is its turn. */
 export interface Candidate {

@@ -1,12 +1,12 @@
 import { ROLLOUT } from '../../../shared/config/documents.ts';
-import { FLUX_CONFIG } from '../../../shared/gardener/project-config.ts';
-import { fieldsOf } from '../../../shared/gardener/shapes.ts';
+import { FLUX_CONFIG } from '../../../shared/config/project-config.ts';
+import { ROLLOUT_STATE, ROLLOUT_TEXT } from '../../../shared/gardener/rollout/text.ts';
+import { isOwn, statusMapName } from '../../../shared/gardener/status/status-map.ts';
 import { ConflictError, NotFoundError } from '../../../shared/kube/errors.ts';
 import { resources } from '../../../shared/kube/resource.ts';
-import { ROLLOUT_STATE, ROLLOUT_TEXT } from '../../../shared/rollout/text.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
-import { isOwn, statusMapName } from '../../../shared/status/status-map.ts';
+import { fieldsOf } from '../../../shared/shapes.ts';
 import { fieldManager } from '../release.ts';
 import type { Run } from '../run.ts';
 

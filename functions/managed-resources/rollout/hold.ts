@@ -1,12 +1,14 @@
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
+import { isCurrent, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
 import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
-import { pauseWhilePending } from '../deliver/by-managed-resource.ts';
+import { pauseWhilePending, writeContent, writeManagedResource } from '../deliver/by-managed-resource.ts';
 import { judge } from '../deliver/judge.ts';
 import { retryApply, retryWebhook } from '../deliver/retry.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { ControlPlane } from '../read/control-plane.ts';
+import { rotatedCopies } from '../plan/project-copies.ts';
+import { type ControlPlane, readContent } from '../read/control-plane.ts';
 import { type Run, secondsInFlight } from '../run.ts';
-import { deliverRotated } from './rotate.ts';
 
 /** What an operation waits for in the meantime. */
 const REAPPLYING =
@@ -35,9 +37,7 @@ export async function hold(
   await deliverRotated(run, plan, controlPlane);
   const { reporter, seed, namespace, isAsked, isNewlyAsked } = run;
   const outcome = requeueAfter(seconds);
-  const written =
-    previous === undefined || previous.delivery === 'Direct' ? [] : Object.keys(previous.managedResources);
-  const verdict = await judge(written, live, secondsInFlight(run));
+  const verdict = judge(Object.keys(previous?.managedResources ?? {}), live, secondsInFlight(run));
   await retryWebhook(seed, namespace, live);
   if (isNewlyAsked) await retryApply(seed, [...live.values()]);
   // A failure without a request starts an operation, so that its age counts from here.
@@ -56,4 +56,26 @@ export async function hold(
   await reporter.succeeded(HELD);
   await reporter.finish();
   return outcome;
+}
+
+/**
+ * Delivers rotated Secrets of the project to a Shoot that keeps its configuration. The control plane says what the shoot
+ * has, not the record: a run that was killed after it had recorded the rotation is repeated.
+ */
+async function deliverRotated(run: Run, plan: Plan, { previous, live }: ControlPlane): Promise<void> {
+  const { reporter, seed, namespace } = run;
+  const name = names.secrets;
+  const resource = live.get(name);
+  if (resource === undefined || resource.metadata.deletionTimestamp !== undefined) return;
+  if (previous?.projectCopies === undefined) return;
+  if (isCurrent(resource, plan.record.managedResources[name] ?? '')) return;
+  const content = await readContent(run, resource);
+  if (content === undefined) return;
+  const next = { objects: plan.contents.get(name) ?? [], ofProject: plan.record.projectCopies ?? [] };
+  const objects = rotatedCopies({ objects: content, ofProject: previous.projectCopies }, next);
+  if (objects === undefined) return;
+  const secretName = contentSecretName(name, objects);
+  await reporter.record({ ...previous, managedResources: { ...previous.managedResources, [name]: secretName } });
+  await writeContent(seed, namespace, name, objects);
+  await writeManagedResource(seed, namespace, name, secretName, resource);
 }

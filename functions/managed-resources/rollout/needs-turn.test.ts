@@ -11,18 +11,13 @@ const record = { ...previous, managedResources: contents('2'), revision: 'b' };
 const live = new Map(Object.keys(contents('1')).map((name) => [name, {} as ManagedResource]));
 const edited: Situation = {
   ...{ plan: { record }, previous, isBootstrapped: true },
-  ...{ live, deletesKinds: false, operation: 'Reconcile' },
+  ...{ live, operation: 'Reconcile' },
 };
 
 describe('an edit of a running Shoot', () => {
   it('waits for its turn', () => {
     expect(needsTurn(edited)).toBe(true);
     expect(needsTurn({ ...edited, previous: { ...previous, revision: undefined } })).toBe(true);
-    const direct = { ...previous, delivery: 'Direct' as const };
-    expect(needsTurn({ ...edited, previous: direct, live: new Map() })).toBe(true);
-    // It deletes objects, although it changes no content.
-    const same = { plan: { record: { ...record, managedResources: contents('1') } } };
-    expect(needsTurn({ ...edited, ...same, deletesKinds: true })).toBe(true);
   });
 
   it.each<[string, Partial<Situation>]>([

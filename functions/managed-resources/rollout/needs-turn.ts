@@ -8,8 +8,6 @@ export interface Situation {
   previous: Applied | undefined;
   isBootstrapped: boolean;
   live: ReadonlyMap<string, ManagedResource>;
-  /** True: it deletes kinds of removed components, although no content changes. */
-  deletesKinds: boolean;
   operation: OperationType;
 }
 
@@ -20,17 +18,9 @@ const rolledOut = [names.crds, names.controllers, names.sync];
  * Returns whether a plan changes a running Shoot because of an edit of `flux-config`. A new Shoot, one on a new seed and
  * one without its ManagedResources have nothing to keep; what does not come from an edit has its own time.
  */
-export function needsTurn({
-  plan: { record },
-  previous,
-  isBootstrapped,
-  live,
-  deletesKinds,
-  operation,
-}: Situation): boolean {
+export function needsTurn({ plan: { record }, previous, isBootstrapped, live, operation }: Situation): boolean {
   if (record.revision === undefined || previous === undefined || !isBootstrapped) return false;
   if (record.revision === previous.revision || operation === 'Restore') return false;
-  const isDirect = previous.delivery === 'Direct';
-  if (!isDirect && Object.keys(previous.managedResources).some((name) => !live.has(name))) return false;
-  return deletesKinds || rolledOut.some((name) => record.managedResources[name] !== previous.managedResources[name]);
+  if (Object.keys(previous.managedResources).some((name) => !live.has(name))) return false;
+  return rolledOut.some((name) => record.managedResources[name] !== previous.managedResources[name]);
 }

@@ -1,18 +1,10 @@
 import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
+import { FLUX_CONFIG } from '../../../shared/config/project-config.ts';
 import { isReady } from '../../../shared/gardener/checked.ts';
 import { CreationRefusedError } from '../../../shared/gardener/creation-refused.ts';
 import { applyState } from '../../../shared/gardener/managed-resource.ts';
-import { FLUX_CONFIG } from '../../../shared/gardener/project-config.ts';
-import { fieldsOf } from '../../../shared/gardener/shapes.ts';
-import type { Extension } from '../../../shared/gardener/types.ts';
-import type { KubeClient } from '../../../shared/kube/client.ts';
-import { ConflictError, InvalidError, NotFoundError } from '../../../shared/kube/errors.ts';
-import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
-import type { RolloutState } from '../../../shared/rollout/state.ts';
-import { ROLLOUT_STATE, readState, rolloutData, stateText } from '../../../shared/rollout/text.ts';
-import { growingPause } from '../../../shared/runtime/growing-pause.ts';
-import { GARDEN } from '../../../shared/runtime/key.ts';
-import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import type { RolloutState } from '../../../shared/gardener/rollout/state.ts';
+import { ROLLOUT_STATE, readState, rolloutData, stateText } from '../../../shared/gardener/rollout/text.ts';
 import {
   createStatusMap,
   isOwn,
@@ -20,7 +12,15 @@ import {
   readyShootsOf,
   shootsOf,
   statusMapName,
-} from '../../../shared/status/status-map.ts';
+} from '../../../shared/gardener/status/status-map.ts';
+import type { Extension } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { ConflictError, InvalidError, NotFoundError } from '../../../shared/kube/errors.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { growingPause } from '../../../shared/runtime/growing-pause.ts';
+import { GARDEN } from '../../../shared/runtime/key.ts';
+import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { fieldsOf } from '../../../shared/shapes.ts';
 import { revisionOf } from '../plan/config-hash.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ProjectRollout } from '../read/configuration.ts';
@@ -29,7 +29,6 @@ import { fieldManager } from '../release.ts';
 import type { Run } from '../run.ts';
 import { admit, type Candidate, secondsToSettle } from './admit.ts';
 import { hold } from './hold.ts';
-import { secondsUntilWindow } from './window.ts';
 
 /** Others write at the same moment; more attempts would only overtake them. */
 const ATTEMPTS = 2;
@@ -167,4 +166,40 @@ function pauseOf(
     ...(untilWindow > 0 ? [untilWindow] : []),
   ];
   return Math.max(1, Math.min(...looks));
+}
+
+/** A maintenance window of a Shoot: `begin` and `end` as Gardener writes them, for example `220000+0100`. */
+interface TimeWindow {
+  begin?: string | undefined;
+  end?: string | undefined;
+}
+
+const FORM = /^(\d\d)(\d\d)(\d\d)([+-])(\d\d)(\d\d)$/;
+const DAY = 86_400;
+
+/**
+ * Returns the seconds until a Shoot's maintenance window begins; 0 within it. A Shoot without a window that can be read
+ * has none to wait for: Gardener gives each one a window.
+ */
+export function secondsUntilWindow(window: TimeWindow | undefined, now: Date): number {
+  const [begin, end] = [secondOfDay(window?.begin), secondOfDay(window?.end)];
+  if (begin === undefined || end === undefined) return 0;
+  const time = Math.floor(now.getTime() / 1000) % DAY;
+  // The window may pass midnight.
+  const length = modulo(end - begin);
+  return modulo(time - begin) < length ? 0 : modulo(begin - time);
+}
+
+/** The second of the day in UTC. */
+function secondOfDay(text: string | undefined): number | undefined {
+  const found = FORM.exec(text ?? '');
+  if (found === null) return undefined;
+  const [, hours, minutes, seconds, sign, zoneHours, zoneMinutes] = found;
+  const local = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  const zone = (Number(zoneHours) * 3600 + Number(zoneMinutes) * 60) * (sign === '-' ? -1 : 1);
+  return modulo(local - zone);
+}
+
+function modulo(seconds: number): number {
+  return ((seconds % DAY) + DAY) % DAY;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { secondsUntilWindow } from './window.ts';
+import { secondsUntilWindow } from './turn.ts';
 
 const at = (time: string) => new Date(`2026-01-02T${time}Z`);
 const night = { begin: '220000+0100', end: '010000+0100' };

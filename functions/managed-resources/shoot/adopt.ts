@@ -1,12 +1,12 @@
 import { protection } from '../../../shared/flux/protection.ts';
-import { fieldsAt } from '../../../shared/gardener/shapes.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError, unlessGone } from '../../../shared/kube/errors.ts';
-import type { KubeObject, ManagedFields, Resource } from '../../../shared/kube/resource.ts';
+import type { KubeObject, ManagedFields, ObjectMeta, Resource } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
+import { fieldsAt } from '../../../shared/shapes.ts';
 import { parseRef } from '../objects.ts';
-import { adoptedMetadata } from '../plan/adopted.ts';
-import { OPERATOR } from '../plan/foreign.ts';
+import { HELM_RELEASE, KUSTOMIZE, MANAGED_BY, OPERATOR } from '../plan/foreign.ts';
+import { union } from '../plan/managed-fields.ts';
 import { fieldManager } from '../release.ts';
 import { builtInKinds } from './kinds.ts';
 
@@ -92,4 +92,44 @@ async function adoptOne(shoot: KubeClient, ref: string): Promise<void> {
       if (!(error instanceof ConflictError) || attempt === ATTEMPTS) throw error;
     }
   }
+}
+
+/** Labels and annotations by which others recognise an object as theirs. */
+const foreignLabels = [
+  ...[KUSTOMIZE, OPERATOR].flatMap((group) => [`${group}/name`, `${group}/namespace`]),
+  MANAGED_BY,
+  'helm.sh/chart',
+];
+const foreignAnnotations = [
+  HELM_RELEASE,
+  'meta.helm.sh/release-namespace',
+  'kubectl.kubernetes.io/last-applied-configuration',
+];
+
+/** Field managers of the tools that install Flux. */
+const foreignManagers = /^(flux|flux-operator|flux-client-side-apply|kustomize-controller|helm|kubectl)/;
+
+/**
+ * Returns the metadata of a merge patch that makes an object ours: without the marks of others, and with the fields that
+ * their tools have applied recorded as ours, so that an apply removes those that are not wanted.
+ * @param extra annotations to set
+ */
+export function adoptedMetadata(
+  { labels = {}, annotations = {}, managedFields = [] }: ObjectMeta,
+  extra: Record<string, string>,
+  ours: string,
+): Record<string, unknown> {
+  const nulls = (keys: string[], map: Record<string, string>) =>
+    Object.fromEntries(keys.filter((key) => map[key] !== undefined).map((key) => [key, null]));
+  const isTaken = ({ manager = '', subresource, operation }: ManagedFields) =>
+    !subresource && (foreignManagers.test(manager) || (manager === ours && operation === 'Apply'));
+  const taken = managedFields.filter(isTaken);
+  const fieldsV1 = taken.reduce<Record<string, unknown>>((all, entry) => union(all, entry.fieldsV1), {});
+  const joined = taken[0] && { ...taken[0], manager: ours, operation: 'Apply', fieldsV1 };
+  const others = managedFields.filter((entry) => !isTaken(entry));
+  return {
+    labels: nulls(foreignLabels, labels),
+    annotations: { ...nulls(foreignAnnotations, annotations), ...extra },
+    ...(joined && { managedFields: [...others, joined] }),
+  };
 }

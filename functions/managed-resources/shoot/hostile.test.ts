@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shapedObject } from '../../../shared/gardener/shapes.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { surplusFields } from '../deliver/surplus-fields.ts';
+import { shapedObject } from '../../../shared/shapes.ts';
 import { isSuspended, objectRef } from '../objects.ts';
 import { steeringKeysPatch, withoutSteeringKeys } from '../plan/steering-keys.ts';
 import { isHeld } from '../uninstall/finalizers.ts';
-import { isAtWork } from '../uninstall/pods.ts';
+import { isAtWork } from '../uninstall/uninstall.ts';
 import { servedKind } from './kinds.ts';
 import { carriesOurMark } from './mark.ts';
 
@@ -52,18 +51,6 @@ describe('objects that the owner of a shoot has written', () => {
     for (const spec of [null, 'suspend', [true]]) expect(isSuspended(object({ spec }))).toBe(false);
   });
 
-  it('fields that are nested without end are left as they are', () => {
-    const nested = (key: string) => {
-      let value: Record<string, unknown> = { [key]: 1 };
-      for (let depth = 0; depth < 20_000; depth++) value = { [key]: value };
-      return value;
-    };
-    const managedFields = [{ manager: 'x', operation: 'Update', fieldsV1: { 'f:spec': nested('f:a') } }];
-    const live = { apiVersion: 'v1', kind: 'Any', metadata: { name: 'a', managedFields }, spec: nested('a') };
-    const wanted = { ...live, metadata: { name: 'a' }, spec: nested('a') };
-    expect(surplusFields(live, wanted)).toBeUndefined();
-  });
-
   it('never make the functions that read them throw', () => {
     const metadata = fc.dictionary(
       fc.constantFrom('labels', 'annotations', 'finalizers', 'managedFields', 'generation', 'deletionTimestamp'),
@@ -78,7 +65,6 @@ describe('objects that the owner of a shoot has written', () => {
         carriesOurMark(live);
         isAtWork(live.metadata, new Date(0));
         steeringKeysPatch(live);
-        surplusFields(live, object({ spec: { a: 1 } }));
         expect(objectRef(withoutSteeringKeys(live))).toBe('Any//a');
       }),
       { seed: 9, numRuns: 500 },

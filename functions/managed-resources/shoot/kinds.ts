@@ -1,9 +1,9 @@
 import { isCrd } from '../../../shared/flux/custom-resources.ts';
 import type { Release } from '../../../shared/flux/release.ts';
-import { entriesAt, textAt } from '../../../shared/gardener/shapes.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
+import { entriesAt, textAt } from '../../../shared/shapes.ts';
 
 /** Kubernetes' own kinds in Flux's releases and among our copies, by `Kind.group`. */
 export const builtInKinds: Record<string, Resource> = Object.fromEntries(

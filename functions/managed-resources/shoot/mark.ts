@@ -8,7 +8,7 @@ const ORIGIN_ANNOTATION = 'resources.gardener.cloud/origin';
 const names: string[] = Object.values(managedResourceNames);
 
 /**
- * True for an object in the shoot that we have applied, or the resource-manager for us. An object without this mark has
+ * True for an object in the shoot that the resource-manager has applied for us, or that we have changed. An object without this mark has
  * been replaced by a user since it was recorded, and is never deleted.
  */
 export function carriesOurMark({ metadata }: KubeObject): boolean {

@@ -8,7 +8,6 @@ import { isFluxRef, parseRef } from '../objects.ts';
 import type { Plan } from '../plan/plan.ts';
 import { fieldManager } from '../release.ts';
 import type { Run } from '../run.ts';
-import { askedKinds } from './asked-kinds.ts';
 import { kindsOf } from './kinds.ts';
 
 /** The annotation with which `flux reconcile` asks the controllers, too. */
@@ -59,3 +58,22 @@ export async function requestReconciliation(run: Run, { record, fluxRelease, req
     return false;
   }
 }
+
+/**
+ * Kinds that `flux reconcile` asks. The others have no work of their own: Alerts and Providers act on events, and an
+ * ExternalArtifact is made by others.
+ */
+export const askedKinds: ReadonlySet<string> = new Set([
+  'GitRepository',
+  'OCIRepository',
+  'Bucket',
+  'HelmRepository',
+  'HelmChart',
+  'ArtifactGenerator',
+  'Kustomization',
+  'HelmRelease',
+  'Receiver',
+  'ImageRepository',
+  'ImagePolicy',
+  'ImageUpdateAutomation',
+]);

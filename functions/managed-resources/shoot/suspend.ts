@@ -45,11 +45,10 @@ async function suspendKind(shoot: KubeClient, resource: Resource, isTimeUp: () =
 /**
  * Resumes what `suspendAll` has suspended. Objects that were suspended before, and objects that are being deleted, stay
  * suspended.
- * @param crds names of their CRDs
  * @returns false when the time was up before all of them were resumed
  */
-export async function resumeAll(shoot: KubeClient, isTimeUp: () => boolean, crds = pruningCrds): Promise<boolean> {
-  for (const resource of await servedKinds(shoot, crds)) {
+export async function resumeAll(shoot: KubeClient, isTimeUp: () => boolean): Promise<boolean> {
+  for (const resource of await servedKinds(shoot, pruningCrds)) {
     const resume = ({ metadata }: KubeObject) =>
       unlessGone(shoot.mergePatch(resource, metadata, { spec: { suspend: null } }, { fieldManager }));
     const isDone = await everyPage(shoot, resource, { isTimeUp }, async (items) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { appliedFactory, clusterFactory, extensionFactory } from '../../../shared/gardener/testing.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import { cleanupRecheckSeconds, decideRemoval } from './decide.ts';
@@ -108,13 +108,6 @@ describe('decideRemoval', () => {
     });
     expect(decideRemoval(uninstalled, clusterFactory(), later(151))).toMatchObject({ resumes: 'may' });
   });
-});
-
-test('what a deletion of kinds has suspended is resumed where Flux stays', () => {
-  const deletingKinds = { since: later(0).toISOString(), crds: ['a'] };
-  const extension = leaving({ deletionPolicy: 'Orphan', deletingKinds });
-  expect(decideRemoval(extension, clusterFactory(), later(1))).toMatchObject({ resumes: 'may' });
-  expect(decideRemoval(leaving({ deletionPolicy: 'Orphan' }), clusterFactory(), later(1)).resumes).toBeUndefined();
 });
 
 describe('a repeated deletion', () => {

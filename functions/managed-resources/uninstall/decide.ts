@@ -59,9 +59,7 @@ export function decideRemoval(extension: Extension, cluster: Cluster, now: Date)
   };
   const applied = extension.status?.state?.applied;
   if (applied === undefined) return releasing;
-  // Kinds whose deletion has begun stay with the rest of Flux.
-  const orphaned: Removal = applied.deletingKinds === undefined ? releasing : { ...releasing, resumes: 'may' };
-  if (deletionPolicy(extension, applied) === 'Orphan') return orphaned;
+  if (deletionPolicy(extension, applied) === 'Orphan') return releasing;
   // The nodes are gone, or the whole shoot soon is; its API may be gone, too.
   if (isForced || shoot.metadata.deletionTimestamp !== undefined) return releasing;
   if (shoot.spec?.hibernation?.enabled === true) {

@@ -24,8 +24,10 @@ export async function releaseLeftovers(seed: KubeClient, namespace: string, now:
   if (items.some(isOurs)) return done;
   // Also those that have lost their label; they are only looked for where something else of ours is left.
   const all = await readManagedResources(seed, namespace, Object.values(managedResourceNames));
-  for (const leftover of all.values()) await release(seed, leftover);
+  for (const leftover of all.values())
+    await release(seed, leftover, 'the control plane has no Extension of shoot-flux');
   if (all.size > 0) return requeueAfter(growingPause(secondsSince(oldestDeletion(all.values()), now), RECHECK_SECONDS));
-  for (const name of secretNames) await seed.delete(resources.secrets, { namespace, name });
+  const reason = 'the control plane has no Extension of shoot-flux';
+  for (const name of secretNames) await seed.delete(resources.secrets, { namespace, name }, { reason });
   return done;
 }

@@ -7,7 +7,6 @@ import { resources } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { claimRef, namespaceRef, refsToUnprotect } from '../plan/protection.ts';
-import { withoutObjects } from '../plan/without-objects.ts';
 import { findManagedResource, readRemainingManagedResources, readSecretNames } from '../read/control-plane.ts';
 import { installedFlux } from '../read/installed-flux.ts';
 import { fieldManager, release } from '../release.ts';
@@ -182,11 +181,13 @@ async function reportBegun({ reporter, operation }: Run, description: string): P
 async function releaseAll({ seed, namespace }: Run, { removesFinalizers }: Removal): Promise<ManagedResource[]> {
   const live = await readRemainingManagedResources(seed, namespace);
   for (const resource of live) {
-    await release(seed, resource);
+    await release(seed, resource, 'the extension leaves this control plane');
     if (removesFinalizers) await removeResourceManagerFinalizer(seed, resource);
   }
   if (live.length > 0) return live;
-  for (const name of await readSecretNames(seed, namespace)) await seed.delete(resources.secrets, { namespace, name });
+  const reason = 'its ManagedResource is gone with the extension';
+  for (const name of await readSecretNames(seed, namespace))
+    await seed.delete(resources.secrets, { namespace, name }, { reason });
   return [];
 }
 
@@ -237,4 +238,10 @@ async function tryInShoot<T>(
     run.context.log.warn(failure, { error: describeError(error) });
     return undefined;
   }
+}
+
+/** Returns a record that no longer names these objects. */
+function withoutObjects(applied: Applied, gone: readonly string[]): Applied {
+  const rest = Object.entries(applied.objects).map(([name, refs]) => [name, refs.filter((ref) => !gone.includes(ref))]);
+  return { ...applied, objects: Object.fromEntries(rest) };
 }

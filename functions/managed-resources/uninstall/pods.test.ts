@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isAtWork } from './pods.ts';
+import { isAtWork } from './uninstall.ts';
 
 const now = new Date('2026-01-02T03:04:05Z');
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { appliedFactory } from '../../../shared/gardener/testing.ts';
-import { targetsOf } from './targets.ts';
+import { targetsOf } from './uninstall.ts';
 
 it('sorts the recorded objects by how they are deleted', () => {
   const applied = appliedFactory({

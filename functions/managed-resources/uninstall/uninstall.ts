@@ -1,13 +1,20 @@
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { resources } from '../../../shared/kube/resource.ts';
+import { KubeError, unlessGone } from '../../../shared/kube/errors.ts';
+import {
+  type KubeObject,
+  type ObjectMeta,
+  type ObjectName,
+  type Resource,
+  resources,
+} from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
+import { isSuspended, parseRef, pruningKinds } from '../objects.ts';
+import { builtInKinds, servedKind } from '../shoot/kinds.ts';
 import { carriesOurMark } from '../shoot/mark.ts';
+import { everyPage } from '../shoot/pages.ts';
 import { pruningCrds, suspendAll } from '../shoot/suspend.ts';
-import { removeCrd } from './crds.ts';
-import { isEmptyNamespace } from './namespace.ts';
-import { isAnyAtWork } from './pods.ts';
-import { type Target, targetsOf } from './targets.ts';
+import { isHeld, removeFluxFinalizers } from './finalizers.ts';
 
 /** How far a removal has come. */
 export interface Uninstalled {
@@ -65,16 +72,211 @@ const copiedKinds = ['Secret', 'ConfigMap'];
 
 /** @returns false when the object did not exist any more, or is another one under its name */
 async function removeOne(shoot: KubeClient, { resource, ref: _, ...name }: Target): Promise<boolean> {
-  if (!copiedKinds.includes(resource.kind)) return shoot.delete(resource, name, { propagationPolicy: 'Background' });
+  if (!copiedKinds.includes(resource.kind))
+    return shoot.delete(resource, name, { reason: UNINSTALLED, propagationPolicy: 'Background' });
   const live = await shoot.find(resource, name, { metadataOnly: true });
   if (live === undefined || !carriesOurMark(live)) return false;
   const { uid } = live.metadata;
-  return shoot.delete(resource, name, { ...(uid && { preconditions: { uid } }) });
+  return shoot.delete(resource, name, { reason: UNINSTALLED, ...(uid && { preconditions: { uid } }) });
 }
 
 /** Does not delete a namespace twice: some API servers answer that with a conflict. */
 async function removeNamespace(shoot: KubeClient, name: string): Promise<void> {
   const namespace = await shoot.find(resources.namespaces, { name }, { metadataOnly: true });
   if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return;
-  await shoot.delete(resources.namespaces, { name });
+  await shoot.delete(resources.namespaces, { name }, { reason: UNINSTALLED });
+}
+
+/** Why an uninstallation deletes, for the log. */
+const UNINSTALLED = 'deletionPolicy: uninstall removes Flux with the extension';
+
+/** Removes Flux's finalizers from the objects of a CRD, then deletes it; true when it did not exist any more. */
+async function removeCrd(
+  shoot: KubeClient,
+  { resource, name }: Pick<Target, 'resource' | 'name'>,
+  isTimeUp: () => boolean,
+): Promise<boolean> {
+  const crd = await shoot.find(resource, { name });
+  if (crd === undefined) return true;
+  const kind = servedKind(crd);
+  const isFree = kind === undefined || (await freeObjects(shoot, kind, isTimeUp));
+  if (isFree && crd.metadata.deletionTimestamp === undefined)
+    await shoot.delete(resource, { name }, { reason: UNINSTALLED });
+  return false;
+}
+
+/**
+ * Removes Flux's finalizers from all objects of a kind.
+ * @returns false when the next run has to recheck: the time was up, or an object was not suspended, because a
+ * reconciliation in flight has resumed it or a user has just created it
+ */
+async function freeObjects(shoot: KubeClient, kind: Resource, isTimeUp: () => boolean): Promise<boolean> {
+  const mayPrune = pruningKinds.has(kind.kind);
+  const isActive = (object: KubeObject) => mayPrune && !isSuspended(object);
+  let wereSuspended = true;
+  const strip = (object: KubeObject) =>
+    removeFluxFinalizers(shoot, kind, object, mayPrune ? { spec: { suspend: true } } : {});
+  const isDone = await everyPage(shoot, kind, { metadataOnly: !mayPrune, isTimeUp }, async (items) => {
+    const held = items.filter((object) => isActive(object) || isHeld(object));
+    if (held.some(isActive)) wereSuspended = false;
+    const stripped = await inParallel(held, strip, isTimeUp);
+    return stripped.length === held.length;
+  });
+  return isDone && wereSuspended;
+}
+
+const pods: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
+
+/** Neither Succeeded nor Failed: an evicted Pod does nothing any more. */
+const alive = 'status.phase!=Succeeded,status.phase!=Failed';
+
+/**
+ * After this time, a controller that was asked to stop begins nothing new. helm-controller continues for up to ten
+ * minutes with what it has begun, and on a lost node a Pod never ends.
+ */
+const LAST_WORK_SECONDS = 75;
+
+/** More Pods than these are certainly none of Flux's alone. */
+const MOST_PODS = 500;
+
+/** True while a Pod of these Deployments may still begin a reconciliation. */
+async function isAnyAtWork(shoot: KubeClient, namespace: string, names: string[], now: Date): Promise<boolean> {
+  if (names.length === 0) return false;
+  const labelSelector = `app in (${names.join(',')})`;
+  const options = { namespace, labelSelector, fieldSelector: alive, metadataOnly: true, limit: MOST_PODS };
+  const { items, continue: more } = await shoot.list(pods, options);
+  return more !== undefined || items.some(({ metadata }) => isAtWork(metadata, now));
+}
+
+/** `deletionTimestamp` is the end of the grace period, which began when the Pod was asked to stop. */
+export function isAtWork({ deletionTimestamp, deletionGracePeriodSeconds = 0 }: ObjectMeta, now: Date): boolean {
+  if (deletionTimestamp === undefined) return true;
+  const stopped = Date.parse(deletionTimestamp) - deletionGracePeriodSeconds * 1000;
+  return now.getTime() < stopped + LAST_WORK_SECONDS * 1000;
+}
+
+const kind = (group: string, plural: string, name: string): Resource => ({
+  group,
+  version: 'v1',
+  plural,
+  kind: name,
+  namespaced: true,
+});
+
+/** Kubernetes' own kinds whose objects may belong to a user. */
+const kinds: Resource[] = [
+  kind('apps', 'deployments', 'Deployment'),
+  kind('apps', 'statefulsets', 'StatefulSet'),
+  kind('apps', 'daemonsets', 'DaemonSet'),
+  kind('batch', 'jobs', 'Job'),
+  kind('batch', 'cronjobs', 'CronJob'),
+  kind('', 'pods', 'Pod'),
+  kind('', 'persistentvolumeclaims', 'PersistentVolumeClaim'),
+  kind('', 'services', 'Service'),
+  resources.secrets,
+  resources.configMaps,
+];
+
+/** Where more objects of a kind are left, some are a user's. */
+const MOST_OBJECTS = 500;
+
+/** Kubernetes creates this ConfigMap in every namespace. */
+const ROOT_CA = 'kube-root-ca.crt';
+
+/**
+ * True when a namespace holds nothing that a user may need: no workload or custom resource that Flux has deployed there,
+ * no record of a Helm release, no key that decrypts a user's Secrets. A kind that cannot be listed counts as present.
+ * @param isTimeUp once true, no further kind is listed
+ */
+async function isEmptyNamespace(shoot: KubeClient, namespace: string, isTimeUp: () => boolean): Promise<boolean> {
+  const custom = await customKinds(shoot, isTimeUp);
+  if (custom === undefined) return false;
+  const all = [
+    ...kinds.map((kind) => ({ kind, isUsers: isUserObject })),
+    ...custom.map((kind) => ({ kind, isUsers: isIndependent })),
+  ];
+  const empty = await inParallel(all, ({ kind, isUsers }) => hasNone(shoot, kind, namespace, isUsers), isTimeUp);
+  return empty.length === all.length && !empty.includes(false);
+}
+
+/** CRDs may be large: these are at most some tens of MiB, of which one CRD at a time is in memory. */
+const CRDS_AT_ONCE = 100;
+
+/**
+ * Returns the kinds that the shoot serves besides Kubernetes' own and Flux's; undefined when the time was up before all
+ * were known.
+ */
+async function customKinds(shoot: KubeClient, isTimeUp: () => boolean): Promise<Resource[] | undefined> {
+  const found: Resource[] = [];
+  const onItem = (crd: KubeObject) => {
+    const kind = servedKind(crd);
+    if (kind?.namespaced && !kind.group.endsWith('.fluxcd.io')) found.push(kind);
+  };
+  let next: string | undefined;
+  do {
+    if (next !== undefined && isTimeUp()) return undefined;
+    const options = { limit: CRDS_AT_ONCE, continue: next, onItem };
+    next = (await shoot.list(resources.customResourceDefinitions, options)).continue;
+  } while (next !== undefined);
+  return found;
+}
+
+/** A kind may be unavailable, for example because its conversion webhook is down; then its objects count as present. */
+async function hasNone(
+  shoot: KubeClient,
+  kind: Resource,
+  namespace: string,
+  isUsers: (object: KubeObject) => boolean,
+): Promise<boolean> {
+  try {
+    const page = await unlessGone(shoot.list(kind, { namespace, metadataOnly: true, limit: MOST_OBJECTS }));
+    return page?.continue === undefined && page?.items.some(isUsers) !== true;
+  } catch (error) {
+    if (error instanceof KubeError) return false;
+    throw error;
+  }
+}
+
+function isUserObject({ kind, metadata }: KubeObject): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  return !(kind === 'ConfigMap' && metadata.name === ROOT_CA);
+}
+
+/** An object with an owner, as network plugins create one for each Pod, is deleted with its owner. */
+function isIndependent(object: KubeObject): boolean {
+  return isUserObject(object) && object.metadata.ownerReferences === undefined;
+}
+
+/** A recorded object to delete. */
+interface Target extends ObjectName {
+  resource: Resource;
+  /** Its name in the record. */
+  ref: string;
+}
+
+/** The objects to delete, by the record alone: the ManagedResources may be gone already. */
+interface Targets {
+  deployments: Target[];
+  crds: Target[];
+  /** Everything else, without Namespaces and without objects of Flux's own kinds: these are deleted with their CRDs. */
+  others: Target[];
+}
+
+/** Sorts the recorded objects by how they are deleted. */
+export function targetsOf(applied: Applied): Targets {
+  const recorded = Object.values(applied.objects).flat().flatMap(targetsIn);
+  const { deployments = [], crds = [], others = [] } = Object.groupBy(recorded, listFor);
+  return { deployments, crds, others };
+}
+
+/** Returns the target of a ref; none for Namespaces and for objects of Flux's own kinds. */
+function targetsIn(ref: string): Target[] {
+  const { type, name } = parseRef(ref);
+  const resource = builtInKinds[type];
+  return type === 'Namespace' || resource === undefined ? [] : [{ resource, ref, ...name }];
+}
+
+function listFor({ resource: { kind } }: Target): keyof Targets {
+  if (kind === 'CustomResourceDefinition') return 'crds';
+  return kind === 'Deployment' ? 'deployments' : 'others';
 }

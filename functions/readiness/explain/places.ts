@@ -1,7 +1,7 @@
 import { fluxConfigKey } from '../../../shared/config/flux-config-fields.ts';
 import type { Place } from '../../../shared/config/place.ts';
-import { fieldsAt, textAt } from '../../../shared/gardener/shapes.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { fieldsAt, textAt } from '../../../shared/shapes.ts';
 
 /** Where the user can correct a source or a root Kustomization. */
 export interface Origin {

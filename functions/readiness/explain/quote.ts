@@ -1,6 +1,6 @@
-import { entriesAt, fieldsOf } from '../../../shared/gardener/shapes.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
+import { entriesAt, fieldsOf } from '../../../shared/shapes.ts';
 
 /** Shown instead of a message of Flux that may quote a Secret. */
 export const WITHHELD = '(The original message is withheld because it may contain Secret data.)';

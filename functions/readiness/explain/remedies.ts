@@ -1,6 +1,6 @@
+import { FLUX_SOURCE, projectSecretNames } from '../../../shared/config/project-config.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { type Field, type Origin, placesOf, type Spec, specOf } from './places.ts';
-import { authorityOf, credentialsOf, decryptionOf, hostKeysOf, secretOf } from './remedy-secrets.ts';
+import { type Field, listedPlace, nameOf, type Origin, placesOf, type Spec, specOf, specPaths } from './places.ts';
 
 /** The names that remedies for one object refer to: its configuration keys, Secrets and deploy key. */
 export interface Remedies {
@@ -69,4 +69,96 @@ function sourceToCheck({ place }: Origin, { sourceRef = {} }: Spec): string {
 function hostOf(url: string): string {
   // The endpoint of a Bucket has no scheme.
   return /^(?:[a-z0-9+.-]+:\/\/)?(?:[^@/]*@)?([^/]+)/i.exec(url)?.[1] ?? url;
+}
+
+/** Secrets follow the configuration in every sync mode, unless the user has referenced a Secret of their own since. */
+function isCopied(origin: Origin, { secretRef }: Spec): boolean {
+  if (secretRef === undefined) return !origin.isReleased;
+  return !origin.isReleased || origin.from === 'providerConfig' || secretRef.name === FLUX_SOURCE;
+}
+
+/** Returns the original of a Secret that has wired itself: no field of the configuration refers to it. */
+function projectSecret(name: string | undefined): string | undefined {
+  return projectSecretNames.some((one) => one === name) ? `Secret ${name} in the project's namespace` : undefined;
+}
+
+/** The Secret that the user edits: the original of a copied Secret, or the one in the shoot. */
+function secretOf(object: KubeObject, origin: Origin, spec: Spec): string {
+  const { secretRef } = spec;
+  const ofProject = projectSecret(secretRef?.name);
+  if (ofProject !== undefined) return ofProject;
+  if (origin.place !== undefined) {
+    return secretRef === undefined
+      ? `a new Secret that you reference as ${listedPlace(origin.place, specPaths.secretRef)}`
+      : `the original of Secret ${object.metadata.namespace}/${secretRef.name}`;
+  }
+  if (!isCopied(origin, spec)) {
+    return secretRef === undefined
+      ? `a new Secret in the shoot that you reference as spec.secretRef of ${nameOf(object)}`
+      : `Secret ${object.metadata.namespace}/${secretRef.name} in the shoot`;
+  }
+  if (origin.from === 'flux-config') return "Secret flux-source in the project's namespace";
+  return secretRef === undefined
+    ? 'a new Secret that you reference as source.secretResourceName of the providerConfig'
+    : 'the Secret that source.secretResourceName of the providerConfig refers to';
+}
+
+/** Only Git repositories read the certificate of an authority from the Secret with the credentials. */
+function authorityOf(object: KubeObject, origin: Origin, spec: Spec): string {
+  if (object.kind === 'GitRepository') return secretOf(object, origin, spec);
+  const path = 'spec.certSecretRef';
+  const { certSecretRef } = spec;
+  if (origin.place !== undefined) {
+    return certSecretRef === undefined
+      ? `a new Secret that you reference as ${listedPlace(origin.place, path)}`
+      : `the original of Secret ${object.metadata.namespace}/${certSecretRef.name}`;
+  }
+  if (certSecretRef !== undefined) return `the original of Secret ${object.metadata.namespace}/${certSecretRef.name}`;
+  return origin.isReleased
+    ? `a new Secret in the shoot that you reference as ${path} of ${nameOf(object)}`
+    : `a new Secret that you copy with additionalSecretResources and reference as source.template.${path} of the providerConfig`;
+}
+
+/** Returns how to make Flux trust the host keys of an SSH server. */
+function hostKeysOf(object: KubeObject, origin: Origin, spec: Spec): string {
+  return origin.from === 'flux-config' && isCopied(origin, spec)
+    ? "put the server's host keys into knownHosts in ConfigMap flux-config"
+    : `put the server's host keys into known_hosts in ${secretOf(object, origin, spec)}`;
+}
+
+/** Returns how to give Flux read access. */
+function credentialsOf(object: KubeObject, origin: Origin, spec: Spec): string {
+  const isSsh = spec.url?.startsWith('ssh://') === true;
+  if (origin.from === 'flux-config' && isCopied(origin, spec)) {
+    if (spec.secretRef === undefined) {
+      return "set repositoryType in ConfigMap flux-config to private and add credentials to Secret flux-source in the project's namespace";
+    }
+    return isSsh
+      ? "add the public key from annotation flux.extensions.gardener.cloud/public-key of Secret flux-source in the project's namespace to the repository as a deploy key"
+      : "put username and password (a token) with read access into Secret flux-source in the project's namespace";
+  }
+  const secret = secretOf(object, origin, spec);
+  if (object.kind === 'OCIRepository' || object.kind === 'ImageRepository')
+    return `put .dockerconfigjson with pull access into ${secret}`;
+  if (object.kind === 'Bucket') return `put accesskey and secretkey with read access into ${secret}`;
+  return isSsh
+    ? `put the private key of a deploy key of the repository (identity) into ${secret}`
+    : `put username and password (a token), or bearerToken, with read access into ${secret}`;
+}
+
+/** Returns the Secret that holds the decryption keys. */
+function decryptionOf(object: KubeObject, { from, place }: Origin, { decryption }: Spec): string {
+  const name = decryption?.secretRef?.name;
+  const ofProject = projectSecret(name);
+  if (ofProject !== undefined) return ofProject;
+  if (place !== undefined && name !== undefined) return `the original of Secret ${object.metadata.namespace}/${name}`;
+  if (from === 'flux-config') {
+    // `sopsAgeSecret` names a Secret in the shoot, and a patch in config.yaml one that may be copied there.
+    const original = ' (or its original, if it is a copy)';
+    return name === undefined
+      ? 'a Secret in the shoot'
+      : `Secret ${object.metadata.namespace}/${name} in the shoot${original}`;
+  }
+  const target = name === undefined ? '' : ` with targetName ${name}`;
+  return `the Secret that an entry of additionalSecretResources${target} in the providerConfig refers to`;
 }

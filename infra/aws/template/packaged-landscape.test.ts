@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
-import { packagedLandscape } from './packaged-landscape.ts';
+import { packagedLandscape } from '../serverless.ts';
 
 it('deploys defaults and policy where there are some, so that no deployment forgets them', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'package-'));

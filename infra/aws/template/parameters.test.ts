@@ -39,3 +39,10 @@ describe('the subject of watchers', () => {
     expect('system:serviceaccount:extension-shoot-flux-x7k2p:shoot-flux').toMatch(pattern);
   });
 });
+
+it.each([
+  [{ clusterAccess: 'irsa' }, '--param clusterAccess=irsa must be one of kubeconfig, web-identity.'],
+  [{ watcherIssuers: 'http://a' }, '--param watcherIssuers=http://a must be https URLs with commas between.'],
+])('%j is refused', async (parameters, sentence) => {
+  await expect(read(parameters)).rejects.toThrow(sentence);
+});

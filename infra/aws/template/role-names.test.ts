@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkRoleNames } from './role-names.ts';
+import { checkRoleNames } from '../serverless.ts';
 
 it('refuses a prefix with which the name of a role would be longer than IAM takes', () => {
   const functions = ['keys', 'resource-manager-webhook'];

@@ -22,10 +22,10 @@ async function read(sources: {
 
 describe('an option', () => {
   it('is taken from the flag, else the environment, else the file', async () => {
-    const file = { port: 1, landscape: 'file', delivery: 'Direct' };
-    const environment = { PORT: '2', LANDSCAPE: 'environment', DELIVERY: '' };
+    const file = { port: 1, landscape: 'file', shootAccess: 'internal' };
+    const environment = { PORT: '2', LANDSCAPE: 'environment', SHOOT_ACCESS: '' };
     const { values } = await read({ flags: { port: '3' }, environment, file });
-    expect(values).toMatchObject({ port: '3', landscape: 'environment', delivery: 'Direct' });
+    expect(values).toMatchObject({ port: '3', landscape: 'environment', 'shoot-access': 'internal' });
   });
 
   it('is named in errors as the operator wrote it', async () => {
@@ -39,7 +39,7 @@ describe('an option', () => {
     expect(place(quoted(values, 'log-level', 'loud'))).toBe('logLevel: loud in FILE');
     expect(place(named(values, 'log-level'))).toBe('logLevel in FILE');
     expect(['port', 'landscape', 'log-level'].map((flag) => isFlag(values, flag))).toEqual([true, false, false]);
-    expect(isFlag(values, 'delivery')).toBe(false);
+    expect(isFlag(values, 'shoot-access')).toBe(false);
   });
 
   it('that is a switch is true or false everywhere, so that each place can switch it off', async () => {

@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { CHARTS, chartFiles } from './files.ts';
-import { chartReadme } from './readme.ts';
-import { valuesSchema } from './schema.ts';
+import { CHARTS, chartFiles, chartReadme, valuesSchema } from './files.ts';
 import { chartValues } from './values.ts';
 
 const files = await chartFiles();

@@ -1,16 +1,19 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { stringify } from 'yaml';
-import { type AnyDefinition, findAllDefinitions } from '../../functions.ts';
+import { parse, stringify } from 'yaml';
+import type { PolicyRule } from '../../../shared/runtime/definition.ts';
+import type { Option } from '../../cli/option.ts';
+import { serviceOptions } from '../../cli/options.ts';
+import { keyOf } from '../../cli/sources/names.ts';
+import { type AnyDefinition, findAllDefinitions, isWebhook } from '../../functions.ts';
+import { CONFIGURATION } from '../../webhooks/names.ts';
 import { admissionAlerts, alertsFile, seedAlerts } from '../monitoring/alerts.ts';
 import { dashboardFile } from '../monitoring/dashboard.ts';
+import { type Identity, identitiesIn } from '../rbac.ts';
 import { gardenRights } from '../registration/garden-roles.ts';
-import { configSchema } from './config-schema.ts';
+import { webhookObjects } from '../webhooks.ts';
 import { isLandscapeValue, landscapeDefinitions, landscapeKeys, landscapeRef } from './landscape-schema.ts';
-import { chartReadme } from './readme.ts';
-import { chartRights } from './rights.ts';
-import { valuesSchema } from './schema.ts';
 import { type ChartValue, chartValues } from './values.ts';
-import { admissionWebhooks, chartWebhooks } from './webhooks.ts';
 
 /** The folder with one folder per chart. */
 export const CHARTS = new URL('../../../charts/', import.meta.url);
@@ -82,3 +85,175 @@ function described(value: ChartValue): ChartValue {
 }
 
 const isConfigured = (values: ChartValue[]) => values.some(({ path: [name] }) => name === 'config');
+
+/** Generates a chart's README from its Chart.yaml and values. */
+export function chartReadme(chartYaml: string, values: ChartValue[]): string {
+  const { name, description, annotations } = parse(chartYaml) as Chart;
+  const rows = values.flatMap(({ path, description: meaning, default: value, keys = [] }) => [
+    `| \`${path.join('.')}\` | ${cell(meaning)} | ${shown(value)} |`,
+    ...keys.map((key) => `| \`${[...path, key.path].join('.')}\` | ${cell(key.description)} | ${cell(key.default)} |`),
+  ]);
+  return [
+    `# ${name}`,
+    `${description}. ${annotations?.['shoot-flux/documentation'] ?? ''}`.trim(),
+    '<!-- Written by "npm run docs" from Chart.yaml and the comments in values.yaml. -->',
+    ['| value | meaning | default |', '|---|---|---|', ...rows, ''].join('\n'),
+  ].join('\n\n');
+}
+
+interface Chart {
+  name: string;
+  description: string;
+  annotations?: Record<string, string>;
+}
+
+const cell = (text: string) => text.replaceAll('|', '\\|');
+
+function shown(value: unknown): string {
+  return value === '' ? 'empty' : `\`${cell(JSON.stringify(value))}\``;
+}
+
+/** The rights of one identity, as the chart's templates read them. */
+interface Rights {
+  /** Rights in the whole cluster. */
+  rules?: PolicyRule[];
+  /** Rights in the namespace of the release. */
+  own?: PolicyRule[];
+}
+
+/** The rights of the identities by the process that they belong to. */
+type ChartRights = Record<'functions' | 'watcher' | 'webhooks', Record<string, Rights>>;
+
+/** Names of the identities that belong to the process of the webhooks, beside the webhook functions. */
+const ofWebhooks = ['webhooks'];
+/** Names of the identities that belong to the process of the watcher. */
+const ofWatcher = ['watcher', 'heartbeat'];
+
+/** Generates the file with the rights in a seed, from which the chart's templates render roles and bindings. */
+function chartRights(definitions: AnyDefinition[]): string {
+  const webhooks = [...definitions.filter(isWebhook).map(({ name }) => name), ...ofWebhooks];
+  const identities = identitiesIn(definitions, 'seed');
+  const rights: ChartRights = {
+    functions: rightsOf(identities.filter(({ name }) => !webhooks.includes(name) && !ofWatcher.includes(name))),
+    watcher: rightsOf(identities.filter(({ name }) => ofWatcher.includes(name))),
+    webhooks: rightsOf(identities.filter(({ name }) => webhooks.includes(name))),
+  };
+  const title =
+    '# Written by "npm run docs" from the functions\' definitions: the rights of each identity in a seed.\n';
+  return `${title}${stringify(rights, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+}
+
+function rightsOf(identities: Identity[]): Record<string, Rights> {
+  return Object.fromEntries(
+    identities.map(({ name, rules, own }) => [name, { ...(rules.length > 0 && { rules }), ...(own && { own }) }]),
+  );
+}
+
+type Schema = Record<string, unknown>;
+
+/**
+ * Generates a chart's values.schema.json: types follow from the defaults, and unknown keys are errors, so that a typo
+ * is reported instead of ignored.
+ * @param definitions schemas that those of the values refer to
+ */
+export function valuesSchema(values: ChartValue[], definitions: Schema = {}): string {
+  const schema = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    ...objectOf(values, 0),
+    ...(Object.keys(definitions).length > 0 && { definitions }),
+  };
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+function objectOf(values: ChartValue[], depth: number): Schema {
+  const names = [...new Set(values.map(({ path }) => path[depth] ?? ''))];
+  const properties = names.map((name): [string, Schema] => {
+    const below = values.filter(({ path }) => path[depth] === name);
+    const [only] = below;
+    const isLeaf = below.length === 1 && only?.path.length === depth + 1;
+    return [name, isLeaf && only !== undefined ? leaf(only) : objectOf(below, depth + 1)];
+  });
+  // Helm adds `global`; a parent chart's values arrive there.
+  const global = depth === 0 ? { global: { type: 'object' } } : {};
+  return { type: 'object', additionalProperties: false, properties: { ...Object.fromEntries(properties), ...global } };
+}
+
+function leaf({ description, schema, default: value }: ChartValue): Schema {
+  // Beside a reference, everything else is ignored.
+  if ('$ref' in schema) return schema;
+  return { description, ...('type' in schema || 'enum' in schema ? {} : { type: typeOf(value) }), ...schema };
+}
+
+function typeOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return 'integer';
+  return value === null ? 'object' : typeof value;
+}
+
+const text = { type: ['string', 'number'] };
+
+/** Keys that follow from other values, or must fit what the templates render: ports, probes, Services, mounts. */
+const OF_CHARTS = [
+  'port',
+  'eventsPort',
+  'sink',
+  'webhookPort',
+  'webhookFunction',
+  'webhookConfiguration',
+  'webhookSecret',
+  'webhookCert',
+  'webhookKey',
+  'webhookCa',
+];
+
+/** Returns the JSON Schema of what a chart's values add to the config file: Helm reports a typo before a process does. */
+function configSchema(): Schema {
+  const options = Object.entries(serviceOptions).map(([flag, option]): [string, Option] => [
+    keyOf(flag, option),
+    option,
+  ]);
+  const properties = options
+    .filter(([name]) => !OF_CHARTS.includes(name))
+    .map(([name, option]) => [
+      name,
+      isLandscapeValue(name) ? landscapeRef(name) : { description: option.description, ...typeOfOption(option) },
+    ]);
+  return { type: 'object', additionalProperties: false, properties: Object.fromEntries(properties) };
+}
+
+function typeOfOption({ type, multiple, map }: Option): Schema {
+  if (type === 'nested') return { type: 'object' };
+  if (type === 'boolean') return { type: 'boolean' };
+  if (map === true) return { type: 'object', additionalProperties: text };
+  return multiple === true ? { type: ['array', 'string'], items: text } : text;
+}
+
+/** A webhook of a chart; the templates add how API servers reach its path. */
+type ChartWebhook = Record<string, unknown> & { path: string };
+
+const title = '# Written by "npm run docs" from the functions\' definitions: webhooks with their paths.\n';
+
+/** Generates the file with the webhooks of a seed. */
+function chartWebhooks(definitions: AnyDefinition[], place: 'garden' | 'seed'): string {
+  return yaml({ webhooks: webhooksIn(definitions, place) });
+}
+
+/**
+ * Generates the file with the webhooks of the garden. Their configuration is created once and never updated, so other
+ * content gets another name; the parts of the chart are installed in different clusters and have to agree on it.
+ */
+function admissionWebhooks(definitions: AnyDefinition[]): string {
+  const webhooks = webhooksIn(definitions, 'garden');
+  const hash = createHash('sha256').update(JSON.stringify(webhooks)).digest('hex').slice(0, 8);
+  return yaml({ configuration: `${CONFIGURATION}-${hash}`, webhooks });
+}
+
+function webhooksIn(definitions: AnyDefinition[], place: 'garden' | 'seed'): ChartWebhook[] {
+  const objects = webhookObjects(definitions.filter(isWebhook), place, ({ path }) => ({ path }));
+  const entries = objects.flatMap((object) => object.webhooks as (ChartWebhook & { clientConfig: ChartWebhook })[]);
+  return entries.map(({ clientConfig: { path }, ...entry }) => ({ ...entry, path }));
+}
+
+function yaml(content: object): string {
+  return `${title}${stringify(content, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+}

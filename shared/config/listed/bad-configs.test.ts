@@ -221,6 +221,16 @@ const bad: [string, ConfigInputs, string][] = [
     'objects[0].spec.secretRef names Secret "variables" in namespace flux-system, which is not copied there; ',
   ],
   [
+    'a retryInterval of zero, with which Flux never retries',
+    objects(git('apps'), kustomize('apps', 'apps', { retryInterval: '0s' })),
+    'objects[1].spec.retryInterval "0s" is zero; use a longer duration, for example 1m',
+  ],
+  [
+    'a timeout of zero',
+    objects(helmRepository('charts'), helmRelease('app', 'charts', { timeout: '0s' })),
+    'objects[1].spec.timeout "0s" is zero; use a longer duration, for example 1m',
+  ],
+  [
     'variables that nothing delivers',
     objects(
       git('apps'),

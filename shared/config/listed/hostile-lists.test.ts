@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { leastCpuMs } from '../../testing.ts';
 import { problems } from '../config.fixtures.ts';
 import { limits, MOST_ISSUES_OF_A_PART } from '../limits.ts';
 import { git, kustomize, withLists } from './testing.ts';
@@ -75,11 +74,9 @@ const searches: [string, object[], number][] = [
   ],
 ];
 
-test.each(searches)('the nearest of %s is found in time or not at all', (_, objects, sentences) => {
+test.each(searches)('the nearest of %s is found or not at all', (_, objects, sentences) => {
   const inputs = withLists({ objects });
   expect(problems(inputs)).toHaveLength(sentences);
-  // At most 30 ms on a quiet machine.
-  expect(leastCpuMs(() => problems(inputs))).toBeLessThan(200);
 });
 
 test('credentials of a hundred sources are found among twenty thousand entries of the Shoot', () => {
@@ -97,6 +94,4 @@ test('credentials of a hundred sources are found among twenty thousand entries o
     shootResources: names.map(entry),
   };
   expect(problems(inputs)).toEqual([]);
-  // 2 s when each copy is searched for each source.
-  expect(leastCpuMs(() => problems(inputs))).toBeLessThan(300);
 });

@@ -1,6 +1,15 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../../errors.ts';
-import { type Check, duration, kustomizationName, namespaceName, objectName } from '../checks.ts';
+import {
+  type Check,
+  duration,
+  gitUrl,
+  isSsh,
+  kustomizationName,
+  namespaceName,
+  objectName,
+  positiveDuration,
+} from '../checks.ts';
 import { schemaIssues } from '../issues.ts';
 import type { ListedTemplate, Template } from '../layer.ts';
 import { misspelt, nearest } from '../nearest.ts';
@@ -9,9 +18,10 @@ import { quote } from '../quote.ts';
 import { requiredKey, text } from '../schema.ts';
 import { variableIssues } from '../substitution.ts';
 import { metadataIssues } from '../template-metadata.ts';
+import { kustomizationSpecIssues } from '../template-rules.ts';
 import { tidyTemplate } from '../templates.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
-import { contentIssues } from './content-rules.ts';
+import { unlessVariables } from '../variables.ts';
 import { withoutDroppedFields } from './dropped-fields.ts';
 import { fluxKinds, groupOf, isFluxGroup } from './kinds.ts';
 
@@ -56,8 +66,9 @@ const newObjectSchema = (kind: string) =>
     metadata: metadataSchema(kind),
     spec: z.looseObject({
       interval: z.optional(text(duration)),
-      retryInterval: z.optional(text(duration)),
-      timeout: z.optional(text(duration)),
+      retryInterval: z.optional(text(positiveDuration)),
+      // Flux makes at least 30 s of that of a Kustomization.
+      timeout: z.optional(text(kind === 'Kustomization' ? duration : positiveDuration)),
       ...(kind === 'HelmRelease' && { values: z.optional(chartValues) }),
     }),
   });
@@ -134,4 +145,33 @@ function apiVersionOf(kind: string): Check {
     if (groupOf(value) === group && VERSION.test(value.slice(group.length + 1))) return undefined;
     return `${quote(value)} is not an API version of ${kind}; use ${group}/v1 or omit it`;
   };
+}
+
+/**
+ * Returns what is wrong with a manifest although the schema of its kind accepts it, as in `sources` and `kustomizations`:
+ * Flux would refuse it in the shoot, or everybody could read its credentials.
+ */
+function contentIssues({ kind, spec: given }: JsonObject, place: Place): ConfigIssue[] {
+  const spec = asObject(given) ?? {};
+  if (kind === 'Kustomization') return kustomizationSpecIssues(spec, place);
+  return kind === 'GitRepository' ? gitIssues(spec, place) : [];
+}
+
+const wrongUrl: Check = unlessVariables(gitUrl);
+
+function gitIssues({ url: given, secretRef }: JsonObject, place: Place): ConfigIssue[] {
+  const url = asString(given);
+  // The schema of the release says which other values are wrong.
+  if (url === undefined) return [];
+  const problem = wrongUrl(url);
+  if (problem !== undefined) return [issueAt(place, 'spec.url', problem)];
+  return isSsh(url) && secretRef === undefined
+    ? [
+        issueAt(
+          place,
+          'spec.secretRef',
+          'is missing, but Flux needs a key to read over SSH; name the Secret that holds identity and known_hosts',
+        ),
+      ]
+    : [];
 }

@@ -1,4 +1,4 @@
-import { compareVersions } from '../../flux/versions.ts';
+import semver from 'semver';
 import { isSsh } from '../checks.ts';
 import { asObject } from '../values.ts';
 
@@ -73,7 +73,7 @@ export function receiverKeys(type: string): NeedsKeys {
 }
 
 function isAtLeast(release: string, first: string): boolean {
-  return compareVersions(release, first) >= 0;
+  return semver.compare(release, first) >= 0;
 }
 
 export const registryKeys: NeedsKeys = oneKey('.dockerconfigjson');

@@ -22,7 +22,7 @@ export interface Available {
 const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
 
 /**
- * Returns the issues with Secrets and ConfigMaps that listed objects name: each is copied into the namespace of the object, or
+ * Returns the issues with Secrets and ConfigMaps that objects name: each is copied into the namespace of the object, or
  * the configuration says that it exists. A missing one would only show after the first attempt.
  */
 export function secretIssues(objects: readonly PlacedObject[], available: Available): ConfigIssue[] {
@@ -31,7 +31,7 @@ export function secretIssues(objects: readonly PlacedObject[], available: Availa
   for (const { object, place } of objects) {
     const namespace = object.metadata.namespace ?? '';
     for (const { kind, name, path } of secretUses(object)) {
-      if (places[kind].has(`${namespace}/${name}`) || places.unknownNames.has(namespace)) continue;
+      if (mayHave(places, kind, namespace, name)) continue;
       if (issues.length === MOST_ISSUES_OF_A_PART) return issues;
       const message = missing(kind, name, namespace, places[kind]);
       issues.push({ ...issueAt(place, path, message), mayBeElsewhere: true });
@@ -40,12 +40,14 @@ export function secretIssues(objects: readonly PlacedObject[], available: Availa
   return issues;
 }
 
-interface Places extends Record<CopyKind, Set<string>> {
+/** What is in the shoot, as `namespace/name`. */
+export interface Places extends Record<CopyKind, Set<string>> {
   /** Namespaces with copies whose names are known only in the landscape. */
   unknownNames: Set<string>;
 }
 
-function placesOf({ fluxNamespace, copies, shootResources, ...existing }: Available): Places {
+/** Returns where the Secrets and ConfigMaps of a configuration are. */
+export function placesOf({ fluxNamespace, copies, shootResources, ...existing }: Available): Places {
   const placed = (name: string) => (name.includes('/') ? name : `${fluxNamespace}/${name}`);
   const places: Places = {
     Secret: new Set(existing.existingSecrets.map(placed)),
@@ -64,6 +66,11 @@ function placesOf({ fluxNamespace, copies, shootResources, ...existing }: Availa
       places.ConfigMap.add(`${namespace}/${name}`);
   }
   return places;
+}
+
+/** Returns true if an object is in the shoot, or may be a copy whose name is known only in the landscape. */
+export function mayHave(places: Places, kind: CopyKind, namespace: string, name: string): boolean {
+  return places[kind].has(`${namespace}/${name}`) || places.unknownNames.has(namespace);
 }
 
 function missing(kind: CopyKind, name: string, namespace: string, known: ReadonlySet<string>): string {

@@ -1,4 +1,3 @@
-import './all.ts';
 import { PROVIDER_CONFIG_API } from '../provider-config-schema.ts';
 import type { ConfigInputs } from '../types.ts';
 

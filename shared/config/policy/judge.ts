@@ -5,13 +5,13 @@ import type { Origins } from '../origins.ts';
 import { quote } from '../quote.ts';
 import type { FluxInstall } from '../types.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
+import { isAllowedVersion } from '../version-range.ts';
 import { readBucket } from './bucket.ts';
 import { insecureFields } from './insecure.ts';
 import { IMAGE, type Location, locationOf } from './location.ts';
 import { isIncluded, patternsOf } from './pattern.ts';
 import type { Policy } from './policy.ts';
 import { refusal, useOneOf } from './refusal.ts';
-import { isAllowedVersion } from './version-range.ts';
 
 const NOT_ALLOWED = 'is not allowed by';
 

@@ -101,7 +101,7 @@ describe('selects by', () => {
     ['annotations', { annotationSelector: 'example.com/none' }, 0],
   ])('%s', (_what, target, count) => {
     const patch = merge({ metadata: { name: 'any', labels: { 'example.com/found': 'yes' } } }, target);
-    if (count === 0) return expect(sentence(patch)).toContain('has a target without an installed object');
+    if (count === 0) return expect(sentence(patch)).toContain('which selects no installed object');
     const found = patched([patch]).filter(({ metadata }) => metadata.labels?.['example.com/found'] === 'yes');
     return expect(found).toHaveLength(count);
   });
@@ -141,12 +141,12 @@ describe('one sentence for each mistake:', () => {
     [
       'a misspelt target',
       { ...merge({}), target: { kind: 'Deployment', name: 'sorce-controller' } },
-      'has a target without an installed object; did you mean "source-controller"?',
+      'has target { kind: Deployment, name: sorce-controller }, which selects no installed object; did you mean "source-controller"?',
     ],
     [
       'a component that is not installed',
       { ...merge({}), target: { kind: 'Deployment', name: 'image-reflector-controller' } },
-      'has a target without an installed object; installed are source-controller, kustomize-controller, helm-controller, notification-controller',
+      'has target { kind: Deployment, name: image-reflector-controller }, which selects no installed object; installed are source-controller, kustomize-controller, helm-controller, notification-controller',
     ],
     [
       'a kind that is not installed',
@@ -382,7 +382,7 @@ describe('patches cannot cause endless work by', () => {
   ])('%s', (_what, patches, index) => {
     const change = () => patched(patches);
     if (index === -1) return expect(change).not.toThrow();
-    const sentence = 'changes too much, as all patches change at most 768 KiB; patch fewer objects';
+    const sentence = 'exceeds what all patches together may change, 768 KiB; patch fewer objects';
     return expect(change).toThrow(`flux.patches[${index}] ${sentence}`);
   });
 });

@@ -81,12 +81,12 @@ function selected(objects: KubeObject[], target: PatchTarget): KubeObject[] {
   const found = objects.filter(selectorOf(target));
   if (found.length > 0) return found;
   const { kind, name } = target;
+  const fields = Object.entries(target).map(([field, value]) => `${field}: ${shown(String(value))}`);
+  const what = `has target { ${fields.join(', ')} }, which selects no installed object`;
   const ofKind = objects.filter((object) => kind === undefined || object.kind === kind);
-  if (ofKind.length === 0) {
-    const kinds = [...new Set(objects.map((object) => object.kind))];
-    throw new PatchProblem(`has a target without an installed object; installed kinds are ${kinds.join(', ')}`);
-  }
-  throw missing('has a target without an installed object', name, ofKind);
+  if (ofKind.length > 0) throw missing(what, name, ofKind);
+  const kinds = [...new Set(objects.map((object) => object.kind))];
+  throw new PatchProblem(`${what}; installed kinds are ${kinds.join(', ')}`);
 }
 
 function named(objects: KubeObject[], patch: JsonObject): KubeObject {

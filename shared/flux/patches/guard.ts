@@ -1,10 +1,15 @@
+import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { IMAGE, locationOf } from '../../config/policy/location.ts';
+import { isIncluded, patternsOf } from '../../config/policy/pattern.ts';
+import type { Rule } from '../../config/policy/policy.ts';
+import { useOneOf } from '../../config/policy/refusal.ts';
+import { quote } from '../../config/quote.ts';
 import { isReserved } from '../../config/reserved-keys.ts';
-import { asObject } from '../../config/values.ts';
+import { asObject, asString, type JsonObject } from '../../config/values.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { Customisation } from '../customisation.ts';
-import { podProblem } from './pod-guard.ts';
-import { policyProblem } from './policy-guard.ts';
+import { containersOf, listAt, podOf, podProblem } from './pod-guard.ts';
 
 /** Objects that an installation works without. Everything else has an option, or is needed. */
 const removable: Record<string, RegExp> = {
@@ -91,4 +96,118 @@ function fixedProblem(before: KubeObject, after: KubeObject, what: string): stri
   return isDeepStrictEqual(content(before), content(after))
     ? undefined
     : `changes ${what}, which decides what Flux may do; only its labels and annotations can be patched`;
+}
+
+/** Returns what the landscape's policy refuses in a patched Deployment. */
+function policyProblem(
+  before: KubeObject,
+  after: KubeObject,
+  what: string,
+  { policy = {} }: Customisation,
+): string | undefined {
+  const { allowedRegistries, allowedRepositoryUrls, allowedVersions, requireMultiTenancy } = policy;
+  return (
+    (allowedRegistries && imageProblem(after, what, allowedRegistries)) ??
+    (allowedVersions && versionProblem(before, after, what)) ??
+    (requireMultiTenancy === true ? flagProblem(before, after, what) : undefined) ??
+    (allowedRepositoryUrls && (proxyProblem(before, after, what) ?? nameProblem(before, after, what)))
+  );
+}
+
+const refused = (rule: Rule) => `is not allowed by ${rule} in the policy of this landscape`;
+
+function imageProblem(deployment: KubeObject, what: string, allowed: readonly string[]): string | undefined {
+  const pod = podOf(deployment);
+  const images = [
+    ...containersOf(pod).map(({ image }) => asString(image) ?? ''),
+    ...listAt(pod, 'volumes').flatMap(({ image }) => asString(asObject(image)?.reference) ?? []),
+  ];
+  const other = images.find((image) => !isAllowed(image, allowed));
+  if (other === undefined) return undefined;
+  return `gives ${what} the image ${quote(other)}, which ${refused('allowedRegistries')}; ${useOneOf(allowed)}`;
+}
+
+function isAllowed(image: string, allowed: readonly string[]): boolean {
+  const slash = image.lastIndexOf('/');
+  const location = locationOf(`${IMAGE}://${slash === -1 ? 'docker.io/library' : image.slice(0, slash)}`);
+  return location !== undefined && isIncluded(location, patternsOf(allowed, IMAGE));
+}
+
+/** The image of a controller is its release. */
+function versionProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
+  const containers = containersOf(podOf(after));
+  const changed = containersOf(podOf(before)).find(
+    ({ name, image }) => containers.find((container) => container.name === name)?.image !== image,
+  );
+  return changed === undefined
+    ? undefined
+    : `changes the image of container ${changed.name} of ${what}, which ${refused('allowedVersions')}; remove that, and set version`;
+}
+
+/** The flags of the lockdown. */
+const LOCKDOWN =
+  /^--(no-cross-namespace-refs|no-remote-bases|default-service-account|default-\w[\w-]*-service-account)=/;
+
+/** Any other argument might take the next one as its value, or end the flags. */
+const FLAG = /^--[a-z][a-z0-9-]*=/;
+
+/** The last flag of a name wins, so none may be added either. */
+function flagProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
+  const flags = (deployment: KubeObject) =>
+    listAt(podOf(deployment), 'containers').map(({ name, args }) => ({
+      name,
+      flags: (Array.isArray(args) ? args : []).filter(
+        (arg) => typeof arg !== 'string' || !FLAG.test(arg) || LOCKDOWN.test(arg),
+      ),
+    }));
+  const commands = (deployment: KubeObject) => containersOf(podOf(deployment)).map(({ command }) => command ?? null);
+  const isSame = isDeepStrictEqual(flags(before), flags(after)) && isDeepStrictEqual(commands(before), commands(after));
+  return isSame
+    ? undefined
+    : `changes the containers, commands or flags of ${what} on which multi-tenancy depends, which ${refused('requireMultiTenancy')}; remove that, and write other flags as --name=value`;
+}
+
+/** A proxy decides what is read. */
+function proxyProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
+  const proxies = (deployment: KubeObject) =>
+    containersOf(podOf(deployment)).map((container) => ({
+      env: listAt(container, 'env').filter(({ name }) => /_proxy$/i.test(String(name))),
+      envFrom: listAt(container, 'envFrom'),
+    }));
+  const isUnchanged = isDeepStrictEqual(withoutEmpty(proxies(before)), withoutEmpty(proxies(after)));
+  return isUnchanged
+    ? undefined
+    : `changes the proxy of ${what}, which ${refused('allowedRepositoryUrls')}; remove it, because the proxy would decide what is read`;
+}
+
+/** Fields of a Pod that decide which server has a name. */
+const NAMES = ['hostAliases', 'dnsConfig', 'dnsPolicy'];
+
+/** Environment variables that decide which servers are trusted. */
+const TRUST = /^ssl_cert_/i;
+
+/** Under the name of an allowed server, another one could answer. */
+function nameProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
+  const [old, pod] = [podOf(before), podOf(after)];
+  const trusted = (of: JsonObject) =>
+    containersOf(of).flatMap((container) => listAt(container, 'env').filter(({ name }) => TRUST.test(String(name))));
+  const changed =
+    NAMES.find((field) => !isDeepStrictEqual(old[field], pod[field])) ??
+    (isDeepStrictEqual(trusted(old), trusted(pod)) ? undefined : 'SSL_CERT_FILE or SSL_CERT_DIR') ??
+    containersOf(pod).flatMap(systemMounts)[0];
+  return changed === undefined
+    ? undefined
+    : `changes the servers that ${what} reaches (${changed}), which ${refused('allowedRepositoryUrls')}; remove it, because another server could answer`;
+}
+
+/** Mounts over the files of the system that name servers and say which certificates are trusted. */
+function systemMounts(container: JsonObject): string[] {
+  return listAt(container, 'volumeMounts')
+    .map(({ mountPath }) => posix.resolve('/', String(mountPath)))
+    .filter((path) => /^\/(etc|usr)?(\/|$)/.test(path))
+    .map((path) => `a volume at ${quote(path)}`);
+}
+
+function withoutEmpty(all: { env: JsonObject[]; envFrom: JsonObject[] }[]): object[] {
+  return all.filter(({ env, envFrom }) => env.length > 0 || envFrom.length > 0);
 }

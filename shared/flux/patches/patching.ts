@@ -29,7 +29,7 @@ export function beginChange(patching: Patching, object: KubeObject, length: numb
   patching.work += length + Math.max(0, patching.added.get(object) ?? 0);
   if (patching.work > limits.patching.most * 1024) {
     throw new PatchProblem(
-      `changes too much, as all patches change at most ${limitText(limits.patching)}; patch fewer objects`,
+      `exceeds what all patches together may change, ${limitText(limits.patching)}; patch fewer objects`,
     );
   }
 }

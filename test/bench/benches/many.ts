@@ -17,7 +17,7 @@ const GIVE_UP_MS = 300_000;
 export const manyBench = bench(
   'many',
   {
-    all: { what: '1,000 new Extensions until all ManagedResources are written', unit: 's', atMost: 60 },
+    all: { what: '1,000 new Extensions until all ManagedResources are written', unit: 's', atMost: 45 },
   },
   async (progress) => {
     await using clusters = await startClusters({ onlyReal: true }, progress);

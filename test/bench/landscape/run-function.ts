@@ -15,7 +15,6 @@ export const settings: Settings = {
   seeds: [SEED],
   fluxDistribution,
   shootHealth: false,
-  delivery: 'ManagedResource',
   shootAccess: 'external',
 };
 

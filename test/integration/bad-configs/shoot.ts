@@ -154,14 +154,13 @@ const content: BadConfig[] = [
         patches: [{ target: { kind: 'Deployment', name: 'helm-operator' }, patch: '[{"op":"remove","path":"/spec"}]' }],
       },
     },
-    ': flux.patches[0] has a target without an installed object; installed are source-controller, kustomize-controller, helm-controller, notification-controller',
+    ': flux.patches[0] has target { kind: Deployment, name: helm-operator }, which selects no installed object; installed are source-controller, kustomize-controller, helm-controller, notification-controller',
     { unknownTo: ['admission'] },
   ),
   ofShoot(
     'a patch that is no YAML',
     { flux: { patches: [{ patch: '{' }] } },
     ': flux.patches[0] is not YAML: Flow map must end with a } at line 1, column 2; correct it',
-    { unknownTo: ['admission'] },
   ),
   ofShoot(
     'a patch that makes an object a role of the cluster',

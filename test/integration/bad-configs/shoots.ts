@@ -83,7 +83,7 @@ export function describeShoots(configs: readonly BadConfig[], distribution: stri
     const between = { providerConfig: fluxConfigOf({ between: true }) };
 
     test.each(configs.filter(({ isRefusedByApi }) => isRefusedByApi !== true))(
-      'gets nothing and hears it: $what',
+      'installs nothing and reports the error: $what',
       async (config) => {
         await stage.reconcileShoot(between);
         await eventually(

@@ -1,11 +1,9 @@
 import { startTestSink } from '../../../events/cloudevents/testing.ts';
-import { openSqsBridge } from '../../../events/sqs/bridge.ts';
-import { startEmulator } from '../../../events/sqs/testing.ts';
 import { findDefinitions } from '../../../infra/functions.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { createLog } from '../../../shared/runtime/log.ts';
 import { startHeaderProxy } from '../../header-proxy.ts';
 import { SEED } from '../../scenarios/stage.ts';
+import { createQueues, startEmulator } from '../../sqs.ts';
 import { startSts } from '../../sts.ts';
 import { landscapeValues } from './chart-policy.ts';
 import { INSTALLATION } from './gardenlet-values.ts';
@@ -85,8 +83,7 @@ export const bridges: Record<string, () => Promise<ChartBridge>> = {
 /** SQS with the queues that the functions' deployment creates. */
 async function startQueues() {
   const emulator = await startEmulator();
-  const options = { definitions: await findDefinitions(), log: createLog('error', () => {}), prefix, seeds: [SEED] };
-  await (await openSqsBridge({ ...options, endpoint: emulator.endpoint })).stop();
+  await (await createQueues(emulator.endpoint, await findDefinitions(), { prefix, seeds: [SEED] })).stop();
   const keys = new Set<string>();
   const proxy = await startHeaderProxy(emulator.endpoint, ({ authorization = '' }) =>
     keys.add(/Credential=([^/]+)/.exec(authorization)?.[1] ?? ''),

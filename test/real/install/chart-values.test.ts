@@ -154,15 +154,10 @@ describe.each(['shoot-flux', runtime])('the config file of the chart %s', (chart
 });
 
 describe('queues of the config file', () => {
-  const config = { sqsEndpoint: 'http://sqs.example.com', queuePrefix: 'mine-' };
-
-  it('are those of everything in one process', async () => {
-    expect(configOf(await renderChart({ namespace: 'other', values: { config } }))).toMatchObject(config);
-  });
-
   it.each([
     ['bridge-sqs', 'queuePrefix', 'config.queuePrefix: in mode bridge-sqs set sqs.queuePrefix instead'],
     ['bridge-sqs', 'sqsEndpoint', 'config.sqsEndpoint: in mode bridge-sqs set sqs.endpoint instead'],
+    ['embedded', 'queuePrefix', 'config.queuePrefix: mode embedded has no queues; remove it'],
     ['bridge-knative', 'queuePrefix', 'config.queuePrefix: mode bridge-knative has no queues; remove it'],
     ['bridge-knative', 'sqsEndpoint', 'config.sqsEndpoint: mode bridge-knative has no queues; remove it'],
   ])('are not in mode %s: %s', async (mode, key, sentence) => {

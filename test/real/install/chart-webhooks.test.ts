@@ -194,8 +194,6 @@ describe('the webhooks of a seed', () => {
     expect(ofKind(objects, 'Deployment')).toHaveLength(1);
     const all = kindsOf(await renderChart({ namespace, values: seed }));
     expect(optional.filter((kind) => !all.includes(kind))).toEqual([]);
-    const direct = await renderChart({ namespace, values: { ...seed, config: { delivery: 'Direct' } } });
-    expect(ofKind(direct, 'Deployment')).toHaveLength(1);
     const empty = kindsOf(await renderChart({ namespace }));
     expect(
       empty.filter((kind) => ['VerticalPodAutoscaler', 'ServiceMonitor', 'PrometheusRule'].includes(kind)),

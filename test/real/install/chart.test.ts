@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { LANDSCAPE_EXAMPLE } from '../../../infra/docs/policy-examples.ts';
+import { LANDSCAPE_EXAMPLE } from '../../../infra/docs/policy.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { shippedRules } from '../../scenarios/identities.ts';
 import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
@@ -249,7 +249,7 @@ describe('the rendered objects', () => {
   it('configure the seed of the gardenlet, and what the operator adds', async () => {
     const values = {
       ...seed,
-      config: { shootHealth: true, delivery: 'Auto' },
+      config: { shootHealth: true, shootAccess: 'external' },
       defaults: { flux: { registry: 'registry.example.com/fluxcd' } },
       policy: { requireMultiTenancy: true },
     };
@@ -259,7 +259,7 @@ describe('the rendered objects', () => {
       gardenIdentity: 'landscape-garden',
       fluxDistribution: '/flux-distribution',
       shootHealth: true,
-      delivery: 'Auto',
+      shootAccess: 'external',
       defaults: { flux: { registry: 'registry.example.com/fluxcd' } },
       policy: { requireMultiTenancy: true },
     });

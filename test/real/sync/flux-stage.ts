@@ -2,7 +2,7 @@ import type { Controller } from '@shoot-flux/landscape/controllers';
 import { startNodes } from '@shoot-flux/landscape/nodes';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { resources } from '../../../shared/kube/resource.ts';
-import { CONTROL_PLANE, PROJECT, type Stage, type StageOptions, startStage } from '../../scenarios/stage.ts';
+import { CONTROL_PLANE, PROJECT, type Stage, startStage } from '../../scenarios/stage.ts';
 import type { RealApis } from '../apis.ts';
 import {
   startHelmController,
@@ -26,12 +26,8 @@ export interface FluxStage extends AsyncDisposable {
 
 type ShootEntry = { name: string; resourceRef: { apiVersion: string; kind: string; name: string } };
 
-export async function startFluxStage(
-  apis: RealApis,
-  fluxDistribution: string,
-  options?: StageOptions,
-): Promise<FluxStage> {
-  const stage = await startStage({ ...apis, stop: apis.forget }, fluxDistribution, options);
+export async function startFluxStage(apis: RealApis, fluxDistribution: string): Promise<FluxStage> {
+  const stage = await startStage({ ...apis, stop: apis.forget }, fluxDistribution);
   const { url, ca, token } = apis.shoot;
   const connection = { server: url, ca, token };
   const kubeconfigFile = await apis.servers.shoot.kubeconfigFile();

@@ -19,7 +19,6 @@ export const toolNames = [
   'crane',
   'kustomize',
   'actionlint',
-  'semver',
   'knative-ingress',
   'knative-filter',
   'knative-channel_dispatcher',

@@ -1,6 +1,7 @@
+import semver from 'semver';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDistribution } from '../../../shared/flux/distribution.ts';
-import { compareVersions, parseVersion } from '../../../shared/flux/versions.ts';
+import { compareVersions } from '../../../shared/flux/versions.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { numericSeed, sample } from '../../scenarios/sampling.ts';
 import { eventually, type Stage, startStage } from '../../scenarios/stage.ts';
@@ -14,7 +15,7 @@ const core = ['source', 'kustomize', 'helm', 'notification', 'image-reflector', 
 /** The components with kinds of their own. */
 function componentsOf(version: string): string {
   const all = core.map((name) => `${name}-controller`);
-  return [...all, ...((parseVersion(version)?.minor ?? 0) >= 7 ? ['source-watcher'] : [])].join(',');
+  return [...all, ...((semver.parse(version)?.minor ?? 0) >= 7 ? ['source-watcher'] : [])].join(',');
 }
 
 /**

@@ -56,8 +56,8 @@ export async function freeze(client: KubeClient, { group, resource, name, probe 
     );
   await until(true);
   const thaw = async () => {
-    await client.delete(bindings, metadata);
-    await client.delete(policies, metadata);
+    await client.delete(bindings, metadata, { reason: 'the test' });
+    await client.delete(policies, metadata, { reason: 'the test' });
   };
   return {
     async thaw() {

@@ -1,5 +1,5 @@
-import { entriesAt, textAt } from '../../../shared/gardener/shapes.ts';
 import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+import { entriesAt, textAt } from '../../../shared/shapes.ts';
 
 const source = { kind: 'GitRepository', name: 'fleet' };
 

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { vi } from 'vitest';
 import { isCrd } from '../../../shared/flux/custom-resources.ts';
 import { openDistribution } from '../../../shared/flux/distribution.ts';
-import { entriesAt, textAt } from '../../../shared/gardener/shapes.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import type { Etcd } from '../cluster/etcd.ts';
 import { storedInEtcd, storedVersion } from './in-etcd.ts';
 import { objectOf, servedVersions, storing } from './objects.ts';
@@ -42,7 +42,7 @@ export async function fill({ etcd, prefix, client }: Store, crd: KubeObject): Pr
     const key = `${resource.group}/${resource.plural}/default/${object.metadata.name}`;
     // A changed CRD is in use a moment later.
     for (let stored: string | undefined; stored !== version; stored = await storedVersion(etcd, prefix, key)) {
-      await client.delete(resource, object.metadata).catch(() => false);
+      await client.delete(resource, object.metadata, { reason: 'the test' }).catch(() => false);
       await client.apply(resource, object, { fieldManager: 'person' }).catch(() => sleep(50));
     }
   }

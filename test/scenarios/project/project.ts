@@ -99,7 +99,6 @@ export async function startProject(apis: Apis): Promise<Project> {
             seeds: ['local'],
             fluxDistribution: '',
             shootHealth: false,
-            delivery: 'ManagedResource',
             shootAccess: 'external',
           },
           send: async () => {},

@@ -20,7 +20,7 @@ export function projectStatusSuite(name: string, startApis: () => Promise<Apis>,
     });
     beforeEach(async () => {
       project = await startProject(apis);
-      await project.garden.delete(resources.configMaps, map);
+      await project.garden.delete(resources.configMaps, map, { reason: 'the test' });
       return () => project[Symbol.asyncDispose]();
     });
     afterAll(() => apis?.stop());

@@ -7,16 +7,16 @@ import { definition } from '../../../functions/project-status/function.ts';
 import { handler as projectStatus } from '../../../functions/project-status/handler.ts';
 import { applyState, managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
+import type { RolloutState } from '../../../shared/gardener/rollout/state.ts';
+import { readState } from '../../../shared/gardener/rollout/text.ts';
+import { summaryOf } from '../../../shared/gardener/status/status-map.ts';
 import { clusterFactory, conditionFactory, extensionFactory } from '../../../shared/gardener/testing.ts';
 import type { Condition, Extension, ManagedResource, Shoot } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient, type RequestInfo } from '../../../shared/kube/http-client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import type { RolloutState } from '../../../shared/rollout/state.ts';
-import { readState } from '../../../shared/rollout/text.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { noMetrics } from '../../../shared/runtime/metrics.ts';
-import { summaryOf } from '../../../shared/status/status-map.ts';
 import { type Installation, type Place, tokenOf, usersOf } from '../identities.ts';
 
 export const PROJECT = 'garden-foo';
@@ -280,7 +280,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
           kube: async (of) => fleet.wrap(clients.get(`${of} ${name}`) as KubeClient, `${name} ${shoot}`),
           settings: {
             ...{ landscape: 'test', seeds: [cluster], fluxDistribution: standInDistribution.folder },
-            ...{ shootHealth: false, delivery: 'ManagedResource', shootAccess: 'external' },
+            ...{ shootHealth: false, shootAccess: 'external' },
           },
           send: async (changes) => {
             for (const { key } of changes) {

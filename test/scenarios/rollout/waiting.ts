@@ -1,9 +1,9 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
 import { HELD } from '../../../functions/managed-resources/rollout/hold.ts';
+import { readState } from '../../../shared/gardener/rollout/text.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
-import { readState } from '../../../shared/rollout/text.ts';
-import { onApisOfEachTest } from '../around-each-test.ts';
+import { aroundEachTest } from '../around-each-test.ts';
 import { type Apis, CONTROL_PLANE, eventually, PROJECT, type ShootParts, type Stage } from '../stage.ts';
 
 const fieldManager = 'person';
@@ -33,11 +33,13 @@ const shootWith = (isOpen: boolean, version: string): ShootParts => ({
   },
 });
 
-/** What reaches a Shoot that waits for its turn, with each delivery; on embedded or real API servers. */
+/** What reaches a Shoot that waits for its turn, on embedded or real API servers. */
 export function waitingSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
   describe(name, () => {
-    const startOn = onApisOfEachTest(startApis, fluxDistribution);
     let stage: Stage;
+    aroundEachTest(startApis, fluxDistribution, (next) => {
+      stage = next;
+    });
 
     const put = (cluster: 'garden' | 'seed', namespace: string, secret: string, data: Record<string, string>) => {
       const encoded = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)]));
@@ -65,58 +67,46 @@ export function waitingSuite(name: string, startApis: () => Promise<Apis>, fluxD
       };
     };
 
-    it.each([
-      ['ManagedResource' as const, 'south'],
-      ['Direct' as const, 'north'],
-    ])(
-      '%s: rotated Secrets of the project are %s, and everything else waits with the edit',
-      async (delivery, region) => {
-        stage = await startOn({ delivery });
-        await put('garden', PROJECT, 'flux-variables', { region: 'north' });
-        await put('seed', CONTROL_PLANE, 'ref-my-creds', { key: 'first' });
-        await stage.setFluxConfig(config('one'));
-        await stage.reconcileShoot(shootWith(false, '1.34.2'));
-        await stage.untilReady();
-        await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
-        await eventually(
-          'the first success',
-          stage.extension,
-          ({ status }) => status?.state?.bootstrapped !== undefined,
-        );
-        const before = { branch: 'one', ofProject: 'north', ofShoot: 'first', kubernetes: ['1.34.2'] };
-        expect(await seen()).toEqual(before);
+    it('rotated Secrets of the project arrive, and everything else waits with the edit', async () => {
+      await put('garden', PROJECT, 'flux-variables', { region: 'north' });
+      await put('seed', CONTROL_PLANE, 'ref-my-creds', { key: 'first' });
+      await stage.setFluxConfig(config('one'));
+      await stage.reconcileShoot(shootWith(false, '1.34.2'));
+      await stage.untilReady();
+      await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
+      await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+      const before = { branch: 'one', ofProject: 'north', ofShoot: 'first', kubernetes: ['1.34.2'] };
+      expect(await seen()).toEqual(before);
 
-        await stage.setFluxConfig(config('two'));
-        const status = { namespace: PROJECT, name: 'flux-status' };
-        await eventually(
-          'the wait',
-          () => stage.garden.find<KubeObject & { data?: Record<string, string> }>(resources.configMaps, status),
-          (map) => readState(map?.data?.RolloutState)?.waiting.has('bar') === true,
-        );
-        await put('garden', PROJECT, 'flux-variables', { region: 'south' });
-        await put('seed', CONTROL_PLANE, 'ref-my-creds', { key: 'second' });
-        if (region !== before.ofProject)
-          await eventually('the rotation', seen, ({ ofProject }) => ofProject === region);
-        // gardenlet upgrades Kubernetes, and gets its answer at once.
-        await stage.reconcileShoot(shootWith(false, '1.35.1'));
-        const { status: answered } = await eventually(
-          'the answer',
-          stage.extension,
-          (live) => live.status?.lastOperation?.description === HELD,
-          (live) => live.status,
-        );
-        expect(answered?.lastOperation).toMatchObject({ type: 'Reconcile', state: 'Succeeded' });
-        expect(await seen()).toEqual({ ...before, ofProject: region });
+      await stage.setFluxConfig(config('two'));
+      const status = { namespace: PROJECT, name: 'flux-status' };
+      await eventually(
+        'the wait',
+        () => stage.garden.find<KubeObject & { data?: Record<string, string> }>(resources.configMaps, status),
+        (map) => readState(map?.data?.RolloutState)?.waiting.has('bar') === true,
+      );
+      await put('garden', PROJECT, 'flux-variables', { region: 'south' });
+      await put('seed', CONTROL_PLANE, 'ref-my-creds', { key: 'second' });
+      await eventually('the rotation', seen, ({ ofProject }) => ofProject === 'south');
+      // gardenlet upgrades Kubernetes, and gets its answer at once.
+      await stage.reconcileShoot(shootWith(false, '1.35.1'));
+      const { status: answered } = await eventually(
+        'the answer',
+        stage.extension,
+        (live) => live.status?.lastOperation?.description === HELD,
+        (live) => live.status,
+      );
+      expect(answered?.lastOperation).toMatchObject({ type: 'Reconcile', state: 'Succeeded' });
+      expect(await seen()).toEqual({ ...before, ofProject: 'south' });
 
-        await stage.reconcileShoot(shootWith(true, '1.35.1'));
-        await eventually(
-          'its turn',
-          seen,
-          ({ branch, ofShoot }) => branch === 'two' && ofShoot === 'second',
-          (live) => live,
-        );
-        expect(await seen()).toEqual({ branch: 'two', ofProject: 'south', ofShoot: 'second', kubernetes: ['1.35.1'] });
-      },
-    );
+      await stage.reconcileShoot(shootWith(true, '1.35.1'));
+      await eventually(
+        'its turn',
+        seen,
+        ({ branch, ofShoot }) => branch === 'two' && ofShoot === 'second',
+        (live) => live,
+      );
+      expect(await seen()).toEqual({ branch: 'two', ofProject: 'south', ofShoot: 'second', kubernetes: ['1.35.1'] });
+    });
   });
 }

@@ -12,7 +12,6 @@ import {
 import { restrictions } from '@shoot-flux/landscape/restrictions';
 import { findFunctions } from '../../../infra/functions.ts';
 import { createKubeClient } from '../../../shared/kube/http-client.ts';
-import type { Settings } from '../../../shared/runtime/context.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { type Flux, installFlux } from './flux.ts';
 import { type Gardenlet, gardenletOf, SEED } from './gardenlet.ts';
@@ -29,8 +28,6 @@ export interface WorldOptions {
   twoInstances?: boolean;
   /** That of one process, or SQS, which alone can take a run for lost. Default: of one process. */
   queue?: 'process' | 'sqs';
-  /** How objects reach the shoot. Default: by ManagedResource. */
-  delivery?: Settings['delivery'];
   /** Folder of Flux releases. Default: the stand-in distribution. */
   distribution?: string | undefined;
 }
@@ -74,7 +71,6 @@ export async function startWorld({
   othersFirst = false,
   twoInstances = false,
   queue = 'process',
-  delivery = 'ManagedResource',
   distribution = standInDistribution.folder,
 }: WorldOptions = {}): Promise<World> {
   const requests: FunctionRequest[] = [];
@@ -137,7 +133,6 @@ export async function startWorld({
       seeds: [SEED],
       fluxDistribution: distribution,
       shootHealth: false,
-      delivery,
       shootAccess: 'external',
     },
     api: (cluster) => (cluster === GARDEN ? garden : seed),

@@ -2,7 +2,7 @@
 {{- define "shoot-flux.servesWebhooks" -}}
 {{- $config := include "shoot-flux.config" . | fromYaml -}}
 {{- $isHere := or (not .Values.kubeconfigs.seeds) (has "in-cluster" (values ($config.seeds | default dict))) -}}
-{{- if and .Values.webhooks.enabled $isHere (ne ($config.delivery | default "") "Direct") }}true{{ end -}}
+{{- if and .Values.webhooks.enabled $isHere }}true{{ end -}}
 {{- end -}}
 
 {{/* Name of the objects of the webhooks in the namespace of the release. */}}

@@ -1,7 +1,6 @@
-import type { SQSBatchResponse } from 'aws-lambda';
-import * as commands from '../../../../events/sqs/client.ts';
-import type { Sqs } from '../../../../events/sqs/connect.ts';
-import { failedMessages, toRecord } from '../../../../events/sqs/lambda-protocol.ts';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { startEventSource } from '../../../sqs.ts';
 import { type Instance, type InstanceOptions, startInstance } from './lambda-instance.ts';
 import { REGION } from './request.ts';
 import type { RoleCredentials } from './stand-in.ts';
@@ -30,8 +29,7 @@ export interface LambdaService {
 /** Receives batches and hands them to instances, which are started as needed, up to the maximum concurrency. */
 export async function startLambdaService(lambda: QueueLambda, endpoint: string): Promise<LambdaService> {
   const { credentials } = lambda;
-  const sqs: Sqs = { client: new commands.SQSClient({ endpoint, region: REGION, credentials }), commands };
-  const stopping = new AbortController();
+  const client = new SQSClient({ endpoint, region: REGION, credentials });
   const all = new Set<Instance>();
   const idle: Instance[] = [];
   const inits: number[] = [];
@@ -46,25 +44,14 @@ export async function startLambdaService(lambda: QueueLambda, endpoint: string):
     inits.push(await instance.ready);
     return instance;
   };
-  /** One slot of the concurrency: receives when it is free, as the mapping scales its pollers with the concurrency. */
-  const slot = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      const records = await receive(sqs, lambda, stopping.signal).catch(() => []);
-      if (records.length === 0) continue;
-      try {
-        const instance = await takeInstance();
-        const response = (await instance.invoke({ Records: records })) as SQSBatchResponse | undefined;
-        handled++;
-        idle.push(instance);
-        const failed = failedMessages(response, records);
-        await acknowledge(
-          sqs,
-          lambda,
-          records.filter(({ messageId }) => !failed.has(messageId)).map(({ receiptHandle }) => receiptHandle),
-        );
-      } catch {
-        // The messages appear again when their visibility timeout ends.
-      }
+  const invoke = async (event: SQSEvent): Promise<SQSBatchResponse | undefined> => {
+    try {
+      const instance = await takeInstance();
+      const response = (await instance.invoke(event)) as SQSBatchResponse | undefined;
+      handled++;
+      idle.push(instance);
+      return response;
+    } finally {
       for (const instance of all) {
         if (!instance.ended) continue;
         all.delete(instance);
@@ -72,38 +59,21 @@ export async function startLambdaService(lambda: QueueLambda, endpoint: string):
       }
     }
   };
-  const slots = Promise.all(Array.from({ length: lambda.maximumConcurrency }, slot));
+  const { queueUrl, batchSize, maximumConcurrency: concurrency } = lambda;
+  const source = startEventSource({ client, queueUrl, batchSize, concurrency, invoke });
   return {
     instances: () => [...all].filter((instance) => !instance.ended),
     inits,
     handled: () => handled,
     output: () => [...ended, ...[...all].map((instance) => instance.output())].join('\n').slice(-6000),
     async stop() {
-      stopping.abort();
+      const stopped = source.stop();
       const killAll = () => Promise.all([...all].map((instance) => instance.kill()));
       await killAll();
-      await slots;
-      // A slot may have been about to start one.
+      await stopped;
+      // A batch may have been about to start one.
       await killAll();
-      sqs.client.destroy();
+      client.destroy();
     },
   };
-}
-
-async function receive({ client, commands }: Sqs, { queueUrl, batchSize }: QueueLambda, abortSignal: AbortSignal) {
-  const command = new commands.ReceiveMessageCommand({
-    QueueUrl: queueUrl,
-    MaxNumberOfMessages: batchSize,
-    WaitTimeSeconds: 1,
-    MessageSystemAttributeNames: ['All'],
-    MessageAttributeNames: ['All'],
-  });
-  const { Messages = [] } = await client.send(command, { abortSignal });
-  return Messages.map((message) => toRecord(message, queueUrl));
-}
-
-async function acknowledge({ client, commands }: Sqs, { queueUrl }: QueueLambda, handles: string[]): Promise<void> {
-  if (handles.length === 0) return;
-  const Entries = handles.map((ReceiptHandle, index) => ({ Id: String(index), ReceiptHandle }));
-  await client.send(new commands.DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
 }

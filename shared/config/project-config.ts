@@ -1,0 +1,92 @@
+import { type KubeObject, resources } from '../kube/resource.ts';
+import type { Subscription } from '../runtime/definition.ts';
+import { fieldsOf } from '../shapes.ts';
+
+/** The ConfigMap with a project's configuration, and the Secret with the credentials of its repository. */
+export const FLUX_CONFIG = 'flux-config';
+export const FLUX_SOURCE = 'flux-source';
+
+/**
+ * Further Secrets of a project, which wire themselves to what needs them. Their names are fixed, because the rights name
+ * them.
+ */
+export const FLUX_REGISTRY = 'flux-registry';
+export const FLUX_SOPS = 'flux-sops';
+export const FLUX_VARIABLES = 'flux-variables';
+export const projectSecretNames = [FLUX_REGISTRY, FLUX_SOPS, FLUX_VARIABLES] as const;
+export type ProjectSecretName = (typeof projectSecretNames)[number];
+
+/** Annotation on `flux-config` or a Shoot: each new value asks Flux in the shoots to reconcile now. */
+export const RECONCILE_AT = 'flux.extensions.gardener.cloud/reconcile-at';
+
+/** Annotation on `flux-config`: continues a rollout that is paused. The value names its revision. */
+export const CONTINUE = 'flux.extensions.gardener.cloud/continue';
+
+/** The ConfigMap in which the members of a project see how Flux is doing in their Shoots. */
+export const FLUX_STATUS = 'flux-status';
+
+/** The label of its owner, by which it is distinguished from a ConfigMap that a project calls the same. */
+export const STATUS_OWNER = { label: 'app.kubernetes.io/managed-by', value: 'gardener-extension-shoot-flux' };
+
+/** Name of the landscape's pull secret in the garden and in the shoots; the rights name it. */
+export const PULL_SECRET = 'shoot-flux-pull-secret';
+
+/** Names of the objects in the shoot, as in the first implementation, so that its Shoots see no other. */
+export const MAIN_GIT_REPOSITORY = 'main-gitrepo';
+export const MAIN_KUSTOMIZATION = 'main-ks';
+/** Keys of `flux-source` with the key pair that a rotation has prepared; it never leaves the garden (decision 19). */
+export const NEXT_IDENTITY = 'identity.next';
+export const NEXT_PUBLIC_KEY = 'identity.next.pub';
+
+/** All of these objects map to the key of the project's configuration. */
+const keys = (object: KubeObject, cluster: string) => [
+  { cluster, namespace: object.metadata.namespace ?? '', name: FLUX_CONFIG },
+];
+
+/** Reports every change of the configuration's content. `fan-out` and `keys` subscribe to it. */
+export const fluxConfigSubscription: Subscription = {
+  in: 'garden',
+  resource: resources.configMaps,
+  fieldSelector: `metadata.name=${FLUX_CONFIG}`,
+  wakes: ({ metadata, data, binaryData }) => [metadata.uid, data, binaryData],
+  keys,
+};
+
+/**
+ * Reports that others have deleted `flux-status`, written into its data, or made it ours by its label; never what we
+ * write, whose metadata alone leaves the API server.
+ */
+export const fluxStatusSubscription: Subscription = {
+  in: 'garden',
+  resource: resources.configMaps,
+  fieldSelector: `metadata.name=${FLUX_STATUS}`,
+  metadataOnly: true,
+  isNews: (object) => writesOfOthers(object).length > 0,
+  wakes: (object) => writesOfOthers(object),
+  keys: ({ metadata: { namespace = '' } }, cluster) => [{ cluster, namespace, name: FLUX_STATUS }],
+};
+
+/** Names and times of writes by others of which values are left. Our corrections change neither. */
+function writesOfOthers({ metadata: { managedFields = [] } }: KubeObject): unknown[] {
+  return managedFields.flatMap(({ manager = '', time, fieldsV1 }) =>
+    !isAboutUs(fieldsV1) || manager.startsWith(OUR_MANAGERS) ? [] : [[manager, time]],
+  );
+}
+
+function isAboutUs(fields: Record<string, unknown> = {}): boolean {
+  const labels = fieldsOf(fieldsOf(fields['f:metadata'])?.['f:labels']);
+  return fields['f:data'] !== undefined || labels?.[`f:${STATUS_OWNER.label}`] !== undefined;
+}
+
+/** The field manager of each function begins with it. */
+const OUR_MANAGERS = 'shoot-flux-';
+
+/** Reports every change of the credentials and of the other Secrets of a project, without their content. */
+export const projectSecretSubscriptions: Subscription[] = [FLUX_SOURCE, ...projectSecretNames].map((name) => ({
+  in: 'garden',
+  resource: resources.secrets,
+  fieldSelector: `metadata.name=${name}`,
+  metadataOnly: true,
+  wakes: ({ metadata }) => metadata.resourceVersion,
+  keys,
+}));

@@ -1,0 +1,297 @@
+import { expect, test } from 'vitest';
+import { ConfigError, type ConfigIssue, MOST_ISSUES } from '../errors.ts';
+import type { SecretContent } from '../flux/release.ts';
+import { fluxInstall, fluxOnly, object, renderInputs } from '../flux/testing.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import { objectGroups } from './groups.ts';
+
+/** Labels of every copy. */
+const ours = {
+  'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux',
+  'reconcile.fluxcd.io/watch': 'Enabled',
+};
+
+const SKIP = 'resources.gardener.cloud/skip-health-check';
+const KEEP = 'resources.gardener.cloud/keep-object';
+
+const source = (namespace = 'flux-system') =>
+  object('GitRepository', 'main', {
+    metadata: { name: 'main', namespace },
+    spec: { url: 'ssh://git@host/a', interval: '1m' },
+  });
+const kustomization = object('Kustomization', 'main', {
+  metadata: { name: 'main', namespace: 'flux-system' },
+  spec: { path: './', interval: '1m', prune: true, sourceRef: { kind: 'GitRepository', name: 'main' } },
+});
+
+function secretContent(changes: Partial<SecretContent> = {}): SecretContent {
+  return { name: 'creds', namespace: 'flux-system', type: 'Opaque', data: { identity: 'eA==' }, ...changes };
+}
+
+function names(objects: KubeObject[]): string[] {
+  return objects.map(({ kind, metadata }) => [kind, metadata.namespace, metadata.name].filter(Boolean).join(' '));
+}
+
+test('groups CRDs with the Namespace, controllers, copies, and source with Kustomization', async () => {
+  const config = fluxOnly({ source: source(), kustomization });
+  const groups = await objectGroups(await renderInputs({ config, secrets: [secretContent()] }));
+  expect(new Set(groups.crds.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
+  expect(new Set(groups.controllers.map(({ kind }) => kind))).toEqual(
+    new Set([
+      ...[
+        'NetworkPolicy',
+        'ResourceQuota',
+        'ClusterRole',
+        'ClusterRoleBinding',
+        'ServiceAccount',
+        'Service',
+        'Deployment',
+      ],
+    ]),
+  );
+  expect(names(groups.secrets)).toEqual([
+    'Secret flux-system creds',
+    'ConfigMap flux-system shoot-info',
+    'ConfigMap flux-system shoot-facts',
+  ]);
+  expect(groups.sync).toMatchObject([
+    { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'GitRepository', spec: { url: 'ssh://git@host/a' } },
+    { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', spec: { path: './' } },
+  ]);
+});
+
+test('leaves out a flux namespace that existed before', async () => {
+  const namespaces = async (ownsNamespace: boolean) => {
+    const groups = await objectGroups(await renderInputs({ ownsNamespace }));
+    return Object.values(groups)
+      .flat()
+      .filter(({ kind }) => kind === 'Namespace');
+  };
+  expect(await namespaces(true)).toMatchObject([
+    { metadata: { name: 'flux-system', annotations: { [KEEP]: 'true' } } },
+  ]);
+  expect(await namespaces(false)).toEqual([]);
+});
+
+test('creates other namespaces with keep-object, but not those that every cluster has', async () => {
+  const config = fluxOnly({ source: source('sources') });
+  const secrets = [
+    secretContent({ namespace: 'sources' }),
+    secretContent({ namespace: 'kube-system' }),
+    secretContent({ namespace: 'a' }),
+  ];
+  const groups = await objectGroups(await renderInputs({ config, secrets }));
+  expect(groups.secrets.slice(0, 2)).toMatchObject([
+    { kind: 'Namespace', metadata: { name: 'a', annotations: { [KEEP]: 'true' } } },
+    { kind: 'Namespace', metadata: { name: 'sources', annotations: { [KEEP]: 'true' } } },
+  ]);
+  expect(names(groups.secrets).filter((name) => name.startsWith('Namespace'))).toHaveLength(2);
+});
+
+test('creates a claim once, and keeps it: the resource-manager could neither update it nor wait for its deletion', async () => {
+  const config = fluxOnly({ flux: fluxInstall({ storage: { size: '10Gi' } }) });
+  const { controllers } = await objectGroups(await renderInputs({ config }));
+  expect(controllers.filter(({ kind }) => kind === 'PersistentVolumeClaim')).toMatchObject([
+    { metadata: { annotations: { [KEEP]: 'true', 'resources.gardener.cloud/ignore': 'true' } } },
+  ]);
+});
+
+test('keeps only Namespaces and CRDs by annotation, because the user has objects in and of them', async () => {
+  const groups = await objectGroups(await renderInputs({ config: fluxOnly({ source: source('sources') }) }));
+  const kept = Object.values(groups)
+    .flat()
+    .filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined);
+  expect(new Set(kept.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
+});
+
+test('mode Once: keeps the Secrets of the project without which the released source and Kustomization would fail', async () => {
+  const spec = { decryption: { provider: 'sops', secretRef: { name: 'flux-sops' } } };
+  const variables = { postBuild: { substituteFrom: [{ kind: 'Secret', name: 'flux-variables', optional: true }] } };
+  const copied = ['flux-sops', 'flux-variables', 'flux-registry'] as const;
+  const config = fluxOnly({
+    source: source(),
+    kustomization: { ...kustomization, spec: { ...(kustomization.spec as object), ...spec, ...variables } },
+    additionalSecrets: copied.map((name) => ({
+      ...{ origin: { type: 'project', name }, targetName: name, namespace: 'flux-system' },
+    })),
+  });
+  const secrets = copied.map((name) => secretContent({ name }));
+  const kept = async (syncMode: 'Once' | 'ManifestsOnly') =>
+    (await objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))).secrets
+      .filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined)
+      .map(({ metadata }) => metadata.name);
+  expect(await kept('Once')).toEqual(['flux-sops']);
+  expect(await kept('ManifestsOnly')).toEqual([]);
+});
+
+test('keeps the registry of the project as long as released controllers pull their images with it', async () => {
+  const origin = { type: 'project', name: 'flux-registry' } as const;
+  const config = fluxOnly({
+    flux: fluxInstall({ imagePullSecret: 'flux-registry' }),
+    additionalSecrets: ['flux-system', 'apps'].map((namespace) => ({ origin, targetName: origin.name, namespace })),
+  });
+  const secrets = config.additionalSecrets.map(({ namespace }) => secretContent({ name: origin.name, namespace }));
+  const kept = async (syncMode: 'Once' | 'ManifestsOnly' | 'Reconcile') =>
+    (await objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))).secrets
+      .filter(({ kind, metadata }) => kind === 'Secret' && metadata.annotations?.[KEEP] !== undefined)
+      .map(({ metadata }) => metadata.namespace);
+  expect(await kept('Once')).toEqual(['flux-system']);
+  expect(await kept('ManifestsOnly')).toEqual(['flux-system']);
+  expect(await kept('Reconcile')).toEqual([]);
+});
+
+test('makes objects count for the health of the Shoot only if the operator opts in', async () => {
+  const annotated = async (shootHealth: boolean) => {
+    const config = fluxOnly({ source: source('sources'), kustomization });
+    const groups = await objectGroups(await renderInputs({ config, secrets: [secretContent()], shootHealth }));
+    return new Set(
+      Object.values(groups)
+        .flat()
+        .map(({ metadata }) => metadata.annotations?.[SKIP]),
+    );
+  };
+  expect(await annotated(false)).toEqual(new Set(['true']));
+  expect(await annotated(true)).toEqual(new Set([undefined]));
+});
+
+test('lets Gardener delete every object with the Shoot', async () => {
+  const groups = await objectGroups(await renderInputs({ config: fluxOnly({ source: source(), kustomization }) }));
+  expect(JSON.stringify(groups)).not.toContain('no-cleanup');
+});
+
+test('does not change pods when the annotations of their Deployment change', async () => {
+  const { controllers } = await objectGroups(await renderInputs());
+  const deployments = controllers.filter(({ kind }) => kind === 'Deployment');
+  expect(deployments).toHaveLength(4);
+  for (const { spec } of deployments) expect(JSON.stringify(spec)).not.toContain('resources.gardener.cloud');
+});
+
+test('protects what is installed from the Kustomizations of users, and nothing else', async () => {
+  const config = fluxOnly({ source: source(), kustomization });
+  const { crds, controllers, secrets, sync } = await objectGroups(await renderInputs({ config }));
+  const annotations = { 'kustomize.toolkit.fluxcd.io/ssa': 'Ignore', 'kustomize.toolkit.fluxcd.io/prune': 'Disabled' };
+  for (const object of [...crds, ...controllers]) expect(object.metadata.annotations).toMatchObject(annotations);
+  expect(JSON.stringify([...secrets, ...sync])).not.toContain('kustomize.toolkit.fluxcd.io/ssa');
+  for (const { spec } of controllers) expect(JSON.stringify(spec ?? {})).not.toContain('kustomize.toolkit.fluxcd.io');
+});
+
+test('keeps the type of copied Secrets and labels them like the Go extension', async () => {
+  const data = { '.dockerconfigjson': 'e30=' };
+  const secrets = [secretContent({ type: 'kubernetes.io/dockerconfigjson', data })];
+  const [secret] = (await objectGroups(await renderInputs({ secrets }))).secrets;
+  expect(secret).toMatchObject({ type: 'kubernetes.io/dockerconfigjson', data });
+  expect(secret?.metadata.labels).toEqual(ours);
+});
+
+test('gives the copy of a Secret the labels of its content, which do not replace our own', async () => {
+  const labels = { team: 'blue', 'app.kubernetes.io/managed-by': 'Helm' };
+  const [secret] = (await objectGroups(await renderInputs({ secrets: [secretContent({ labels })] }))).secrets;
+  expect(secret?.metadata.labels).toEqual({
+    team: 'blue',
+    ...ours,
+  });
+});
+
+test('suspends source and Kustomization, and keeps suspend of a template', async () => {
+  const suspended = async (suspend: boolean, changes = {}) => {
+    const spec = { ...(kustomization.spec as object), ...changes };
+    const config = fluxOnly({ suspend, source: source(), kustomization: { ...kustomization, spec } });
+    return (await objectGroups(await renderInputs({ config }))).sync.map(
+      (each) => (each.spec as { suspend?: boolean }).suspend,
+    );
+  };
+  expect(await suspended(true)).toEqual([true, true]);
+  expect(await suspended(false)).toEqual([undefined, undefined]);
+  expect(await suspended(false, { suspend: true })).toEqual([undefined, true]);
+});
+
+test('names the component that a source needs', async () => {
+  const flux = fluxInstall({ components: ['kustomize-controller'] });
+  const inputs = await renderInputs({ config: fluxOnly({ flux, source: source() }) });
+  await expect(objectGroups(inputs)).rejects.toThrow(
+    'lacks source-controller, which the configured GitRepository needs; add source-controller',
+  );
+});
+
+test('writes facts of the Shoot to ConfigMaps in the flux namespace', async () => {
+  const { shoot } = await renderInputs();
+  const facts = { SHOOT_REGION: 'eu-1' };
+  const config = fluxOnly({ flux: fluxInstall({ namespace: 'gitops' }) });
+  const { secrets } = await objectGroups(await renderInputs({ config, shoot: { ...shoot, facts } }));
+  expect(secrets).toMatchObject([
+    { kind: 'ConfigMap', metadata: { name: 'shoot-info', namespace: 'gitops' }, data: shoot.info },
+    { kind: 'ConfigMap', metadata: { name: 'shoot-facts', namespace: 'gitops' }, data: facts },
+  ]);
+});
+
+test('rejects templates that the CRDs of the release would reject', async () => {
+  const spec = { ...(kustomization.spec as object), prune: 'yes', sourceRef: { kind: 'HelmRepository', name: 'a' } };
+  const config = fluxOnly({ source: object('Bucket', 'a', { spec: {} }), kustomization: { ...kustomization, spec } });
+  const inputs = await renderInputs({ config });
+  await expect(objectGroups(inputs)).rejects.toThrow(
+    [
+      'source.template.spec.bucketName is missing; set it',
+      'source.template.spec.endpoint is missing; set it',
+      'source.template.spec.interval is missing; set it',
+      'kustomization.template.spec.prune must be true or false without quotes, not "yes"',
+      'kustomization.template.spec.sourceRef.kind "HelmRepository" is not a valid value; use one of OCIRepository, GitRepository, Bucket',
+    ].join('; providerConfig: '),
+  );
+});
+
+test('keeps data and binaryData of a copied ConfigMap, and labels it', async () => {
+  const configMaps = [
+    { name: 'vars', namespace: 'apps', data: { a: 'b' }, binaryData: { c: '/w==' } },
+    { name: 'empty', namespace: 'flux-system' },
+  ];
+  const { secrets } = await objectGroups(await renderInputs({ configMaps }));
+  const labels = ours;
+  expect(secrets.slice(0, 3)).toEqual([
+    expect.objectContaining({ kind: 'Namespace', metadata: expect.objectContaining({ name: 'apps' }) }),
+    {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { a: 'b' }, binaryData: { c: '/w==' } },
+      metadata: { name: 'vars', namespace: 'apps', labels, annotations: { [SKIP]: 'true' } },
+    },
+    {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+      metadata: { name: 'empty', namespace: 'flux-system', labels, annotations: { [SKIP]: 'true' } },
+    },
+  ]);
+});
+
+test('wrong fields of many objects give few sentences', async () => {
+  const objects = Array.from({ length: 99 }, (_, i) => object('Bucket', `b${i}`, { spec: {} }));
+  const inputs = await renderInputs({ config: fluxOnly({ objects }) });
+  const issues = await issuesOf(objectGroups(inputs));
+  expect(issues.length).toBeGreaterThan(0);
+  expect(issues.length).toBeLessThan(2 * MOST_ISSUES);
+});
+
+async function issuesOf(work: Promise<unknown>): Promise<ConfigIssue[]> {
+  try {
+    await work;
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.issues;
+    throw error;
+  }
+}
+
+test('what objects refer to is read once for all copies', async () => {
+  let reads = 0;
+  const spec = {
+    get url() {
+      reads++;
+      return 'https://host/a';
+    },
+    interval: '1m',
+  };
+  const objects = [object('GitRepository', 'a', { metadata: { name: 'a', namespace: 'flux-system' }, spec })];
+  const readsWith = async (count: number) => {
+    reads = 0;
+    const secrets = Array.from({ length: count }, (_, index) => secretContent({ name: `creds-${index}` }));
+    await objectGroups(await renderInputs({ config: fluxOnly({ objects }), secrets }));
+    return reads;
+  };
+  expect(await readsWith(100)).toBe(await readsWith(1));
+});

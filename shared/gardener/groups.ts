@@ -1,0 +1,133 @@
+import { inOrder } from '../config/listed/kinds.ts';
+import { FLUX_VARIABLES } from '../config/project-config.ts';
+import { referencedNames } from '../config/references.ts';
+import type { CopiedSecret, EffectiveConfig } from '../config/types.ts';
+import { ConfigError, type ConfigIssue, MOST_ISSUES } from '../errors.ts';
+import { canBeSuspended, configuredObjects, customResourceIn, specIssues } from '../flux/custom-resources.ts';
+import type { ConfigMapContent, ObjectGroups, RenderInputs, SecretContent } from '../flux/release.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import { SYSTEM_NAMESPACES } from '../kube/system-namespaces.ts';
+import { installGroups } from './install-groups.ts';
+import { DELETE_ON_INVALID_UPDATE } from './managed-resource.ts';
+import { annotated, withHealthMark, withKeepObject } from './marks.ts';
+
+/**
+ * Labels of Secrets and ConfigMaps. The Go extension of the same name sets the first, and its users select by it. With the
+ * second, controllers of Flux 2.7 and newer follow a change at once.
+ */
+const copyLabels = {
+  'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux',
+  'reconcile.fluxcd.io/watch': 'Enabled',
+};
+
+/**
+ * Returns all objects for the shoot, in one group for each of the four ManagedResources. No object has the label
+ * `no-cleanup`: when the Shoot is deleted, Gardener may delete all of them. Others get their turn meanwhile.
+ * @throws ConfigError when the release lacks a component or a kind, its CRDs reject a template, or a patch cannot be applied
+ */
+export async function objectGroups(inputs: RenderInputs): Promise<ObjectGroups> {
+  const { config, shootHealth } = inputs;
+  const sync = syncObjects(inputs);
+  const copies = [...copiedSecrets(inputs), ...[...inputs.configMaps, ...factsOfShoot(inputs)].map(configMap)];
+  const secrets = [...otherNamespaces([...copies, ...sync], config.flux.namespace), ...copies];
+  return {
+    ...(await installGroups(inputs)),
+    secrets: withHealthMark(secrets, shootHealth),
+    sync: withHealthMark(sync, shootHealth),
+  };
+}
+
+/**
+ * Returns source, root Kustomization and the other objects for Flux in the API versions of the release, suspended if the
+ * configuration says so.
+ */
+function syncObjects({ config, release }: RenderInputs): KubeObject[] {
+  const parts = configuredObjects(config).map(({ part, object }) => {
+    const resource = customResourceIn(release, config, object, part);
+    return { part, object, resource };
+  });
+  const issues: ConfigIssue[] = [];
+  for (const { part, object, resource } of parts) {
+    // No sentence has room for more, and each costs a search for the nearest name.
+    if (issues.length >= MOST_ISSUES) break;
+    issues.push(...specIssues(part, resource, object, config.origins));
+  }
+  if (issues.length > 0) throw new ConfigError(issues);
+  const objects = parts.map(({ part, object, resource }) => ({
+    ...object,
+    apiVersion: resource.apiVersion,
+    ...(config.suspend &&
+      (!part.startsWith('objects[') || canBeSuspended(resource)) && {
+        spec: { ...(object.spec as object), suspend: true },
+      }),
+  }));
+  return config.objects.length === 0 ? objects : inOrder(objects);
+}
+
+function copiedSecrets({ secrets, config }: RenderInputs): KubeObject[] {
+  // Read once for all copies: the objects may have thousands of fields.
+  const used = {
+    byObjects: secretsUsedBy(config.objects),
+    byRoots: secretsUsedBy([config.source, config.kustomization]),
+  };
+  return secrets.map((secret) => copiedSecret(secret, config, used));
+}
+
+/** Returns the Secrets that objects refer to, as `namespace/name`. */
+function secretsUsedBy(users: readonly (KubeObject | undefined)[]): Set<string> {
+  const used = users.flatMap((user) => {
+    const names = user === undefined ? [] : [...referencedNames(user).Secret];
+    return names.map((name) => `${user?.metadata.namespace}/${name}`);
+  });
+  return new Set(used);
+}
+
+/**
+ * Returns the copy of a Secret. A Secret's type is immutable, so the resource-manager recreates one whose type changes.
+ * With sync mode Once the source is released after the first success, so its credentials must stay, too, like those of
+ * the other objects. Flux itself is also released with ManifestsOnly, and pulls its images whenever a Pod moves.
+ */
+function copiedSecret(
+  { name, namespace, type, labels, data }: SecretContent,
+  { flux, syncMode, sourceSecret, additionalSecrets }: EffectiveConfig,
+  used: Record<'byObjects' | 'byRoots', ReadonlySet<string>>,
+) {
+  const metadata = { name, namespace, labels: { ...labels, ...copyLabels } };
+  const plain = { apiVersion: 'v1', kind: 'Secret', metadata, type, data };
+  const secret = annotated(plain, DELETE_ON_INVALID_UPDATE);
+  const isIt = (copy: CopiedSecret | undefined) => copy?.targetName === name && copy.namespace === namespace;
+  // Variables of a project are optional, so that nothing fails without them.
+  const isOfProject =
+    name !== FLUX_VARIABLES && additionalSecrets.some((copy) => copy.origin.type === 'project' && isIt(copy));
+  const place = `${namespace}/${name}`;
+  const isOfSource = isIt(sourceSecret) || used.byObjects.has(place) || (isOfProject && used.byRoots.has(place));
+  const isOfImages = isOfProject && name === flux.imagePullSecret && namespace === flux.namespace;
+  const isKept = (isOfSource && syncMode === 'Once') || (isOfImages && syncMode !== 'Reconcile');
+  return isKept ? withKeepObject(secret) : secret;
+}
+
+/** Returns a ConfigMap. It is never `immutable`, because the original may be recreated with new content. */
+function configMap({ name, namespace, data, binaryData }: ConfigMapContent): KubeObject {
+  return {
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels: copyLabels } },
+    ...(data && { data }),
+    ...(binaryData && { binaryData }),
+  };
+}
+
+function factsOfShoot({ config, shoot }: RenderInputs): ConfigMapContent[] {
+  const { namespace } = config.flux;
+  return [
+    { name: 'shoot-info', namespace, data: { ...shoot.info } },
+    { name: 'shoot-facts', namespace, data: shoot.facts },
+  ];
+}
+
+/** Returns the other namespaces of our objects: they are created if missing and never deleted. */
+function otherNamespaces(objects: KubeObject[], fluxNamespace: string): KubeObject[] {
+  const names = new Set(objects.map(({ metadata }) => metadata.namespace ?? fluxNamespace));
+  return [...names]
+    .filter((name) => name !== fluxNamespace && !SYSTEM_NAMESPACES.includes(name))
+    .sort()
+    .map((name) => withKeepObject({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }));
+}

@@ -1,0 +1,115 @@
+import type { Amount, Rollout } from '../../config/document-types.ts';
+
+/** A Shoot that waits for its turn. Times are seconds since 1970. */
+export interface Waiting {
+  /** The value of the label that orders the Shoots. */
+  order: string | undefined;
+  /** When a run for the Shoot has seen it wait. */
+  seen: number;
+}
+
+/** A Shoot that is being changed. */
+export interface InProgress {
+  order: string | undefined;
+  since: number;
+  /** True: it was not Ready before, so that its failure says nothing about the edit. */
+  wasNotReady: boolean;
+}
+
+/** How far an edit has come in a project. Kept in `flux-status`, beside the lines of the Shoots. */
+export interface RolloutState {
+  /** Identifies what `flux-config` says, without the key `rollout`. */
+  revision: string;
+  /** When the first Shoot asked for it. */
+  began: number;
+  limits: Pick<Rollout, 'maxInProgress' | 'maxFailed'>;
+  /** How many Shoots were changed. */
+  done: number;
+  /** The Shoots whose turn is next, at most `MOST_WAITING`; the others ask again. */
+  waiting: ReadonlyMap<string, Waiting>;
+  inProgress: ReadonlyMap<string, InProgress>;
+  /** Shoots that were Ready before the change, and are not since; also while the next edit changes them. */
+  failed: ReadonlySet<string>;
+  /** How many failed Shoots a member has accepted by `continue`. */
+  accepted: number;
+  /** The last request to continue. */
+  continued: string | undefined;
+}
+
+/** So many Shoots are listed, whatever the project writes: the state is stored with each change. */
+export const MOST_WAITING = 100;
+export const MOST_IN_PROGRESS = 500;
+export const MOST_FAILED = 500;
+
+/** A longer text is not ours. */
+export const LONGEST_STATE = 128 * 1024;
+
+/** A Shoot that has not become Ready within this time has failed: also one whose control plane is gone. */
+export const PLACE_SECONDS = 1800;
+
+/** A Shoot that has not been seen for so long does not wait any more: looks are at most a third of this apart. */
+export const STALE_SECONDS = 2700;
+
+/** Returns how many of so many Shoots may be in progress. */
+export function mostInProgress({ limits }: RolloutState, shoots: number): number {
+  return Math.min(MOST_IN_PROGRESS, Math.max(1, Math.ceil(amountOf(limits.maxInProgress, shoots))));
+}
+
+/** Returns how many of so many Shoots may fail before the rollout pauses. */
+export function mostFailed({ limits }: RolloutState, shoots: number): number {
+  return Math.floor(amountOf(limits.maxFailed, shoots));
+}
+
+function amountOf(amount: Amount, shoots: number): number {
+  return typeof amount === 'number' ? amount : (Number.parseInt(amount, 10) * shoots) / 100;
+}
+
+/** Returns whether no further Shoot is changed until failed ones are Ready, or a member continues. */
+export function isPaused(state: RolloutState, shoots: number): boolean {
+  const { failed, accepted } = state;
+  return failed.size >= MOST_FAILED || failed.size - accepted > mostFailed(state, shoots);
+}
+
+/**
+ * Returns the state at a time: without Shoots that nothing was heard of.
+ * @param ready the Shoots that members see Ready now: none of them is a failure, whichever revision it has
+ */
+export function stateAt(state: RolloutState, now: number, ready: ReadonlySet<string>): RolloutState {
+  const waiting = new Map([...state.waiting].filter(([, { seen }]) => now - seen < STALE_SECONDS));
+  const late = [...state.inProgress].filter(([, { since }]) => now - since >= PLACE_SECONDS);
+  const failed = new Set([...state.failed].filter((shoot) => !ready.has(shoot)));
+  if (late.length === 0 && waiting.size === state.waiting.size && failed.size === state.failed.size) return state;
+  const inProgress = new Map([...state.inProgress].filter(([, { since }]) => now - since < PLACE_SECONDS));
+  for (const [shoot, { wasNotReady }] of late) {
+    if (!wasNotReady && !ready.has(shoot) && failed.size < MOST_FAILED) failed.add(shoot);
+  }
+  return { ...state, waiting, inProgress, failed };
+}
+
+/** Returns whether Shoots are waiting or being changed. */
+export function isUnderWay({ waiting, inProgress }: RolloutState): boolean {
+  return waiting.size + inProgress.size > 0;
+}
+
+/**
+ * Returns the seconds until the last place runs out, where no Shoot waits that would look; undefined where Shoots wait, or
+ * none is being changed.
+ */
+export function secondsUntilOver({ waiting, inProgress }: RolloutState, now: number): number | undefined {
+  if (waiting.size > 0 || inProgress.size === 0) return undefined;
+  const last = Math.max(...[...inProgress.values()].map(({ since }) => since));
+  return Math.max(1, last + PLACE_SECONDS - now);
+}
+
+/** Compares values of the label that orders Shoots: numbers, then texts, then those without the label. */
+export function compareOrder(one: string | undefined, other: string | undefined): number {
+  const [a, b] = [placeOf(one), placeOf(other)];
+  if (a.rank !== b.rank) return a.rank - b.rank;
+  if (a.number !== b.number) return a.number - b.number;
+  return a.text < b.text ? -1 : a.text > b.text ? 1 : 0;
+}
+
+function placeOf(value: string | undefined): { rank: number; number: number; text: string } {
+  if (value === undefined) return { rank: 2, number: 0, text: '' };
+  return /^\d{1,15}$/.test(value) ? { rank: 0, number: Number(value), text: '' } : { rank: 1, number: 0, text: value };
+}

@@ -1,0 +1,220 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { startTcpProxy, type TcpProxy } from '../../tcp-proxy.ts';
+import { bench, type Progress } from '../bench.ts';
+import type { BenchCluster } from '../landscape/bench-clusters.ts';
+import { startClusters } from '../landscape/clusters.ts';
+import { requestReconciliations } from '../landscape/gardenlet.ts';
+import { copyShoots, modelShoot } from '../landscape/model-shoot.ts';
+import { controlPlane, fluxConfig, namespace, PROJECT_NAMESPACE, SEED } from '../landscape/objects.ts';
+import { startProductProcess } from '../landscape/product-process.ts';
+import { createShoots } from '../landscape/shoots.ts';
+import { stampApplied } from '../landscape/stamp.ts';
+import { percentile } from '../numbers.ts';
+import { cpuAtRest, untilIdle } from './at-rest.ts';
+
+const write = { fieldManager: 'bench' };
+const OTHER_SEED = 'dead';
+const HEALTHY = 20;
+const DEAD = 5000;
+const REQUESTS = 150;
+const EVERY_MS = 400;
+/** After the edit of the project's configuration everybody's work is due at once. */
+const EDIT_AFTER_MS = 10_000;
+const GIVE_UP_MS = 900_000;
+const SHOOTS = 5000;
+/** A followed Shoot is checked every 12 minutes. After half of them, the checks of all Shoots are spread evenly. */
+const UNTIL_CHECKS_SECONDS = 360;
+const AT_REST_SECONDS = 240;
+
+/** Thousands of Shoots: a seed that is gone delays no other one, and an edit reaches all. */
+export const fleetBench = bench(
+  'fleet',
+  {
+    requests: {
+      what: 'change of a healthy seed while another seed of 5,000 Shoots swallows packets, p99',
+      unit: 's',
+      atMost: 1,
+    },
+    edit: { what: '… an edit of flux-config until the 20 Shoots of the healthy seed have it', unit: 's' },
+    heard: {
+      what: 'one flux-config edit until all 5,000 Shoots of the project are notified, each once',
+      unit: 's',
+      atMost: 10,
+    },
+    run: { what: '… until all 5,000 had their run', unit: 's', atMost: 240 },
+    cpu: { what: 'CPU at rest, 10,000 Shoots, followed and Ready', unit: '%', atMost: 20 },
+  },
+  async (progress) => ({ ...(await besideDeadSeed(progress)), ...(await untilAllHaveTheEdit(progress)) }),
+);
+
+/**
+ * Two seeds of one project. One of them stops answering: connections stay open and swallow everything, as behind a
+ * dropped route. Meanwhile gardenlet asks for reconciliations in the other, and the project's configuration is edited,
+ * which concerns every Shoot in both.
+ */
+async function besideDeadSeed(progress: Progress) {
+  const options = { shoot: true, otherSeed: true, anyNamespace: true, onlyReal: true };
+  await using clusters = await startClusters(options, progress);
+  const { seed, otherSeed } = clusters;
+  if (otherSeed === undefined) throw new Error('There is no second seed.');
+  await seed.client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
+  await seed.client.create(resources.configMaps, fluxConfig('Reconcile'), write);
+  const model = await modelShoot(clusters, progress);
+  const healthy = Array.from({ length: HEALTHY }, (_, number) => controlPlane(1 + number));
+  const dead = Array.from({ length: DEAD }, (_, number) => controlPlane(1000 + number));
+  await copyShoots(seed, model, healthy, progress);
+  const few = { objects: model.objects.filter(({ object }) => ['Cluster', 'Extension'].includes(object.kind)) };
+  await copyShoots(otherSeed, few, dead, progress);
+  const all = [...healthy.map((name) => [SEED, name]), ...dead.map((name) => [OTHER_SEED, name])];
+  await createShoots(
+    seed.client,
+    all.map(([seedName = '', name = '']) => ({ seed: seedName, namespace: name })),
+    progress,
+  );
+  await using proxy = await startTcpProxy(otherSeed.connection.server);
+  await using file = await kubeconfigThrough(proxy, otherSeed);
+  const stopping = new AbortController();
+  const stamps = stampApplied(seed.client, stopping.signal);
+  await using _product = await startProductProcess(seed.kubeconfigFile, { otherSeeds: { [OTHER_SEED]: file.path } });
+  proxy.behave('swallow');
+  progress('the other seed swallows packets');
+
+  const edited = editAfter(EDIT_AFTER_MS, seed.client, healthy);
+  const answers = await requestReconciliations(seed.client, healthy, { everyMs: EVERY_MS, count: REQUESTS });
+  for (const [number, ms] of [...answers.entries()].sort(([, a], [, b]) => b - a).slice(0, 5))
+    progress(`one of the slowest: ${ms.toFixed(0)} ms, asked for after ${((number * EVERY_MS) / 1000).toFixed(1)} s`);
+  const edit = await edited;
+  stopping.abort();
+  await stamps;
+  return {
+    requests: {
+      value: percentile(answers, 99) / 1000,
+      note: `median ${percentile(answers, 50).toFixed(0)} ms; ${clusters.servedBy}`,
+    },
+    edit: { value: edit / 1000 },
+  };
+}
+
+/** Edits the configuration and returns after how many milliseconds the last Shoot has other objects for its sync. */
+async function editAfter(ms: number, client: KubeClient, namespaces: readonly string[]): Promise<number> {
+  await sleep(ms);
+  const generationOf = async (name: string) => {
+    const key = { namespace: name, name: managedResourceNames.sync };
+    return (await client.find(resources.managedResources, key))?.metadata.generation ?? 0;
+  };
+  const before = await Promise.all(namespaces.map(generationOf));
+  const edited = { data: { repositoryBranch: 'edited' } };
+  await client.mergePatch(resources.configMaps, { namespace: PROJECT_NAMESPACE, name: 'flux-config' }, edited, write);
+  const started = performance.now();
+  while (performance.now() - started < GIVE_UP_MS) {
+    const now = await Promise.all(namespaces.map(generationOf));
+    if (now.every((generation, index) => generation > (before[index] ?? 0))) break;
+    await sleep(100);
+  }
+  return performance.now() - started;
+}
+
+async function kubeconfigThrough({ url }: TcpProxy, { kubeconfig, connection }: BenchCluster) {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-path-'));
+  const file = join(folder, 'kubeconfig.yaml');
+  await writeFile(file, kubeconfig.replaceAll(connection.server, url), { mode: 0o600 });
+  return { path: file, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+}
+
+/**
+ * A project of 5,000 Shoots that follow its configuration. Their owner edits it once; API server, etcd, garden and
+ * the resource-managers' part share the two cores with the product.
+ */
+async function untilAllHaveTheEdit(progress: Progress) {
+  await using clusters = await startClusters({ shoot: true, anyNamespace: true, onlyReal: true }, progress);
+  const { seed } = clusters;
+  await seed.client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
+  await seed.client.create(resources.configMaps, fluxConfig('ManifestsOnly'), write);
+  const model = await modelShoot(clusters, progress);
+  const names = Array.from({ length: SHOOTS }, (_, number) => controlPlane(1 + number));
+  await copyShoots(seed, model, names, progress);
+  await createShoots(
+    seed.client,
+    names.map((name) => ({ seed: SEED, namespace: name })),
+    progress,
+  );
+  const stopping = new AbortController();
+  const stamps = stampApplied(seed.client, stopping.signal);
+  const forwarded = countForwarded();
+  await using product = await startProductProcess(seed.kubeconfigFile, { onLog: forwarded.onLog });
+  await untilIdle(product, progress);
+  await sleep(UNTIL_CHECKS_SECONDS * 1000);
+  const cpu = await cpuAtRest(product, AT_REST_SECONDS);
+  progress(`at rest: ${cpu.toFixed(1)} % of a core with ${SHOOTS} Shoots`);
+
+  forwarded.reset();
+  const changed = watchChanges(seed.client, names);
+  const started = performance.now();
+  const edit = { data: { repositoryBranch: 'edited' } };
+  await seed.client.mergePatch(
+    resources.configMaps,
+    { namespace: PROJECT_NAMESPACE, name: 'flux-config' },
+    edit,
+    write,
+  );
+  const heard = await forwarded.until(SHOOTS);
+  progress(`${forwarded.total()} changes forwarded`);
+  const ran = await changed;
+  const repeated = forwarded.total() - SHOOTS;
+  stopping.abort();
+  await stamps;
+  return {
+    heard: { value: (heard - started) / 1000, note: repeated === 0 ? 'each once' : `${repeated} more than once` },
+    run: { value: (ran - started) / 1000, note: clusters.servedBy },
+    cpu: { value: cpu * 2, note: `twice that of ${SHOOTS} over ${AT_REST_SECONDS} s` },
+  };
+}
+
+/** Counts the changes that `fan-out` reports in its log. */
+function countForwarded() {
+  let total = 0;
+  let listener = () => {};
+  return {
+    onLog(line: string) {
+      const [, changes] = /"message":"changes forwarded".*"changes":(\d+)/.exec(line) ?? [];
+      if (changes === undefined) return;
+      total += Number(changes);
+      listener();
+    },
+    total: () => total,
+    reset: () => {
+      total = 0;
+    },
+    /** Resolves with the clock's time at which so many were forwarded. */
+    until: (count: number) =>
+      new Promise<number>((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error(`Only ${total} changes were forwarded.`)), GIVE_UP_MS);
+        listener = () => {
+          if (total < count) return;
+          clearTimeout(timer);
+          resolve(performance.now());
+        };
+        listener();
+      }),
+  };
+}
+
+/** Resolves with the clock's time at which the sync of every control plane has another generation. */
+async function watchChanges(seed: KubeClient, namespaces: readonly string[]): Promise<number> {
+  const waiting = new Set(namespaces);
+  const { resourceVersion } = await seed.list(resources.managedResources, { limit: 1 });
+  const fieldSelector = `metadata.name=${managedResourceNames.sync}`;
+  const signal = AbortSignal.timeout(GIVE_UP_MS);
+  const options = { resourceVersion, fieldSelector, metadataOnly: true, timeoutSeconds: 3600, signal };
+  for await (const { type, object } of seed.watch(resources.managedResources, options)) {
+    if (type !== 'BOOKMARK') waiting.delete(object.metadata.namespace ?? '');
+    if (waiting.size === 0) return performance.now();
+  }
+  throw new Error(`${waiting.size} Shoots did not get the edit.`);
+}

@@ -1,0 +1,177 @@
+// SQS and Lambda's event source mapping for tests: fauxqs speaks SQS's protocol in this process.
+import {
+  CreateQueueCommand,
+  DeleteMessageBatchCommand,
+  type Message,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import type { ProcessDependencies, QueueFunction } from '../events/run/runner.ts';
+import { lazySqs } from '../events/sqs/connect.ts';
+import { createSqsLambda } from '../events/sqs/lambda.ts';
+import { BATCH_SIZE, VISIBILITY_SECONDS } from '../events/sqs/limits.ts';
+import { DELAY, prefixedQueueUrls, type QueueUrls, queueNames } from '../events/sqs/queues.ts';
+import { createSender, type Sender } from '../events/sqs/sender.ts';
+import { tagsOf } from '../events/sqs/served-seeds.ts';
+import { createVisibility } from '../events/sqs/visibility.ts';
+import { lambdaContext } from '../events/testing.ts';
+import type { FunctionDefinition } from '../shared/runtime/definition.ts';
+
+/** SQS's wire protocol, served by this process. */
+export interface Emulator {
+  /** For example `http://127.0.0.1:40123`. */
+  endpoint: string;
+  stop(): Promise<void>;
+}
+
+/** Queues of functions in an emulator, and a sender to them. */
+export interface Queues {
+  endpoint: string;
+  queues: QueueUrls;
+  sender: Sender;
+  stop(): Promise<void>;
+}
+
+type Definition = Pick<FunctionDefinition, 'name' | 'queue'>;
+
+/** Starts SQS in memory, reachable from this machine only. */
+export async function startEmulator(): Promise<Emulator> {
+  // Its own start function would listen on all addresses.
+  const { buildApp } = await import('fauxqs');
+  const app = buildApp({ logger: false });
+  const endpoint = await app.listen({ port: 0, host: '127.0.0.1' });
+  return { endpoint, stop: () => app.close() };
+}
+
+/** Creates the queues of functions, as their deployment does, with the record of the seeds that it serves. */
+export async function createQueues(
+  endpoint: string,
+  definitions: Definition[],
+  { prefix = 'shoot-flux-', seeds = [] as string[] } = {},
+): Promise<Queues> {
+  const sqs = lazySqs({ endpoint });
+  const { client } = await sqs();
+  for (const definition of definitions) {
+    const { name, queue } = definition;
+    const names = queueNames(definition, prefix);
+    const fifo: Record<string, string> = queue === 'standard' ? {} : { FifoQueue: 'true' };
+    const visible = { VisibilityTimeout: String(VISIBILITY_SECONDS) };
+    const tags = name === DELAY ? tagsOf(seeds) : {};
+    await client.send(new CreateQueueCommand({ QueueName: names.deadLetterQueue, Attributes: fifo }));
+    await client.send(new CreateQueueCommand({ QueueName: names.queue, Attributes: { ...fifo, ...visible }, tags }));
+  }
+  const queues = prefixedQueueUrls(`${endpoint}/000000000000/${prefix}`);
+  return { endpoint, queues, sender: createSender({ sqs, queues }), stop: async () => client.destroy() };
+}
+
+/** Opens the queues of functions in an emulator of their own. */
+export async function openQueues(definitions: Definition[]): Promise<Queues> {
+  const emulator = await startEmulator();
+  const queues = await createQueues(emulator.endpoint, definitions);
+  return {
+    ...queues,
+    async stop() {
+      await queues.stop();
+      await emulator.stop();
+    },
+  };
+}
+
+/** A queue, and the function that gets its messages. */
+export interface EventSource {
+  client: SQSClient;
+  queueUrl: string;
+  invoke(event: SQSEvent): Promise<SQSBatchResponse | undefined>;
+  /** Batches at a time. Default 2. */
+  concurrency?: number;
+  batchSize?: number;
+}
+
+/** Does for one queue what Lambda's event source mapping does. */
+export function startEventSource(source: EventSource): { stop(): Promise<void> } {
+  const { client, queueUrl: QueueUrl, invoke, concurrency = 2 } = source;
+  let isStopped = false;
+  const runBatch = async (Records: SQSRecord[]): Promise<void> => {
+    const failed = failedMessages(await invoke({ Records }), Records);
+    const Entries = Records.filter(({ messageId }) => !failed.has(messageId)).map(({ receiptHandle }, index) => ({
+      Id: String(index),
+      ReceiptHandle: receiptHandle,
+    }));
+    if (Entries.length > 0) await client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+  };
+  /** One of the batches at a time: receives when it is free. */
+  const slot = async (): Promise<void> => {
+    while (!isStopped) {
+      const messages = await receive(source).catch(() => []);
+      // After an error the messages appear again when their visibility timeout ends.
+      if (messages.length > 0) await runBatch(messages).catch(() => {});
+    }
+  };
+  const slots = Array.from({ length: concurrency }, slot);
+  return {
+    async stop() {
+      isStopped = true;
+      await Promise.all(slots);
+    },
+  };
+}
+
+/** A receive waits for a second, because a stop waits for it. */
+async function receive({ client, queueUrl, batchSize = BATCH_SIZE }: EventSource): Promise<SQSRecord[]> {
+  const command = new ReceiveMessageCommand({
+    QueueUrl: queueUrl,
+    MaxNumberOfMessages: batchSize,
+    WaitTimeSeconds: 1,
+    MessageSystemAttributeNames: ['All'],
+    MessageAttributeNames: ['All'],
+  });
+  const { Messages = [] } = await client.send(command);
+  return Messages.map(recordOf);
+}
+
+/** Converts a received message to the form in which Lambda hands it to a function. */
+function recordOf(message: Message): SQSRecord {
+  const { MessageId = '', ReceiptHandle = '', Body = '', MD5OfBody = '', Attributes } = message;
+  return {
+    messageId: MessageId,
+    receiptHandle: ReceiptHandle,
+    body: Body,
+    md5OfBody: MD5OfBody,
+    attributes: Attributes as unknown as SQSRecord['attributes'],
+    messageAttributes: {},
+    eventSource: 'aws:sqs',
+    eventSourceARN: 'arn:aws:sqs:local:000000000000:test',
+    awsRegion: 'local',
+  };
+}
+
+/** Returns the ids that stay in the queue. Lambda fails the whole batch for an id that is not of it. */
+function failedMessages(response: SQSBatchResponse | undefined, records: SQSRecord[]): Set<string> {
+  const all = new Set(records.map(({ messageId }) => messageId));
+  const failed = new Set(response?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier));
+  return [...failed].every((id) => all.has(id)) ? failed : all;
+}
+
+/** Runs the Lambdas of functions for what is in their queues. */
+export async function startLambdas(
+  { endpoint, queues, sender }: Queues,
+  functions: QueueFunction[],
+  dependenciesOf: (definition: FunctionDefinition) => ProcessDependencies,
+): Promise<{ stop(): Promise<void> }> {
+  const sqs = lazySqs({ endpoint });
+  const { client } = await sqs();
+  const sources = functions.map((queueFunction) => {
+    const { definition } = queueFunction;
+    const queueUrl = queues.queue(definition.name);
+    const visibility = createVisibility(sqs, queueUrl);
+    const lambda = createSqsLambda(queueFunction, { ...dependenciesOf(definition), sender, visibility });
+    return startEventSource({ client, queueUrl, invoke: (event) => lambda(event, lambdaContext(definition.name, 10)) });
+  });
+  return {
+    async stop() {
+      await Promise.all(sources.map((source) => source.stop()));
+      client.destroy();
+    },
+  };
+}
