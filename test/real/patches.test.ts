@@ -263,7 +263,7 @@ function ours(patches: Patch[]): Result {
 const byRef = (list: KubeObject[]) => new Map(list.map((object) => [objectRef(object), object]));
 
 /** We refuse more than kustomize: what would reach beyond the installed objects, and targets without an object. */
-const GUARD = /changes the|gives |deletes |sets metadata|sets the key|without an installed object/;
+const GUARD = /changes the|gives |deletes |sets metadata|sets the key|selects no installed object/;
 
 async function compare(cases: Patch[][]): Promise<{ same: number; refused: number; differences: unknown[] }> {
   await using place = await files({});
