@@ -2,25 +2,21 @@ import { fluxConfigObject } from '../../shared/config/flux-config-map.ts';
 import { projectLayers } from '../../shared/config/project-layers.ts';
 import type { ConfigInputs } from '../../shared/config/types.ts';
 import { type ConfigError, issueText, RetryableError, withFullStop } from '../../shared/errors.ts';
-import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
-import { HIBERNATED } from '../../shared/gardener/operation.ts';
+import { HIBERNATED, RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/operation.ts';
 import { withShoot } from '../../shared/gardener/shoot-client.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { notifyShoot } from './notify-shoot.ts';
 import { releasable } from './plan/changes.ts';
 import { writtenDeletionPolicy } from './plan/deletion-policy.ts';
-import { leftAlone } from './plan/foreign.ts';
-import type { Obstacle } from './plan/obstacle.ts';
-import { namesOutOfScope } from './plan/scope.ts';
+import { namesOutOfScope, type Obstacle } from './plan/scope.ts';
 import { readLayers } from './read/configuration.ts';
-import { type ControlPlane, contentNameOf, findManagedResource } from './read/control-plane.ts';
-import { RELEASED, release } from './release.ts';
-import { oldestDeletion, type Run, waitOn } from './run.ts';
+import { type ControlPlane, contentNameOf, findManagedResource, RELEASED, release } from './read/control-plane.ts';
+import { oldestDeletion, type Run, waitFor, waitOn } from './run.ts';
 import { restartOperator } from './shoot/adopt.ts';
-import { removeProtection } from './shoot/remove-protection.ts';
-import { waitFor } from './wait.ts';
+import { leftAlone } from './shoot/installed-flux.ts';
+import { removeProtection } from './shoot/protection.ts';
+import { notifyShoot } from './shoot-events.ts';
 
 /**
  * Neither the resource-manager nor the shoot's API runs: reports success without touching the shoot (trap 17). Records the

@@ -12,9 +12,10 @@ import {
   legacyNames,
   managedResourceNames,
   ourLabelSelector,
+  rejectedNamespace,
 } from '../../shared/gardener/managed-resource.ts';
 import { clusterOf, extensionOf, managedResourceOf } from '../../shared/gardener/read-objects.ts';
-import { traitLabels } from '../../shared/gardener/shoot-traits.ts';
+import { traitLabels } from '../../shared/gardener/shoot-facts.ts';
 import {
   type Cluster,
   EXTENSION_TYPE,
@@ -26,7 +27,6 @@ import {
 } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { type FunctionDefinition, ownKey } from '../../shared/runtime/definition.ts';
-import { rejectedNamespace } from './plan/unknown-namespace.ts';
 
 /** Installs Flux and its configuration into a Shoot, and updates both as far as the sync mode allows. */
 export const definition: FunctionDefinition = {

@@ -1,5 +1,5 @@
 import { RetryableError, retryWithin } from '../../shared/errors.ts';
-import { loadExtension } from '../../shared/gardener/load-extension.ts';
+import { loadExtension } from '../../shared/gardener/gate.ts';
 import { askedOperation, isNewlyAsked } from '../../shared/gardener/operation.ts';
 import type { Cluster } from '../../shared/gardener/types.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
@@ -9,8 +9,7 @@ import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { reconcile } from './reconcile.ts';
 import { createReporter } from './reporter.ts';
 import type { Run } from './run.ts';
-import { releaseLeftovers } from './uninstall/leftovers.ts';
-import { migrate, remove, yieldToShootDeletion } from './uninstall/operations.ts';
+import { migrate, releaseLeftovers, remove, yieldToShootDeletion } from './uninstall/operations.ts';
 
 /** gardenlet gives an operation three minutes: back-off must not use them up (trap 13). */
 const RETRY_IN_FLIGHT_SECONDS = 15;

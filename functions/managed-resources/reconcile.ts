@@ -2,21 +2,14 @@ import { behaviourChanges, behaviourText } from '../../shared/flux/behaviour-cha
 import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
 import { withShoot } from '../../shared/gardener/shoot-client.ts';
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { deliverByManagedResource, pauseWhilePending } from './deliver/by-managed-resource.ts';
+import { deliverByManagedResource, pauseWhilePending } from './deliver/deliver.ts';
+import { isStillApplying } from './deliver/judge.ts';
 import { withNextCheck } from './deliver/next-check.ts';
-import { deliverRestored } from './deliver/restored.ts';
-import { isStillApplying } from './deliver/still-applying.ts';
+import { deliverRestored, surplusOf } from './deliver/restored.ts';
 import { reportHibernated, reportObstacle, takeOver } from './endings.ts';
-import { migrateStoredObjects } from './migrate.ts';
-import { isNewsOfApplying } from './news.ts';
-import { notifyShoot } from './notify-shoot.ts';
-import { objectRef } from './objects.ts';
-import { mayDropVersions } from './plan/dropped-versions.ts';
-import type { Obstacle } from './plan/obstacle.ts';
 import { makePlan, type Plan } from './plan/plan.ts';
-import { isLeftProtected, namespaceRef } from './plan/protection.ts';
-import { updateScope } from './plan/scope.ts';
-import { surplusOf } from './plan/surplus.ts';
+import { type Obstacle, updateScope } from './plan/scope.ts';
+import { mayDropVersions } from './plan/stored-versions.ts';
 import {
   type Configuration,
   type Layers,
@@ -26,12 +19,13 @@ import {
 } from './read/configuration.ts';
 import { type ControlPlane, readControlPlane } from './read/control-plane.ts';
 import { readPlanParts } from './read/plan-parts.ts';
-import { endRollout } from './rollout/end.ts';
-import { needsTurn } from './rollout/needs-turn.ts';
-import { waitForTurn } from './rollout/turn.ts';
-import { oldestDeletion, type Run, waitOn } from './run.ts';
+import { endRollout, needsTurn, waitForTurn } from './rollout/rollout.ts';
+import { isNewsOfApplying, oldestDeletion, type Run, waitOn } from './run.ts';
 import { adoptObjects } from './shoot/adopt.ts';
-import { removeLeftProtection } from './shoot/remove-protection.ts';
+import { migrateStoredObjects } from './shoot/migrate-stored.ts';
+import { objectRef } from './shoot/objects.ts';
+import { isLeftProtected, namespaceRef, removeLeftProtection } from './shoot/protection.ts';
+import { notifyShoot } from './shoot-events.ts';
 
 /**
  * Handles Create, Reconcile and Restore: reads, decides the scope, plans, and delivers the plan. Each delivery records

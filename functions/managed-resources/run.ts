@@ -1,10 +1,12 @@
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/operation.ts';
 import type { Cluster, OperationType } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import type { KubeObject } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { Context } from '../../shared/runtime/context.ts';
 import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import type { Reporter } from './reporter.ts';
+import type { Recorded, Reporter } from './reporter.ts';
 
 /** One execution of this function for one Extension. */
 export interface Run {
@@ -51,4 +53,45 @@ export function waitOn({ context }: Run, since: string | undefined, shortest: nu
 /** The earliest time at which the deletion of one of these objects was asked for. */
 export function oldestDeletion(objects: Iterable<KubeObject>): string | undefined {
   return [...objects].flatMap(({ metadata }) => metadata.deletionTimestamp ?? []).sort()[0];
+}
+
+/**
+ * Ends a run that lacks something which may still come, such as a copy or a key pair: requeues soon, and reports an error
+ * when it takes long.
+ */
+export async function waitFor(run: Run, sentence: string, recorded: Recorded = {}): Promise<Outcome> {
+  const { reporter, isNewlyAsked } = run;
+  const { lastOperation: last, lastError } = reporter.current().status ?? {};
+  if (!isNewlyAsked && last?.state === 'Error' && lastError?.description === sentence) return retryLater(run);
+  const isWaiting = !isNewlyAsked && last?.state === 'Processing' && last.description === sentence;
+  const waited = isWaiting ? secondsInFlight(run) : 0;
+  if (!isWaiting) await reporter.processing(sentence);
+  // Also where it was reported before: the run that did so may have been killed right after.
+  await reporter.accept();
+  if (waited >= PATIENCE_SECONDS) {
+    await reporter.failed(sentence, [RETRYABLE_CONFIGURATION_PROBLEM], recorded);
+    return retryLater(run);
+  }
+  return requeueAfter(5);
+}
+
+/**
+ * True when nothing but its ManagedResources has woken a run, beside its own recheck: what was recorded goes on. Such a run
+ * may leave out what other runs are certain to do: those for a request, an edit, a Secret of the project, and the hourly
+ * resync (decision 65).
+ */
+export function isNewsOfApplying({
+  context,
+  isAsked,
+}: Pick<Run, 'isAsked'> & { context: { causes: readonly Cause[] } }): boolean {
+  const { causes } = context;
+  if (isAsked || !causes.some(isOfManagedResource)) return false;
+  // With attempts, it is the retry of a run that may have had any cause.
+  return causes.every(
+    (cause) => isOfManagedResource(cause) || (cause.type === 'notBefore' && cause.attempt === undefined),
+  );
+}
+
+function isOfManagedResource(cause: Cause): boolean {
+  return cause.type === 'object' && cause.kind === resources.managedResources.kind;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Line } from '../../shared/gardener/status/line.ts';
+import type { Line } from '../../shared/gardener/status-map.ts';
 import { decide, secondsUntilShown, transition } from './decide.ts';
 import type { FluxState } from './flux-state.ts';
 

@@ -1,4 +1,4 @@
-import type { Line } from '../../shared/gardener/status/line.ts';
+import type { Line } from '../../shared/gardener/status-map.ts';
 import { secondsSince } from '../../shared/runtime/growing-pause.ts';
 import type { FluxState } from './flux-state.ts';
 

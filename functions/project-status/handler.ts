@@ -1,10 +1,8 @@
 import { CreationRefusedError } from '../../shared/gardener/creation-refused.ts';
 import { isOurs } from '../../shared/gardener/gate.ts';
 import { clusterOf, extensionOf } from '../../shared/gardener/read-objects.ts';
-import { secondsUntilOver } from '../../shared/gardener/rollout/state.ts';
-import { ROLLOUT_STATE, readState } from '../../shared/gardener/rollout/text.ts';
-import type { Line } from '../../shared/gardener/status/line.ts';
-import { isOwn, publishedLine, shootAfter } from '../../shared/gardener/status/status-map.ts';
+import { ROLLOUT_STATE, readState, secondsUntilOver } from '../../shared/gardener/rollout.ts';
+import { isOwn, type Line, publishedLine, shootAfter } from '../../shared/gardener/status-map.ts';
 import { type Extension, OPERATION_ANNOTATION, type Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AlreadyExistsError } from '../../shared/kube/errors.ts';

@@ -1,8 +1,7 @@
 import { FLUX_STATUS, STATUS_OWNER } from '../../shared/config/project-config.ts';
 import { CREATION_REFUSED } from '../../shared/gardener/creation-refused.ts';
 import { type EventSubject, eventAbout } from '../../shared/gardener/event.ts';
-import type { Line } from '../../shared/gardener/status/line.ts';
-import { countOf, MOST_KEYS } from '../../shared/gardener/status/status-map.ts';
+import { countOf, type Line, MOST_KEYS } from '../../shared/gardener/status-map.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';

@@ -1,14 +1,14 @@
-import { ROLLOUT_STATE, readState, rolloutData } from '../../shared/gardener/rollout/text.ts';
-import type { Line } from '../../shared/gardener/status/line.ts';
+import { ROLLOUT_STATE, readState, rolloutData } from '../../shared/gardener/rollout.ts';
 import {
   changesFor,
   countOf,
   createStatusMap,
   isOwn,
+  type Line,
   readyShootsOf,
   shootsOf,
   statusMapName,
-} from '../../shared/gardener/status/status-map.ts';
+} from '../../shared/gardener/status-map.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { ConflictError, InvalidError, NotFoundError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';

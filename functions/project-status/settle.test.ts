@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PLACE_SECONDS, type RolloutState, secondsUntilOver } from '../../shared/gardener/rollout/state.ts';
+import { PLACE_SECONDS, type RolloutState, secondsUntilOver } from '../../shared/gardener/rollout.ts';
 import { type Result, settle } from './settle.ts';
 import { nextOf } from './wake.ts';
 

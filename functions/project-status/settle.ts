@@ -1,4 +1,4 @@
-import { isUnderWay, MOST_FAILED, type RolloutState, stateAt } from '../../shared/gardener/rollout/state.ts';
+import { isUnderWay, MOST_FAILED, type RolloutState, stateAt } from '../../shared/gardener/rollout.ts';
 
 /** What has become of a Shoot. */
 export interface Result {

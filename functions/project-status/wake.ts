@@ -1,8 +1,14 @@
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
-import { compareOrder, isPaused, mostInProgress, type RolloutState } from '../../shared/gardener/rollout/state.ts';
-import { ROLLOUT_STATE, readState } from '../../shared/gardener/rollout/text.ts';
+import {
+  compareOrder,
+  isPaused,
+  mostInProgress,
+  ROLLOUT_STATE,
+  type RolloutState,
+  readState,
+} from '../../shared/gardener/rollout.ts';
 import { changesFor } from '../../shared/gardener/shoot-changes.ts';
-import { shootsOf } from '../../shared/gardener/status/status-map.ts';
+import { shootsOf } from '../../shared/gardener/status-map.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';

@@ -1,4 +1,4 @@
-import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/operation.ts';
 import type { Applied, Condition } from '../../shared/gardener/types.ts';
 import { type RefusalKind, refusalIn } from '../../shared/kube/refusal.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';

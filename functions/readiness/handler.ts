@@ -1,4 +1,4 @@
-import { loadExtension } from '../../shared/gardener/load-extension.ts';
+import { loadExtension } from '../../shared/gardener/gate.ts';
 import { allApplied, listManagedResources } from '../../shared/gardener/managed-resource.ts';
 import { withShoot } from '../../shared/gardener/shoot-client.ts';
 import type { Applied, Cluster, Extension, OperationType } from '../../shared/gardener/types.ts';

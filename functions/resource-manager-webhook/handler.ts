@@ -5,7 +5,7 @@ import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
 import { PROVIDER_CONFIG } from '../../shared/config/provider-config.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../shared/config/types.ts';
 import { ConfigError, type ConfigIssue, ShootFluxError } from '../../shared/errors.ts';
-import { shootTraits } from '../../shared/gardener/shoot-traits.ts';
+import { shootTraits } from '../../shared/gardener/shoot-facts.ts';
 import { type Cluster, EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';

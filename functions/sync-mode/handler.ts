@@ -1,4 +1,4 @@
-import { loadExtension } from '../../shared/gardener/load-extension.ts';
+import { loadExtension } from '../../shared/gardener/gate.ts';
 import { allApplied, listManagedResources } from '../../shared/gardener/managed-resource.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Handler } from '../../shared/runtime/context.ts';

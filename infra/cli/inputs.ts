@@ -11,7 +11,7 @@ import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
 import { asObject, asString, withoutNulls } from '../../shared/config/values.ts';
 import { ConfigError, ShootFluxError } from '../../shared/errors.ts';
-import { shootTraits } from '../../shared/gardener/shoot-traits.ts';
+import { shootTraits } from '../../shared/gardener/shoot-facts.ts';
 import { type Cluster, EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
 import { missing } from './clusters.ts';
 import { type Option, type Terminal, UsageError, type Values } from './option.ts';

@@ -3,9 +3,17 @@ import { SHARD_KEY } from '../config/custom-options.ts';
 import type { FluxInstall } from '../config/types.ts';
 import { stepByStep } from '../event-loop.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import type { Customisation, Customised } from './customisation.ts';
-import { componentOf, type EnvironmentVariable, specOf, withController, withPod } from './deployment.ts';
-import { serviceHost, withFlags } from './flags.ts';
+import {
+  type Customisation,
+  type Customised,
+  componentOf,
+  type EnvironmentVariable,
+  serviceHost,
+  specOf,
+  withController,
+  withFlags,
+  withPod,
+} from './deployment.ts';
 import { patchSteps } from './patches/apply.ts';
 import { parsePatches } from './patches/parse-all.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FluxInstall } from '../config/types.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { withFlags } from './flags.ts';
+import { withFlags } from './deployment.ts';
 import { installObjects } from './install.ts';
 import type { Release } from './release.ts';
 import { fluxInstall, object, standInRelease } from './testing.ts';

@@ -3,7 +3,7 @@ import { type Origins, originOf } from '../config/origins.ts';
 import type { FluxInstall } from '../config/types.ts';
 import { ConfigError } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { type ControllerFlags, serviceHost, withFlags } from './flags.ts';
+import { type ControllerFlags, serviceHost, withFlags } from './deployment.ts';
 import type { ImageDigests, Release } from './release.ts';
 
 /** Files of a release that are not components. */
@@ -212,4 +212,19 @@ function lockdownOf(name: string, { tenantDefaultServiceAccount = 'default' }: F
     'no-remote-bases': name === 'kustomize-controller' ? 'true' : undefined,
     'default-service-account': artifactConsumers.includes(name) ? tenantDefaultServiceAccount : undefined,
   };
+}
+
+/**
+ * A kustomize-controller leaves an object with these annotations alone, whatever its sources hold: a repository with its
+ * own `gotk-components.yaml` must not fight with us about Flux (docs/flux-facts.md, decision 51).
+ */
+export const protection = {
+  'kustomize.toolkit.fluxcd.io/ssa': 'Ignore',
+  'kustomize.toolkit.fluxcd.io/prune': 'Disabled',
+} as const;
+
+/** Returns an installed object with the protection. Its Pods stay: only the metadata of the object itself changes. */
+export function withProtection(object: KubeObject): KubeObject {
+  const annotations = { ...object.metadata.annotations, ...protection };
+  return { ...object, metadata: { ...object.metadata, annotations } };
 }

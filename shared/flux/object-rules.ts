@@ -3,10 +3,11 @@ import { pathText } from '../config/issues.ts';
 import { limits, MOST_ISSUES_OF_A_PART } from '../config/limits.ts';
 import { originOf } from '../config/origins.ts';
 import type { EffectiveConfig } from '../config/types.ts';
+import { asObject } from '../config/values.ts';
 import type { ConfigIssue } from '../errors.ts';
+import type { KubeObject } from '../kube/resource.ts';
 import type { CrdSchema, SchemaProblem } from './crd-schema.ts';
 import { configuredObjects, customResourceIn } from './custom-resources.ts';
-import { hasRareFields } from './rare-fields.ts';
 import type { Release } from './release.ts';
 
 /**
@@ -102,4 +103,16 @@ function parsed(rule: string): ReturnType<typeof parse> {
 function hasLongText(value: unknown): boolean {
   if (typeof value === 'string') return value.length > limits.text.most;
   return typeof value === 'object' && value !== null && Object.values(value).some(hasLongText);
+}
+
+/** Fields of sources and Kustomizations that no rule of a CRD is about. Most Shoots have no others. */
+const PLAIN = new Set(
+  'url ref interval timeout suspend secretRef path prune sourceRef targetNamespace wait force retryInterval dependsOn patches postBuild decryption'.split(
+    ' ',
+  ),
+);
+
+/** True for an object with fields that rules of its CRD may be about: only then is their code loaded. */
+export function hasRareFields(object: KubeObject | undefined): boolean {
+  return Object.keys(asObject(object?.spec) ?? {}).some((field) => !PLAIN.has(field));
 }

@@ -3,13 +3,14 @@ import { FLUX_VARIABLES } from '../config/project-config.ts';
 import { referencedNames } from '../config/references.ts';
 import type { CopiedSecret, EffectiveConfig } from '../config/types.ts';
 import { ConfigError, type ConfigIssue, MOST_ISSUES } from '../errors.ts';
-import { canBeSuspended, configuredObjects, customResourceIn, specIssues } from '../flux/custom-resources.ts';
+import { canBeSuspended, configuredObjects, customResourceIn, isCrd, specIssues } from '../flux/custom-resources.ts';
+import { customise, isCustomised } from '../flux/customise.ts';
+import { installObjects, withProtection } from '../flux/install.ts';
 import type { ConfigMapContent, ObjectGroups, RenderInputs, SecretContent } from '../flux/release.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { SYSTEM_NAMESPACES } from '../kube/system-namespaces.ts';
-import { installGroups } from './install-groups.ts';
-import { DELETE_ON_INVALID_UPDATE } from './managed-resource.ts';
-import { annotated, withHealthMark, withKeepObject } from './marks.ts';
+import { createRecentlyUsed } from '../recently-used.ts';
+import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT, ONLY_CREATE } from './managed-resource.ts';
 
 /**
  * Labels of Secrets and ConfigMaps. The Go extension of the same name sets the first, and its users select by it. With the
@@ -130,4 +131,94 @@ function otherNamespaces(objects: KubeObject[], fluxNamespace: string): KubeObje
     .filter((name) => name !== fluxNamespace && !SYSTEM_NAMESPACES.includes(name))
     .sort()
     .map((name) => withKeepObject({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }));
+}
+
+/** The objects that install Flux. */
+export type InstallGroups = Pick<ObjectGroups, 'crds' | 'controllers'>;
+
+/** By release and options, weighed in bytes. It has room for a hundred sets of options without patches. */
+const rendered = createRecentlyUsed<InstallGroups>(12_000_000);
+
+/**
+ * What is being rendered now: Shoots that need the same wait for one result. Also by origins, because an error names the
+ * object of its user.
+ */
+const rendering = new Map<string, Promise<InstallGroups>>();
+
+/**
+ * Measured: 900 without patches, with its part of the compressed content, because objects share with the release what no
+ * option changes.
+ */
+const BYTES_OF_OBJECT = 2000;
+
+/** Measured: up to 4, for each character of JSON that patches add, in objects with a thousand short fields. */
+const BYTES_OF_CHARACTER = 8;
+
+/**
+ * Renders the installation; others get their turn while patches are applied. Returns the same arrays for all Shoots with
+ * the same options, so that callers can cache by them what they derive (JSON, hash, compressed content).
+ * @throws ConfigError when the release lacks a component, or a patch cannot be applied
+ */
+export function installGroups(inputs: RenderInputs): Promise<InstallGroups> {
+  const key = keyOf(inputs);
+  const known = rendered.get(key);
+  if (known !== undefined) return Promise.resolve(known);
+  const keyOfUser = key + JSON.stringify(inputs.config.origins);
+  const pending = rendering.get(keyOfUser) ?? render(inputs, key).finally(() => rendering.delete(keyOfUser));
+  rendering.set(keyOfUser, pending);
+  return pending;
+}
+
+function keyOf({ config, release, ownsNamespace, shootHealth, policy }: RenderInputs): string {
+  // The policy judges what patches make.
+  const options = [config.flux, ownsNamespace, shootHealth, isCustomised(config.flux) && policy];
+  return JSON.stringify([release.version, release.digest, ...options]);
+}
+
+async function render({ config, release, policy, ownsNamespace, shootHealth }: RenderInputs, key: string) {
+  const { flux: install, origins } = config;
+  const plain = installObjects(release, install, origins);
+  const { objects, added } = await customise(plain, { install, version: release.version, origins, policy });
+  const groups = grouped(objects, ownsNamespace, shootHealth);
+  rendered.set(key, groups, key.length + objects.length * BYTES_OF_OBJECT + Math.max(0, added) * BYTES_OF_CHARACTER);
+  return groups;
+}
+
+function grouped(objects: KubeObject[], ownsNamespace: boolean, shootHealth: boolean): InstallGroups {
+  const installed = objects.map(withProtection);
+  const namespace = installed.filter(({ kind }) => kind === 'Namespace' && ownsNamespace).map(withKeepObject);
+  // Removing a component must not delete its CRDs, and with them the custom resources of the user.
+  const crds = [...namespace, ...installed.filter(isCrd).map(withKeepObject)];
+  const controllers = installed.filter((object) => object.kind !== 'Namespace' && !isCrd(object)).map(withLastingClaim);
+  return { crds: withHealthMark(crds, shootHealth), controllers: withHealthMark(controllers, shootHealth) };
+}
+
+/**
+ * Marks a PersistentVolumeClaim. The resource-manager replaces objects as a whole, which the API server refuses for a
+ * claim that is bound. And it deletes first, and waits: a claim is only gone when no Pod uses it any more.
+ */
+function withLastingClaim(object: KubeObject): KubeObject {
+  return object.kind === 'PersistentVolumeClaim' ? annotated(withKeepObject(object), ONLY_CREATE) : object;
+}
+
+const SKIP_HEALTH_CHECK = 'resources.gardener.cloud/skip-health-check';
+
+/**
+ * Keeps an object in the shoot when it leaves its ManagedResource. Must not be combined with
+ * `resources.gardener.cloud/ignore`: the resource-manager reads `keep-object` from the live object and would then never
+ * write it to an existing Namespace.
+ */
+export function withKeepObject(object: KubeObject): KubeObject {
+  return annotated(object, KEEP_OBJECT);
+}
+
+/** Marks objects as not counting for the Shoot's health. @param shootHealth true: they count, and get no mark */
+export function withHealthMark(objects: KubeObject[], shootHealth: boolean): KubeObject[] {
+  return shootHealth ? objects : objects.map((object) => annotated(object, SKIP_HEALTH_CHECK));
+}
+
+/** Sets an annotation of the resource-manager to `true`. */
+export function annotated(object: KubeObject, annotation: string): KubeObject {
+  const annotations = { ...object.metadata.annotations, [annotation]: 'true' };
+  return { ...object, metadata: { ...object.metadata, annotations } };
 }

@@ -1,6 +1,5 @@
 import type { KubeClient } from '../kube/client.ts';
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
-import { isTrue } from './is-true.ts';
 import { isContentSecretName, isSecretReference, secretReference } from './managed-resource-content.ts';
 import { managedResourceOf } from './read-objects.ts';
 import { type Applied, type Condition, type ManagedResource, ORIGIN, ORIGIN_LABEL } from './types.ts';
@@ -128,4 +127,27 @@ export function allApplied(applied: Applied, live: ManagedResource[]): boolean {
       return resource !== undefined && isCurrent(resource, secretName) && applyState(resource).state === 'applied';
     })
   );
+}
+
+/** Parses an annotation as Gardener does, with Go's notations of a boolean. */
+export function isTrue(value: string | undefined): boolean {
+  return value !== undefined && ['1', 't', 'T', 'true', 'TRUE', 'True'].includes(value);
+}
+
+/**
+ * Returns the namespace that the resource-manager may not write into: before Gardener v1.147, or without the argument
+ * that the webhook adds (rule 3).
+ */
+export function rejectedNamespace(resource: ManagedResource): string | undefined {
+  const state = applyState(resource);
+  return state.state === 'failing' ? unknownNamespace(state.message) : undefined;
+}
+
+/**
+ * Returns the namespace in "unable to get: flux-system/x because of unknown namespace for the cache". A webhook of the
+ * Shoot may use the same words.
+ */
+export function unknownNamespace(message: string): string | undefined {
+  const found = /unable to get: ([^/\s]+)\/\S+ because of unknown namespace for the cache/.exec(message);
+  return found === null || /denied (?:the )?request/.test(message.slice(0, found.index)) ? undefined : found[1];
 }

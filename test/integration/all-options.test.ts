@@ -2,7 +2,7 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { builtInKinds } from '../../functions/managed-resources/shoot/kinds.ts';
+import { builtInKinds } from '../../functions/managed-resources/shoot/objects.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { quiet } from '../scenarios/main-job.ts';
 import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';

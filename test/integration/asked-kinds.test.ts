@@ -1,6 +1,6 @@
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { expect, test } from 'vitest';
-import { askedKinds } from '../../functions/managed-resources/shoot/request.ts';
+import { askedKinds } from '../../functions/managed-resources/deliver/requests.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
 import { isCrd } from '../../shared/flux/custom-resources.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';

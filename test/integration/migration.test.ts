@@ -1,6 +1,6 @@
 import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Migrated, migrateStored } from '../../functions/managed-resources/shoot/migrate.ts';
+import { type Migrated, migrateStored } from '../../functions/managed-resources/shoot/migrate-stored.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient, type HttpKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';

@@ -1,6 +1,6 @@
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterAll, expect } from 'vitest';
-import { SUMMARY, summaryOf } from '../../shared/gardener/status/status-map.ts';
+import { SUMMARY, summaryOf } from '../../shared/gardener/status-map.ts';
 import { projectStatusSuite } from '../scenarios/project/suite.ts';
 import { startApisWithShippedRights } from './embedded-apis.ts';
 

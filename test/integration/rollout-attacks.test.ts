@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CONTINUE } from '../../shared/config/project-config.ts';
-import { PLACE_SECONDS } from '../../shared/gardener/rollout/state.ts';
+import { PLACE_SECONDS } from '../../shared/gardener/rollout.ts';
 import { type Fleet, type FleetOptions, startFleet } from '../scenarios/rollout/fleet.ts';
 
 const data = (branch: string, rollout?: string): Record<string, string> => ({

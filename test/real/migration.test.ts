@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Migrated, migrateStored } from '../../functions/managed-resources/shoot/migrate.ts';
+import { type Migrated, migrateStored } from '../../functions/managed-resources/shoot/migrate-stored.ts';
 import { allBehaviourChanges, behaviourChanges } from '../../shared/flux/behaviour-changes.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { compareVersions } from '../../shared/flux/versions.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { objectRef } from '../../functions/managed-resources/objects.ts';
+import { objectRef } from '../../functions/managed-resources/shoot/objects.ts';
 import { makeRelease } from '../../infra/cli/distribution-make.ts';
 import { files, shootFlux } from '../../infra/cli/testing.ts';
 import type { FluxInstall } from '../../shared/config/types.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { objectRef } from '../../functions/managed-resources/objects.ts';
+import { objectRef } from '../../functions/managed-resources/shoot/objects.ts';
 import { files, shootFlux } from '../../infra/cli/testing.ts';
 import type { FluxInstall } from '../../shared/config/types.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';

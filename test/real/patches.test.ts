@@ -6,7 +6,7 @@ import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
-import { objectRef } from '../../functions/managed-resources/objects.ts';
+import { objectRef } from '../../functions/managed-resources/shoot/objects.ts';
 import { files } from '../../infra/cli/testing.ts';
 import type { Patch } from '../../shared/config/types.ts';
 import { ConfigError } from '../../shared/errors.ts';

@@ -5,8 +5,7 @@ import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/
 import { startNodes } from '@shoot-flux/landscape/nodes';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
-import { objectRef, parseRef } from '../../functions/managed-resources/objects.ts';
-import { builtInKinds } from '../../functions/managed-resources/shoot/kinds.ts';
+import { builtInKinds, objectRef, parseRef } from '../../functions/managed-resources/shoot/objects.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { installObjects } from '../../shared/flux/install.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';

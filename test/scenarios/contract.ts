@@ -4,7 +4,7 @@ import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/obje
 import { notReady } from '@shoot-flux/landscape/gardenlet';
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/managed-resources/handler.ts';
-import { objectRef } from '../../functions/managed-resources/objects.ts';
+import { objectRef } from '../../functions/managed-resources/shoot/objects.ts';
 import { handler as readiness } from '../../functions/readiness/handler.ts';
 import { RetryableError, retryWithinSeconds } from '../../shared/errors.ts';
 import {

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { objectRef, parseRef } from '../../functions/managed-resources/objects.ts';
-import { builtInKinds } from '../../functions/managed-resources/shoot/kinds.ts';
+import { builtInKinds, objectRef, parseRef } from '../../functions/managed-resources/shoot/objects.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
-import { installObjects } from '../../shared/flux/install.ts';
-import { protection } from '../../shared/flux/protection.ts';
+import { installObjects, protection } from '../../shared/flux/install.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
 import { type KubeObject, type ObjectMeta, resources } from '../../shared/kube/resource.ts';
 import { fieldsAt } from '../../shared/shapes.ts';

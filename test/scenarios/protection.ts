@@ -1,7 +1,7 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
-import { builtInKinds } from '../../functions/managed-resources/shoot/kinds.ts';
-import { protection } from '../../shared/flux/protection.ts';
+import { builtInKinds } from '../../functions/managed-resources/shoot/objects.ts';
+import { protection } from '../../shared/flux/install.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { type Apis, eventually, type Stage } from './stage.ts';

@@ -1,7 +1,6 @@
-import { managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
+import { managedResourceNames, unknownNamespace } from '../../../shared/gardener/managed-resource.ts';
 import { type Refusal, type RefusalKind, refusalIn } from '../../../shared/kube/refusal.ts';
 import { beginOf, safeText } from '../../../shared/runtime/safe-text.ts';
-import { unknownNamespace } from '../plan/unknown-namespace.ts';
 
 /** The problem and its remedy for each kind of rejection. `by` is never missing where a sentence needs it. */
 const sentences: Record<Exclude<RefusalKind, 'storedVersions'>, (by: string) => [what: string, remedy: string]> = {

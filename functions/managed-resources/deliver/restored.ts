@@ -1,25 +1,76 @@
 import { ShootFluxError } from '../../../shared/errors.ts';
-import { isTrue } from '../../../shared/gardener/is-true.ts';
-import { KEEP_OBJECT } from '../../../shared/gardener/managed-resource.ts';
+import { isTrue, KEEP_OBJECT, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { extensionOf } from '../../../shared/gardener/read-objects.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
+import type { Applied, ManagedResource, OperationType } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import type { Outcome } from '../../../shared/runtime/outcome.ts';
-import { isFluxRef, isPruningRef, isSuspended, objectRef, parseRef } from '../objects.ts';
 import type { Plan } from '../plan/plan.ts';
-import { withSurplus } from '../plan/surplus.ts';
-import type { ControlPlane } from '../read/control-plane.ts';
-import { fieldManager } from '../release.ts';
-import type { Run } from '../run.ts';
-import { kindsOf, resourceOf } from '../shoot/kinds.ts';
-import { carriesOurMark } from '../shoot/mark.ts';
-import { waitFor } from '../wait.ts';
-import { deliverByManagedResource } from './by-managed-resource.ts';
-import { isBeingDeleted, NO_KUBECONFIG, NOT_OURS } from './sentences.ts';
+import { type ControlPlane, fieldManager } from '../read/control-plane.ts';
+import { type Run, waitFor } from '../run.ts';
+import {
+  carriesOurMark,
+  isFluxRef,
+  isPruningRef,
+  isSuspended,
+  kindsOf,
+  objectRef,
+  parseRef,
+  resourceOf,
+} from '../shoot/objects.ts';
+import { deliverByManagedResource } from './deliver.ts';
+
+/** Objects that are never deleted from the shoot: they may hold objects of users (decision 13). */
+const neverDeleted = /^(CustomResourceDefinition\.apiextensions\.k8s\.io|Namespace)\//;
+
+/** What decides whether a plan comes to a control plane whose ManagedResources are still missing. */
+export interface Restoration {
+  previous: Applied | undefined;
+  live: ReadonlyMap<string, ManagedResource>;
+  operation: OperationType;
+}
+
+/**
+ * Returns the refs of objects in the shoot that only the ManagedResources of another seed have known: the last record
+ * names them, the plan does not, and the new resource-manager has never applied them. Until all of the plan is applied,
+ * each change of the plan counts, because the resource-manager may never have applied what it replaces.
+ * @returns undefined where the ManagedResources know everything; an empty list: they do not, but nothing has left
+ */
+export function surplusOf(
+  { contents, released }: Pick<Plan, 'contents' | 'released'>,
+  { previous, live, operation }: Restoration,
+): string[] | undefined {
+  if (previous === undefined) return undefined;
+  // Hibernated, a Shoot is restored first and gets its ManagedResources when it wakes up.
+  const isRestored = live.size === 0 && operation !== 'Create';
+  if (!isRestored && previous.surplus === undefined) return undefined;
+  // Groups that were released before belong to users, whatever the mode is now.
+  const followed = Object.keys(previous.managedResources).flatMap((name) => previous.objects[name] ?? []);
+  const former = [...(previous.surplus ?? []), ...(previous.leaving ?? []), ...followed];
+  const kept = new Set([
+    ...[...contents.values()].flat().map(objectRef),
+    ...released.flatMap((name) => previous.objects[name] ?? []),
+  ]);
+  return [...new Set(former)].filter((ref) => !kept.has(ref) && !neverDeleted.test(ref));
+}
+
+/**
+ * Returns the record with a surplus. Its objects are also recorded as objects of their groups, where an uninstallation
+ * finds them; Flux's own count as pending removal, so that no sync mode releases them suspended.
+ */
+export function withSurplus(record: Applied, previous: Applied | undefined, surplus: string[]): Applied {
+  const objects = { ...record.objects };
+  for (const ref of surplus) {
+    const [name] = Object.entries(previous?.objects ?? {}).find(([, refs]) => refs.includes(ref)) ?? [names.sync];
+    objects[name] = [...new Set([...(objects[name] ?? []), ref])];
+  }
+  const leaving = [...new Set([...(record.leaving ?? []), ...surplus.filter(isFluxRef)])];
+  return { ...record, objects, surplus, ...(leaving.length > 0 && { leaving }) };
+}
 
 /**
  * Delivers a plan to a control plane whose resource-manager does not know what its predecessor on another seed has
@@ -170,4 +221,20 @@ async function deleteOne(shoot: KubeClient, ref: string, kinds: Kinds, isDue: Is
 function locate(ref: string, kinds: Kinds): [Resource | undefined, ObjectName] {
   const { type, name } = parseRef(ref);
   return [kinds[type], name];
+}
+
+/** The description of an operation while the resource-manager applies its objects. */
+export function applying(fluxVersion: string): string {
+  return `Applying Flux ${fluxVersion} and its configuration.`;
+}
+
+export const NO_KUBECONFIG = 'The control plane holds no kubeconfig for the shoot yet.';
+
+/** Why an object that the configuration no longer has stays in the shoot. */
+export const NOT_OURS =
+  'it carries no mark of ours any more, so a user has replaced it; delete it in the shoot if nothing needs it.';
+
+/** Why an object of the configuration is not applied yet. */
+export function isBeingDeleted({ kind, metadata: { namespace, name } }: KubeObject): string {
+  return `${kind} ${namespace}/${name} is being deleted in the shoot and will be recreated afterwards. If this persists, check that the Flux controllers are running.`;
 }

@@ -1,20 +1,61 @@
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { issueText, MOST_ISSUES } from '../../../shared/errors.ts';
-import type { Release } from '../../../shared/flux/release.ts';
+import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
 import { listedCopies, type ResourceReference } from '../../../shared/gardener/references.ts';
-import type { Applied, ImagePlaces } from '../../../shared/gardener/types.ts';
+import type { Applied, ImagePlaces, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { objectRef } from '../objects.ts';
-import { withComponents } from './components.ts';
+import { planRequest, type Requests } from '../deliver/requests.ts';
+import { projectCopies } from '../rollout/keep.ts';
+import { objectRef } from '../shoot/objects.ts';
+import { protects } from '../shoot/protection.ts';
 import { renderHash } from './config-hash.ts';
-import { type PlanInputs, type RenderedObjects, type Synced, syncInputs } from './inputs.ts';
-import { projectCopies } from './project-copies.ts';
-import { protects } from './protection.ts';
-import { planRequest, type Requests } from './request.ts';
-import { otherObjects, rootObject } from './shoot-objects.ts';
-import { leavingObjects, planSyncObjects } from './sync-objects.ts';
+import { otherObjects, rootObject } from './record.ts';
+import { withComponents } from './render.ts';
+import type { Scope } from './scope.ts';
+import { leavingObjects, planSyncObjects, type SyncInputs } from './sync-objects.ts';
+
+/** What a plan is made of, beside the rendered objects. */
+export interface PlanInputs {
+  scope: Scope;
+  /** The last record. */
+  previous: Applied | undefined;
+  /** Our ManagedResources by name. */
+  live: ReadonlyMap<string, ManagedResource>;
+  /** Everything that the objects are rendered from, with the components that the configuration asks for. */
+  render: RenderInputs;
+  /** The Shoot's `spec.resources`. */
+  shootResources: ResourceReference[];
+  renewals: number[];
+  /** Identity of the requests of users that Flux in the shoot should reconcile now. */
+  reconcileAt?: string | undefined;
+  /** Recorded where the landscape has defaults or a policy. */
+  layersHash?: string | undefined;
+  /** Recorded where the project has a rollout. */
+  revision?: string | undefined;
+  /** The Secrets of the project that were found; recorded where the project has a `flux-config`. */
+  projectSecrets?: string[] | undefined;
+  /** Why the configuration is not applied as a whole; shown on the Extension. */
+  problem?: string | undefined;
+}
+
+/** The objects as the configuration asks for them, before the objects that are pending removal join them. */
+export interface RenderedObjects {
+  components: string[];
+  groups: ObjectGroups;
+}
+
+/** What the ManagedResource for sync objects holds now, and what of it was seen in the shoot. */
+export type Synced = Pick<SyncInputs, 'former' | 'confirmed'>;
+
+/** Returns what decides the sync objects, as far as it is known before the former content is read. */
+export function syncInputs(
+  { scope, previous, live }: PlanInputs,
+  { groups }: RenderedObjects,
+): Omit<SyncInputs, keyof Synced> {
+  return { next: groups.sync, live: live.get(names.sync), isInScope: scope.sync, recorded: previous?.leaving ?? [] };
+}
 
 /** What a Shoot should get, and what is recorded about it. */
 export interface Plan {

@@ -1,8 +1,9 @@
 import { installDefaults } from '../../../shared/config/flux-options.ts';
 import type { SyncMode } from '../../../shared/config/types.ts';
-import type { ConfigIssue } from '../../../shared/errors.ts';
+import { type ConfigError, type ConfigIssue, withFullStop } from '../../../shared/errors.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import type { Applied, Extension } from '../../../shared/gardener/types.ts';
+import type { Applied, Extension, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { ForeignFlux } from '../shoot/installed-flux.ts';
 
 /** Which parts of the configuration still reach the shoot; Secrets and ConfigMaps always do. */
 export interface Scope {
@@ -71,4 +72,35 @@ export function areOutOfScope(issues: ConfigIssue[], scope: Scope): boolean {
   // Copied Secrets and ConfigMaps follow in every mode.
   if (!scope.sync) return !parts.includes('additionalSecretResources');
   return !scope.install && parts.every((part) => installParts.has(part));
+}
+
+/** Why a reconciliation ends without a delivery. */
+export type Obstacle =
+  /** The user has to correct the configuration. */
+  | { type: 'reject'; error: ConfigError }
+  /** The last applied objects stay unchanged, except those out of scope, which are released; and why. */
+  | { type: 'keep'; record: Applied; scope: Scope; problem: string }
+  /** Others manage the Flux in the shoot. There is a record if it was ours before. */
+  | { type: 'foreign'; foreign: ForeignFlux; record: Applied | undefined; scope: Scope }
+  /** Something that the configuration names is not there yet. */
+  | { type: 'wait'; sentence: string }
+  /** The content of a ManagedResource is unreadable. */
+  | { type: 'recreate'; resource: ManagedResource };
+
+/**
+ * Decides whether an error of the configuration fails the operation: not when it is in a part that is out of scope, and
+ * not when only the operators' policy has changed (decision 43).
+ * @param record the last record; with the configured sync mode, where that is known and releases more
+ * @param isUnedited true when a running Shoot asks for what was accepted before
+ */
+export function obstacleOf(
+  error: ConfigError,
+  record: Applied | undefined,
+  scope: Scope,
+  isUnedited: boolean,
+): Obstacle {
+  const isOfPolicy = error.issues.every(({ rule }) => rule !== undefined);
+  const isKept = areOutOfScope(error.issues, scope) || (isOfPolicy && isUnedited);
+  if (record === undefined || !isKept) return { type: 'reject', error };
+  return { type: 'keep', record, scope, problem: withFullStop(error.message) };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
 import { managedResourceFactory } from '../../../shared/gardener/testing.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { objectRef } from '../objects.ts';
+import { objectRef } from '../shoot/objects.ts';
 import {
   isComingBack,
   leavingObjects,

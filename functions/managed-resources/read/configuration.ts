@@ -10,18 +10,16 @@ import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, EffectiveConfig, ProjectSecret } from '../../../shared/config/types.ts';
 import { ConfigError } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
-import { shootTraits } from '../../../shared/gardener/shoot-traits.ts';
+import { shootTraits } from '../../../shared/gardener/shoot-facts.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
-import { isNewsOfApplying } from '../news.ts';
+import { reconcileAtOf } from '../deliver/requests.ts';
 import { layersHash, renderHash, revisionOf } from '../plan/config-hash.ts';
 import { writtenDeletionPolicy } from '../plan/deletion-policy.ts';
-import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
-import { reconcileAtOf } from '../plan/request.ts';
-import { type Scope, updateScope, withKeptMode } from '../plan/scope.ts';
-import type { Run } from '../run.ts';
+import { type Obstacle, obstacleOf, type Scope, updateScope, withKeptMode } from '../plan/scope.ts';
+import { isNewsOfApplying, type Run } from '../run.ts';
 import type { ControlPlane } from './control-plane.ts';
 
 /**

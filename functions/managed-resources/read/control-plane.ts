@@ -1,18 +1,25 @@
 import {
+  applyState,
   isOurManagedResource,
   legacyNames,
   listManagedResources,
   managedResourceNames,
   ourLabelSelector,
+  rejectedNamespace,
 } from '../../../shared/gardener/managed-resource.ts';
 import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
 import { managedResourceOf } from '../../../shared/gardener/read-objects.ts';
-import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import {
+  type Applied,
+  type ManagedResource,
+  OPERATION_ANNOTATION,
+  RESOURCE_MANAGER,
+} from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import { unlessGone } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
-import { isNewsOfApplying } from '../news.ts';
 import { isBootstrapped } from '../plan/scope.ts';
-import type { Run } from '../run.ts';
+import { isNewsOfApplying, type Run } from '../run.ts';
 
 const ourNames: string[] = Object.values(managedResourceNames);
 
@@ -105,4 +112,72 @@ export async function readRemainingManagedResources(seed: KubeClient, namespace:
     if (live !== undefined && (legacyNames.includes(metadata.name) || isOurManagedResource(live))) found.push(live);
   }
   return found;
+}
+
+/** Why a sync mode drops a ManagedResource, for the log. */
+export const RELEASED = 'the sync mode no longer follows it';
+
+/** The field manager of everything that this function writes. */
+export const fieldManager = 'shoot-flux-managed-resources';
+
+/**
+ * Stops managing a ManagedResource; its objects stay in the shoot: sets `keepObjects: true`, then deletes it. Safe to
+ * repeat: one that is being deleted only gets its missing `keepObjects`.
+ * @param reason for the log
+ * @throws ConflictError when it has changed since it was read
+ */
+export async function release(seed: KubeClient, live: ManagedResource, reason: string): Promise<void> {
+  const kept = live.spec.keepObjects === true ? live : await keepObjects(seed, live);
+  await deleteManagedResource(seed, kept, `${reason}; its objects stay in the shoot`);
+}
+
+function keepObjects(seed: KubeClient, { metadata }: ManagedResource): Promise<ManagedResource> {
+  const { resourceVersion } = metadata;
+  const patch = { metadata: { resourceVersion }, spec: { keepObjects: true } };
+  return seed.mergePatch(resources.managedResources, metadata, patch, { fieldManager });
+}
+
+/**
+ * Deletes a ManagedResource together with its objects, unless it keeps them.
+ * @param reason for the log
+ * @throws ConflictError when it has changed since it was read: another run may want the objects, or keep them
+ */
+export async function deleteManagedResource(seed: KubeClient, live: ManagedResource, reason: string): Promise<void> {
+  const { uid, resourceVersion, deletionTimestamp } = live.metadata;
+  if (deletionTimestamp !== undefined) return;
+  const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
+  await seed.delete(resources.managedResources, live.metadata, { reason, preconditions });
+}
+
+/**
+ * Asks the resource-manager to retry failing ManagedResources now: its own next attempt may be 15 minutes away, longer
+ * than gardenlet waits, and the cause may be fixed in the shoot already. It rechecks a pending deletion every 5 s anyway.
+ */
+export async function retryApply(seed: KubeClient, live: ManagedResource[]): Promise<void> {
+  const failing = live.filter((resource) => {
+    const apply = applyState(resource);
+    return apply.state === 'failing' && apply.reason !== 'DeletionPending';
+  });
+  for (const resource of failing) await applyAgain(seed, resource);
+}
+
+/** Asks the resource-manager to apply a ManagedResource now, although its content is the same. */
+export async function applyAgain(seed: KubeClient, { metadata }: ManagedResource): Promise<void> {
+  const patch = { metadata: { annotations: { [OPERATION_ANNOTATION]: 'reconcile' } } };
+  await unlessGone(seed.mergePatch(resources.managedResources, metadata, patch, { fieldManager }));
+}
+
+/**
+ * Makes the API server call our webhook again with an update that changes nothing, while the resource-manager may not
+ * write into Flux's namespace: when gardenlet wrote the Deployment, the webhook may have been down, or may not have
+ * known the namespace.
+ */
+export async function retryWebhook(
+  seed: KubeClient,
+  namespace: string,
+  live: ReadonlyMap<string, ManagedResource>,
+): Promise<void> {
+  if (![...live.values()].some((resource) => rejectedNamespace(resource) !== undefined)) return;
+  const name = { namespace, name: RESOURCE_MANAGER };
+  await unlessGone(seed.mergePatch(resources.deployments, name, {}, { fieldManager }));
 }

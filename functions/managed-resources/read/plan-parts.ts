@@ -3,8 +3,7 @@ import { ConfigError, ShootFluxError } from '../../../shared/errors.ts';
 import { yieldToOthers } from '../../../shared/event-loop.ts';
 import { isCrd } from '../../../shared/flux/custom-resources.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
-import { objectRuleIssues } from '../../../shared/flux/object-rules.ts';
-import { hasRareFields } from '../../../shared/flux/rare-fields.ts';
+import { hasRareFields, objectRuleIssues } from '../../../shared/flux/object-rules.ts';
 import type { Release } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
@@ -13,22 +12,20 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { SYSTEM_NAMESPACES } from '../../../shared/kube/system-namespaces.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
-import { isAdoptedByDefault } from '../plan/adoption.ts';
 import { layersHash } from '../plan/config-hash.ts';
-import { type PlanInputs, type RenderedObjects, type Synced, syncInputs } from '../plan/inputs.ts';
-import { type Obstacle, obstacleOf } from '../plan/obstacle.ts';
-import { type Scope, withKeptMode } from '../plan/scope.ts';
+import { type PlanInputs, type RenderedObjects, type Synced, syncInputs } from '../plan/plan.ts';
+import { renderObjects, withFormerComponents } from '../plan/render.ts';
+import { type Obstacle, obstacleOf, type Scope, withKeptMode } from '../plan/scope.ts';
 import { secretKeyIssues } from '../plan/secret-keys.ts';
 import { leavingObjects, resourceWithFormerContent } from '../plan/sync-objects.ts';
 import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
-import { confirmSuspended } from '../shoot/confirm-suspended.ts';
-import { heldBack, type Planned } from './adoption.ts';
+import { type ExistingFlux, readCrdVersions, readInstalledFlux } from '../shoot/installed-flux.ts';
+import { confirmSuspended } from '../shoot/suspend.ts';
 import { type Configuration, isUnedited } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
 import { type CopiedContents, type Missing, readCopiedContents } from './copied-contents.ts';
-import { type ExistingFlux, readCrdVersions, readInstalledFlux } from './installed-flux.ts';
-import { renderObjects, withFormerComponents } from './render.ts';
+import { heldBack, isAdoptedByDefault, type Planned } from './followed-again.ts';
 
 /** Everything that a plan is made of. */
 export interface PlanParts {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MOST_WAITING, PLACE_SECONDS, type RolloutState } from '../../../shared/gardener/rollout/state.ts';
-import { rolloutText } from '../../../shared/gardener/rollout/text.ts';
+import { MOST_WAITING, PLACE_SECONDS, type RolloutState, rolloutText } from '../../../shared/gardener/rollout.ts';
 import { admit, type Candidate, secondsToSettle } from './admit.ts';
 
 const A = 'aaaaaaaaaaaa';

@@ -3,12 +3,12 @@ import {
   compareOrder,
   isPaused,
   isUnderWay,
+  LONGEST_TOKEN,
   MOST_WAITING,
   mostInProgress,
   type RolloutState,
   stateAt,
-} from '../../../shared/gardener/rollout/state.ts';
-import { LONGEST_TOKEN } from '../../../shared/gardener/rollout/text.ts';
+} from '../../../shared/gardener/rollout.ts';
 
 /** A Shoot that is to be changed, and what decides whether it is its turn. */
 export interface Candidate {

@@ -1,14 +1,13 @@
-import { protection } from '../../../shared/flux/protection.ts';
+import { protection } from '../../../shared/flux/install.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError, unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ManagedFields, ObjectMeta, Resource } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { fieldsAt } from '../../../shared/shapes.ts';
-import { parseRef } from '../objects.ts';
-import { HELM_RELEASE, KUSTOMIZE, MANAGED_BY, OPERATOR } from '../plan/foreign.ts';
-import { union } from '../plan/managed-fields.ts';
-import { fieldManager } from '../release.ts';
-import { builtInKinds } from './kinds.ts';
+import { union } from '../plan/stored-versions.ts';
+import { fieldManager } from '../read/control-plane.ts';
+import { HELM_RELEASE, KUSTOMIZE, MANAGED_BY, OPERATOR } from './installed-flux.ts';
+import { builtInKinds, parseRef } from './objects.ts';
 
 /** The CRD whose labels show that others manage Flux. Without them a later run would find nothing to adopt. */
 const MARKED = 'gitrepositories.source.toolkit.fluxcd.io';

@@ -2,12 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { shapedObject } from '../../../shared/shapes.ts';
-import { isSuspended, objectRef } from '../objects.ts';
-import { steeringKeysPatch, withoutSteeringKeys } from '../plan/steering-keys.ts';
-import { isHeld } from '../uninstall/finalizers.ts';
-import { isAtWork } from '../uninstall/uninstall.ts';
-import { servedKind } from './kinds.ts';
-import { carriesOurMark } from './mark.ts';
+import { steeringKeysPatch, withoutSteeringKeys } from '../plan/sync-objects.ts';
+import { isAtWork, isHeld } from '../uninstall/uninstall.ts';
+import { carriesOurMark, isSuspended, objectRef, servedKind } from './objects.ts';
 
 const object = (parts: Record<string, unknown>) =>
   shapedObject({

@@ -2,9 +2,9 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ManagedFields, Resource } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
-import { isSuspended } from '../objects.ts';
-import { fieldManager } from '../release.ts';
-import { servedKinds } from './kinds.ts';
+import { steeringKeysPatch } from '../plan/sync-objects.ts';
+import { fieldManager } from '../read/control-plane.ts';
+import { isSuspended, objectRef, servedKinds } from './objects.ts';
 import { everyPage } from './pages.ts';
 
 /** The CRDs of the kinds whose objects delete what they have deployed when they are deleted themselves. */
@@ -70,4 +70,34 @@ function isSuspendedByUs(object: KubeObject): boolean {
 function hasOurSuspend({ manager, fieldsV1 }: ManagedFields): boolean {
   const spec = fieldsV1?.['f:spec'] as Record<string, unknown> | undefined;
   return manager === fieldManager && spec?.['f:suspend'] !== undefined;
+}
+
+const plurals: Record<string, string> = { Kustomization: 'kustomizations', HelmRelease: 'helmreleases' };
+
+/**
+ * Returns the refs of those Kustomizations and HelmReleases that are suspended in the shoot, or gone. A ManagedResource
+ * that is applied proves nothing: the resource-manager skips objects that carry some annotations. Such an object is
+ * suspended here; the answer of the API server counts, because a webhook of the shoot may revert the patch.
+ */
+export async function confirmSuspended(shoot: KubeClient, objects: KubeObject[]): Promise<Set<string>> {
+  const confirmed = await inParallel(objects, async (object) => {
+    const resource = resourceOf(object);
+    const live = await shoot.find(resource, object.metadata);
+    return live === undefined || isSuspended(await suspended(shoot, resource, live));
+  });
+  return new Set(objects.filter((_, index) => confirmed[index] === true).map(objectRef));
+}
+
+async function suspended(shoot: KubeClient, resource: Resource, live: KubeObject): Promise<KubeObject> {
+  const metadata = steeringKeysPatch(live);
+  if (isSuspended(live) && metadata === undefined) return live;
+  const patch = { spec: { suspend: true }, ...(metadata && { metadata }) };
+  const patched = await unlessGone(shoot.mergePatch(resource, live.metadata, patch, { fieldManager }));
+  return patched ?? { ...live, spec: { suspend: true } };
+}
+
+/** In the version of the content that was applied, which the shoot serves. */
+function resourceOf({ apiVersion, kind }: KubeObject): Resource {
+  const [group = '', version = ''] = apiVersion.split('/');
+  return { group, version, kind, plural: plurals[kind] ?? `${kind.toLowerCase()}s`, namespaced: true };
 }

@@ -1,22 +1,38 @@
+import type { DeletionPolicy } from '../../../shared/config/types.ts';
+import { isOurs } from '../../../shared/gardener/gate.ts';
+import { isTrue, managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import { seconds } from '../../../shared/gardener/operation.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
-import { type Applied, FINALIZER, type ManagedResource } from '../../../shared/gardener/types.ts';
+import {
+  type Applied,
+  type Cluster,
+  type Extension,
+  FINALIZER,
+  type ManagedResource,
+  TIMESTAMP_ANNOTATION,
+} from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { KubeError } from '../../../shared/kube/errors.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
+import { growingPause, secondsSince } from '../../../shared/runtime/growing-pause.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
-import { claimRef, namespaceRef, refsToUnprotect } from '../plan/protection.ts';
-import { findManagedResource, readRemainingManagedResources, readSecretNames } from '../read/control-plane.ts';
-import { installedFlux } from '../read/installed-flux.ts';
-import { fieldManager, release } from '../release.ts';
-import { type Run, waitOn } from '../run.ts';
+import { writtenDeletionPolicy } from '../plan/deletion-policy.ts';
+import { isBootstrapped, updateScope } from '../plan/scope.ts';
+import {
+  fieldManager,
+  findManagedResource,
+  readManagedResources,
+  readRemainingManagedResources,
+  readSecretNames,
+  release,
+} from '../read/control-plane.ts';
+import { oldestDeletion, type Run, waitOn } from '../run.ts';
 import { restartOperator } from '../shoot/adopt.ts';
-import { removeProtection } from '../shoot/remove-protection.ts';
+import { installedFlux } from '../shoot/installed-flux.ts';
+import { claimRef, namespaceRef, refsToUnprotect, removeProtection } from '../shoot/protection.ts';
 import { resumeAll, suspendAll } from '../shoot/suspend.ts';
-import { cleanupRecheckSeconds, decideRemoval, type Removal } from './decide.ts';
-import { finalizeDeleted } from './finalizers.ts';
-import { type Uninstalled, uninstall } from './uninstall.ts';
+import { finalizeDeleted, type Uninstalled, uninstall } from './uninstall.ts';
 
 /** Finalizer of the resource-manager on ManagedResources without a class (rule 3). */
 const RESOURCE_MANAGER_FINALIZER = 'resources.gardener.cloud/gardener-resource-manager';
@@ -244,4 +260,126 @@ async function tryInShoot<T>(
 function withoutObjects(applied: Applied, gone: readonly string[]): Applied {
   const rest = Object.entries(applied.objects).map(([name, refs]) => [name, refs.filter((ref) => !gone.includes(ref))]);
   return { ...applied, objects: Object.fromEntries(rest) };
+}
+
+/** gardenlet waits three minutes for a deletion or a migration, which nothing configures (rule 1.5). */
+const GARDENLET_PATIENCE_SECONDS = 180;
+const SHOOT_PATIENCE_SECONDS = 120;
+/** After this time, suspended objects that cannot be resumed stay suspended: the last half minute is for releasing. */
+const RESUME_PATIENCE_SECONDS = 150;
+/** gardenlet repeats a deletion that did not end, and each request has its own patience; all of them together have this. */
+const REMOVAL_PATIENCE_SECONDS = 900;
+/** A running resource-manager removes its finalizer within seconds. */
+const RELEASE_PATIENCE_SECONDS = 60;
+
+const FORCE_DELETION_ANNOTATION = 'confirmation.gardener.cloud/force-deletion';
+
+/** How the extension leaves a Shoot. */
+export interface Removal {
+  /** The last record, when Flux is removed from the shoot; absent: Flux stays there. */
+  uninstall?: Applied;
+  /** Why Flux stays against the deletion policy; one sentence. */
+  staysBecause?: string;
+  /**
+   * Set when an earlier run may have suspended objects: resuming them `must` succeed before the extension leaves, or
+   * `may` fail where waiting is impossible.
+   */
+  resumes?: 'must' | 'may';
+  /** True: all attempts together have taken too long, so that nothing more is waited for. */
+  isOver?: boolean;
+  /** True: no resource-manager will remove its finalizer. With `keepObjects` nothing is lost by removing it ourselves. */
+  removesFinalizers: boolean;
+  /** True: the shoot is going, does not run, or has not answered for too long; what it cannot take is not waited for. */
+  isLost: boolean;
+  /** True: releasing takes longer than a running resource-manager needs. */
+  isOverdue: boolean;
+  /** The next check, in case the watch misses that a ManagedResource is gone; nothing of the shoot sends events. */
+  recheckInSeconds: number;
+}
+
+/** Decides whether Flux is removed, and which obstacles are not worth waiting for. */
+export function decideRemoval(extension: Extension, cluster: Cluster, now: Date): Removal {
+  const { shoot } = cluster.spec;
+  const waited = secondsSinceAsked(extension, now);
+  const isForced = isTrue(shoot.metadata.annotations?.[FORCE_DELETION_ANNOTATION]);
+  const isOverdue = waited > RELEASE_PATIENCE_SECONDS;
+  const releasing = {
+    isOverdue,
+    isLost:
+      isForced ||
+      shoot.metadata.deletionTimestamp !== undefined ||
+      shoot.spec?.hibernation?.enabled === true ||
+      waited > SHOOT_PATIENCE_SECONDS,
+    removesFinalizers: isForced || shoot.status?.hibernated === true || isOverdue,
+    // Once gardenlet has stopped waiting, only a foreign finalizer is left, which may stay for days.
+    recheckInSeconds: waited <= GARDENLET_PATIENCE_SECONDS ? 2 : growingPause(waited, 30),
+  };
+  const applied = extension.status?.state?.applied;
+  if (applied === undefined) return releasing;
+  if (deletionPolicy(extension, applied) === 'Orphan') return releasing;
+  // The nodes are gone, or the whole shoot soon is; its API may be gone, too.
+  if (isForced || shoot.metadata.deletionTimestamp !== undefined) return releasing;
+  if (shoot.spec?.hibernation?.enabled === true) {
+    const staysBecause = 'The Shoot is hibernated, so Flux stays in the shoot.';
+    return { ...releasing, staysBecause, ...(shoot.status?.hibernated === true ? {} : { resumes: 'may' }) };
+  }
+  const isOver = secondsSince(applied.removalBegan, now) > REMOVAL_PATIENCE_SECONDS;
+  if (isOver || waited > SHOOT_PATIENCE_SECONDS) {
+    const seconds = isOver ? REMOVAL_PATIENCE_SECONDS : SHOOT_PATIENCE_SECONDS;
+    const staysBecause = `Flux could not be removed within ${seconds} s; the rest of it stays in the shoot.`;
+    return { ...releasing, staysBecause, isOver, resumes: isOver || waited > RESUME_PATIENCE_SECONDS ? 'may' : 'must' };
+  }
+  return { ...releasing, uninstall: applied };
+}
+
+/**
+ * The policy in the Extension itself counts first: no run may have seen it yet. The ConfigMap is never read for a
+ * removal; the record has its policy. Without a policy, a Flux that the sync mode has released is the user's.
+ */
+function deletionPolicy(extension: Extension, applied: Applied): DeletionPolicy {
+  const written = writtenDeletionPolicy({ providerConfig: extension.spec.providerConfig }) ?? applied.deletionPolicy;
+  if (written !== undefined) return written;
+  return updateScope(applied.syncMode, isBootstrapped(extension), applied).install ? 'Uninstall' : 'Orphan';
+}
+
+/**
+ * Counts from gardenlet's last request: it repeats a deletion that did not end in time, with another timestamp and
+ * another three minutes (rule 1.5). The second attempt makes up for a first one that found us down or the Shoot Failed.
+ */
+function secondsSinceAsked({ metadata }: Extension, now: Date): number {
+  const asked = [metadata.deletionTimestamp, metadata.annotations?.[TIMESTAMP_ANNOTATION]]
+    .map((time) => Date.parse(time ?? ''))
+    .filter((millis) => !Number.isNaN(millis));
+  return asked.length === 0 ? 0 : (now.getTime() - Math.max(...asked)) / 1000;
+}
+
+/**
+ * Returns when to recheck a Shoot that is being deleted. A shoot that was hibernated takes minutes to wake up, and
+ * gardenlet then cleans it for ten minutes before it retries.
+ */
+export function cleanupRecheckSeconds({ spec: { shoot } }: Cluster, now: Date): number {
+  return growingPause(secondsSince(shoot.metadata.deletionTimestamp, now), 10);
+}
+
+const RECHECK_SECONDS = 30;
+
+/**
+ * Releases our ManagedResources in a control plane without an Extension; Flux stays in the shoot. A run that outlives
+ * its lease, or a user who removes our finalizer, leaves them behind, and they would block the Shoot for ever (rule 8).
+ */
+export async function releaseLeftovers(seed: KubeClient, namespace: string, now: Date): Promise<Outcome> {
+  const leftovers = await readManagedResources(seed, namespace, []);
+  const secretNames = await readSecretNames(seed, namespace);
+  if (leftovers.size + secretNames.size === 0) return done;
+  // They may belong to an Extension with another name (decision 3). If listing fails, none is known to be gone.
+  const { items } = await seed.list<Extension>(resources.extensions, { namespace });
+  if (items.some(isOurs)) return done;
+  // Also those that have lost their label; they are only looked for where something else of ours is left.
+  const all = await readManagedResources(seed, namespace, Object.values(managedResourceNames));
+  for (const leftover of all.values())
+    await release(seed, leftover, 'the control plane has no Extension of shoot-flux');
+  if (all.size > 0) return requeueAfter(growingPause(secondsSince(oldestDeletion(all.values()), now), RECHECK_SECONDS));
+  const reason = 'the control plane has no Extension of shoot-flux';
+  for (const name of secretNames) await seed.delete(resources.secrets, { namespace, name }, { reason });
+  return done;
 }

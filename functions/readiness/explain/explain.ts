@@ -11,7 +11,7 @@
  * server refuses are in `kustomization/apply.ts`, the patterns for its messages in `shared/kube/refusal.ts`.
  */
 
-import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/error-codes.ts';
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/operation.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../../shared/runtime/safe-text.ts';
 import type { Failure } from './failure.ts';

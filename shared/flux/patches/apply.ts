@@ -6,12 +6,11 @@ import { asObject, type JsonObject } from '../../config/values.ts';
 import { ConfigError, type ConfigIssue } from '../../errors.ts';
 import type { Steps } from '../../event-loop.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import type { Customisation, Customised } from '../customisation.ts';
+import type { Customisation, Customised } from '../deployment.ts';
 import { deletionProblem, patchProblem } from './guard.ts';
 import { jsonPatched } from './json-patch.ts';
-import { parsedPatch } from './parse.ts';
+import { PatchProblem, parsedPatch } from './parse.ts';
 import { beginChange, endPatch, type Patching, patchingOf, replaceAll } from './patching.ts';
-import { PatchProblem } from './problem.ts';
 import { selectorOf } from './select.ts';
 import { strategicMerge } from './strategic-merge.ts';
 

@@ -3,7 +3,7 @@ import { applyPatch, type Operation, Pointer } from 'rfc6902';
 import { quote } from '../../config/quote.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import { PatchProblem } from './problem.ts';
+import { PatchProblem } from './parse.ts';
 
 const OPERATIONS = ['add', 'remove', 'replace', 'move', 'copy', 'test'];
 

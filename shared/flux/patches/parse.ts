@@ -8,7 +8,11 @@ import { isJson, LineCounter, NOT_JSON, parseAllDocuments, quickly } from '../..
 import { withoutStacks } from '../../without-stacks.ts';
 import { lengthOf } from './growth.ts';
 import { operationsOf } from './json-patch.ts';
-import { PatchProblem } from './problem.ts';
+
+/** Why a patch cannot be applied: the sentence behind its path. */
+export class PatchProblem extends Error {
+  override name = 'PatchProblem';
+}
 
 /** A patch, parsed, with its length in characters of JSON, which aliases make longer than its text. */
 export type ParsedPatch = { length: number } & (

@@ -1,9 +1,9 @@
 import { limits, limitText } from '../../config/limits.ts';
 import type { Steps } from '../../event-loop.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import type { Customisation } from '../customisation.ts';
+import type { Customisation } from '../deployment.ts';
 import { growth, lengthOf } from './growth.ts';
-import { PatchProblem } from './problem.ts';
+import { PatchProblem } from './parse.ts';
 
 /** The objects of an installation while patches are applied to them, and how much the patches do. */
 export interface Patching {

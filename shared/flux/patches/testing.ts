@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/resource.ts';
-import type { Customisation } from '../customisation.ts';
+import type { Customisation } from '../deployment.ts';
 import { patchSteps } from './apply.ts';
 
 /** Applies the patches of the configuration without a pause. @throws ConfigError */

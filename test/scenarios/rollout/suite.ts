@@ -1,6 +1,6 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
-import { readState } from '../../../shared/gardener/rollout/text.ts';
+import { readState } from '../../../shared/gardener/rollout.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { aroundEachTest } from '../around-each-test.ts';
 import { type Apis, eventually, PROJECT, type Stage } from '../stage.ts';

@@ -1,7 +1,7 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
-import { HELD } from '../../../functions/managed-resources/rollout/hold.ts';
-import { readState } from '../../../shared/gardener/rollout/text.ts';
+import { HELD } from '../../../functions/managed-resources/rollout/keep.ts';
+import { readState } from '../../../shared/gardener/rollout.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { aroundEachTest } from '../around-each-test.ts';
 import { type Apis, CONTROL_PLANE, eventually, PROJECT, type ShootParts, type Stage } from '../stage.ts';

@@ -1,0 +1,236 @@
+import { RetryableError } from '../../../shared/errors.ts';
+import {
+  isOurManagedResource,
+  managedResourceManifest,
+  managedResourcePatch,
+} from '../../../shared/gardener/managed-resource.ts';
+import { contentSecret } from '../../../shared/gardener/managed-resource-content.ts';
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/operation.ts';
+import { type Applied, type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { AlreadyExistsError, ConflictError } from '../../../shared/kube/errors.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { growingPause } from '../../../shared/runtime/growing-pause.ts';
+import { done, type Outcome, requeueAfter, sooner } from '../../../shared/runtime/outcome.ts';
+import { type Changes, changesOf, inOrder, leftoverSecrets } from '../plan/changes.ts';
+import type { Plan } from '../plan/plan.ts';
+import { withInstalled } from '../plan/version.ts';
+import {
+  type ControlPlane,
+  deleteManagedResource,
+  fieldManager,
+  findManagedResource,
+  RELEASED,
+  readSecretNames,
+  release,
+  retryApply,
+  retryWebhook,
+} from '../read/control-plane.ts';
+import { oldestDeletion, PATIENCE_SECONDS, type Run, retryLater, secondsInFlight, waitOn } from '../run.ts';
+import { judge, type Verdict } from './judge.ts';
+import { requestReconciliation } from './requests.ts';
+import { applying } from './restored.ts';
+
+/** What remains to be done once everything is applied, and the record after it. */
+type Settle = () => Promise<{ record: Applied; isComplete: boolean }>;
+
+/**
+ * Delivers a plan through the resource-manager: records the plan and writes the ManagedResources that differ, or, when
+ * none differs, reports how far the resource-manager has come.
+ */
+export async function deliverByManagedResource(
+  run: Run,
+  plan: Plan,
+  { previous, live }: ControlPlane,
+  settle?: Settle,
+): Promise<Outcome> {
+  const { reporter, seed, namespace } = run;
+  const isFirstRun = previous === undefined && live.size === 0;
+  const secretNames = isFirstRun ? undefined : await readSecretNames(seed, namespace);
+  const all = changesOf(plan, live, secretNames, previous);
+  const changes = inOrder(all, plan, live, secondsInFlight(run), PATIENCE_SECONDS);
+  if (!hasWrites(changes)) {
+    // The record first, here too: released objects must not count as applied, whatever happens next.
+    if (changes.release.length > 0) await reporter.record(plan.record);
+    for (const resource of changes.release) await release(seed, resource, RELEASED);
+    // What is held back counts as not applied, whatever content its ManagedResource has now.
+    const seen = new Map([...live].filter(([name]) => name !== changes.heldBack));
+    const outcome = await reportProgress(run, plan, seen, secretNames ?? new Set(), settle);
+    // Run again: the waiting ManagedResource may be released now, and no event says so.
+    const haveLeft = previous?.leaving !== undefined && plan.record.leaving === undefined;
+    return haveLeft && outcome.type === 'done' ? requeueAfter(1) : outcome;
+  }
+  // Blocked: still being deleted, so it can only be recreated afterwards. One that stays stuck fails the operation.
+  const verdict = judge(changes.blocked, live, secondsInFlight(run));
+  await recordPlan(run, plan, verdict);
+  await writeChanges(run, plan, changes, live);
+  if (verdict.state === 'failed') return retryLater(run);
+  // The ManagedResources wake this function once they are applied; failures count only after PATIENCE_SECONDS.
+  if (changes.blocked.length === 0) return requeueAfter(PATIENCE_SECONDS);
+  return waitOn(run, oldestDeletion(changes.blocked.flatMap((name) => live.get(name) ?? [])), 2);
+}
+
+function hasWrites({ write, writeSecret, remove, blocked }: Changes): boolean {
+  return write.length + writeSecret.length + remove.length + blocked.length > 0;
+}
+
+/**
+ * Records the plan before the first write: whatever happens next, a later run knows what may be in the shoot. `accept`
+ * then adds our finalizer and removes the operation annotation.
+ */
+async function recordPlan({ reporter }: Run, { record }: Plan, verdict: Verdict): Promise<void> {
+  if (verdict.state === 'failed') {
+    await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied: record });
+  } else {
+    await reporter.processing(applying(record.fluxVersion), { applied: record });
+  }
+  await reporter.accept();
+}
+
+async function writeChanges(
+  { seed, namespace }: Run,
+  { record, contents }: Plan,
+  changes: Changes,
+  live: Map<string, ManagedResource>,
+): Promise<void> {
+  for (const [name, secretName] of Object.entries(record.managedResources)) {
+    // The Secret first: a ManagedResource without it fails (trap 28).
+    if (changes.writeSecret.includes(name)) await writeContent(seed, namespace, name, contents.get(name) ?? []);
+    if (changes.write.includes(name)) await writeManagedResource(seed, namespace, name, secretName, live.get(name));
+  }
+  // The resource-manager does not notice that a Secret is back (trap 28).
+  const restored = changes.writeSecret.filter((name) => !changes.write.includes(name));
+  await retryApply(
+    seed,
+    restored.flatMap((name) => live.get(name) ?? []),
+  );
+  for (const resource of changes.remove)
+    await deleteManagedResource(seed, resource, 'the configuration has no objects for it any more');
+  for (const resource of changes.release) await release(seed, resource, RELEASED);
+}
+
+/** Writes a content Secret. Its name carries the hash of the content, so a Secret that exists is the right one. */
+export async function writeContent(
+  seed: KubeClient,
+  namespace: string,
+  name: string,
+  objects: KubeObject[],
+): Promise<void> {
+  try {
+    const secret = await contentSecret(namespace, name, objects);
+    await seed.create(resources.secrets, secret, { fieldManager });
+  } catch (error) {
+    if (!(error instanceof AlreadyExistsError)) throw error;
+  }
+}
+
+/**
+ * Writes the ManagedResource that refers to a content Secret; the resource-manager then applies it to the shoot.
+ * @param live the ManagedResource as it was read; undefined: it did not exist
+ * @throws ConflictError when it has changed since then: a newer run has overtaken this one, and with the older content
+ * the resource-manager would delete objects that the newer one brought
+ */
+export async function writeManagedResource(
+  seed: KubeClient,
+  namespace: string,
+  name: string,
+  secretName: string,
+  live: ManagedResource | undefined,
+): Promise<void> {
+  if (live === undefined) return createManagedResource(seed, managedResourceManifest(namespace, name, secretName));
+  const patch = managedResourcePatch(live, secretName);
+  await seed.mergePatch(resources.managedResources, { namespace, name }, patch, { fieldManager });
+}
+
+/**
+ * @throws ConflictError when ours exists although it was not found, because a user removed its label: it gets the label
+ * back, and the next run plans with its content
+ */
+async function createManagedResource(seed: KubeClient, manifest: KubeObject): Promise<void> {
+  try {
+    await seed.create(resources.managedResources, manifest, { fieldManager });
+  } catch (error) {
+    if (!(error instanceof AlreadyExistsError)) throw error;
+    const live = await findManagedResource(seed, manifest.metadata);
+    if (live !== undefined && !isOurManagedResource(live)) {
+      const { namespace, name } = live.metadata;
+      throw new RetryableError(
+        `ManagedResource ${namespace}/${name} belongs to another owner, and its objects must not be replaced; delete it, or recreate it under another name.`,
+      );
+    }
+    if (live !== undefined && live.metadata.labels?.[ORIGIN_LABEL] !== ORIGIN) {
+      const { resourceVersion } = live.metadata;
+      const patch = { metadata: { resourceVersion, labels: { [ORIGIN_LABEL]: ORIGIN } } };
+      await seed.mergePatch(resources.managedResources, live.metadata, patch, { fieldManager });
+    }
+    throw new ConflictError(error.message, error.status, error.reason, { cause: error });
+  }
+}
+
+/** Reports whether the resource-manager has applied everything, and cleans up once it has. */
+async function reportProgress(
+  run: Run,
+  plan: Plan,
+  live: Map<string, ManagedResource>,
+  secretNames: ReadonlySet<string>,
+  settle: Settle = async () => ({ record: plan.record, isComplete: true }),
+): Promise<Outcome> {
+  const { reporter, seed, namespace, isNewlyAsked } = run;
+  const { record, references } = plan;
+  const seconds = secondsInFlight(run);
+  const verdict = judge(Object.keys(record.managedResources), live, seconds);
+  await retryWebhook(seed, namespace, live);
+  if (isNewlyAsked) await retryApply(seed, [...live.values()]);
+  if (verdict.state === 'pending' || verdict.state === 'struggling') {
+    // A failure without a request starts an operation, so that its age counts from here.
+    if (reporter.isInFlight() || verdict.state === 'struggling') {
+      await reporter.processing(applying(record.fluxVersion), { applied: record });
+      await reporter.accept();
+    }
+    if (verdict.state === 'struggling') return requeueAfter(verdict.recheckInSeconds);
+    // When a late resource-manager fails, that wakes nothing, and each run replaces the recheck of the one before it.
+    return reporter.isInFlight() ? requeueAfter(pauseWhilePending(run)) : done;
+  }
+  if (verdict.state === 'failed') {
+    await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied: record });
+    await reporter.accept();
+    return retryLater(run);
+  }
+  for (const name of leftoverSecrets(secretNames, { record }, live)) {
+    await seed.delete(resources.secrets, { namespace, name }, { reason: 'no ManagedResource refers to this content' });
+  }
+  const settled = await settle();
+  const followed = await followRequests(run, { ...plan, record: settled.record }, withInstalled(settled.record));
+  await reporter.succeeded(`Flux ${record.fluxVersion} and its configuration are applied.`, {
+    applied: followed.applied,
+    references,
+  });
+  await reporter.finish();
+  const again = () => waitOn(run, reporter.current().status?.lastOperation?.lastUpdateTime, 5);
+  return followed.outcome(settled.isComplete ? done : again());
+}
+
+/** A resource-manager that is down is waited for, ever more rarely. */
+export function pauseWhilePending(run: Run): number {
+  const hasFailed = run.reporter.current().status?.lastOperation?.state === 'Error';
+  return growingPause(hasFailed ? run.reporter.failingSeconds() : secondsInFlight(run), PATIENCE_SECONDS);
+}
+
+/** A record in which requests are noted that have been carried out, and when to try the others again. */
+interface Followed {
+  applied: Applied;
+  /** How the run ends, given how it would end otherwise. */
+  outcome(otherwise: Outcome): Outcome;
+}
+
+/**
+ * Asks Flux in the shoot to take up rotated Secrets and to follow requests of users, once everything is applied. The
+ * record comes after it: a run that is killed in between asks again with the same value, which changes nothing.
+ */
+async function followRequests(run: Run, plan: Plan, applied: Applied): Promise<Followed> {
+  if (plan.requests === undefined) return { applied, outcome: (otherwise) => otherwise };
+  const isDone = await requestReconciliation(run, plan);
+  if (isDone) return { applied: { ...applied, ...plan.requests }, outcome: (otherwise) => otherwise };
+  const again = () => waitOn(run, run.reporter.current().status?.lastOperation?.lastUpdateTime, 10);
+  return { applied, outcome: (otherwise) => sooner(otherwise, again()) };
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { ShootFluxError } from '../../../shared/errors.ts';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { withShoot } from '../../../shared/gardener/shoot-client.ts';
+import type { Applied } from '../../../shared/gardener/types.ts';
+import { isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { describeError } from '../../../shared/runtime/describe-error.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
+import type { Plan } from '../plan/plan.ts';
+import { fieldManager } from '../read/control-plane.ts';
+import type { Run } from '../run.ts';
+import { isFluxRef, kindsOf, parseRef } from '../shoot/objects.ts';
+
+/** What sources and Kustomizations in the shoot are asked to take up: rotated Secrets, and requests of users. */
+export type Requests = Pick<Applied, 'copiesHash' | 'reconcileAt'>;
+
+/** What to record about requests before a delivery, and after it. */
+export interface RequestPlan {
+  before: Requests;
+  after: Requests;
+  /** True: source and Kustomizations are asked once everything is applied. */
+  isDue: boolean;
+}
+
+/**
+ * Decides whether Flux in the shoot has to be asked. Without a record nothing is due: new objects take everything up
+ * themselves.
+ */
+export function planRequest(
+  copies: KubeObject[],
+  reconcileAt: string | undefined,
+  previous: Applied | undefined,
+): RequestPlan {
+  const copiesHash = hashOf(copies);
+  // A request that is withdrawn stays recorded: the same one, put back, has been carried out.
+  const after = withoutUndefined({ copiesHash, reconcileAt: reconcileAt ?? previous?.reconcileAt });
+  if (previous === undefined) return { before: after, after, isDue: false };
+  const before = withoutUndefined({ copiesHash: previous.copiesHash, reconcileAt: previous.reconcileAt });
+  const isDue = before.copiesHash !== after.copiesHash || before.reconcileAt !== after.reconcileAt;
+  return { before, after, isDue };
+}
+
+/** Only the content of Secrets: Flux reads ConfigMaps with each attempt, and labels of the copies are ours. */
+function hashOf(copies: KubeObject[]): string {
+  const hash = createHash('sha256');
+  for (const { kind, metadata, data } of copies) {
+    if (kind === 'Secret') hash.update(JSON.stringify([metadata.namespace, metadata.name, data]));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Returns an identity of the requests on the ConfigMap and on the Shoot; undefined without any. */
+export function reconcileAtOf(annotations: readonly (string | undefined)[]): string | undefined {
+  if (annotations.every((value) => value === undefined)) return undefined;
+  return createHash('sha256').update(JSON.stringify(annotations)).digest('hex').slice(0, 16);
+}
+
+function withoutUndefined(requests: Requests): Requests {
+  return Object.fromEntries(Object.entries(requests).filter(([, value]) => value !== undefined));
+}
+
+/** The annotation with which `flux reconcile` asks the controllers, too. */
+const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
+
+/** gardenlet may wait for the run. */
+const TIMEOUT_MS = 2000;
+
+/**
+ * Asks the objects of Flux that came from us to reconcile now. We write to the shoot, not into the content of
+ * the ManagedResource: the resource-manager would revert the annotation of a `flux reconcile`, and objects that are
+ * released could not be asked.
+ * @returns false when the shoot could not be reached; ask again later
+ */
+export async function requestReconciliation(run: Run, { record, fluxRelease, requests = {} }: Plan): Promise<boolean> {
+  const refs = (record.objects[names.sync] ?? []).filter(
+    (ref) => isFluxRef(ref) && askedKinds.has(ref.split('.')[0] ?? ''),
+  );
+  if (refs.length === 0) return true;
+  const kinds = kindsOf(fluxRelease);
+  // Flux compares the value and does not read it as a time. Derived from the request, it is the same in every attempt,
+  // so that a repeated one changes nothing.
+  const value = [requests.copiesHash, requests.reconcileAt].filter((part) => part !== undefined).join('.');
+  const patch = { metadata: { annotations: { [REQUESTED_AT]: value } } };
+  try {
+    const done = await withShoot(
+      run,
+      async (shoot) => {
+        await inParallel(refs.map(parseRef), async ({ type, name }) => {
+          const resource = kinds[type];
+          if (resource === undefined) return;
+          try {
+            await unlessGone(shoot.mergePatch(resource, name, patch, { fieldManager }));
+          } catch (error) {
+            // A webhook of the shoot may refuse one; Flux then follows with its interval.
+            if (!(error instanceof KubeError) || !isRefused(error)) throw error;
+            run.context.log.warn('reconciliation not requested', { error: describeError(error) });
+          }
+        });
+        return true;
+      },
+      { timeoutMs: TIMEOUT_MS },
+    );
+    return done ?? false;
+  } catch (error) {
+    if (!(error instanceof ShootFluxError)) throw error;
+    run.context.log.warn('reconciliation not requested', { error: describeError(error) });
+    return false;
+  }
+}
+
+/**
+ * Kinds that `flux reconcile` asks. The others have no work of their own: Alerts and Providers act on events, and an
+ * ExternalArtifact is made by others.
+ */
+export const askedKinds: ReadonlySet<string> = new Set([
+  'GitRepository',
+  'OCIRepository',
+  'Bucket',
+  'HelmRepository',
+  'HelmChart',
+  'ArtifactGenerator',
+  'Kustomization',
+  'HelmRelease',
+  'Receiver',
+  'ImageRepository',
+  'ImagePolicy',
+  'ImageUpdateAutomation',
+]);

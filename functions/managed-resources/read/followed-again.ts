@@ -1,0 +1,122 @@
+import type { EffectiveConfig } from '../../../shared/config/types.ts';
+import { ShootFluxError } from '../../../shared/errors.ts';
+import type { CrdSchema } from '../../../shared/flux/crd-schema.ts';
+import { customResourceIn } from '../../../shared/flux/custom-resources.ts';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { withShoot } from '../../../shared/gardener/shoot-client.ts';
+import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { describeError } from '../../../shared/runtime/describe-error.ts';
+import type { PlanInputs, RenderedObjects } from '../plan/plan.ts';
+import { renderObjects } from '../plan/render.ts';
+import type { Run } from '../run.ts';
+import { kindsOf, resourceOf } from '../shoot/objects.ts';
+import type { ControlPlane } from './control-plane.ts';
+
+/** What is known about the objects that a Shoot was released with. */
+interface Released {
+  previous: Applied | undefined;
+  isBootstrapped: boolean;
+  live: ReadonlyMap<string, ManagedResource>;
+}
+
+/**
+ * True where source and Kustomization were released to the user, and no user has asked to follow the configuration again:
+ * only the default of `syncMode` says so (decision 52).
+ */
+export function isAdoptedByDefault({ syncMode, origins }: EffectiveConfig, released: Released): boolean {
+  const { previous, isBootstrapped, live } = released;
+  const wasReleased = isBootstrapped && (previous === undefined || previous.syncMode === 'Once');
+  // A ManagedResource that is being deleted is still on its way out.
+  const sync = live.get(names.sync);
+  const isManaged = sync !== undefined && sync.metadata.deletionTimestamp === undefined;
+  return wasReleased && syncMode !== 'Once' && origins.syncMode === undefined && !isManaged;
+}
+
+/**
+ * True when writing the wanted value would change nothing: beside it, the live one has only what the API server fills
+ * in. Applied over a Kustomization that was changed in the shoot, even an unchanged configuration could make Flux prune
+ * what that change has deployed.
+ * @param schema of the value; undefined: it has no defaults
+ */
+export function isAsWritten(wanted: unknown, live: unknown, schema: CrdSchema | undefined): boolean {
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(live) || live.length !== wanted.length) return false;
+    return wanted.every((entry, index) => isAsWritten(entry, live[index], schema?.items));
+  }
+  if (!isObject(wanted) || !isObject(live)) return wanted === live;
+  if (Object.keys(wanted).some((field) => !Object.hasOwn(live, field))) return false;
+  return Object.entries(live).every(([field, value]) => {
+    const below = schemaOf(schema, field);
+    if (Object.hasOwn(wanted, field)) return isAsWritten(wanted[field], value, below);
+    return below?.default !== undefined && isAsWritten(below.default, value, below);
+  });
+}
+
+function schemaOf(schema: CrdSchema | undefined, field: string): CrdSchema | undefined {
+  const { properties, additionalProperties } = schema ?? {};
+  if (properties !== undefined && Object.hasOwn(properties, field)) return properties[field];
+  return typeof additionalProperties === 'object' ? additionalProperties : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Shown on the Extension; both remedies are one key. */
+const DIFFERENT =
+  'Source or Kustomization in the shoot differ from the configuration, so they are left unchanged; ' +
+  'set syncMode to ManifestsOnly to replace them, or to Once to keep them.';
+
+/** What a plan is made of, with the objects that are rendered from it. */
+export interface Planned {
+  inputs: PlanInputs;
+  rendered: RenderedObjects;
+}
+
+/**
+ * Keeps a Shoot at `Once` while its released objects differ from what the default mode would write. Called only where
+ * `isAdoptedByDefault` says so, because it asks the shoot.
+ */
+export async function heldBack(run: Run, controlPlane: ControlPlane, { inputs, rendered }: Planned): Promise<Planned> {
+  const { config } = inputs.render;
+  const state = await compared(run, controlPlane, inputs, rendered.groups.sync);
+  if (state === 'same') return { inputs, rendered };
+  const held: PlanInputs = {
+    ...inputs,
+    scope: { install: false, sync: false },
+    render: { ...inputs.render, config: { ...config, syncMode: 'Once' } },
+    ...(state === 'different' && { problem: DIFFERENT }),
+  };
+  return { inputs: held, rendered: await renderObjects(held) };
+}
+
+/** A shoot that does not answer is asked again with the next run. */
+async function compared(
+  run: Run,
+  { previous }: ControlPlane,
+  { render }: PlanInputs,
+  wanted: KubeObject[],
+): Promise<'same' | 'different' | 'unknown'> {
+  // The former extension has left no record of its objects.
+  const hasRecord = previous === undefined || previous.source !== undefined || previous.kustomization !== undefined;
+  const kinds = kindsOf(render.release);
+  const isSame = async (shoot: KubeClient, object: KubeObject) => {
+    const live = await shoot.find(resourceOf(object, kinds), object.metadata);
+    // Absent: the user has removed what was recorded, or there was nothing.
+    if (live === undefined) return !hasRecord;
+    return isAsWritten(object.spec, live.spec, customResourceIn(render.release, render.config, object).spec);
+  };
+  try {
+    const all = await withShoot(run, async (shoot) => {
+      for (const object of wanted) if (!(await isSame(shoot, object))) return 'different';
+      return 'same';
+    });
+    return all ?? 'unknown';
+  } catch (error) {
+    if (!(error instanceof ShootFluxError)) throw error;
+    run.context.log.warn('released objects not compared', { error: describeError(error) });
+    return 'unknown';
+  }
+}

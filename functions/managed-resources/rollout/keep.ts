@@ -1,0 +1,144 @@
+import { FLUX_SOURCE } from '../../../shared/config/project-config.ts';
+import type { EffectiveConfig } from '../../../shared/config/types.ts';
+import { isCurrent, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/operation.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { pauseWhilePending, writeContent, writeManagedResource } from '../deliver/deliver.ts';
+import { judge } from '../deliver/judge.ts';
+import type { Plan } from '../plan/plan.ts';
+import { type ControlPlane, readContent, retryApply, retryWebhook } from '../read/control-plane.ts';
+import { type Run, secondsInFlight } from '../run.ts';
+
+/** What an operation waits for in the meantime. */
+const REAPPLYING =
+  'Applying the last configuration, which is kept until the rollout in flux-status reaches this Shoot.';
+
+/** How an operation ends while a Shoot waits for its turn. */
+export const HELD = 'The last applied configuration is kept until the rollout in flux-status reaches this Shoot.';
+
+/**
+ * Leaves the last applied objects unchanged, except for rotated Secrets of the project. gardenlet gets an answer, and what
+ * fails is reported, as in a Shoot that does not wait. Nothing else is written: the project sees the rollout in
+ * `flux-status`.
+ * @param seconds until the next look
+ * @param problem what a person has to do for the rollout to go on, which `readiness` publishes
+ */
+export async function hold(
+  run: Run,
+  plan: Plan,
+  controlPlane: ControlPlane,
+  seconds: number,
+  problem = plan.record.problem,
+): Promise<Outcome> {
+  const { previous, live } = controlPlane;
+  // Its deletion policy may be a new one, and an older problem solved.
+  if (previous !== undefined) await run.reporter.record({ ...previous, problem });
+  await deliverRotated(run, plan, controlPlane);
+  const { reporter, seed, namespace, isAsked, isNewlyAsked } = run;
+  const outcome = requeueAfter(seconds);
+  const verdict = judge(Object.keys(previous?.managedResources ?? {}), live, secondsInFlight(run));
+  await retryWebhook(seed, namespace, live);
+  if (isNewlyAsked) await retryApply(seed, [...live.values()]);
+  // A failure without a request starts an operation, so that its age counts from here.
+  if (verdict.state === 'struggling' || (verdict.state === 'pending' && reporter.isInFlight())) {
+    await reporter.processing(REAPPLYING);
+    await reporter.accept();
+    const again = verdict.state === 'struggling' ? verdict.recheckInSeconds : pauseWhilePending(run);
+    return requeueAfter(Math.min(seconds, again));
+  }
+  if (verdict.state === 'failed') {
+    await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM]);
+    await reporter.accept();
+    return outcome;
+  }
+  if (!isAsked && !reporter.isInFlight()) return outcome;
+  await reporter.succeeded(HELD);
+  await reporter.finish();
+  return outcome;
+}
+
+/**
+ * Delivers rotated Secrets of the project to a Shoot that keeps its configuration. The control plane says what the shoot
+ * has, not the record: a run that was killed after it had recorded the rotation is repeated.
+ */
+async function deliverRotated(run: Run, plan: Plan, { previous, live }: ControlPlane): Promise<void> {
+  const { reporter, seed, namespace } = run;
+  const name = names.secrets;
+  const resource = live.get(name);
+  if (resource === undefined || resource.metadata.deletionTimestamp !== undefined) return;
+  if (previous?.projectCopies === undefined) return;
+  if (isCurrent(resource, plan.record.managedResources[name] ?? '')) return;
+  const content = await readContent(run, resource);
+  if (content === undefined) return;
+  const next = { objects: plan.contents.get(name) ?? [], ofProject: plan.record.projectCopies ?? [] };
+  const objects = rotatedCopies({ objects: content, ofProject: previous.projectCopies }, next);
+  if (objects === undefined) return;
+  const secretName = contentSecretName(name, objects);
+  await reporter.record({ ...previous, managedResources: { ...previous.managedResources, [name]: secretName } });
+  await writeContent(seed, namespace, name, objects);
+  await writeManagedResource(seed, namespace, name, secretName, resource);
+}
+
+/** Returns the copies of Secrets of the project, each as `<name> <namespace>/<name in the shoot>`. */
+export function projectCopies({ sourceSecret, additionalSecrets }: EffectiveConfig): string[] {
+  return [sourceSecret, ...additionalSecrets].flatMap((copy) => {
+    const { type } = copy?.origin ?? {};
+    if (copy === undefined || (type !== 'flux-source' && type !== 'project')) return [];
+    const name = copy.origin.type === 'project' ? copy.origin.name : FLUX_SOURCE;
+    return [`${name} ${copy.namespace}/${copy.targetName ?? name}`];
+  });
+}
+
+/** The copies of a configuration, and those among them that are of Secrets of the project. */
+interface Copies {
+  objects: readonly KubeObject[];
+  ofProject: readonly string[];
+}
+
+/**
+ * Returns the copies of the kept configuration with what the Secrets of the project contain now. Contents that a Secret has
+ * because of the next configuration stay out: a copy of another Secret, another kind of credentials, other host keys.
+ * @returns undefined where nothing differs
+ */
+export function rotatedCopies(kept: Copies, next: Copies): KubeObject[] | undefined {
+  const common = new Map(kept.ofProject.filter((one) => next.ofProject.includes(one)).map(placeAndName));
+  const secrets = new Map(next.objects.filter(({ kind }) => kind === 'Secret').map((one) => [placeOf(one), one]));
+  let isRotated = false;
+  const objects = kept.objects.map((object) => {
+    const name = object.kind === 'Secret' ? common.get(placeOf(object)) : undefined;
+    const other = name === undefined ? undefined : secrets.get(placeOf(object));
+    if (other === undefined || isEqual(object.data, other.data) || !isRotation(name, object, other)) return object;
+    isRotated = true;
+    return { ...object, data: other.data };
+  });
+  return isRotated ? objects : undefined;
+}
+
+function placeAndName(copy: string): [place: string, name: string] {
+  const [name = '', place = ''] = copy.split(' ');
+  return [place, name];
+}
+
+function placeOf({ metadata: { namespace = '', name } }: KubeObject): string {
+  return `${namespace}/${name}`;
+}
+
+/**
+ * `keys` writes the host keys of the repository into `flux-source`, and the configuration decides about the keys that
+ * it needs.
+ */
+function isRotation(name: string | undefined, one: KubeObject, other: KubeObject): boolean {
+  if (one.type !== other.type) return false;
+  if (name !== FLUX_SOURCE) return true;
+  const [before, after] = [one, other].map(({ data }) => (data ?? {}) as Record<string, string>);
+  return (
+    isEqual(Object.keys(before ?? {}).sort(), Object.keys(after ?? {}).sort()) &&
+    before?.known_hosts === after?.known_hosts
+  );
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { appliedFactory } from '../../../shared/gardener/testing.ts';
+import type { ManagedResource } from '../../../shared/gardener/types.ts';
+import { needsTurn, type Situation, secondsUntilWindow } from './rollout.ts';
+
+const contents = (version: string) =>
+  Object.fromEntries([names.crds, names.controllers, names.secrets, names.sync].map((name) => [name, name + version]));
+const previous = appliedFactory({ managedResources: contents('1'), revision: 'a' });
+const record = { ...previous, managedResources: contents('2'), revision: 'b' };
+const live = new Map(Object.keys(contents('1')).map((name) => [name, {} as ManagedResource]));
+const edited: Situation = {
+  ...{ plan: { record }, previous, isBootstrapped: true },
+  ...{ live, operation: 'Reconcile' },
+};
+
+describe('an edit of a running Shoot', () => {
+  it('waits for its turn', () => {
+    expect(needsTurn(edited)).toBe(true);
+    expect(needsTurn({ ...edited, previous: { ...previous, revision: undefined } })).toBe(true);
+  });
+
+  it.each<[string, Partial<Situation>]>([
+    ['of a project without a rollout', { plan: { record: { ...record, revision: undefined } } }],
+    ['of the same revision', { previous: { ...previous, revision: 'b' } }],
+    ['that is new', { previous: undefined }],
+    ['that has not been Ready yet', { isBootstrapped: false }],
+    ['that comes from another seed', { operation: 'Restore' }],
+    ['that has lost a ManagedResource', { live: new Map([...live].slice(1)) }],
+    [
+      'whose credentials were rotated',
+      { plan: { record: { ...record, managedResources: { ...contents('1'), [names.secrets]: 'new' } } } },
+    ],
+    ['that it does not change', { plan: { record: { ...record, managedResources: contents('1') } } }],
+  ])('does not wait %s', (_, parts) => {
+    expect(needsTurn({ ...edited, ...parts })).toBe(false);
+  });
+});
+
+const at = (time: string) => new Date(`2026-01-02T${time}Z`);
+const night = { begin: '220000+0100', end: '010000+0100' };
+
+it.each([
+  ['20:59:59', 1],
+  ['21:00:00', 0],
+  ['23:59:59', 0],
+  ['00:00:00', 21 * 3600],
+  ['12:00:00', 9 * 3600],
+])('at %s, the window from 21 to 24 o’clock UTC begins in %i s', (time, seconds) => {
+  expect(secondsUntilWindow(night, at(time))).toBe(seconds);
+});
+
+it('may pass midnight', () => {
+  const window = { begin: '233000+0000', end: '003000+0000' };
+  expect(['23:29:00', '23:45:00', '00:15:00', '00:30:00'].map((time) => secondsUntilWindow(window, at(time)))).toEqual([
+    60,
+    0,
+    0,
+    23 * 3600,
+  ]);
+});
+
+it('may be west of Greenwich', () => {
+  expect(secondsUntilWindow({ begin: '200000-0500', end: '210000-0500' }, at('00:30:00'))).toBe(1800);
+});
+
+it.each([undefined, {}, { begin: '220000+0100' }, { begin: '22:00', end: '23:00' }])('%j is none', (window) => {
+  expect(secondsUntilWindow(window, at('12:00:00'))).toBe(0);
+});

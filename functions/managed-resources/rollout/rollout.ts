@@ -1,0 +1,260 @@
+import { ROLLOUT } from '../../../shared/config/documents.ts';
+import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
+import { FLUX_CONFIG } from '../../../shared/config/project-config.ts';
+import { isReady } from '../../../shared/gardener/checked.ts';
+import { CreationRefusedError } from '../../../shared/gardener/creation-refused.ts';
+import { applyState, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import {
+  ROLLOUT_STATE,
+  ROLLOUT_TEXT,
+  type RolloutState,
+  readState,
+  rolloutData,
+  stateText,
+} from '../../../shared/gardener/rollout.ts';
+import {
+  createStatusMap,
+  isOwn,
+  publishedLine,
+  readyShootsOf,
+  shootsOf,
+  statusMapName,
+} from '../../../shared/gardener/status-map.ts';
+import type { Applied, Extension, ManagedResource, OperationType } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { ConflictError, InvalidError, NotFoundError } from '../../../shared/kube/errors.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import { growingPause } from '../../../shared/runtime/growing-pause.ts';
+import { GARDEN } from '../../../shared/runtime/key.ts';
+import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { fieldsOf } from '../../../shared/shapes.ts';
+import { revisionOf } from '../plan/config-hash.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { ProjectRollout } from '../read/configuration.ts';
+import { type ControlPlane, fieldManager } from '../read/control-plane.ts';
+import type { Run } from '../run.ts';
+import { admit, type Candidate, secondsToSettle } from './admit.ts';
+import { hold } from './keep.ts';
+
+/** Others write at the same moment; more attempts would only overtake them. */
+const ATTEMPTS = 2;
+
+/** So many Shoots try again in a second, on average. */
+const ATTEMPTS_PER_SECOND = 10;
+const LEAST_SECONDS = 2;
+
+/** Where nothing else wakes a Shoot whose turn it is, for example because it is on another seed. */
+const LOOK_SECONDS = 60;
+
+/** A refused ConfigMap that members create by hand, or that is allowed later, does not wake the Shoots that wait for it. */
+const REFUSED_SECONDS = 300;
+
+const WITHOUT_STATUS = 'The last applied configuration is kept until flux-status can hold the rollout';
+
+/**
+ * Takes the Shoot's place in the rollout, or keeps what is applied until its turn (decision 63). The place is written
+ * before anything else, so a run that is killed afterwards finds it again.
+ * @returns undefined when the plan can be delivered
+ */
+export async function waitForTurn(
+  run: Run,
+  plan: Plan,
+  controlPlane: ControlPlane,
+  rollout: ProjectRollout,
+): Promise<Outcome | undefined> {
+  const { cluster, context } = run;
+  const { name, namespace = '' } = cluster.spec.shoot.metadata;
+  const garden = await context.kube(GARDEN);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const map = await findOrCreate(garden, namespace);
+    // Nothing can be agreed on, so no Shoot begins: an edit would reach all of them at once.
+    if (map instanceof CreationRefusedError) {
+      return hold(run, plan, controlPlane, REFUSED_SECONDS, `${WITHOUT_STATUS}: ${map.message}`);
+    }
+    // It belongs to others, so that nothing can be agreed on there.
+    if (!isOwn(map)) return hold(run, plan, controlPlane, LOOK_SECONDS);
+    const text = fieldsOf(map.data)?.[ROLLOUT_STATE];
+    const live = readState(text);
+    // An older edit must not replace a newer one: what was read after the state is at least as new.
+    if (live?.revision !== rollout.revision && !(await isCurrent(garden, namespace, rollout))) return requeueAfter(1);
+    const shoots = shootsOf(map);
+    const count = shoots.has(name) ? shoots.size : shoots.size + 1;
+    const candidate = candidateOf(run, rollout, { map, live: controlPlane.live }, name, count);
+    const { isAdmitted, state } = admit(live, candidate);
+    if (stateText(state) === text || (await write(garden, namespace, map, state, candidate.shoots))) {
+      return isAdmitted ? undefined : hold(run, plan, controlPlane, pauseOf(run, rollout, state, candidate));
+    }
+    if (attempt === ATTEMPTS - 1) {
+      return requeueAfter(Math.ceil(LEAST_SECONDS + (candidate.shoots / ATTEMPTS_PER_SECOND) * Math.random()));
+    }
+  }
+  return requeueAfter(LEAST_SECONDS);
+}
+
+function candidateOf(
+  { cluster, context, reporter }: Run,
+  { settings, revision, continued }: ProjectRollout,
+  { map, live }: { map: KubeObject; live: ControlPlane['live'] },
+  shoot: string,
+  shoots: number,
+): Candidate {
+  const { metadata, spec } = cluster.spec.shoot;
+  const now = context.now();
+  const line = publishedLine(map, shoot);
+  const order = settings.order === undefined ? undefined : metadata.labels?.[settings.order];
+  const untilWindow = settings.maintenanceWindow === true ? secondsUntilWindow(spec?.maintenance?.timeWindow, now) : 0;
+  return {
+    ...{ shoot, revision, rollout: settings, continued, shoots, ready: readyShootsOf(map) },
+    // Its value comes from a Shoot, of which nothing was checked.
+    order: typeof order === 'string' && order.length <= LONGEST_LABEL ? order : undefined,
+    isReady: (line?.state !== 'Not Ready' && line?.after !== 'Not Ready') || worksAsApplied(reporter.current(), live),
+    mayBegin: untilWindow === 0,
+    now: Math.floor(now.getTime() / 1000),
+  };
+}
+
+const LONGEST_LABEL = 63;
+
+/** True where only an edit that could not be applied has made the line say that the Shoot is not Ready. */
+function worksAsApplied({ status = {} }: Extension, live: ControlPlane['live']): boolean {
+  return isReady(status) && [...live.values()].every((resource) => applyState(resource).state !== 'failing');
+}
+
+async function isCurrent(garden: KubeClient, namespace: string, { revision }: ProjectRollout): Promise<boolean> {
+  const configMap = await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
+  return configMap !== undefined && revisionOf(fluxConfigMapOf(namespace, configMap)) === revision;
+}
+
+async function findOrCreate(garden: KubeClient, namespace: string): Promise<KubeObject | CreationRefusedError> {
+  const map = await garden.find(resources.configMaps, statusMapName(namespace));
+  if (map !== undefined) return map;
+  try {
+    return await createStatusMap(garden, namespace, fieldManager);
+  } catch (error) {
+    if (error instanceof CreationRefusedError) return error;
+    throw error;
+  }
+}
+
+/** Returns false when the ConfigMap has changed since it was read, or does not accept the state. */
+async function write(
+  garden: KubeClient,
+  namespace: string,
+  read: KubeObject,
+  state: RolloutState,
+  shoots: number,
+): Promise<boolean> {
+  try {
+    const { uid, resourceVersion } = read.metadata;
+    const body = { metadata: { uid, resourceVersion }, data: rolloutData(state, shoots) };
+    await garden.mergePatch(resources.configMaps, statusMapName(namespace), body, { fieldManager });
+    return true;
+  } catch (error) {
+    if (error instanceof ConflictError || error instanceof NotFoundError || error instanceof InvalidError) return false;
+    throw error;
+  }
+}
+
+/** Seconds until the next look: growing, and in time for what is known to come. */
+function pauseOf(
+  { cluster, context }: Run,
+  { settings }: ProjectRollout,
+  state: RolloutState,
+  { now, shoots }: Candidate,
+): number {
+  const age = now - state.began;
+  const untilSettled = secondsToSettle(shoots) - age;
+  const window = cluster.spec.shoot.spec?.maintenance?.timeWindow;
+  const untilWindow = settings.maintenanceWindow === true ? secondsUntilWindow(window, context.now()) : 0;
+  const looks = [
+    growingPause(age, LOOK_SECONDS),
+    ...(settings.order !== undefined && untilSettled > 0 ? [untilSettled] : []),
+    ...(untilWindow > 0 ? [untilWindow] : []),
+  ];
+  return Math.max(1, Math.min(...looks));
+}
+
+/** A maintenance window of a Shoot: `begin` and `end` as Gardener writes them, for example `220000+0100`. */
+interface TimeWindow {
+  begin?: string | undefined;
+  end?: string | undefined;
+}
+
+const FORM = /^(\d\d)(\d\d)(\d\d)([+-])(\d\d)(\d\d)$/;
+const DAY = 86_400;
+
+/**
+ * Returns the seconds until a Shoot's maintenance window begins; 0 within it. A Shoot without a window that can be read
+ * has none to wait for: Gardener gives each one a window.
+ */
+export function secondsUntilWindow(window: TimeWindow | undefined, now: Date): number {
+  const [begin, end] = [secondOfDay(window?.begin), secondOfDay(window?.end)];
+  if (begin === undefined || end === undefined) return 0;
+  const time = Math.floor(now.getTime() / 1000) % DAY;
+  // The window may pass midnight.
+  const length = modulo(end - begin);
+  return modulo(time - begin) < length ? 0 : modulo(begin - time);
+}
+
+/** The second of the day in UTC. */
+function secondOfDay(text: string | undefined): number | undefined {
+  const found = FORM.exec(text ?? '');
+  if (found === null) return undefined;
+  const [, hours, minutes, seconds, sign, zoneHours, zoneMinutes] = found;
+  const local = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  const zone = (Number(zoneHours) * 3600 + Number(zoneMinutes) * 60) * (sign === '-' ? -1 : 1);
+  return modulo(local - zone);
+}
+
+function modulo(seconds: number): number {
+  return ((seconds % DAY) + DAY) % DAY;
+}
+
+/** What decides whether a plan has to wait for the Shoot's turn. */
+export interface Situation {
+  plan: Pick<Plan, 'record'>;
+  previous: Applied | undefined;
+  isBootstrapped: boolean;
+  live: ReadonlyMap<string, ManagedResource>;
+  operation: OperationType;
+}
+
+/** Secrets are not among them: rotated credentials never wait. */
+const rolledOut = [names.crds, names.controllers, names.sync];
+
+/**
+ * Returns whether a plan changes a running Shoot because of an edit of `flux-config`. A new Shoot, one on a new seed and
+ * one without its ManagedResources have nothing to keep; what does not come from an edit has its own time.
+ */
+export function needsTurn({ plan: { record }, previous, isBootstrapped, live, operation }: Situation): boolean {
+  if (record.revision === undefined || previous === undefined || !isBootstrapped) return false;
+  if (record.revision === previous.revision || operation === 'Restore') return false;
+  if (Object.keys(previous.managedResources).some((name) => !live.has(name))) return false;
+  return rolledOut.some((name) => record.managedResources[name] !== previous.managedResources[name]);
+}
+
+/**
+ * Removes the rollout from `flux-status` once the project asks for none: what it says would stay there for ever. Only a
+ * Shoot that had one looks, before its record says that it has none.
+ * @returns undefined when nothing is left of it
+ */
+export async function endRollout({ cluster, context }: Run): Promise<Outcome | undefined> {
+  const { namespace = '' } = cluster.spec.shoot.metadata;
+  const garden = await context.kube(GARDEN);
+  const map = await garden.find(resources.configMaps, statusMapName(namespace));
+  const data = fieldsOf(map?.data);
+  if (map === undefined || !isOwn(map) || (data?.[ROLLOUT_TEXT] ?? data?.[ROLLOUT_STATE]) === undefined)
+    return undefined;
+  // What was read after the state is at least as new: a rollout that has begun since then stays.
+  const configMap = await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
+  if (fieldsOf(configMap?.data)?.[ROLLOUT] !== undefined) return requeueAfter(1);
+  const { uid, resourceVersion } = map.metadata;
+  const body = { metadata: { uid, resourceVersion }, data: { [ROLLOUT_TEXT]: null, [ROLLOUT_STATE]: null } };
+  try {
+    await garden.mergePatch(resources.configMaps, statusMapName(namespace), body, { fieldManager });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConflictError || error instanceof NotFoundError) return requeueAfter(1);
+    throw error;
+  }
+}

@@ -1,0 +1,327 @@
+import { isCrd } from '../../../shared/flux/custom-resources.ts';
+import { isCurrent, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/operation.ts';
+import { withShoot } from '../../../shared/gardener/shoot-client.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { ConflictError, isRefused, KubeError, NotFoundError, unlessGone } from '../../../shared/kube/errors.ts';
+import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
+import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { safeText } from '../../../shared/runtime/safe-text.ts';
+import type { Plan } from '../plan/plan.ts';
+import {
+  type Migration,
+  migratedFields,
+  migrationOf,
+  outlineOf,
+  rejectsStoredVersions,
+  widenedVersions,
+} from '../plan/stored-versions.ts';
+import { applyAgain, type ControlPlane, fieldManager, retryApply } from '../read/control-plane.ts';
+import { type Run, retryLater } from '../run.ts';
+import { servedKind } from './objects.ts';
+import { everyPage } from './pages.ts';
+
+/**
+ * Migrates stored objects before the CRDs of another release are delivered (decision 58). Until that is done, nothing of
+ * the release reaches the shoot, and the installed one keeps running.
+ * @returns undefined when the plan can be delivered
+ */
+export async function migrateStoredObjects(
+  run: Run,
+  plan: Plan,
+  { live, previous }: ControlPlane,
+): Promise<Outcome | undefined> {
+  const { context, isTimeUp, reporter, seed } = run;
+  const crds = plan.contents.get(names.crds) ?? [];
+  const { fluxVersion } = plan.record;
+  // An earlier run has begun a migration, maybe to another release: what it has changed is not in the ManagedResource.
+  const { upgradingTo } = reporter.current().status?.state ?? {};
+  const hasBegun = upgradingTo !== undefined || (previous !== undefined && previous.fluxVersion !== fluxVersion);
+  const begin = async (sentence: string) => {
+    // Once: a shoot that refuses must not go back and forth between Processing and Error. A record of the release says the same.
+    const isKnown = upgradingTo === fluxVersion || previous?.fluxVersion === fluxVersion;
+    if (!isKnown) await reporter.processing(sentence, { upgradingTo: fluxVersion });
+  };
+  const task = { crds, fluxVersion, now: context.now(), isTimeUp, begin };
+  const migrated = await withShoot(run, (shoot) => migrateStored(shoot, task));
+  switch (migrated?.state) {
+    case 'unfinished':
+      await reporter.processing(migrated.sentence, { upgradingTo: fluxVersion });
+      await reporter.accept();
+      return requeueAfter(migrated.recheckInSeconds);
+    case 'refused':
+      await reporter.failed(migrated.sentence, [RETRYABLE_CONFIGURATION_PROBLEM], { upgradingTo: fluxVersion });
+      await reporter.accept();
+      return retryLater(run);
+    default: {
+      // Without a kubeconfig, the API server decides. Another content is written anyway, guarded by the version that was read.
+      const rejected = live.get(names.crds);
+      const isWritten = isCurrent(rejected, plan.record.managedResources[names.crds] ?? '');
+      if (migrated !== undefined && rejected !== undefined && isWritten) {
+        if (hasBegun) await applyAgain(seed, rejected);
+        else if (rejectsStoredVersions(rejected)) await retryApply(seed, [rejected]);
+      }
+      return undefined;
+    }
+  }
+}
+
+/** A CRD in the shoot, and that of the release. */
+interface Outstanding extends Migration {
+  next: KubeObject;
+}
+
+/** How far the stored objects of a shoot are migrated. */
+export type Migrated =
+  | { state: 'done' }
+  | { state: 'unfinished'; sentence: string; recheckInSeconds: number }
+  /** The shoot rejects an object or a CRD; the sentence names it, with the remedy. */
+  | { state: 'refused'; sentence: string };
+
+/** What has to be migrated, for how long, and for which release. */
+export interface MigrationTask {
+  /** The objects of the release, with its CRDs. */
+  crds: KubeObject[];
+  fluxVersion: string;
+  now: Date;
+  isTimeUp: () => boolean;
+  /** Called before the first write to the shoot. */
+  begin?: (sentence: string) => Promise<void>;
+}
+
+/**
+ * Several API servers may serve a shoot: each notices a changed CRD within moments, and stores in its former version
+ * until then.
+ */
+const SETTLED_AFTER_SECONDS = 5;
+
+/** On a CRD while its objects are migrated: the generation of the CRD, and the last object that is rewritten. */
+const PROGRESS = 'flux.extensions.gardener.cloud/migrated-up-to';
+const ALL = '*';
+/** When the CRD got the version beside those of the running controllers, by our clock. */
+const WIDENED = 'flux.extensions.gardener.cloud/widened-at';
+
+/**
+ * Stores the objects of Flux in versions that the CRDs of a release have, as `flux migrate` does, so that the API server
+ * accepts these CRDs. A CRD whose stored version the release has dropped first gets the version that the release stores,
+ * beside those that the running controllers use. Safe to repeat, also after a kill.
+ */
+export async function migrateStored(shoot: KubeClient, task: MigrationTask): Promise<Migrated> {
+  const found = await inParallel(task.crds.filter(isCrd), async (next) => {
+    const live = await shoot.find(resources.customResourceDefinitions, next.metadata);
+    if (live === undefined) return undefined;
+    const crd = outlineOf(live);
+    const migration = migrationOf(live, next);
+    return { crd, migration: migration && { ...migration, crd, next } };
+  });
+  const there = found.filter((one) => one !== undefined);
+  const outstanding = there.flatMap(({ migration }) => migration ?? []);
+  if (outstanding.length === 0) {
+    await removeMarks(
+      shoot,
+      there.map(({ crd }) => crd),
+    );
+    return { state: 'done' };
+  }
+  await task.begin?.(sentenceOf(task));
+  try {
+    return await migrateAll(shoot, outstanding, task);
+  } catch (error) {
+    if (isNotServedYet(error)) return unfinished(task, 2);
+    if (!(error instanceof RejectedObject)) throw error;
+    const { object, version, message } = error;
+    const sentence = `Flux ${task.fluxVersion} cannot be installed before ${object} is stored in version ${version}, and the shoot rejects to store it; correct it in the shoot, or exempt it from the webhook or policy that rejects it. The API server says: ${safeText(message)}`;
+    return { state: 'refused', sentence };
+  }
+}
+
+/** For moments after its CRD has changed: "storage is (re)initializing", or a version that is not known everywhere. */
+function isNotServedYet(error: unknown): boolean {
+  return error instanceof NotFoundError || (error instanceof KubeError && error.status === 429);
+}
+
+async function migrateAll(shoot: KubeClient, outstanding: Outstanding[], task: MigrationTask): Promise<Migrated> {
+  const narrow = outstanding.filter(({ isNarrow }) => isNarrow);
+  await inParallel(narrow, (one) => widen(shoot, one, task.now));
+  if (narrow.length > 0) return unfinished(task, SETTLED_AFTER_SECONDS);
+  const unsettled = Math.max(...outstanding.map(({ crd }) => secondsUntilSettled(crd, task.now)));
+  if (unsettled > 0) return unfinished(task, unsettled);
+  // Those with stored objects first: once they are done, nothing of them has to be read again.
+  const inOrder = [
+    ...outstanding.filter(({ isStored }) => isStored),
+    ...outstanding.filter(({ isStored }) => !isStored),
+  ];
+  const marked: KubeObject[] = [];
+  for (const [index, migration] of inOrder.entries()) {
+    const { crd, isDone } = await migrateOne(shoot, migration, task.isTimeUp);
+    marked.push(crd);
+    if (!isDone || (task.isTimeUp() && index < inOrder.length - 1)) return unfinished(task, 1);
+  }
+  await removeMarks(shoot, marked);
+  return { state: 'done' };
+}
+
+/** Adds the version of the release to a CRD, which is read again: all of them together may be too large to be kept. */
+async function widen(shoot: KubeClient, { crd, next }: Outstanding, now: Date): Promise<void> {
+  const live = await shoot.find(resources.customResourceDefinitions, crd.metadata);
+  const versions = live && widenedVersions(live, next);
+  if (live === undefined || versions === undefined) return;
+  await patchCrd(shoot, live, { metadata: { annotations: { [WIDENED]: now.toISOString() } }, spec: { versions } });
+}
+
+/** Rewrites the objects of one CRD, and then removes the former versions from its status. */
+async function migrateOne(
+  shoot: KubeClient,
+  migration: Migration,
+  isTimeUp: () => boolean,
+): Promise<{ crd: KubeObject; isDone: boolean }> {
+  const { crd, to, isStored } = migration;
+  const kind = servedKind(crd);
+  const before = progressOf(crd);
+  if (kind === undefined) return { crd, isDone: true };
+  const rewritten =
+    before === ALL
+      ? { isDone: true, after: ALL }
+      : await rewriteAll(shoot, { ...kind, version: to }, migration, before, isTimeUp);
+  const { isDone } = rewritten;
+  const after = isDone ? ALL : rewritten.after;
+  // A short migration leaves no mark at all.
+  const marked = isTimeUp() && after !== before ? await markProgress(shoot, crd, after) : crd;
+  if (!isDone || !isStored) return { crd: marked, isDone };
+  const { resourceVersion } = marked.metadata;
+  const patch = { metadata: { resourceVersion }, status: { storedVersions: [to] } };
+  const options = { fieldManager, subresource: 'status' as const };
+  const written = await shoot.mergePatch(resources.customResourceDefinitions, crd.metadata, patch, options);
+  return { crd: outlineOf(written), isDone };
+}
+
+function unfinished(task: MigrationTask, recheckInSeconds: number): Migrated {
+  return { state: 'unfinished', sentence: sentenceOf(task), recheckInSeconds };
+}
+
+function sentenceOf({ fluxVersion }: MigrationTask): string {
+  return `Storing the objects in the shoot in the versions of Flux ${fluxVersion} before it is installed.`;
+}
+
+/** Guarded: everything that was read of the CRD has to be true still. */
+async function patchCrd(
+  shoot: KubeClient,
+  { metadata }: KubeObject,
+  patch: Record<string, unknown>,
+): Promise<KubeObject> {
+  const { resourceVersion } = metadata;
+  const guarded = { ...patch, metadata: { ...(patch.metadata as object | undefined), resourceVersion } };
+  return outlineOf(await shoot.mergePatch(resources.customResourceDefinitions, metadata, guarded, { fieldManager }));
+}
+
+function markProgress(shoot: KubeClient, crd: KubeObject, after: string): Promise<KubeObject> {
+  return patchCrd(shoot, crd, { metadata: { annotations: { [PROGRESS]: `${crd.metadata.generation} ${after}` } } });
+}
+
+/** Another generation may store in another version, so that everything has to be rewritten. */
+function progressOf({ metadata }: KubeObject): string {
+  const [generation, after] = (metadata.annotations?.[PROGRESS] ?? '').split(' ');
+  return generation === String(metadata.generation) ? (after ?? '') : '';
+}
+
+async function removeMarks(shoot: KubeClient, crds: KubeObject[]): Promise<void> {
+  const marks = [PROGRESS, WIDENED];
+  const marked = crds.filter(({ metadata }) => marks.some((mark) => metadata.annotations?.[mark] !== undefined));
+  const annotations = Object.fromEntries(marks.map((mark) => [mark, null]));
+  await inParallel(marked, (crd) => patchCrd(shoot, crd, { metadata: { annotations } }));
+}
+
+/** A status of the CRD says nothing about how its objects are stored. */
+function secondsUntilSettled({ metadata }: KubeObject, now: Date): number {
+  const { annotations, managedFields = [] } = metadata;
+  const written = managedFields.filter(({ subresource }) => subresource !== 'status').map(({ time }) => time);
+  // The clock of the shoot may differ from ours, so a time to come counts like one of the past.
+  const ages = [...written, annotations?.[WIDENED]]
+    .map((time) => Math.abs(now.getTime() - Date.parse(time ?? '')) / 1000)
+    .filter((age) => !Number.isNaN(age));
+  return Math.ceil(Math.max(0, SETTLED_AFTER_SECONDS - Math.min(...ages)));
+}
+
+/** The shoot does not accept an object as it is. */
+export class RejectedObject extends Error {
+  override name = 'RejectedObject';
+  /** Kind and name. */
+  readonly object: string;
+  /** The version in which it has to be stored. */
+  readonly version: string;
+
+  constructor({ kind, version }: Resource, item: KubeObject, cause: KubeError) {
+    super(cause.message, { cause });
+    this.object = `${kind} ${keyOf(item)}`;
+    this.version = version;
+  }
+}
+
+/** How often an object is read again that changes at the same time. */
+const ATTEMPTS = 5;
+
+/** How far the objects of a kind are rewritten: up to `after`, in the order of the API server. */
+export interface Rewritten {
+  isDone: boolean;
+  after: string;
+}
+
+/**
+ * Writes the objects of a kind again, unchanged, so that the API server stores them in the version of today, and names that
+ * version in their managed fields.
+ * @param after what an earlier run has reached; objects before it are skipped
+ * @throws NotFoundError while the API server does not serve the version yet, RejectedObject
+ */
+export async function rewriteAll(
+  shoot: KubeClient,
+  kind: Resource,
+  migration: Migration,
+  after: string,
+  isTimeUp: () => boolean,
+): Promise<Rewritten> {
+  let reached = after;
+  let last = '';
+  let isOrdered = true;
+  const isDone = await everyPage(shoot, kind, { metadataOnly: true, isTimeUp, mustBeServed: true }, async (items) => {
+    for (const item of items) {
+      isOrdered &&= last < keyOf(item);
+      last = keyOf(item);
+    }
+    const rest = items.filter((item) => keyOf(item) > after);
+    const wanted = rest.filter((item) => migration.isStored || fieldsOf(item, migration) !== undefined);
+    const written = await inParallel(wanted, (item) => rewrite(shoot, kind, item, migration), isTimeUp);
+    const isComplete = written.length === wanted.length;
+    const end = isComplete ? items.at(-1) : wanted[written.length - 1];
+    if (end !== undefined && keyOf(end) > reached) reached = keyOf(end);
+    return isComplete;
+  });
+  // Without the order of the keys, nothing is known about those before.
+  return { isDone, after: isOrdered ? reached : '' };
+}
+
+async function rewrite(shoot: KubeClient, kind: Resource, item: KubeObject, migration: Migration): Promise<void> {
+  let live: KubeObject | undefined = item;
+  for (let attempt = 1; live !== undefined; attempt += 1) {
+    const managedFields = fieldsOf(live, migration);
+    const { resourceVersion } = live.metadata;
+    const patch = managedFields === undefined ? {} : { metadata: { resourceVersion, managedFields } };
+    try {
+      await unlessGone(shoot.mergePatch(kind, live.metadata, patch, { fieldManager }));
+      return;
+    } catch (error) {
+      if (error instanceof KubeError && isRefused(error)) throw new RejectedObject(kind, item, error);
+      if (!(error instanceof ConflictError) || attempt === ATTEMPTS) throw error;
+    }
+    live = await shoot.find(kind, item.metadata, { metadataOnly: true });
+  }
+}
+
+function fieldsOf({ metadata }: KubeObject, migration: Migration) {
+  return migratedFields(metadata.managedFields, migration);
+}
+
+/** As etcd sorts them. */
+function keyOf({ metadata: { namespace, name } }: KubeObject): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}

@@ -1,0 +1,124 @@
+import { protection } from '../../../shared/flux/install.ts';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { extensionOf } from '../../../shared/gardener/read-objects.ts';
+import { withShoot } from '../../../shared/gardener/shoot-client.ts';
+import type { Applied } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { ConflictError, isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { describeError } from '../../../shared/runtime/describe-error.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
+import { type ControlPlane, fieldManager } from '../read/control-plane.ts';
+import type { Run } from '../run.ts';
+import { builtInKinds, parseRef } from './objects.ts';
+
+const installed = [names.crds, names.controllers];
+
+/** True for a plan or record by which installed objects carry the protection from the user's Kustomizations. */
+export function protects(contents: ReadonlyMap<string, unknown>, previous: Applied | undefined): boolean {
+  return previous?.protected === true || installed.some((name) => contents.has(name));
+}
+
+/** True while objects that we no longer manage still carry the protection; the user's Kustomizations skip them. */
+export function isLeftProtected(record: Applied | undefined): record is Applied {
+  return record?.protected === true && installed.every((name) => record.managedResources[name] === undefined);
+}
+
+/** The refs of the objects that carry the protection. */
+export function protectedRefs(record: Applied): string[] {
+  const { objects } = record;
+  // A namespace that was there before us is in no content, and protected since its Flux was taken over.
+  return [...new Set([namespaceRef(record), ...installed.flatMap((name) => objects[name] ?? [])])];
+}
+
+/** The refs of the objects that may still carry it, once nothing of Flux is managed any more. */
+export function refsToUnprotect(record: Applied): string[] {
+  return [...protectedRefs(record), claimRef(record)];
+}
+
+/** The ref of the claim of `storage`: without `storage` it stays in the shoot, and is no longer in the record. */
+export function claimRef({ namespace }: Pick<Applied, 'namespace'>): string {
+  return `PersistentVolumeClaim/${namespace}/source-controller`;
+}
+
+/** The ref of the namespace of Flux. */
+export function namespaceRef({ namespace }: Pick<Applied, 'namespace'>): string {
+  return `Namespace//${namespace}`;
+}
+
+/** The record once nothing in the shoot carries the protection. */
+export function withoutProtection({ protected: _, ...record }: Applied): Applied {
+  return record;
+}
+
+/**
+ * Removes the protection from objects that we have released, so that the user's Kustomizations can manage them. Tried
+ * again in the next run if the shoot does not answer; the record says that it is outstanding.
+ */
+export async function removeLeftProtection(run: Run, controlPlane: ControlPlane): Promise<ControlPlane> {
+  const { previous } = controlPlane;
+  if (previous === undefined) return controlPlane;
+  try {
+    const isDone = await withShoot(run, (shoot) => removeProtection(shoot, refsToUnprotect(previous), run));
+    if (isDone !== true) return controlPlane;
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    run.context.log.warn('protection not removed', { error: describeError(error) });
+    return controlPlane;
+  }
+  const record = withoutProtection(previous);
+  try {
+    await run.reporter.record(record);
+  } catch (error) {
+    if (error instanceof ConflictError) await restoreProtection(run);
+    throw error;
+  }
+  return { ...controlPlane, previous: record };
+}
+
+/**
+ * Protects the objects again after a run was overtaken by one that manages them again: its ManagedResources are applied
+ * already, so nothing else would write the annotations that this run has removed.
+ */
+async function restoreProtection(run: Run): Promise<void> {
+  const extension = await run.seed.find(resources.extensions, run.reporter.current().metadata);
+  const record = extension && extensionOf(extension).status?.state?.applied;
+  if (record?.protected !== true || isLeftProtected(record)) return;
+  await withShoot(run, (shoot) => annotateAll(shoot, protectedRefs(record), protection, run));
+}
+
+/**
+ * Removes the protection from objects in the shoot; one without it is not changed.
+ * @returns false when the time was up before
+ */
+export function removeProtection(shoot: KubeClient, refs: string[], run: OfRun): Promise<boolean> {
+  const none = Object.fromEntries(Object.keys(protection).map((key) => [key, null]));
+  return annotateAll(shoot, refs, none, run);
+}
+
+type OfRun = Pick<Run, 'isTimeUp' | 'context'>;
+
+async function annotateAll(
+  shoot: KubeClient,
+  refs: string[],
+  annotations: Record<string, string | null>,
+  { isTimeUp, context }: OfRun,
+): Promise<boolean> {
+  const changed = await inParallel(
+    refs,
+    async (ref) => {
+      const { type, name } = parseRef(ref);
+      const resource = builtInKinds[type];
+      if (resource === undefined) return;
+      try {
+        await unlessGone(shoot.mergePatch(resource, name, { metadata: { annotations } }, { fieldManager }));
+      } catch (error) {
+        // A webhook that rejects one object must not keep the others protected.
+        if (!(error instanceof KubeError) || !isRefused(error)) throw error;
+        context.log.warn('protection not changed', { object: ref, error: describeError(error) });
+      }
+    },
+    isTimeUp,
+  );
+  return changed.length === refs.length;
+}

@@ -1,0 +1,250 @@
+import type { Amount, Rollout } from '../config/document-types.ts';
+import { CONTINUE } from '../config/project-config.ts';
+
+/** A Shoot that waits for its turn. Times are seconds since 1970. */
+export interface Waiting {
+  /** The value of the label that orders the Shoots. */
+  order: string | undefined;
+  /** When a run for the Shoot has seen it wait. */
+  seen: number;
+}
+
+/** A Shoot that is being changed. */
+export interface InProgress {
+  order: string | undefined;
+  since: number;
+  /** True: it was not Ready before, so that its failure says nothing about the edit. */
+  wasNotReady: boolean;
+}
+
+/** How far an edit has come in a project. Kept in `flux-status`, beside the lines of the Shoots. */
+export interface RolloutState {
+  /** Identifies what `flux-config` says, without the key `rollout`. */
+  revision: string;
+  /** When the first Shoot asked for it. */
+  began: number;
+  limits: Pick<Rollout, 'maxInProgress' | 'maxFailed'>;
+  /** How many Shoots were changed. */
+  done: number;
+  /** The Shoots whose turn is next, at most `MOST_WAITING`; the others ask again. */
+  waiting: ReadonlyMap<string, Waiting>;
+  inProgress: ReadonlyMap<string, InProgress>;
+  /** Shoots that were Ready before the change, and are not since; also while the next edit changes them. */
+  failed: ReadonlySet<string>;
+  /** How many failed Shoots a member has accepted by `continue`. */
+  accepted: number;
+  /** The last request to continue. */
+  continued: string | undefined;
+}
+
+/** So many Shoots are listed, whatever the project writes: the state is stored with each change. */
+export const MOST_WAITING = 100;
+export const MOST_IN_PROGRESS = 500;
+export const MOST_FAILED = 500;
+
+/** A longer text is not ours. */
+export const LONGEST_STATE = 128 * 1024;
+
+/** A Shoot that has not become Ready within this time has failed: also one whose control plane is gone. */
+export const PLACE_SECONDS = 1800;
+
+/** A Shoot that has not been seen for so long does not wait any more: looks are at most a third of this apart. */
+export const STALE_SECONDS = 2700;
+
+/** Returns how many of so many Shoots may be in progress. */
+export function mostInProgress({ limits }: RolloutState, shoots: number): number {
+  return Math.min(MOST_IN_PROGRESS, Math.max(1, Math.ceil(amountOf(limits.maxInProgress, shoots))));
+}
+
+/** Returns how many of so many Shoots may fail before the rollout pauses. */
+export function mostFailed({ limits }: RolloutState, shoots: number): number {
+  return Math.floor(amountOf(limits.maxFailed, shoots));
+}
+
+function amountOf(amount: Amount, shoots: number): number {
+  return typeof amount === 'number' ? amount : (Number.parseInt(amount, 10) * shoots) / 100;
+}
+
+/** Returns whether no further Shoot is changed until failed ones are Ready, or a member continues. */
+export function isPaused(state: RolloutState, shoots: number): boolean {
+  const { failed, accepted } = state;
+  return failed.size >= MOST_FAILED || failed.size - accepted > mostFailed(state, shoots);
+}
+
+/**
+ * Returns the state at a time: without Shoots that nothing was heard of.
+ * @param ready the Shoots that members see Ready now: none of them is a failure, whichever revision it has
+ */
+export function stateAt(state: RolloutState, now: number, ready: ReadonlySet<string>): RolloutState {
+  const waiting = new Map([...state.waiting].filter(([, { seen }]) => now - seen < STALE_SECONDS));
+  const late = [...state.inProgress].filter(([, { since }]) => now - since >= PLACE_SECONDS);
+  const failed = new Set([...state.failed].filter((shoot) => !ready.has(shoot)));
+  if (late.length === 0 && waiting.size === state.waiting.size && failed.size === state.failed.size) return state;
+  const inProgress = new Map([...state.inProgress].filter(([, { since }]) => now - since < PLACE_SECONDS));
+  for (const [shoot, { wasNotReady }] of late) {
+    if (!wasNotReady && !ready.has(shoot) && failed.size < MOST_FAILED) failed.add(shoot);
+  }
+  return { ...state, waiting, inProgress, failed };
+}
+
+/** Returns whether Shoots are waiting or being changed. */
+export function isUnderWay({ waiting, inProgress }: RolloutState): boolean {
+  return waiting.size + inProgress.size > 0;
+}
+
+/**
+ * Returns the seconds until the last place runs out, where no Shoot waits that would look; undefined where Shoots wait, or
+ * none is being changed.
+ */
+export function secondsUntilOver({ waiting, inProgress }: RolloutState, now: number): number | undefined {
+  if (waiting.size > 0 || inProgress.size === 0) return undefined;
+  const last = Math.max(...[...inProgress.values()].map(({ since }) => since));
+  return Math.max(1, last + PLACE_SECONDS - now);
+}
+
+/** Compares values of the label that orders Shoots: numbers, then texts, then those without the label. */
+export function compareOrder(one: string | undefined, other: string | undefined): number {
+  const [a, b] = [placeOf(one), placeOf(other)];
+  if (a.rank !== b.rank) return a.rank - b.rank;
+  if (a.number !== b.number) return a.number - b.number;
+  return a.text < b.text ? -1 : a.text > b.text ? 1 : 0;
+}
+
+function placeOf(value: string | undefined): { rank: number; number: number; text: string } {
+  if (value === undefined) return { rank: 2, number: 0, text: '' };
+  return /^\d{1,15}$/.test(value) ? { rank: 0, number: Number(value), text: '' } : { rank: 1, number: 0, text: value };
+}
+
+/** The keys of `flux-status` about the rollout; no Shoot has capital letters in its name. */
+export const ROLLOUT_TEXT = 'Rollout';
+export const ROLLOUT_STATE = 'RolloutState';
+
+/** Returns the state and what members read about it, as keys of `flux-status`. */
+export function rolloutData(state: RolloutState, shoots: number): Record<string, string> {
+  return { [ROLLOUT_TEXT]: rolloutText(state, shoots), [ROLLOUT_STATE]: stateText(state) };
+}
+
+/** So many failed Shoots are named; their lines say what is wrong. */
+const NAMED = 5;
+
+/** Says how far a rollout has come, for members of the project. */
+export function rolloutText(state: RolloutState, shoots: number): string {
+  const { revision, done, waiting, inProgress, failed } = state;
+  const waits = waiting.size >= MOST_WAITING ? `at least ${MOST_WAITING}` : waiting.size;
+  const counts = `${done} done, ${inProgress.size} in progress, ${waits} waiting, ${failed.size} failed`;
+  const names = [...failed].slice(0, NAMED).join(', ');
+  const listed = failed.size === 0 ? '' : ` (${names}${failed.size > NAMED ? ', …' : ''})`;
+  if (isPaused(state, shoots)) {
+    const token = tokenOf(state);
+    const limit = mostFailed(state, shoots) + state.accepted;
+    return `Revision ${revision} is paused, because more than ${limit} failed: ${counts}${listed}. It continues when they are Ready, or with the annotation ${CONTINUE}=${token} on flux-config.`;
+  }
+  return `Revision ${revision} ${isUnderWay(state) ? 'is under way' : 'has ended'}: ${counts}${listed}.`;
+}
+
+/** A request counts once, so the next one has another value, also where as many Shoots have failed as before. */
+function tokenOf({ revision, failed, continued }: RolloutState): string {
+  const token = `${revision}.${failed.size}`;
+  return token === continued ? `${token}.again` : token;
+}
+
+const VERSION = 1;
+
+/** Returns a state as text. */
+export function stateText({ waiting, inProgress, failed, ...rest }: RolloutState): string {
+  return JSON.stringify({
+    version: VERSION,
+    ...rest,
+    waiting: [...waiting].map(([shoot, { order, seen }]) => [shoot, order ?? null, seen]),
+    inProgress: [...inProgress].map(([shoot, { order, since, wasNotReady }]) => [
+      shoot,
+      order ?? null,
+      since,
+      wasNotReady ? 1 : 0,
+    ]),
+    failed: [...failed],
+  });
+}
+
+/** The name of an object in a namespace, which is also a key of a ConfigMap. */
+const SHOOT_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const REVISION = /^[0-9a-f]{12}$/;
+
+/** Reads a state; undefined: the text is none of ours. Members of the project may have edited it. */
+export function readState(text: unknown): RolloutState | undefined {
+  if (typeof text !== 'string' || text.length > LONGEST_STATE) return undefined;
+  try {
+    return stateOf(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws Error when a part is not what we write */
+function stateOf(value: unknown): RolloutState {
+  const { version, revision, began, limits, done, accepted, continued, ...lists } = value as Record<string, unknown>;
+  const { maxInProgress, maxFailed } = limits as Record<string, unknown>;
+  check(version === VERSION && typeof revision === 'string' && REVISION.test(revision));
+  check(continued === undefined || (typeof continued === 'string' && continued.length <= LONGEST_TOKEN));
+  return {
+    revision: revision as string,
+    began: numberOf(began),
+    limits: { maxInProgress: limitOf(maxInProgress), maxFailed: limitOf(maxFailed) },
+    done: numberOf(done),
+    waiting: new Map(
+      rowsOf(lists.waiting, MOST_WAITING).map(([shoot, order, seen]) => [
+        nameOf(shoot),
+        { order: orderOf(order), seen: numberOf(seen) },
+      ]),
+    ),
+    inProgress: new Map(
+      rowsOf(lists.inProgress, MOST_IN_PROGRESS).map(([shoot, order, since, wasNotReady]) => [
+        nameOf(shoot),
+        { order: orderOf(order), since: numberOf(since), wasNotReady: wasNotReady === 1 },
+      ]),
+    ),
+    failed: new Set(listOf(lists.failed, MOST_FAILED).map(nameOf)),
+    accepted: numberOf(accepted),
+    continued: continued as string | undefined,
+  };
+}
+
+/** A longer request to continue is not read. */
+export const LONGEST_TOKEN = 63;
+
+function check(isTrue: boolean): void {
+  if (!isTrue) throw new Error('this is not the state of a rollout');
+}
+
+function numberOf(value: unknown): number {
+  check(typeof value === 'number' && Number.isSafeInteger(value) && value >= 0);
+  return value as number;
+}
+
+function limitOf(value: unknown): Amount {
+  if (typeof value === 'string') check(/^\d{1,3}%$/.test(value));
+  else numberOf(value);
+  return value as Amount;
+}
+
+function nameOf(value: unknown): string {
+  check(typeof value === 'string' && SHOOT_NAME.test(value));
+  return value as string;
+}
+
+/** The value of a label. */
+function orderOf(value: unknown): string | undefined {
+  check(value === null || (typeof value === 'string' && value.length <= 63));
+  return (value as string | null) ?? undefined;
+}
+
+function listOf(value: unknown, most: number): unknown[] {
+  check(Array.isArray(value) && value.length <= most);
+  return value as unknown[];
+}
+
+function rowsOf(value: unknown, most: number): unknown[][] {
+  const rows = listOf(value, most);
+  check(rows.every((row) => Array.isArray(row)));
+  return rows as unknown[][];
+}
