@@ -7,7 +7,7 @@ import { sizeProblem } from '../../shared/config/size-limit.ts';
 import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
 import { ConfigError, type ConfigIssue, issuesText, issueText, MOST_ISSUES } from '../../shared/errors.ts';
-import { PatchProblem, parsedPatch } from '../../shared/flux/patches/parse.ts';
+import { PatchProblem, parsePatch } from '../../shared/flux/patches/parse.ts';
 import { selectorOf } from '../../shared/flux/patches/select.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
@@ -130,7 +130,7 @@ function patchIssues({ content, issues }: Layer): ConfigIssue[] {
   if (issues.length > 0) return [];
   for (const [index, patch] of (content.flux.patches ?? []).entries()) {
     try {
-      parsedPatch(patch);
+      parsePatch(patch);
       if (patch.target !== undefined) selectorOf(patch.target);
     } catch (error) {
       if (!(error instanceof PatchProblem)) throw error;

@@ -76,12 +76,6 @@ export const limits = {
     of: 'what patches add to all objects of the installation',
     why: 'the objects are one Secret in the seed',
   },
-  patching: {
-    most: 768,
-    unit: 'KiB',
-    of: 'all patches, each counted for every object that it changes, with what patches before it have added there; an operation `copy` counts as 8 KiB',
-    why: 'it takes tens of milliseconds of the processor that all Shoots share',
-  },
   shards: { most: 16, unit: 'entries', of: '`sharding.shards`', why: 'each has up to four Deployments' },
   objects: {
     most: 100,

@@ -1,7 +1,6 @@
 import semver from 'semver';
 import { SHARD_KEY } from '../config/custom-options.ts';
 import type { FluxInstall } from '../config/types.ts';
-import { stepByStep } from '../event-loop.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import {
   type Customisation,
@@ -14,8 +13,7 @@ import {
   withFlags,
   withPod,
 } from './deployment.ts';
-import { patchSteps } from './patches/apply.ts';
-import { parsePatches } from './patches/parse-all.ts';
+import { patched } from './patches/apply.ts';
 
 /** Options that `flux install` does not have, and that change the objects of the installation. */
 const customOptions = [
@@ -36,14 +34,12 @@ export function isCustomised(install: FluxInstall): boolean {
 
 /**
  * Changes the objects of an installation as all options say, and then as the patches say, which can change what the
- * options have made. The given objects are not modified. Others get their turn meanwhile, because patches may take tens of
- * milliseconds.
+ * options have made. The given objects are not modified.
  * @throws ConfigError when a patch cannot be applied
  */
-export async function customise(objects: KubeObject[], customisation: Customisation): Promise<Customised> {
+export function customise(objects: KubeObject[], customisation: Customisation): Customised {
   if (!isCustomised(customisation.install)) return { objects, added: 0 };
-  await parsePatches(customisation.install.patches ?? []);
-  return stepByStep(patchSteps(customised(objects, customisation), customisation));
+  return patched(customised(objects, customisation), customisation);
 }
 
 /** Changes the objects of an installation as the options say. The given objects are not modified. */

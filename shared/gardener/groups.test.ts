@@ -1,8 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Patch } from '../config/types.ts';
 import { ConfigError, type ConfigIssue, MOST_ISSUES } from '../errors.ts';
 import type { SecretContent } from '../flux/release.ts';
-import { fluxInstall, fluxOnly, object, renderInputs, standInRelease } from '../flux/testing.ts';
+import { fluxInstall, fluxOnly, object, renderInputs } from '../flux/testing.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { installGroups, objectGroups } from './groups.ts';
 
@@ -35,7 +35,7 @@ function names(objects: KubeObject[]): string[] {
 
 test('groups CRDs with the Namespace, controllers, copies, and source with Kustomization', async () => {
   const config = fluxOnly({ source: source(), kustomization });
-  const groups = await objectGroups(await renderInputs({ config, secrets: [secretContent()] }));
+  const groups = objectGroups(await renderInputs({ config, secrets: [secretContent()] }));
   expect(new Set(groups.crds.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
   expect(new Set(groups.controllers.map(({ kind }) => kind))).toEqual(
     new Set([
@@ -63,7 +63,7 @@ test('groups CRDs with the Namespace, controllers, copies, and source with Kusto
 
 test('leaves out a flux namespace that existed before', async () => {
   const namespaces = async (ownsNamespace: boolean) => {
-    const groups = await objectGroups(await renderInputs({ ownsNamespace }));
+    const groups = objectGroups(await renderInputs({ ownsNamespace }));
     return Object.values(groups)
       .flat()
       .filter(({ kind }) => kind === 'Namespace');
@@ -81,7 +81,7 @@ test('creates other namespaces with keep-object, but not those that every cluste
     secretContent({ namespace: 'kube-system' }),
     secretContent({ namespace: 'a' }),
   ];
-  const groups = await objectGroups(await renderInputs({ config, secrets }));
+  const groups = objectGroups(await renderInputs({ config, secrets }));
   expect(groups.secrets.slice(0, 2)).toMatchObject([
     { kind: 'Namespace', metadata: { name: 'a', annotations: { [KEEP]: 'true' } } },
     { kind: 'Namespace', metadata: { name: 'sources', annotations: { [KEEP]: 'true' } } },
@@ -91,14 +91,14 @@ test('creates other namespaces with keep-object, but not those that every cluste
 
 test('creates a claim once, and keeps it: the resource-manager could neither update it nor wait for its deletion', async () => {
   const config = fluxOnly({ flux: fluxInstall({ storage: { size: '10Gi' } }) });
-  const { controllers } = await objectGroups(await renderInputs({ config }));
+  const { controllers } = objectGroups(await renderInputs({ config }));
   expect(controllers.filter(({ kind }) => kind === 'PersistentVolumeClaim')).toMatchObject([
     { metadata: { annotations: { [KEEP]: 'true', 'resources.gardener.cloud/ignore': 'true' } } },
   ]);
 });
 
 test('keeps only Namespaces and CRDs by annotation, because the user has objects in and of them', async () => {
-  const groups = await objectGroups(await renderInputs({ config: fluxOnly({ source: source('sources') }) }));
+  const groups = objectGroups(await renderInputs({ config: fluxOnly({ source: source('sources') }) }));
   const kept = Object.values(groups)
     .flat()
     .filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined);
@@ -118,8 +118,8 @@ test('mode Once: keeps the Secrets of the project without which the released sou
   });
   const secrets = copied.map((name) => secretContent({ name }));
   const kept = async (syncMode: 'Once' | 'ManifestsOnly') =>
-    (await objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))).secrets
-      .filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined)
+    objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))
+      .secrets.filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined)
       .map(({ metadata }) => metadata.name);
   expect(await kept('Once')).toEqual(['flux-sops']);
   expect(await kept('ManifestsOnly')).toEqual([]);
@@ -133,8 +133,8 @@ test('keeps the registry of the project as long as released controllers pull the
   });
   const secrets = config.additionalSecrets.map(({ namespace }) => secretContent({ name: origin.name, namespace }));
   const kept = async (syncMode: 'Once' | 'ManifestsOnly' | 'Reconcile') =>
-    (await objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))).secrets
-      .filter(({ kind, metadata }) => kind === 'Secret' && metadata.annotations?.[KEEP] !== undefined)
+    objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))
+      .secrets.filter(({ kind, metadata }) => kind === 'Secret' && metadata.annotations?.[KEEP] !== undefined)
       .map(({ metadata }) => metadata.namespace);
   expect(await kept('Once')).toEqual(['flux-system']);
   expect(await kept('ManifestsOnly')).toEqual(['flux-system']);
@@ -144,7 +144,7 @@ test('keeps the registry of the project as long as released controllers pull the
 test('makes objects count for the health of the Shoot only if the operator opts in', async () => {
   const annotated = async (shootHealth: boolean) => {
     const config = fluxOnly({ source: source('sources'), kustomization });
-    const groups = await objectGroups(await renderInputs({ config, secrets: [secretContent()], shootHealth }));
+    const groups = objectGroups(await renderInputs({ config, secrets: [secretContent()], shootHealth }));
     return new Set(
       Object.values(groups)
         .flat()
@@ -156,12 +156,12 @@ test('makes objects count for the health of the Shoot only if the operator opts 
 });
 
 test('lets Gardener delete every object with the Shoot', async () => {
-  const groups = await objectGroups(await renderInputs({ config: fluxOnly({ source: source(), kustomization }) }));
+  const groups = objectGroups(await renderInputs({ config: fluxOnly({ source: source(), kustomization }) }));
   expect(JSON.stringify(groups)).not.toContain('no-cleanup');
 });
 
 test('does not change pods when the annotations of their Deployment change', async () => {
-  const { controllers } = await objectGroups(await renderInputs());
+  const { controllers } = objectGroups(await renderInputs());
   const deployments = controllers.filter(({ kind }) => kind === 'Deployment');
   expect(deployments).toHaveLength(4);
   for (const { spec } of deployments) expect(JSON.stringify(spec)).not.toContain('resources.gardener.cloud');
@@ -169,7 +169,7 @@ test('does not change pods when the annotations of their Deployment change', asy
 
 test('protects what is installed from the Kustomizations of users, and nothing else', async () => {
   const config = fluxOnly({ source: source(), kustomization });
-  const { crds, controllers, secrets, sync } = await objectGroups(await renderInputs({ config }));
+  const { crds, controllers, secrets, sync } = objectGroups(await renderInputs({ config }));
   const annotations = { 'kustomize.toolkit.fluxcd.io/ssa': 'Ignore', 'kustomize.toolkit.fluxcd.io/prune': 'Disabled' };
   for (const object of [...crds, ...controllers]) expect(object.metadata.annotations).toMatchObject(annotations);
   expect(JSON.stringify([...secrets, ...sync])).not.toContain('kustomize.toolkit.fluxcd.io/ssa');
@@ -179,14 +179,14 @@ test('protects what is installed from the Kustomizations of users, and nothing e
 test('keeps the type of copied Secrets and labels them like the Go extension', async () => {
   const data = { '.dockerconfigjson': 'e30=' };
   const secrets = [secretContent({ type: 'kubernetes.io/dockerconfigjson', data })];
-  const [secret] = (await objectGroups(await renderInputs({ secrets }))).secrets;
+  const [secret] = objectGroups(await renderInputs({ secrets })).secrets;
   expect(secret).toMatchObject({ type: 'kubernetes.io/dockerconfigjson', data });
   expect(secret?.metadata.labels).toEqual(ours);
 });
 
 test('gives the copy of a Secret the labels of its content, which do not replace our own', async () => {
   const labels = { team: 'blue', 'app.kubernetes.io/managed-by': 'Helm' };
-  const [secret] = (await objectGroups(await renderInputs({ secrets: [secretContent({ labels })] }))).secrets;
+  const [secret] = objectGroups(await renderInputs({ secrets: [secretContent({ labels })] })).secrets;
   expect(secret?.metadata.labels).toEqual({
     team: 'blue',
     ...ours,
@@ -197,7 +197,7 @@ test('suspends source and Kustomization, and keeps suspend of a template', async
   const suspended = async (suspend: boolean, changes = {}) => {
     const spec = { ...(kustomization.spec as object), ...changes };
     const config = fluxOnly({ suspend, source: source(), kustomization: { ...kustomization, spec } });
-    return (await objectGroups(await renderInputs({ config }))).sync.map(
+    return objectGroups(await renderInputs({ config })).sync.map(
       (each) => (each.spec as { suspend?: boolean }).suspend,
     );
   };
@@ -209,7 +209,7 @@ test('suspends source and Kustomization, and keeps suspend of a template', async
 test('names the component that a source needs', async () => {
   const flux = fluxInstall({ components: ['kustomize-controller'] });
   const inputs = await renderInputs({ config: fluxOnly({ flux, source: source() }) });
-  await expect(objectGroups(inputs)).rejects.toThrow(
+  expect(() => objectGroups(inputs)).toThrow(
     'lacks source-controller, which the configured GitRepository needs; add source-controller',
   );
 });
@@ -218,7 +218,7 @@ test('writes facts of the Shoot to ConfigMaps in the flux namespace', async () =
   const { shoot } = await renderInputs();
   const facts = { SHOOT_REGION: 'eu-1' };
   const config = fluxOnly({ flux: fluxInstall({ namespace: 'gitops' }) });
-  const { secrets } = await objectGroups(await renderInputs({ config, shoot: { ...shoot, facts } }));
+  const { secrets } = objectGroups(await renderInputs({ config, shoot: { ...shoot, facts } }));
   expect(secrets).toMatchObject([
     { kind: 'ConfigMap', metadata: { name: 'shoot-info', namespace: 'gitops' }, data: shoot.info },
     { kind: 'ConfigMap', metadata: { name: 'shoot-facts', namespace: 'gitops' }, data: facts },
@@ -229,7 +229,7 @@ test('rejects templates that the CRDs of the release would reject', async () => 
   const spec = { ...(kustomization.spec as object), prune: 'yes', sourceRef: { kind: 'HelmRepository', name: 'a' } };
   const config = fluxOnly({ source: object('Bucket', 'a', { spec: {} }), kustomization: { ...kustomization, spec } });
   const inputs = await renderInputs({ config });
-  await expect(objectGroups(inputs)).rejects.toThrow(
+  expect(() => objectGroups(inputs)).toThrow(
     [
       'source.template.spec.bucketName is missing; set it',
       'source.template.spec.endpoint is missing; set it',
@@ -245,7 +245,7 @@ test('keeps data and binaryData of a copied ConfigMap, and labels it', async () 
     { name: 'vars', namespace: 'apps', data: { a: 'b' }, binaryData: { c: '/w==' } },
     { name: 'empty', namespace: 'flux-system' },
   ];
-  const { secrets } = await objectGroups(await renderInputs({ configMaps }));
+  const { secrets } = objectGroups(await renderInputs({ configMaps }));
   const labels = ours;
   expect(secrets.slice(0, 3)).toEqual([
     expect.objectContaining({ kind: 'Namespace', metadata: expect.objectContaining({ name: 'apps' }) }),
@@ -263,14 +263,14 @@ test('keeps data and binaryData of a copied ConfigMap, and labels it', async () 
 test('wrong fields of many objects give few sentences', async () => {
   const objects = Array.from({ length: 99 }, (_, i) => object('Bucket', `b${i}`, { spec: {} }));
   const inputs = await renderInputs({ config: fluxOnly({ objects }) });
-  const issues = await issuesOf(objectGroups(inputs));
+  const issues = issuesOf(() => objectGroups(inputs));
   expect(issues.length).toBeGreaterThan(0);
   expect(issues.length).toBeLessThan(2 * MOST_ISSUES);
 });
 
-async function issuesOf(work: Promise<unknown>): Promise<ConfigIssue[]> {
+function issuesOf(work: () => unknown): ConfigIssue[] {
   try {
-    await work;
+    work();
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.issues;
@@ -291,7 +291,7 @@ test('what objects refer to is read once for all copies', async () => {
   const readsWith = async (count: number) => {
     reads = 0;
     const secrets = Array.from({ length: count }, (_, index) => secretContent({ name: `creds-${index}` }));
-    await objectGroups(await renderInputs({ config: fluxOnly({ objects }), secrets }));
+    objectGroups(await renderInputs({ config: fluxOnly({ objects }), secrets }));
     return reads;
   };
   expect(await readsWith(100)).toBe(await readsWith(1));
@@ -308,8 +308,8 @@ const annotation = (text: string, name = 'text') =>
   onDeployments({ kind: 'any', metadata: { name: 'any', annotations: { [name]: text } } });
 
 test('returns the same lists for all Shoots with the same options', async () => {
-  const { crds, controllers } = await installGroups(await renderInputs());
-  const other = await installGroups(await renderInputs());
+  const { crds, controllers } = installGroups(await renderInputs());
+  const other = installGroups(await renderInputs());
   expect(other.crds).toBe(crds);
   expect(other.controllers).toBe(controllers);
   const changed = [
@@ -317,34 +317,17 @@ test('returns the same lists for all Shoots with the same options', async () => 
     await renderInputs({ ownsNamespace: false }),
     await renderInputs({ shootHealth: true }),
   ];
-  for (const inputs of changed) expect(await installGroups(inputs)).not.toMatchObject({ crds, controllers });
+  for (const inputs of changed) expect(installGroups(inputs)).not.toMatchObject({ crds, controllers });
 });
 
-test('Shoots that need the same at the same time wait for one result', async () => {
-  const inputs = () => inputsOf('at-once', annotation('any'));
-  const [one, other] = await Promise.all([installGroups(await inputs()), installGroups(await inputs())]);
-  expect(other?.controllers).toBe(one?.controllers);
-});
-
-test('all that wait for a result get its error, and so does the next one', async () => {
-  const inputs = await inputsOf('wrong', onDeployments([{ op: 'remove', path: '/spec/none' }]));
-  const results = await Promise.allSettled([installGroups(inputs), installGroups(inputs)]);
-  expect(results).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
-  await expect(installGroups(inputs)).rejects.toThrow('there is nothing at "/spec/none"');
-});
-
-test('an error names the ConfigMap of its own project, also when another project makes the same mistake meanwhile', async () => {
+test('an error names the ConfigMap of its own project', async () => {
   const inputs = await inputsOf('same-mistake', onDeployments([{ op: 'remove', path: '/spec/none' }]));
-  const projects = ['garden-a', 'garden-b'].map((namespace) => ({
-    ...inputs,
-    config: {
-      ...inputs.config,
-      origins: { 'flux.patches': { object: `ConfigMap ${namespace}/flux-config`, path: 'x' } },
-    },
-  }));
-  const results = await Promise.allSettled(projects.map(installGroups));
-  const objects = results.map((result) => result.status === 'rejected' && result.reason.issues[0].object);
-  expect(objects).toEqual(['ConfigMap garden-a/flux-config', 'ConfigMap garden-b/flux-config']);
+  for (const object of ['ConfigMap garden-a/flux-config', 'ConfigMap garden-b/flux-config']) {
+    const origins = { 'flux.patches': { object, path: 'x' } };
+    expect(issuesOf(() => installGroups({ ...inputs, config: { ...inputs.config, origins } }))).toMatchObject([
+      { object },
+    ]);
+  }
 });
 
 // They add about 30 KB to each Deployment; with aliases, a patch of one KB does so.
@@ -363,33 +346,9 @@ test.each([
 ])('equal options are rendered once, until patches of others add too much: %s', async (what, patches) => {
   const namespace = `kept-${what.replace(' ', '-')}`;
   const inputs = await inputsOf(namespace, annotation('short'));
-  const { controllers } = await installGroups(inputs);
-  for (let number = 0; number < 20; number++) await installGroups(await inputsOf(`${namespace}-${number}`));
-  expect((await installGroups(inputs)).controllers).toBe(controllers);
-  for (let number = 0; number < 20; number++) await installGroups(await inputsOf(`${namespace}-${number}`, ...patches));
-  expect((await installGroups(inputs)).controllers).not.toBe(controllers);
-});
-
-test('others get their turn after each object that a patch changes', async () => {
-  const { files } = await standInRelease();
-  const deployments = [...files.values()].flat().filter(({ kind }) => kind === 'Deployment').length;
-  const patches = Array.from({ length: 32 }, (_, number) => annotation(`any ${number}`));
-  const inputs = await inputsOf('in-turns', ...patches);
-  // Each look at the clock takes so long that every second one ends a turn.
-  // After the first look it is in the past: the tests that follow share the turns, and none would end one before it.
-  let now = -3_600_000;
-  vi.spyOn(performance, 'now')
-    .mockImplementation(() => (now += 5))
-    .mockReturnValueOnce(Number.POSITIVE_INFINITY);
-  let turns = 0;
-  const count = () => {
-    turns++;
-    next = setImmediate(count);
-  };
-  let next = setImmediate(count);
-  await installGroups(inputs);
-  clearImmediate(next);
-  vi.restoreAllMocks();
-  // Each change is one step, and each result another one.
-  expect(turns).toBeGreaterThanOrEqual(patches.length * deployments);
+  const { controllers } = installGroups(inputs);
+  for (let number = 0; number < 20; number++) installGroups(await inputsOf(`${namespace}-${number}`));
+  expect(installGroups(inputs).controllers).toBe(controllers);
+  for (let number = 0; number < 20; number++) installGroups(await inputsOf(`${namespace}-${number}`, ...patches));
+  expect(installGroups(inputs).controllers).not.toBe(controllers);
 });

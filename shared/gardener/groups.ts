@@ -23,16 +23,16 @@ const copyLabels = {
 
 /**
  * Returns all objects for the shoot, in one group for each of the four ManagedResources. No object has the label
- * `no-cleanup`: when the Shoot is deleted, Gardener may delete all of them. Others get their turn meanwhile.
+ * `no-cleanup`: when the Shoot is deleted, Gardener may delete all of them.
  * @throws ConfigError when the release lacks a component or a kind, its CRDs reject a template, or a patch cannot be applied
  */
-export async function objectGroups(inputs: RenderInputs): Promise<ObjectGroups> {
+export function objectGroups(inputs: RenderInputs): ObjectGroups {
   const { config, shootHealth } = inputs;
   const sync = syncObjects(inputs);
   const copies = [...copiedSecrets(inputs), ...[...inputs.configMaps, ...factsOfShoot(inputs)].map(configMap)];
   const secrets = [...otherNamespaces([...copies, ...sync], config.flux.namespace), ...copies];
   return {
-    ...(await installGroups(inputs)),
+    ...installGroups(inputs),
     secrets: withHealthMark(secrets, shootHealth),
     sync: withHealthMark(sync, shootHealth),
   };
@@ -140,12 +140,6 @@ export type InstallGroups = Pick<ObjectGroups, 'crds' | 'controllers'>;
 const rendered = createRecentlyUsed<InstallGroups>(12_000_000);
 
 /**
- * What is being rendered now: Shoots that need the same wait for one result. Also by origins, because an error names the
- * object of its user.
- */
-const rendering = new Map<string, Promise<InstallGroups>>();
-
-/**
  * Measured: 900 without patches, with its part of the compressed content, because objects share with the release what no
  * option changes.
  */
@@ -155,18 +149,13 @@ const BYTES_OF_OBJECT = 2000;
 const BYTES_OF_CHARACTER = 8;
 
 /**
- * Renders the installation; others get their turn while patches are applied. Returns the same arrays for all Shoots with
- * the same options, so that callers can cache by them what they derive (JSON, hash, compressed content).
+ * Renders the installation. Returns the same arrays for all Shoots with the same options, so that callers can cache by
+ * them what they derive (JSON, hash, compressed content).
  * @throws ConfigError when the release lacks a component, or a patch cannot be applied
  */
-export function installGroups(inputs: RenderInputs): Promise<InstallGroups> {
+export function installGroups(inputs: RenderInputs): InstallGroups {
   const key = keyOf(inputs);
-  const known = rendered.get(key);
-  if (known !== undefined) return Promise.resolve(known);
-  const keyOfUser = key + JSON.stringify(inputs.config.origins);
-  const pending = rendering.get(keyOfUser) ?? render(inputs, key).finally(() => rendering.delete(keyOfUser));
-  rendering.set(keyOfUser, pending);
-  return pending;
+  return rendered.get(key) ?? render(inputs, key);
 }
 
 function keyOf({ config, release, ownsNamespace, shootHealth, policy }: RenderInputs): string {
@@ -175,10 +164,10 @@ function keyOf({ config, release, ownsNamespace, shootHealth, policy }: RenderIn
   return JSON.stringify([release.version, release.digest, ...options]);
 }
 
-async function render({ config, release, policy, ownsNamespace, shootHealth }: RenderInputs, key: string) {
+function render({ config, release, policy, ownsNamespace, shootHealth }: RenderInputs, key: string): InstallGroups {
   const { flux: install, origins } = config;
   const plain = installObjects(release, install, origins);
-  const { objects, added } = await customise(plain, { install, version: release.version, origins, policy });
+  const { objects, added } = customise(plain, { install, version: release.version, origins, policy });
   const groups = grouped(objects, ownsNamespace, shootHealth);
   rendered.set(key, groups, key.length + objects.length * BYTES_OF_OBJECT + Math.max(0, added) * BYTES_OF_CHARACTER);
   return groups;

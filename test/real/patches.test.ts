@@ -12,8 +12,8 @@ import type { Patch } from '../../shared/config/types.ts';
 import { ConfigError } from '../../shared/errors.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { installObjects } from '../../shared/flux/install.ts';
+import { patched } from '../../shared/flux/patches/apply.ts';
 import { selectorOf } from '../../shared/flux/patches/select.ts';
-import { withPatches } from '../../shared/flux/patches/testing.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { testDistribution } from '../made-distribution.ts';
@@ -253,7 +253,7 @@ async function kustomized(dir: string, patches: Patch[]): Promise<Result> {
 function ours(patches: Patch[]): Result {
   const install = fluxInstall({ patches });
   try {
-    return { objects: byRef(withPatches(objects, { install, version: VERSION, origins: {} })) };
+    return { objects: byRef(patched(objects, { install, version: VERSION, origins: {} }).objects) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { error: error.message };

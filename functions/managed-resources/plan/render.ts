@@ -7,26 +7,22 @@ import { planSyncObjects } from './sync-objects.ts';
 
 /**
  * Renders the objects that the configuration asks for. Not part of `makePlan`, because only a difference from these objects
- * makes a run read the former content; and patches are applied in turns with others.
+ * makes a run read the former content.
  * @throws ConfigError as `objectGroups` does
  */
-export async function renderObjects(inputs: PlanInputs): Promise<RenderedObjects> {
+export function renderObjects(inputs: PlanInputs): RenderedObjects {
   const components = wantedComponents(inputs);
-  return { components, groups: await groupsWith(components, inputs.render) };
+  return { components, groups: groupsWith(components, inputs.render) };
 }
 
 /** Adds the former components where objects are pending removal. @throws ConfigError as `objectGroups` does */
-export async function withFormerComponents(
-  inputs: PlanInputs,
-  rendered: RenderedObjects,
-  synced: Synced,
-): Promise<RenderedObjects> {
+export function withFormerComponents(inputs: PlanInputs, rendered: RenderedObjects, synced: Synced): RenderedObjects {
   const components = neededComponents(inputs, rendered, synced);
   if (components.length === rendered.components.length) return rendered;
-  return { components, groups: await groupsWith(components, inputs.render) };
+  return { components, groups: groupsWith(components, inputs.render) };
 }
 
-function groupsWith(components: string[], render: RenderInputs): Promise<ObjectGroups> {
+function groupsWith(components: string[], render: RenderInputs): ObjectGroups {
   return objectGroups({ ...render, config: withComponents(render.config, components) });
 }
 

@@ -1,57 +1,69 @@
+import { limits, limitText } from '../../config/limits.ts';
 import { nearest } from '../../config/nearest.ts';
 import { originOf } from '../../config/origins.ts';
 import { quote, shown } from '../../config/quote.ts';
 import type { Patch, PatchTarget } from '../../config/types.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
 import { ConfigError, type ConfigIssue } from '../../errors.ts';
-import type { Steps } from '../../event-loop.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { Customisation, Customised } from '../deployment.ts';
 import { deletionProblem, patchProblem } from './guard.ts';
 import { jsonPatched } from './json-patch.ts';
-import { PatchProblem, parsedPatch } from './parse.ts';
-import { beginChange, endPatch, type Patching, patchingOf, replaceAll } from './patching.ts';
+import { PatchProblem, parsePatch } from './parse.ts';
 import { selectorOf } from './select.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
 /**
- * Applies the patches of the configuration to the installed objects, one after the other, in steps that each change one
- * object. The objects are not modified.
+ * Applies the patches of the configuration to the installed objects, one after the other. The objects are not modified.
  * @throws ConfigError with what is wrong with the first patch that cannot be applied
  */
-export function* patchSteps(objects: KubeObject[], customisation: Customisation): Steps<Customised> {
+export function patched(installed: KubeObject[], customisation: Customisation): Customised {
   const { install, origins } = customisation;
   const place = originOf(origins, 'flux.patches');
-  const patching = patchingOf(objects, customisation);
+  let [objects, added] = [installed, 0];
   for (const [index, patch] of (install.patches ?? []).entries()) {
     try {
-      yield* apply(patching, patch);
+      for (const { targetsAmong, change } of stepsOf(patch)) {
+        const results = changeAll(targetsAmong(objects), change, customisation);
+        for (const [object, result] of results) added += lengthOf(result) - lengthOf(object);
+        objects = objects.flatMap((object) => (results.has(object) ? (results.get(object) ?? []) : [object]));
+      }
+      if (added > limits.patched.most * 1024) {
+        throw new PatchProblem(
+          `makes the objects longer by more than ${limitText(limits.patched)}; patch fewer objects`,
+        );
+      }
     } catch (error) {
       if (!(error instanceof PatchProblem)) throw error;
       const issue: ConfigIssue = { object: place.object, path: `${place.path}[${index}]`, message: error.message };
       throw new ConfigError([issue]);
     }
   }
-  return { objects: patching.objects, added: patching.addedInAll };
+  return { objects, added };
 }
 
+/** A change of some of the objects. */
+interface Step {
+  targetsAmong(objects: KubeObject[]): KubeObject[];
+  change: Change;
+}
+
+/** Returns undefined where it deletes the object. */
 type Change = (object: KubeObject) => KubeObject | undefined;
 
-function* apply(patching: Patching, patch: Patch): Steps<void> {
-  const parsed = parsedPatch(patch);
+function stepsOf(patch: Patch): Step[] {
+  const parsed = parsePatch(patch);
   if ('merges' in parsed) {
-    const length = parsed.length / parsed.merges.length;
-    for (const merge of parsed.merges) {
-      yield* changeAll(patching, [named(patching.objects, merge)], (object) => mergedWith(object, merge), length);
-    }
-  } else {
-    const change: Change =
-      'operations' in parsed
-        ? (object) => jsonPatched(object, parsed.operations)
-        : (object) => mergedWith(object, parsed.merge);
-    yield* changeAll(patching, selected(patching.objects, parsed.target), change, parsed.length);
+    return parsed.merges.map((merge) => ({
+      targetsAmong: (objects) => [named(objects, merge)],
+      change: (object) => mergedWith(object, merge),
+    }));
   }
-  endPatch(patching);
+  const change: Change =
+    'operations' in parsed
+      ? (object) => jsonPatched(object, parsed.operations)
+      : (object) => mergedWith(object, parsed.merge);
+  return [{ targetsAmong: (objects) => selected(objects, parsed.target), change }];
 }
 
 /** A merge keeps the identity of its object, as in kustomize. */
@@ -61,19 +73,24 @@ function mergedWith(object: KubeObject, patch: JsonObject): KubeObject | undefin
   return strategicMerge(object as unknown as JsonObject, { ...rest, metadata: others }) as KubeObject | undefined;
 }
 
-/** @param length of the patch, in characters of JSON */
-function* changeAll(patching: Patching, targets: readonly KubeObject[], change: Change, length: number): Steps<void> {
+function changeAll(
+  targets: readonly KubeObject[],
+  change: Change,
+  customisation: Customisation,
+): Map<KubeObject, KubeObject | undefined> {
   const results = new Map<KubeObject, KubeObject | undefined>();
   for (const object of targets) {
-    beginChange(patching, object, length);
     const result = change(object);
-    const problem =
-      result === undefined ? deletionProblem(object) : patchProblem(object, result, patching.customisation);
+    const problem = result === undefined ? deletionProblem(object) : patchProblem(object, result, customisation);
     if (problem !== undefined) throw new PatchProblem(problem);
     results.set(object, result);
-    yield;
   }
-  yield* replaceAll(patching, results);
+  return results;
+}
+
+/** Returns how many characters of JSON an object has. */
+function lengthOf(object: KubeObject | undefined): number {
+  return JSON.stringify(object)?.length ?? 0;
 }
 
 function selected(objects: KubeObject[], target: PatchTarget): KubeObject[] {

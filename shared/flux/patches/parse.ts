@@ -5,8 +5,6 @@ import { asObject, type JsonObject } from '../../config/values.ts';
 import { keyProblem } from '../../config/yaml-keys.ts';
 import { errorMessage } from '../../errors.ts';
 import { isJson, LineCounter, NOT_JSON, parseAllDocuments, quickly } from '../../kube/parse-yaml.ts';
-import { withoutStacks } from '../../without-stacks.ts';
-import { lengthOf } from './growth.ts';
 import { operationsOf } from './json-patch.ts';
 
 /** Why a patch cannot be applied: the sentence behind its path. */
@@ -14,47 +12,15 @@ export class PatchProblem extends Error {
   override name = 'PatchProblem';
 }
 
-/** A patch, parsed, with its length in characters of JSON, which aliases make longer than its text. */
-export type ParsedPatch = { length: number } & (
+/** A patch, parsed. */
+type ParsedPatch =
   | { target: PatchTarget; operations: Operation[] }
   | { target: PatchTarget; merge: JsonObject }
   /** Strategic merges that name their objects. */
-  | { merges: JsonObject[] }
-);
+  | { merges: JsonObject[] };
 
-/** A patch is not parsed again while its configuration is in use. */
-const results = new WeakMap<Patch, ParsedPatch | PatchProblem>();
-
-/** Parses a patch. @throws PatchProblem */
-export function parsedPatch(patch: Patch): ParsedPatch {
-  const result = parseOnce(patch);
-  if (result instanceof PatchProblem) throw result;
-  return result;
-}
-
-/** Parses a patch; returns what is wrong with it where it cannot be parsed. */
-export function parseOnce(patch: Patch): ParsedPatch | PatchProblem {
-  const known = results.get(patch);
-  if (known !== undefined) return known;
-  const result = parsedOrWrong(patch);
-  results.set(patch, result);
-  return result;
-}
-
-function parsedOrWrong(patch: Patch): ParsedPatch | PatchProblem {
-  try {
-    return parse(patch);
-  } catch (error) {
-    if (error instanceof PatchProblem) return error;
-    throw error;
-  }
-}
-
-/** An operation `copy` may add a container, or the whole `spec` of a Deployment. */
-const LENGTH_OF_COPY = 8192;
-
-/** A list is JSON 6902, objects are strategic merges. */
-function parse({ patch, target }: Patch): ParsedPatch {
+/** Parses a patch: a list is JSON 6902, objects are strategic merges. @throws PatchProblem */
+export function parsePatch({ patch, target }: Patch): ParsedPatch {
   const [first, ...others] = documentsOf(patch).filter((document) => document !== null);
   if (first === undefined) throw new PatchProblem('is empty; write an object, or a list of operations');
   if (Array.isArray(first)) {
@@ -63,13 +29,12 @@ function parse({ patch, target }: Patch): ParsedPatch {
     }
     const operations = operationsOf(first);
     if (target === undefined) throw new PatchProblem('is a list of operations without a target; add a target');
-    const copies = operations.filter(({ op }) => op === 'copy').length;
-    return { target, operations, length: lengthOf(operations) + copies * LENGTH_OF_COPY };
+    return { target, operations };
   }
   const merge = mergeOf(first);
   const merges = [merge, ...others.map(mergeOf)];
-  if (target === undefined) return { merges, length: lengthOf(merges) };
-  if (others.length === 0) return { target, merge, length: lengthOf(merge) };
+  if (target === undefined) return { merges };
+  if (others.length === 0) return { target, merge };
   throw new PatchProblem('has several documents and a target; use one entry for each, or remove the target');
 }
 
@@ -78,7 +43,7 @@ function documentsOf(text: string): unknown[] {
     const lineCounter = new LineCounter();
     // Without pictures of all mistakes, of which one is shown.
     const options = { ...quickly, prettyErrors: false, lineCounter };
-    return withoutStacks(() => [...parseAllDocuments(text, options)]).map((document) => {
+    return [...parseAllDocuments(text, options)].map((document) => {
       const [error] = document.errors;
       if (error !== undefined) {
         const { line, col } = lineCounter.linePos(error.pos[0]);
