@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { kustomizationFailures, sourceFailures } from '../../functions/readiness/explain/explain.ts';
 import { commands, documents, followed, inlineCommands, isTestRun, root, scripts } from './documents.ts';
@@ -34,14 +34,6 @@ describe('the documents', () => {
       [...text.matchAll(/npm run ([a-z][\w:-]*)/g)].map(([, name = '']) => ({ path, name })),
     );
     expect(named.filter(({ name }) => scripts[name] === undefined)).toEqual([]);
-  });
-
-  it('have links that lead to files', () => {
-    const links = documents.flatMap(({ path, text }) =>
-      [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => ({ path, link })),
-    );
-    expect(links.length).toBeGreaterThan(3);
-    expect(links.filter(({ path, link }) => !existsSync(join(root, dirname(path), link)))).toEqual([]);
   });
 
   it('explain each word once', () => {
