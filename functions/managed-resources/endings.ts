@@ -11,7 +11,13 @@ import { releasable } from './plan/changes.ts';
 import { writtenDeletionPolicy } from './plan/deletion-policy.ts';
 import { namesOutOfScope, type Obstacle } from './plan/scope.ts';
 import { readLayers } from './read/configuration.ts';
-import { type ControlPlane, contentNameOf, findManagedResource, RELEASED, release } from './read/control-plane.ts';
+import {
+  type ControlPlane,
+  contentNameOf,
+  findManagedResource,
+  RELEASED,
+  releaseObjects,
+} from './read/control-plane.ts';
 import { oldestDeletion, type Run, waitFor, waitOn } from './run.ts';
 import { restartOperator } from './shoot/adopt.ts';
 import { leftAlone } from './shoot/installed-flux.ts';
@@ -41,7 +47,7 @@ export async function takeOver(run: Run, legacy: KubeObject[]): Promise<Outcome>
   await reporter.accept();
   for (const { metadata } of legacy) {
     const live = await findManagedResource(seed, metadata);
-    if (live !== undefined) await release(seed, live, 'shoot-flux takes over from the former extension');
+    if (live !== undefined) await releaseObjects(seed, live, 'shoot-flux takes over from the former extension');
   }
   return waitOn(run, oldestDeletion(legacy), 2);
 }
@@ -131,7 +137,7 @@ async function keepLastApplied(
   const applied = { ...record, managedResources, problem };
   await reporter.succeeded('The last applied configuration is kept.', { applied });
   await reporter.accept();
-  for (const resource of releasable(released, live)) await release(seed, resource, RELEASED);
+  for (const resource of releasable(released, live)) await releaseObjects(seed, resource, RELEASED);
   await reporter.finish();
   return done;
 }
@@ -143,7 +149,7 @@ async function keepLastApplied(
 async function releaseUnreadable({ seed, namespace, reporter }: Run, resource: ManagedResource): Promise<never> {
   const applied = reporter.current().status?.state?.applied;
   if (applied !== undefined) await reporter.record({ ...applied, surplus: applied.surplus ?? [] });
-  await release(seed, resource, 'its content cannot be read');
+  await releaseObjects(seed, resource, 'its content cannot be read');
   const { name } = resource.metadata;
   const content = contentNameOf(resource);
   const problem =

@@ -55,7 +55,7 @@ export interface Reporter {
 }
 
 /** The Extension and the run that reports on it. */
-export interface ReporterInputs {
+interface ReporterInputs {
   seed: KubeClient;
   /** As the run has read it. */
   extension: Extension;
@@ -190,7 +190,7 @@ type State = NonNullable<NonNullable<Extension['status']>['state']>;
 type Change<T> = T | null | undefined;
 
 /** Returns the changes of record, summary and other fields of `state` with a report; empty when all are up to date. */
-export function reportChanges(extension: Extension, report: Report): Record<string, unknown> {
+function reportChanges(extension: Extension, report: Report): Record<string, unknown> {
   const before = extension.status?.state ?? {};
   const fields = {
     failingSince: failingSince(before, report),
@@ -229,7 +229,7 @@ function unapplied({ applied, unapplied: before }: State, { state, recorded }: R
 }
 
 /** Returns the changes of the record and of its summary in `providerStatus`; empty when both are up to date. */
-export function recordChanges({ status }: Extension, applied: Applied | undefined): Record<string, unknown> {
+function recordChanges({ status }: Extension, applied: Applied | undefined): Record<string, unknown> {
   if (applied === undefined) return {};
   const { fluxVersion, syncMode, configHash, warnings } = applied;
   const difference = mergeDiff(status?.state?.applied, applied);

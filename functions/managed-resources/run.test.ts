@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Cause } from '../../shared/runtime/change-request.ts';
-import { isNewsOfApplying } from './run.ts';
+import { isWokenByApplying } from './run.ts';
 
 const object = (kind: string): Cause => ({
   ...{ type: 'object', cluster: 'seed', kind, namespace: 'shoot--foo--bar' },
@@ -20,5 +20,5 @@ it.each<[string, Cause[], boolean, boolean]>([
   ['the resync', [applied, { type: 'resync', epoch: 1 }], false, false],
   ['nothing known', [], false, false],
 ])('knows a run that follows the resource-manager: %s', (_what, causes, isAsked, expected) => {
-  expect(isNewsOfApplying({ context: { causes }, isAsked })).toBe(expected);
+  expect(isWokenByApplying({ context: { causes }, isAsked })).toBe(expected);
 });

@@ -80,7 +80,7 @@ export async function waitFor(run: Run, sentence: string, recorded: Recorded = {
  * may leave out what other runs are certain to do: those for a request, an edit, a Secret of the project, and the hourly
  * resync (decision 65).
  */
-export function isNewsOfApplying({
+export function isWokenByApplying({
   context,
   isAsked,
 }: Pick<Run, 'isAsked'> & { context: { causes: readonly Cause[] } }): boolean {

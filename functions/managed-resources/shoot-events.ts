@@ -1,8 +1,12 @@
+import { behaviourChanges, behaviourText } from '../../shared/flux/behaviour-changes.ts';
 import { type EventContent, eventAbout } from '../../shared/gardener/event.ts';
+import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
+import type { Applied } from '../../shared/gardener/types.ts';
 import { AlreadyExistsError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, resources } from '../../shared/kube/resource.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
+import type { Plan } from './plan/plan.ts';
 import { fieldManager } from './read/control-plane.ts';
 import type { Run } from './run.ts';
 
@@ -20,4 +24,33 @@ export async function notifyShoot({ cluster, context }: Run, content: EventConte
     if (error instanceof AlreadyExistsError) return;
     context.log.warn('event of the shoot not written', { error: describeError(error) });
   }
+}
+
+/**
+ * Reports what an upgrade of Flux changes, as Events of the Shoot in the garden, before anything of the release reaches
+ * the shoot. Safe to repeat: the same sentence is one Event. A migration of stored objects takes many runs; its record
+ * says that the first of them has reported.
+ * @param from the release that runs; undefined: none
+ */
+export async function announceUpgrade(run: Run, { record, contents }: Plan, from: string | undefined): Promise<void> {
+  if (from === undefined || from === record.fluxVersion || !contents.has(names.crds)) return;
+  if (run.reporter.current().status?.state?.upgradingTo === record.fluxVersion) return;
+  for (const change of behaviourChanges(from, record.fluxVersion, record.components)) {
+    const message = `Flux is upgraded from ${from} to ${record.fluxVersion}. ${behaviourText(change)}`;
+    await notifyShoot(run, { type: 'Normal', reason: 'FluxUpgrade', message });
+  }
+}
+
+/**
+ * Reports what the configuration says in vain as one Event of the Shoot, with each warning that the last applied
+ * configuration did not have: one request, however many there are. Called before the record of the warnings: a run that
+ * is killed in between writes the same Event again.
+ */
+export async function announceWarnings(run: Run, { record }: Plan, previous: Applied | undefined): Promise<void> {
+  const { warnings = [] } = record;
+  const { warnings: known = [] } = previous ?? {};
+  const added = warnings.filter((warning) => !known.includes(warning));
+  if (added.length === 0) return;
+  const message = added.map((warning) => `${warning}.`).join(' ');
+  await notifyShoot(run, { type: 'Warning', reason: 'ConfigurationWarning', message });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PLACE_SECONDS, type RolloutState, secondsUntilOver } from '../../shared/gardener/rollout.ts';
+import { CHANGE_SECONDS, type RolloutState, secondsUntilOver } from '../../shared/gardener/rollout.ts';
 import { type Result, settle } from './settle.ts';
 import { nextOf } from './wake.ts';
 
@@ -60,12 +60,12 @@ describe('a Shoot in a rollout', () => {
       end: 'open',
       wasHealthy: true,
       ready: new Set(),
-      now: 1000 + PLACE_SECONDS,
+      now: 1000 + CHANGE_SECONDS,
     });
     expect(listsOf(late)).toEqual({ ...before, inProgress: [], failed: ['f', 'p'] });
     expect(secondsUntilOver(state, 1100)).toBeUndefined();
     const last = { ...state, waiting: new Map() };
-    expect(secondsUntilOver(last, 1100)).toBe(PLACE_SECONDS - 100);
+    expect(secondsUntilOver(last, 1100)).toBe(CHANGE_SECONDS - 100);
     expect(secondsUntilOver(last, 9000)).toBe(1);
     expect(secondsUntilOver({ ...last, inProgress: new Map() }, 1100)).toBeUndefined();
   });

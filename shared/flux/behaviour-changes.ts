@@ -1,7 +1,7 @@
 import { compareVersions } from './versions.ts';
 
 /** Something that works differently from a Flux release on, although no manifest has changed. */
-export interface BehaviourChange {
+interface BehaviourChange {
   /** The first release with it. */
   release: string;
   /** The first release without it again. */

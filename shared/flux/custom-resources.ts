@@ -26,7 +26,7 @@ export interface CustomResource {
 }
 
 /** An object of the configuration, and its path there. */
-export interface ConfiguredObject {
+interface ConfiguredObject {
   part: string;
   object: KubeObject;
 }

@@ -5,7 +5,7 @@ import { clusterOf, extensionOf } from './read-objects.ts';
 import { type Cluster, EXTENSION_TYPE, type Extension, OPERATION_ANNOTATION, type OperationType } from './types.ts';
 
 /** Whether this Extension may be worked on now, and as which operation. */
-export type GateDecision = { open: true; operation: OperationType } | { open: false; reason: string };
+type GateDecision = { open: true; operation: OperationType } | { open: false; reason: string };
 
 /** True for Extensions of our type whose class is unset or `shoot` (trap 12: the others have no Cluster). */
 export function isOurs(extension: Extension): boolean {
@@ -47,7 +47,7 @@ function operationType(extension: Extension, annotation: string | undefined): Op
 }
 
 /** What a function that works on an Extension finds when it begins. */
-export type LoadedExtension =
+type LoadedExtension =
   /** There is no Extension of this name. */
   | { state: 'absent' }
   /** The Extension is not ours, or holds nothing that the function needs; its Cluster was not read. */

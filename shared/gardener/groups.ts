@@ -134,7 +134,7 @@ function otherNamespaces(objects: KubeObject[], fluxNamespace: string): KubeObje
 }
 
 /** The objects that install Flux. */
-export type InstallGroups = Pick<ObjectGroups, 'crds' | 'controllers'>;
+type InstallGroups = Pick<ObjectGroups, 'crds' | 'controllers'>;
 
 /** By release and options, weighed in bytes. It has room for a hundred sets of options without patches. */
 const rendered = createRecentlyUsed<InstallGroups>(12_000_000);
@@ -197,12 +197,12 @@ const SKIP_HEALTH_CHECK = 'resources.gardener.cloud/skip-health-check';
  * `resources.gardener.cloud/ignore`: the resource-manager reads `keep-object` from the live object and would then never
  * write it to an existing Namespace.
  */
-export function withKeepObject(object: KubeObject): KubeObject {
+function withKeepObject(object: KubeObject): KubeObject {
   return annotated(object, KEEP_OBJECT);
 }
 
 /** Marks objects as not counting for the Shoot's health. @param shootHealth true: they count, and get no mark */
-export function withHealthMark(objects: KubeObject[], shootHealth: boolean): KubeObject[] {
+function withHealthMark(objects: KubeObject[], shootHealth: boolean): KubeObject[] {
   return shootHealth ? objects : objects.map((object) => annotated(object, SKIP_HEALTH_CHECK));
 }
 

@@ -23,7 +23,7 @@ export const ONLY_CREATE = 'resources.gardener.cloud/ignore';
 export const DELETE_ON_INVALID_UPDATE = 'resources.gardener.cloud/delete-on-invalid-update';
 
 /** The state of a ManagedResource's current generation. */
-export type ApplyState =
+type ApplyState =
   | { state: 'applied' }
   | { state: 'pending' }
   /** The resource-manager keeps retrying: objects cannot be applied, or old ones cannot be deleted. */

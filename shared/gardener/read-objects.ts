@@ -1,57 +1,34 @@
 import type { KubeObject } from '../kube/resource.ts';
 import { isOversized } from '../oversized.ts';
-import { entriesAt, fieldsAt, fieldsOf, shapedObject, textAt, textListOf } from '../shapes.ts';
+import { entriesAt, fieldsAt, fieldsOf, shapedObject, textAt } from '../shapes.ts';
 import type { ResourceReference } from './references.ts';
-import type { Applied, Cluster, Extension, ExtensionStatus, ManagedResource, Shoot, ShootObject } from './types.ts';
+import { stateOf } from './state.ts';
+import type { Cluster, Extension, ExtensionStatus, ManagedResource, Shoot } from './types.ts';
 
 /** Returns an Extension in its usual shape: only its CRD says what it holds, and its `state` has no schema. */
 export function extensionOf(object: KubeObject): Extension {
   const extension = shapedObject(object) as Extension;
   const { spec, status } = extension;
-  const type = textAt(spec, 'type') ?? '';
   const specClass = textAt(spec, 'class');
-  const isSame = type === spec?.type && specClass === spec.class;
-  const shapedSpec = isSame ? spec : { ...spec, type, ...(specClass !== undefined && { class: specClass }) };
-  const shapedStatus = status && statusOf(status);
-  if (isSame && shapedStatus === status) return extension;
-  return { ...extension, spec: shapedSpec, ...(shapedStatus && { status: shapedStatus }) };
+  const { class: _, ...others } = spec ?? {};
+  return {
+    ...extension,
+    spec: { ...others, type: textAt(spec, 'type') ?? '', ...(specClass !== undefined && { class: specClass }) },
+    ...(status && { status: statusOf(status) }),
+  };
 }
 
 function statusOf(status: ExtensionStatus): ExtensionStatus {
-  const state = fieldsOf(status.state);
-  const applied = state && appliedOf(state.applied);
-  const bootstrapped = fieldsAt(state, 'bootstrapped');
-  const areSame =
-    applied === state?.applied &&
-    bootstrapped === state?.bootstrapped &&
-    state === status.state &&
-    (status.lastOperation === undefined || isLastOperation(status.lastOperation)) &&
-    (status.providerStatus === undefined || fieldsOf(status.providerStatus) !== undefined) &&
-    (status.lastError === undefined || status.lastError === null || isLastError(status.lastError)) &&
-    (status.resources === undefined || areReferences(status.resources));
-  if (areSame) return status;
-  const { lastOperation, lastError, providerStatus, resources, state: _, ...rest } = status;
+  const { lastOperation, lastError, providerStatus, resources, state, ...rest } = status;
+  const shapedState = stateOf(state);
   return {
     ...rest,
     ...(isLastOperation(lastOperation) && { lastOperation }),
-    ...(isLastError(lastError) && { lastError }),
+    ...((lastError === null || isLastError(lastError)) && { lastError }),
     ...(fieldsOf(providerStatus) && { providerStatus }),
     ...(resources !== undefined && { resources: referencesOf(resources) }),
-    ...(state && {
-      state: withParts(state, {
-        applied,
-        bootstrapped,
-        failingSince: textAt(state, 'failingSince'),
-        upgradingTo: textAt(state, 'upgradingTo'),
-        adopting: isList(state.adopting) ? (state.adopting as string[]) : undefined,
-        unapplied: state.unapplied === true || undefined,
-      }),
-    }),
+    ...(shapedState && { state: shapedState }),
   } as ExtensionStatus;
-}
-
-function withParts(state: Record<string, unknown>, parts: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries({ ...state, ...parts }).filter(([, part]) => part !== undefined));
 }
 
 function isLastOperation(value: unknown): boolean {
@@ -62,44 +39,6 @@ function isLastError(value: unknown): boolean {
   const codes = fieldsOf(value)?.codes;
   const areCodes = codes === undefined || (Array.isArray(codes) && codes.every((code) => typeof code === 'string'));
   return textAt(value, 'description') !== undefined && areCodes;
-}
-
-const optionalTexts = ['installed', 'problem', 'removalBegan', 'copiesHash', 'reconcileAt'] as const;
-const appliedTexts = ['configHash', 'fluxVersion', 'namespace', 'syncMode'] as const;
-
-/** Returns the record; undefined, as on a first run, when it is none: the objects are then read from the shoot. */
-export function appliedOf(value: unknown): Applied | undefined {
-  const applied = fieldsOf(value);
-  if (applied === undefined || appliedTexts.some((name) => textAt(applied, name) === undefined)) return undefined;
-  const { components, managedResources, objects, leaving, surplus } = applied;
-  if (!isList(components) || !isMap(managedResources, isText) || !isMap(objects, isList)) return undefined;
-  const isWell =
-    (leaving === undefined || isList(leaving)) &&
-    (surplus === undefined || isList(surplus)) &&
-    optionalTexts.every((name) => applied[name] === undefined || isText(applied[name])) &&
-    ['source', 'kustomization'].every((name) => applied[name] === undefined || isShootObject(applied[name]));
-  if (isWell) return applied as unknown as Applied;
-  const { source, kustomization, ...rest } = applied;
-  const kept = {
-    ...Object.fromEntries(optionalTexts.map((name) => [name, textAt(applied, name)])),
-    source: isShootObject(source) ? source : undefined,
-    kustomization: isShootObject(kustomization) ? kustomization : undefined,
-    leaving: leaving === undefined ? undefined : textListOf(leaving),
-    surplus: surplus === undefined ? undefined : textListOf(surplus),
-  };
-  return withParts({ ...rest, leaving: undefined, surplus: undefined }, kept) as unknown as Applied;
-}
-
-const isText = (value: unknown): boolean => typeof value === 'string';
-const isList = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-
-function isMap(value: unknown, isValue: (inner: unknown) => boolean): boolean {
-  const fields = fieldsOf(value);
-  return fields !== undefined && Object.values(fields).every(isValue);
-}
-
-function isShootObject(value: unknown): value is ShootObject {
-  return ['apiVersion', 'kind', 'namespace', 'name'].every((name) => textAt(value, name) !== undefined);
 }
 
 /** Returns a ManagedResource in its usual shape. */
@@ -137,6 +76,11 @@ function oversizedParts({ spec }: Record<string, unknown>): string[] {
 /** The parts of a Shoot that hold fields of their own. */
 const shootParts = ['kubernetes', 'provider', 'hibernation', 'networking', 'dns', 'cloudProfile', 'maintenance'];
 
+/** Returns the fields with these parts, without those that are undefined. */
+function withParts(fields: Record<string, unknown>, parts: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries({ ...fields, ...parts }).filter(([, part]) => part !== undefined));
+}
+
 const statusTexts = ['technicalID', 'uid', 'clusterIdentity', 'seedName'];
 
 function shootOf(shaped: KubeObject): Shoot {
@@ -153,13 +97,9 @@ function shootOf(shaped: KubeObject): Shoot {
   } as unknown as Shoot;
 }
 
-function areReferences(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isReference);
-}
-
 function isReference(value: unknown): value is ResourceReference {
   const { name, kind, apiVersion } = fieldsAt(value, 'resourceRef') ?? {};
-  return textAt(value, 'name') !== undefined && isText(name) && isText(kind) && isText(apiVersion);
+  return textAt(value, 'name') !== undefined && [name, kind, apiVersion].every((one) => typeof one === 'string');
 }
 
 function referencesOf(value: unknown): ResourceReference[] {

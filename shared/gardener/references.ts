@@ -8,7 +8,7 @@ export interface ResourceReference {
 }
 
 /** The copy in the control plane of an object that the Shoot's `spec.resources` names. */
-export interface ReferenceCopy {
+interface ReferenceCopy {
   resource: Resource;
   name: string;
   /** True: not a copy, but a Secret with a token that gardenlet renews in place. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  CHANGE_SECONDS,
   compareOrder,
   isPaused,
   LONGEST_STATE,
@@ -8,7 +9,6 @@ import {
   MOST_WAITING,
   mostFailed,
   mostInProgress,
-  PLACE_SECONDS,
   type RolloutState,
   readState,
   rolloutText,
@@ -73,8 +73,8 @@ describe('the state at a time', () => {
         ['c', { order: undefined, since: 1001, wasNotReady: false }],
       ]),
     });
-    expect(stateAt(late, 1000 + PLACE_SECONDS - 1, new Set())).toBe(late);
-    const after = stateAt(late, 1000 + PLACE_SECONDS, new Set());
+    expect(stateAt(late, 1000 + CHANGE_SECONDS - 1, new Set())).toBe(late);
+    const after = stateAt(late, 1000 + CHANGE_SECONDS, new Set());
     expect([...after.inProgress.keys()]).toEqual(['c']);
     expect([...after.failed]).toEqual(['a']);
     expect(after.waiting.size).toBe(1);

@@ -46,7 +46,7 @@ export const MOST_FAILED = 500;
 export const LONGEST_STATE = 128 * 1024;
 
 /** A Shoot that has not become Ready within this time has failed: also one whose control plane is gone. */
-export const PLACE_SECONDS = 1800;
+export const CHANGE_SECONDS = 1800;
 
 /** A Shoot that has not been seen for so long does not wait any more: looks are at most a third of this apart. */
 export const STALE_SECONDS = 2700;
@@ -77,10 +77,10 @@ export function isPaused(state: RolloutState, shoots: number): boolean {
  */
 export function stateAt(state: RolloutState, now: number, ready: ReadonlySet<string>): RolloutState {
   const waiting = new Map([...state.waiting].filter(([, { seen }]) => now - seen < STALE_SECONDS));
-  const late = [...state.inProgress].filter(([, { since }]) => now - since >= PLACE_SECONDS);
+  const late = [...state.inProgress].filter(([, { since }]) => now - since >= CHANGE_SECONDS);
   const failed = new Set([...state.failed].filter((shoot) => !ready.has(shoot)));
   if (late.length === 0 && waiting.size === state.waiting.size && failed.size === state.failed.size) return state;
-  const inProgress = new Map([...state.inProgress].filter(([, { since }]) => now - since < PLACE_SECONDS));
+  const inProgress = new Map([...state.inProgress].filter(([, { since }]) => now - since < CHANGE_SECONDS));
   for (const [shoot, { wasNotReady }] of late) {
     if (!wasNotReady && !ready.has(shoot) && failed.size < MOST_FAILED) failed.add(shoot);
   }
@@ -99,18 +99,18 @@ export function isUnderWay({ waiting, inProgress }: RolloutState): boolean {
 export function secondsUntilOver({ waiting, inProgress }: RolloutState, now: number): number | undefined {
   if (waiting.size > 0 || inProgress.size === 0) return undefined;
   const last = Math.max(...[...inProgress.values()].map(({ since }) => since));
-  return Math.max(1, last + PLACE_SECONDS - now);
+  return Math.max(1, last + CHANGE_SECONDS - now);
 }
 
 /** Compares values of the label that orders Shoots: numbers, then texts, then those without the label. */
 export function compareOrder(one: string | undefined, other: string | undefined): number {
-  const [a, b] = [placeOf(one), placeOf(other)];
+  const [a, b] = [sortKeyOf(one), sortKeyOf(other)];
   if (a.rank !== b.rank) return a.rank - b.rank;
   if (a.number !== b.number) return a.number - b.number;
   return a.text < b.text ? -1 : a.text > b.text ? 1 : 0;
 }
 
-function placeOf(value: string | undefined): { rank: number; number: number; text: string } {
+function sortKeyOf(value: string | undefined): { rank: number; number: number; text: string } {
   if (value === undefined) return { rank: 2, number: 0, text: '' };
   return /^\d{1,15}$/.test(value) ? { rank: 0, number: Number(value), text: '' } : { rank: 1, number: 0, text: value };
 }

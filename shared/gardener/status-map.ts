@@ -10,7 +10,7 @@ import { orRefused } from './creation-refused.ts';
 export const SUMMARY = 'Summary';
 
 /** What the lines of a project should not exceed together, in bytes: each write sends and stores all of them. */
-export const WISHED_BYTES = 256 * 1024;
+const WISHED_BYTES = 256 * 1024;
 
 /** What they never exceed: an API server stores 1 MiB, of which the names of the keys take a part once more. */
 export const MOST_BYTES = 900 * 1024;

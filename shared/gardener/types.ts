@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectMeta } from '../kube/resource.ts';
 import type { ResourceReference } from './references.ts';
+import type { Applied, ExtensionState } from './state.ts';
 
 export type OperationType = 'Create' | 'Reconcile' | 'Delete' | 'Migrate' | 'Restore';
 
@@ -30,96 +31,7 @@ export interface Condition {
   codes?: string[];
 }
 
-/** The record: `managed-resources` writes it to `status.state.applied` of the Extension before it writes anything else. */
-export interface Applied {
-  /** Hash of the effective configuration and of the Flux release; every verdict names it. */
-  configHash: string;
-  /** Pinned release, for example `v2.9.4`. */
-  fluxVersion: string;
-  /** The newest release whose CRDs the shoot has accepted completely: never installed below it (decision 12). */
-  installed?: string | undefined;
-  namespace: string;
-  /** True when the flux namespace is ours to remove. */
-  ownsNamespace: boolean;
-  components: string[];
-  syncMode: 'Once' | 'ManifestsOnly' | 'Reconcile';
-  deletionPolicy?: 'Orphan' | 'Uninstall';
-  /** Hash of what users had written when it was accepted, where the landscape has defaults or a policy (decision 43). */
-  layersHash?: string | undefined;
-  /** What `flux-config` said, where a rollout decides when a Shoot follows it (decision 63). */
-  revision?: string | undefined;
-  /** With a revision: the copies of Secrets of the project, for example `flux-sops flux-system/flux-sops`. */
-  projectCopies?: string[] | undefined;
-  /** With `flux-config`: the Secrets of the project that were there, besides `flux-source`. */
-  projectSecrets?: string[] | undefined;
-  /** Whether the ConfigMap contributed; its later absence is then reported instead of followed. */
-  fromFluxConfig: boolean;
-  /** ManagedResource name -> name of the Secret with its content. */
-  managedResources: Record<string, string>;
-  /** Objects that the shoot gets, `kind.group/namespace/name`, by ManagedResource name. */
-  objects: Record<string, string[]>;
-  /** True while installed objects may carry the protection from the user's Kustomizations (decision 51). */
-  protected?: true | undefined;
-  /** The configured source in the shoot, when there is one. */
-  source?: ShootObject | undefined;
-  /** The root Kustomization in the shoot, when there is one. */
-  kustomization?: ShootObject | undefined;
-  /** The other configured objects for Flux of which a controller reports whether they are Ready. */
-  others?: ListedObject[] | undefined;
-  /** Pending removal: Kustomizations and HelmReleases that are suspended before they are dropped. */
-  leaving?: string[] | undefined;
-  /**
-   * After a control-plane migration, until everything is applied: refs of objects that the former seed has applied and the
-   * configuration no longer has. They are deleted then, and stay recorded until they are gone.
-   */
-  surplus?: string[] | undefined;
-  /** RFC 3339: since when we remove Flux from the shoot; all attempts together have one deadline. */
-  removalBegan?: string | undefined;
-  /** Hash of the copied Secrets that Flux in the shoot has been asked to take up. */
-  copiesHash?: string | undefined;
-  /** Identity of the requests of users that Flux in the shoot has been asked to follow. */
-  reconcileAt?: string | undefined;
-  /** Where the configuration decides from where images are pulled; absent: nowhere, or the installation is released. */
-  imagePlaces?: ImagePlaces | undefined;
-  /** One sentence for each field of the configuration that is left out; absent: none. */
-  warnings?: string[] | undefined;
-  /** An error in a part that is out of scope, or the reason why the last applied objects are kept; with the remedy. */
-  problem?: string | undefined;
-}
-
-/** Names an object in the shoot by what an API request needs. */
-export interface ShootObject {
-  apiVersion: string;
-  kind: string;
-  namespace: string;
-  name: string;
-  /** Where the user has written it, if neither in keys of `flux-config` nor as `template` of a providerConfig. */
-  place?: ObjectPlace | undefined;
-  /** Where patches set fields of the root Kustomization, by their paths in the object. */
-  patched?: Record<string, ObjectPlace> | undefined;
-}
-
-/** An object of the configuration and the path in it. */
-interface ObjectPlace {
-  object: string;
-  path: string;
-}
-
-/** Options of the installation that decide from where images are pulled, and where they are written. */
-export type ImagePlaces = { [Option in 'registry' | 'imagePullSecret' | 'patches']?: ObjectPlace };
-
-/** An object from a list of the configuration. */
-export interface ListedObject extends ShootObject {
-  place: ObjectPlace;
-}
-
-/** What `sync-mode` records in `status.state.bootstrapped`: survives a control-plane migration. */
-export interface Bootstrapped {
-  /** RFC 3339. */
-  at: string;
-  fluxVersion: string;
-  configHash: string;
-}
+export type { Applied, Bootstrapped, ImagePlaces, ListedObject, ShootObject } from './state.ts';
 
 export interface ExtensionStatus {
   observedGeneration?: number;
@@ -127,29 +39,12 @@ export interface ExtensionStatus {
   lastError?: LastError | null;
   conditions?: Condition[];
   providerStatus?: ProviderStatus;
-  state?: {
-    applied?: Applied;
-    bootstrapped?: Bootstrapped;
-    /**
-     * RFC 3339: since when the operation has been failing. `managed-resources` writes it, because the time of an error
-     * changes with its words.
-     */
-    failingSince?: string;
-    /** Why the Flux in the shoot is left alone: others manage it. One sentence. */
-    foreign?: string;
-    /** The Flux release of an upgrade that was asked for and of which nothing is recorded yet. */
-    upgradingTo?: string;
-    /** Refs of the objects that an adoption protects, until the record has them. */
-    adopting?: string[];
-    /** True: the reported error is about a configuration that is not applied. Only where the project has a rollout. */
-    unapplied?: boolean;
-    [field: string]: unknown;
-  };
+  state?: ExtensionState;
   resources?: ResourceReference[];
 }
 
 /** For users and dashboards. A control-plane migration loses it (trap 20); its writers write it again. */
-export interface ProviderStatus {
+interface ProviderStatus {
   /** These four summarise `state.applied`. */
   fluxVersion?: string;
   syncMode?: Applied['syncMode'];

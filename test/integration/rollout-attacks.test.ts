@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CONTINUE } from '../../shared/config/project-config.ts';
-import { PLACE_SECONDS } from '../../shared/gardener/rollout.ts';
+import { CHANGE_SECONDS } from '../../shared/gardener/rollout.ts';
 import { type Fleet, type FleetOptions, startFleet } from '../scenarios/rollout/fleet.ts';
 
 const data = (branch: string, rollout?: string): Record<string, string> => ({
@@ -137,7 +137,7 @@ describe('two edits in quick succession', () => {
     await stalled(one, 0);
     fleet.verdict = () => 'ready';
     fleet.edit(data('one', one));
-    await fleet.settle(2 * PLACE_SECONDS);
+    await fleet.settle(2 * CHANGE_SECONDS);
     expect(withBranch('one')).toHaveLength(6);
     expect(text()).toMatch(/ 0 in progress, 0 waiting, 0 failed\.$/);
     expect(fleet.lies()).toEqual([]);

@@ -137,7 +137,7 @@ async function runStory(
     await untilBranch(stage, 'other');
     await markReady(stage);
     await stage.untilReady();
-    return await untilSettled(apis);
+    return await untilGathered(apis);
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : error}\n${await program.output()}`, { cause: error });
   } finally {
@@ -179,7 +179,7 @@ const untilManaged = (stage: Stage, count: number) =>
   );
 
 /** Waits until nothing changes. */
-async function untilSettled({ servers }: RealApis): Promise<Story> {
+async function untilGathered({ servers }: RealApis): Promise<Story> {
   const look = async (): Promise<Story> => ({
     garden: await dump(servers.garden),
     seed: await dump(servers.seed),

@@ -22,7 +22,7 @@ import {
   findManagedResource,
   RELEASED,
   readSecretNames,
-  release,
+  releaseObjects,
   retryApply,
   retryWebhook,
 } from '../read/control-plane.ts';
@@ -52,9 +52,9 @@ export async function deliverByManagedResource(
   if (!hasWrites(changes)) {
     // The record first, here too: released objects must not count as applied, whatever happens next.
     if (changes.release.length > 0) await reporter.record(plan.record);
-    for (const resource of changes.release) await release(seed, resource, RELEASED);
+    for (const resource of changes.release) await releaseObjects(seed, resource, RELEASED);
     // What is held back counts as not applied, whatever content its ManagedResource has now.
-    const seen = new Map([...live].filter(([name]) => name !== changes.heldBack));
+    const seen = new Map([...live].filter(([name]) => name !== changes.deferred));
     const outcome = await reportProgress(run, plan, seen, secretNames ?? new Set(), settle);
     // Run again: the waiting ManagedResource may be released now, and no event says so.
     const haveLeft = previous?.leaving !== undefined && plan.record.leaving === undefined;
@@ -106,7 +106,7 @@ async function writeChanges(
   );
   for (const resource of changes.remove)
     await deleteManagedResource(seed, resource, 'the configuration has no objects for it any more');
-  for (const resource of changes.release) await release(seed, resource, RELEASED);
+  for (const resource of changes.release) await releaseObjects(seed, resource, RELEASED);
 }
 
 /** Writes a content Secret. Its name carries the hash of the content, so a Secret that exists is the right one. */

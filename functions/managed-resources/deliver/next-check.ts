@@ -16,7 +16,7 @@ const SOON_SECONDS = 60;
 const LONGEST_OVERDUE_SECONDS = 21_600;
 
 /** Things that may change without an event. */
-export interface Unannounced {
+interface Unannounced {
   now: number;
   /** End of the last operation in epoch ms; absent: one is in flight, or there are no copies. */
   endedAt?: number | undefined;

@@ -16,7 +16,7 @@ import { isFluxRef, kindsOf, parseRef } from '../shoot/objects.ts';
 export type Requests = Pick<Applied, 'copiesHash' | 'reconcileAt'>;
 
 /** What to record about requests before a delivery, and after it. */
-export interface RequestPlan {
+interface RequestPlan {
   before: Requests;
   after: Requests;
   /** True: source and Kustomizations are asked once everything is applied. */

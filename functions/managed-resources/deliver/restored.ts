@@ -28,7 +28,7 @@ import { deliverByManagedResource } from './deliver.ts';
 const neverDeleted = /^(CustomResourceDefinition\.apiextensions\.k8s\.io|Namespace)\//;
 
 /** What decides whether a plan comes to a control plane whose ManagedResources are still missing. */
-export interface Restoration {
+interface Restoration {
   previous: Applied | undefined;
   live: ReadonlyMap<string, ManagedResource>;
   operation: OperationType;
@@ -228,13 +228,13 @@ export function applying(fluxVersion: string): string {
   return `Applying Flux ${fluxVersion} and its configuration.`;
 }
 
-export const NO_KUBECONFIG = 'The control plane holds no kubeconfig for the shoot yet.';
+const NO_KUBECONFIG = 'The control plane holds no kubeconfig for the shoot yet.';
 
 /** Why an object that the configuration no longer has stays in the shoot. */
-export const NOT_OURS =
+const NOT_OURS =
   'it carries no mark of ours any more, so a user has replaced it; delete it in the shoot if nothing needs it.';
 
 /** Why an object of the configuration is not applied yet. */
-export function isBeingDeleted({ kind, metadata: { namespace, name } }: KubeObject): string {
+function isBeingDeleted({ kind, metadata: { namespace, name } }: KubeObject): string {
   return `${kind} ${namespace}/${name} is being deleted in the shoot and will be recreated afterwards. If this persists, check that the Flux controllers are running.`;
 }

@@ -17,7 +17,7 @@ const planOf = (parts: Partial<Plan> = {}): Pick<Plan, 'record' | 'released' | '
 });
 const live = (...list: ManagedResource[]) => new Map(list.map((resource) => [resource.metadata.name, resource]));
 const secrets = new Set([secretName]);
-const nothing = { writeSecret: [], write: [], release: [], remove: [], held: [], blocked: [] };
+const nothing = { writeSecret: [], write: [], release: [], remove: [], awaitsCrds: [], blocked: [] };
 
 describe('changesOf', () => {
   it('writes nothing when everything is there', () => {
@@ -85,24 +85,24 @@ describe('changesOf', () => {
       changesOf(planOf({ record }), there, new Set([secretName]), { installed });
 
     it('keeps the installed controllers and objects until the shoot has accepted the CRDs', () => {
-      const held = ['shoot-flux-controllers', 'shoot-flux-sync'];
+      const awaitsCrds = ['shoot-flux-controllers', 'shoot-flux-sync'];
       const first = changes(former('applied', 'old'), 'v2.8.8');
       expect(first).toEqual({
         ...nothing,
         writeSecret: ['shoot-flux-secrets'],
         write: [crds, 'shoot-flux-secrets'],
-        held,
+        awaitsCrds,
       });
-      expect(changes(former('failing'), 'v2.8.8')).toMatchObject({ write: ['shoot-flux-secrets'], held });
-      expect(changes(former('applied'), 'v2.8.8')).toMatchObject({ held: [], write: Object.keys(all).slice(1) });
+      expect(changes(former('failing'), 'v2.8.8')).toMatchObject({ write: ['shoot-flux-secrets'], awaitsCrds });
+      expect(changes(former('applied'), 'v2.8.8')).toMatchObject({ awaitsCrds: [], write: Object.keys(all).slice(1) });
     });
 
     it('is not one while the same release is delivered: a correction must reach the shoot', () => {
-      expect(changes(former('failing'), 'v2.9.4')).toMatchObject({ held: [], write: Object.keys(all).slice(1) });
+      expect(changes(former('failing'), 'v2.9.4')).toMatchObject({ awaitsCrds: [], write: Object.keys(all).slice(1) });
     });
 
     it('holds nothing back that the shoot does not have yet', () => {
-      expect(changes(live(), undefined)).toMatchObject({ held: [], write: Object.keys(all) });
+      expect(changes(live(), undefined)).toMatchObject({ awaitsCrds: [], write: Object.keys(all) });
     });
   });
 
@@ -158,7 +158,7 @@ const changes = (write: string[]): Changes => ({
   release: [],
   remove: [],
   blocked: [],
-  held: [],
+  awaitsCrds: [],
 });
 
 /** A ManagedResource whose objects the resource-manager has listed as applied. */
@@ -186,7 +186,7 @@ const leaving = listing('shoot-flux-secrets', [secret, object('Secret', 'former'
 
 describe('sync objects', () => {
   it('are held back on a first run, and nothing else is', () => {
-    expect(order(everything, [])).toEqual({ ...changes(everything.slice(0, 3)), heldBack: 'shoot-flux-sync' });
+    expect(order(everything, [])).toEqual({ ...changes(everything.slice(0, 3)), deferred: 'shoot-flux-sync' });
   });
 
   it('are written once kinds and Secrets are in the shoot, whatever the controllers do', () => {
@@ -203,7 +203,7 @@ describe('sync objects', () => {
     ],
     ['Secrets that are refused', failing('shoot-flux-secrets')],
   ])('wait for %s', (_, secrets) => {
-    expect(order(['shoot-flux-sync'], [crdsInShoot, secrets])).toEqual({ ...changes([]), heldBack: 'shoot-flux-sync' });
+    expect(order(['shoot-flux-sync'], [crdsInShoot, secrets])).toEqual({ ...changes([]), deferred: 'shoot-flux-sync' });
   });
 
   it('do not wait for a Secret with new content, nor for one that leaves', () => {
@@ -217,11 +217,11 @@ describe('sync objects', () => {
       failing('shoot-flux-secrets'),
       listing('shoot-flux-secrets', [], { metadata: { deletionTimestamp: 'x' } }),
     ]) {
-      expect(order(['shoot-flux-sync'], [crdsInShoot, stuck], 21)).not.toHaveProperty('heldBack');
-      expect(order(['shoot-flux-sync'], [crdsInShoot, stuck], 19)).toHaveProperty('heldBack', 'shoot-flux-sync');
+      expect(order(['shoot-flux-sync'], [crdsInShoot, stuck], 21)).not.toHaveProperty('deferred');
+      expect(order(['shoot-flux-sync'], [crdsInShoot, stuck], 19)).toHaveProperty('deferred', 'shoot-flux-sync');
     }
     expect(order(['shoot-flux-sync'], [crdsInShoot, listing('shoot-flux-secrets', [])], 21)).toHaveProperty(
-      'heldBack',
+      'deferred',
       'shoot-flux-sync',
     );
   });
@@ -233,7 +233,7 @@ describe('sync objects', () => {
 
 describe('a Secret that leaves', () => {
   const both = ['shoot-flux-secrets', 'shoot-flux-sync'];
-  const held = { ...changes(['shoot-flux-sync']), heldBack: 'shoot-flux-secrets' };
+  const deferred = { ...changes(['shoot-flux-sync']), deferred: 'shoot-flux-secrets' };
   const applied = (status: string): [string, ManagedResource] => {
     const resource = managedResourceFactory('shoot-flux-sync', 'any');
     const at = '2026-01-02T03:04:05Z';
@@ -244,10 +244,10 @@ describe('a Secret that leaves', () => {
   };
 
   it('stays until what named it is written and applied', () => {
-    expect(order(both, [crdsInShoot, leaving])).toEqual(held);
+    expect(order(both, [crdsInShoot, leaving])).toEqual(deferred);
     expect(order(['shoot-flux-secrets'], [crdsInShoot, leaving, applied('False')])).toEqual({
       ...changes([]),
-      heldBack: 'shoot-flux-secrets',
+      deferred: 'shoot-flux-secrets',
     });
     expect(order(['shoot-flux-secrets'], [crdsInShoot, leaving, applied('True')])).toEqual(
       changes(['shoot-flux-secrets']),
@@ -264,7 +264,7 @@ describe('a Secret that leaves', () => {
     const other = listing('shoot-flux-secrets', [object('Secret', 'former')]);
     expect(order(both, [crdsInShoot, other])).toEqual({
       ...changes(['shoot-flux-secrets']),
-      heldBack: 'shoot-flux-sync',
+      deferred: 'shoot-flux-sync',
     });
   });
 

@@ -13,7 +13,7 @@ export interface Changes {
   release: ManagedResource[];
   remove: ManagedResource[];
   /** ManagedResources that wait until the shoot has accepted the CRDs of another release: the installed one keeps running. */
-  held: string[];
+  awaitsCrds: string[];
   /** ManagedResources that are still being deleted and can only be recreated afterwards. */
   blocked: string[];
 }
@@ -29,7 +29,7 @@ export function changesOf(
   secretNames: ReadonlySet<string> | undefined,
   previous?: Pick<Applied, 'installed'>,
 ): Changes {
-  const changes: Changes = { writeSecret: [], write: [], release: [], remove: [], held: [], blocked: [] };
+  const changes: Changes = { writeSecret: [], write: [], release: [], remove: [], awaitsCrds: [], blocked: [] };
   const isHolding = awaitsCrds(plan, live, previous);
   for (const [name, secretName] of Object.entries(plan.record.managedResources)) {
     const resource = live.get(name);
@@ -38,7 +38,7 @@ export function changesOf(
       continue;
     }
     if (isHolding && resource !== undefined && needCrds.includes(name) && !isCurrent(resource, secretName)) {
-      changes.held.push(name);
+      changes.awaitsCrds.push(name);
       continue;
     }
     if (secretNames?.has(secretName) !== true) changes.writeSecret.push(name);
@@ -105,21 +105,21 @@ export function inOrder(
   live: ReadonlyMap<string, ManagedResource>,
   seconds: number,
   patience: number,
-): Changes & { heldBack?: string } {
+): Changes & { deferred?: string } {
   const isLate = seconds > patience;
   const isWritten = (name: string) => changes.write.includes(name) || changes.writeSecret.includes(name);
   const isAwaiting = NEEDED.some((name) => isAwaited(contents.get(name) ?? [], live.get(name), isLate));
   if (isWritten(names.sync) && isAwaiting) return without(names.sync, changes);
   const isChanging =
-    isWritten(names.sync) || changes.held.includes(names.sync) || stateOf(live.get(names.sync)) !== 'applied';
+    isWritten(names.sync) || changes.awaitsCrds.includes(names.sync) || stateOf(live.get(names.sync)) !== 'applied';
   const awaitsSync = contents.has(names.sync) && isChanging && !isLate;
   const loses = hasOthers(live.get(names.secrets), contents.get(names.secrets) ?? []);
   return isWritten(names.secrets) && awaitsSync && loses ? without(names.secrets, changes) : changes;
 }
 
-function without(heldBack: string, changes: Changes): Changes & { heldBack: string } {
-  const others = (list: string[]) => list.filter((name) => name !== heldBack);
-  return { ...changes, write: others(changes.write), writeSecret: others(changes.writeSecret), heldBack };
+function without(deferred: string, changes: Changes): Changes & { deferred: string } {
+  const others = (list: string[]) => list.filter((name) => name !== deferred);
+  return { ...changes, write: others(changes.write), writeSecret: others(changes.writeSecret), deferred };
 }
 
 /** Returns whether objects are in the shoot that the new content no longer has. */

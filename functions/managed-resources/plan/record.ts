@@ -1,9 +1,128 @@
 import { type Origins, originOf } from '../../../shared/config/origins.ts';
+import { FLUX_SOURCE } from '../../../shared/config/project-config.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
+import { issueText, MOST_ISSUES } from '../../../shared/errors.ts';
 import { configuredObjects, customResourceIn } from '../../../shared/flux/custom-resources.ts';
 import type { Release } from '../../../shared/flux/release.ts';
-import type { ListedObject, ShootObject } from '../../../shared/gardener/types.ts';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
+import type { Applied, ImagePlaces, ListedObject, ShootObject } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { objectRef } from '../shoot/objects.ts';
+import { protects } from '../shoot/protection.ts';
+import { renderHash } from './config-hash.ts';
+import type { Placed, PlanInputs, RenderedObjects } from './plan.ts';
+
+/** Returns the record; requests and objects that are pending removal join it in `makePlan`. */
+export function recordOf(inputs: PlanInputs, rendered: RenderedObjects, { contents, released }: Placed): Applied {
+  const { scope, previous, render } = inputs;
+  const { config, release, ownsNamespace } = render;
+  return {
+    ...recordedConfiguration(inputs, rendered),
+    fluxVersion: scope.install ? release.version : (previous?.fluxVersion ?? release.version),
+    ...optional('installed', previous?.installed),
+    namespace: config.flux.namespace,
+    ownsNamespace,
+    components: rendered.components,
+    syncMode: config.syncMode,
+    ...optional('deletionPolicy', config.deletionPolicy),
+    ...optional('layersHash', inputs.layersHash),
+    ...optional('revision', inputs.revision),
+    ...(inputs.revision !== undefined && { projectCopies: projectCopies(config) }),
+    ...(config.hasFluxConfig && optional('projectSecrets', inputs.projectSecrets)),
+    fromFluxConfig: config.hasFluxConfig,
+    managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),
+    objects: recordedObjects(contents, released, previous),
+    ...(protects(contents, previous) && { protected: true as const }),
+    ...optional('imagePlaces', scope.install ? imagePlaces(config) : undefined),
+    ...optional('warnings', config.warnings?.slice(0, MOST_ISSUES).map(issueText)),
+  };
+}
+
+/** Names the configuration and its objects; out of scope, those that were applied last. */
+function recordedConfiguration(
+  { scope, previous, render, problem }: PlanInputs,
+  { components, groups }: RenderedObjects,
+): Pick<Applied, 'configHash' | 'source' | 'kustomization' | 'others' | 'problem'> {
+  const { config, release } = render;
+  const hash = renderHash(config, release);
+  if (!scope.sync && previous !== undefined) {
+    const { configHash, source, kustomization, others } = previous;
+    return {
+      configHash,
+      ...optional('source', source),
+      ...optional('kustomization', kustomization),
+      ...optional('others', others),
+      ...optional('problem', problem ?? (configHash === hash ? undefined : OUT_OF_SCOPE)),
+    };
+  }
+  return {
+    configHash: hash,
+    ...optional('source', rootObject(groups.sync, config, 'source')),
+    ...optional('kustomization', rootObject(groups.sync, config, 'kustomization')),
+    ...optional('others', otherObjects(groups.sync, withComponents(config, components), release)),
+    ...optional('problem', problem),
+  };
+}
+
+/** Shown, because in this mode a user may edit the configuration and wait in vain. */
+const OUT_OF_SCOPE =
+  'The configuration has changed, but with syncMode Once changes are not applied after the first success; ' +
+  'set syncMode to ManifestsOnly or Reconcile, or change the objects in the shoot.';
+
+/** Released objects and CRDs of former components stay on record: an uninstallation finds its targets here. */
+function recordedObjects(
+  contents: Map<string, KubeObject[]>,
+  released: string[],
+  previous: Applied | undefined,
+): Record<string, string[]> {
+  const objects: Record<string, string[]> = {};
+  for (const name of Object.values(names)) {
+    const content = contents.get(name);
+    const former = previous?.objects[name] ?? [];
+    if (content !== undefined) objects[name] = [...new Set([...content.map(objectRef), ...former.filter(isCrdRef)])];
+    else if (released.includes(name) && former.length > 0) objects[name] = former;
+  }
+  return objects;
+}
+
+/** CRDs stay in the shoot without their component, because users may have objects of these kinds. */
+function isCrdRef(ref: string): boolean {
+  return ref.startsWith('CustomResourceDefinition.');
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
+}
+
+/**
+ * Returns where the options are written that decide from where images are pulled, so that `readiness` can say what to
+ * correct. Those with their default are nowhere.
+ */
+function imagePlaces({ origins, flux }: Pick<EffectiveConfig, 'origins' | 'flux'>): ImagePlaces | undefined {
+  const changesImages = flux.patches?.some(({ patch }) => /\bimage/i.test(patch)) === true;
+  const options: (keyof ImagePlaces)[] = [
+    'registry',
+    'imagePullSecret',
+    ...(changesImages ? ['patches' as const] : []),
+  ];
+  const places: ImagePlaces = {};
+  for (const option of options) {
+    const origin = origins[`flux.${option}`];
+    if (origin !== undefined) places[option] = { object: origin.object, path: origin.path };
+  }
+  return Object.keys(places).length === 0 ? undefined : places;
+}
+
+/** Returns the copies of Secrets of the project, each as `<name> <namespace>/<name in the shoot>`. */
+export function projectCopies({ sourceSecret, additionalSecrets }: EffectiveConfig): string[] {
+  return [sourceSecret, ...additionalSecrets].flatMap((copy) => {
+    const { type } = copy?.origin ?? {};
+    if (copy === undefined || (type !== 'flux-source' && type !== 'project')) return [];
+    const name = copy.origin.type === 'project' ? copy.origin.name : FLUX_SOURCE;
+    return [`${name} ${copy.namespace}/${copy.targetName ?? name}`];
+  });
+}
 
 /** Where the rendered form of a configured object is in the shoot; the release's CRDs decide its apiVersion. */
 function shootObject(rendered: KubeObject[], configured: KubeObject | undefined): ShootObject | undefined {
@@ -28,7 +147,7 @@ export function rootObject(
 }
 
 /** Where the objects of the lists are in the shoot, as far as a controller reports whether they are Ready. */
-export function otherObjects(
+function otherObjects(
   rendered: KubeObject[],
   config: EffectiveConfig,
   release: Release,
@@ -66,4 +185,9 @@ function unusualPlaces(origins: Origins, part: 'source' | 'kustomization'): Pick
     ...(!isUsual && { place: { ...place } }),
     ...(patched.length > 0 && { patched: Object.fromEntries(patched) }),
   };
+}
+
+/** Returns the configuration with these components instead of its own. */
+export function withComponents(config: EffectiveConfig, components: string[]): EffectiveConfig {
+  return { ...config, flux: { ...config.flux, components } };
 }

@@ -6,7 +6,7 @@ import type { Plan } from './plan.ts';
 import { newest } from './version.ts';
 
 /** The parts of a plan and of the control plane that say whether the shoot still has the CRDs of another release. */
-export interface MigrationInputs {
+interface MigrationInputs {
   plan: Pick<Plan, 'record' | 'contents'>;
   previous: Applied | undefined;
   live: ReadonlyMap<string, ManagedResource>;

@@ -5,7 +5,7 @@ import type { KubeObject, ObjectMeta } from '../../../shared/kube/resource.ts';
 import { isSuspended, objectRef, pruningKinds } from '../shoot/objects.ts';
 
 /** The objects of the ManagedResource for sources and Kustomizations. */
-export interface SyncObjects {
+interface SyncObjects {
   objects: KubeObject[];
   /** Refs of objects that the configuration no longer has and that are not removed from the shoot yet. */
   pendingRemoval: string[];

@@ -19,7 +19,7 @@ import { reconcileAtOf } from '../deliver/requests.ts';
 import { layersHash, renderHash, revisionOf } from '../plan/config-hash.ts';
 import { writtenDeletionPolicy } from '../plan/deletion-policy.ts';
 import { type Obstacle, obstacleOf, type Scope, updateScope, withKeptMode } from '../plan/scope.ts';
-import { isNewsOfApplying, type Run } from '../run.ts';
+import { isWokenByApplying, type Run } from '../run.ts';
 import type { ControlPlane } from './control-plane.ts';
 
 /**
@@ -100,7 +100,7 @@ export async function readLayers(run: Run): Promise<Layers> {
 
 /** The Secrets that were there; undefined: any may be new, and all are looked for. */
 function knownSecrets(run: Run): readonly string[] | undefined {
-  return isNewsOfApplying(run) ? run.reporter.current().status?.state?.applied?.projectSecrets : undefined;
+  return isWokenByApplying(run) ? run.reporter.current().status?.state?.applied?.projectSecrets : undefined;
 }
 
 function rolloutOf({ fluxConfig }: ConfigInputs, configMap: KubeObject | undefined): ProjectRollout | undefined {

@@ -19,7 +19,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { unlessGone } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectName, resources } from '../../../shared/kube/resource.ts';
 import { isBootstrapped } from '../plan/scope.ts';
-import { isNewsOfApplying, type Run } from '../run.ts';
+import { isWokenByApplying, type Run } from '../run.ts';
 
 const ourNames: string[] = Object.values(managedResourceNames);
 
@@ -42,7 +42,7 @@ export async function readControlPlane(run: Run): Promise<ControlPlane> {
   const known = { previous, isBootstrapped: isBootstrapped(extension) };
   if (previous !== undefined) {
     // One without its label cannot be lost: its content is only created (writeManagedResource).
-    const recorded = isNewsOfApplying(run) ? [] : Object.keys(previous.managedResources);
+    const recorded = isWokenByApplying(run) ? [] : Object.keys(previous.managedResources);
     return { ...known, live: await readManagedResources(seed, namespace, recorded), legacy: [] };
   }
   // On a first run one request lists ours and those of the Go extension.
@@ -126,7 +126,7 @@ export const fieldManager = 'shoot-flux-managed-resources';
  * @param reason for the log
  * @throws ConflictError when it has changed since it was read
  */
-export async function release(seed: KubeClient, live: ManagedResource, reason: string): Promise<void> {
+export async function releaseObjects(seed: KubeClient, live: ManagedResource, reason: string): Promise<void> {
   const kept = live.spec.keepObjects === true ? live : await keepObjects(seed, live);
   await deleteManagedResource(seed, kept, `${reason}; its objects stay in the shoot`);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { managedResourceFactory } from '../../../shared/gardener/testing.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
-import { isAdoptedByDefault, isAsWritten } from './followed-again.ts';
+import { isAsWritten, isFollowedByDefault } from './followed-again.ts';
 
 const schema = {
   properties: {
@@ -37,7 +37,7 @@ describe('isAsWritten', () => {
   });
 });
 
-describe('isAdoptedByDefault', () => {
+describe('isFollowedByDefault', () => {
   const config = (changes: Partial<EffectiveConfig> = {}) =>
     ({ syncMode: 'ManifestsOnly', origins: {}, ...changes }) as EffectiveConfig;
   const released = (changes: object = {}) => ({
@@ -48,11 +48,11 @@ describe('isAdoptedByDefault', () => {
   });
 
   it('is true where objects were released, and the default follows the configuration', () => {
-    expect(isAdoptedByDefault(config(), released())).toBe(true);
-    expect(isAdoptedByDefault(config(), released({ previous: undefined }))).toBe(true);
+    expect(isFollowedByDefault(config(), released())).toBe(true);
+    expect(isFollowedByDefault(config(), released({ previous: undefined }))).toBe(true);
     const leaving = { metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } };
     const live = new Map([['shoot-flux-sync', managedResourceFactory('shoot-flux-sync', 'a', leaving)]]);
-    expect(isAdoptedByDefault(config(), released({ live }))).toBe(true);
+    expect(isFollowedByDefault(config(), released({ live }))).toBe(true);
   });
 
   it.each<[string, EffectiveConfig, ReturnType<typeof released>]>([
@@ -71,6 +71,6 @@ describe('isAdoptedByDefault', () => {
       }),
     ],
   ])('is false where %s', (_what, asked, state) => {
-    expect(isAdoptedByDefault(asked, state)).toBe(false);
+    expect(isFollowedByDefault(asked, state)).toBe(false);
   });
 });

@@ -9,7 +9,6 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import type { PlanInputs, RenderedObjects } from '../plan/plan.ts';
-import { renderObjects } from '../plan/render.ts';
 import type { Run } from '../run.ts';
 import { kindsOf, resourceOf } from '../shoot/objects.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -25,7 +24,7 @@ interface Released {
  * True where source and Kustomization were released to the user, and no user has asked to follow the configuration again:
  * only the default of `syncMode` says so (decision 52).
  */
-export function isAdoptedByDefault({ syncMode, origins }: EffectiveConfig, released: Released): boolean {
+export function isFollowedByDefault({ syncMode, origins }: EffectiveConfig, released: Released): boolean {
   const { previous, isBootstrapped, live } = released;
   const wasReleased = isBootstrapped && (previous === undefined || previous.syncMode === 'Once');
   // A ManagedResource that is being deleted is still on its way out.
@@ -69,27 +68,26 @@ const DIFFERENT =
   'Source or Kustomization in the shoot differ from the configuration, so they are left unchanged; ' +
   'set syncMode to ManifestsOnly to replace them, or to Once to keep them.';
 
-/** What a plan is made of, with the objects that are rendered from it. */
-export interface Planned {
-  inputs: PlanInputs;
-  rendered: RenderedObjects;
-}
-
 /**
  * Keeps a Shoot at `Once` while its released objects differ from what the default mode would write. Called only where
- * `isAdoptedByDefault` says so, because it asks the shoot.
+ * `isFollowedByDefault` says so, because it asks the shoot.
+ * @returns undefined when they are the same
  */
-export async function heldBack(run: Run, controlPlane: ControlPlane, { inputs, rendered }: Planned): Promise<Planned> {
-  const { config } = inputs.render;
-  const state = await compared(run, controlPlane, inputs, rendered.groups.sync);
-  if (state === 'same') return { inputs, rendered };
-  const held: PlanInputs = {
+export async function keptAtOnce(
+  run: Run,
+  controlPlane: ControlPlane,
+  inputs: PlanInputs,
+  { groups }: RenderedObjects,
+): Promise<PlanInputs | undefined> {
+  const state = await compared(run, controlPlane, inputs, groups.sync);
+  if (state === 'same') return undefined;
+  const { render } = inputs;
+  return {
     ...inputs,
     scope: { install: false, sync: false },
-    render: { ...inputs.render, config: { ...config, syncMode: 'Once' } },
+    render: { ...render, config: { ...render.config, syncMode: 'Once' } },
     ...(state === 'different' && { problem: DIFFERENT }),
   };
-  return { inputs: held, rendered: await renderObjects(held) };
 }
 
 /** A shoot that does not answer is asked again with the next run. */

@@ -1,10 +1,10 @@
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { ConfigError, ShootFluxError } from '../../../shared/errors.ts';
-import { yieldToOthers } from '../../../shared/event-loop.ts';
 import { isCrd } from '../../../shared/flux/custom-resources.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { hasRareFields, objectRuleIssues } from '../../../shared/flux/object-rules.ts';
-import type { Release } from '../../../shared/flux/release.ts';
+import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
+import { objectGroups } from '../../../shared/gardener/groups.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
@@ -14,10 +14,10 @@ import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { layersHash } from '../plan/config-hash.ts';
 import { type PlanInputs, type RenderedObjects, type Synced, syncInputs } from '../plan/plan.ts';
-import { renderObjects, withFormerComponents } from '../plan/render.ts';
+import { withComponents } from '../plan/record.ts';
 import { type Obstacle, obstacleOf, type Scope, withKeptMode } from '../plan/scope.ts';
 import { secretKeyIssues } from '../plan/secret-keys.ts';
-import { leavingObjects, resourceWithFormerContent } from '../plan/sync-objects.ts';
+import { leavingObjects, planSyncObjects, resourceWithFormerContent } from '../plan/sync-objects.ts';
 import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
 import { type ExistingFlux, readCrdVersions, readInstalledFlux } from '../shoot/installed-flux.ts';
@@ -25,10 +25,10 @@ import { confirmSuspended } from '../shoot/suspend.ts';
 import { type Configuration, isUnedited } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
 import { type CopiedContents, type Missing, readCopiedContents } from './copied-contents.ts';
-import { heldBack, isAdoptedByDefault, type Planned } from './followed-again.ts';
+import { isFollowedByDefault, keptAtOnce } from './followed-again.ts';
 
 /** Everything that a plan is made of. */
-export interface PlanParts {
+interface PlanParts {
   type: 'plan parts';
   inputs: PlanInputs;
   rendered: RenderedObjects;
@@ -66,7 +66,7 @@ export async function readPlanParts(
     }
     const synced = await readSynced(run, inputs, rendered);
     if ('type' in synced) return synced;
-    const complete = await withFormerComponents(inputs, rendered, synced);
+    const complete = withFormerComponents(inputs, rendered, synced);
     return { type: 'plan parts', inputs, rendered: complete, synced, liveVersion, isForeign: foreign !== undefined };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -87,13 +87,57 @@ function missingCopy(
     : { type: 'wait', sentence: missing };
 }
 
-/** Renders the objects; a Shoot whose released objects differ from them is held back at `Once`. */
-async function render(run: Run, controlPlane: ControlPlane, inputs: PlanInputs): Promise<Planned> {
-  await yieldToOthers();
-  const planned = { inputs, rendered: await renderObjects(inputs) };
-  await yieldToOthers();
-  if (!isAdoptedByDefault(inputs.render.config, controlPlane)) return planned;
-  return heldBack(run, controlPlane, planned);
+/** Renders the objects; a Shoot whose released objects differ from them is kept at `Once`. */
+async function render(
+  run: Run,
+  controlPlane: ControlPlane,
+  inputs: PlanInputs,
+): Promise<{ inputs: PlanInputs; rendered: RenderedObjects }> {
+  const rendered = renderObjects(inputs);
+  if (!isFollowedByDefault(inputs.render.config, controlPlane)) return { inputs, rendered };
+  const kept = await keptAtOnce(run, controlPlane, inputs, rendered);
+  return kept === undefined ? { inputs, rendered } : { inputs: kept, rendered: renderObjects(kept) };
+}
+
+/**
+ * Renders the objects that the configuration asks for. Not part of `makePlan`, because only a difference from these objects
+ * makes a run read the former content.
+ * @throws ConfigError as `objectGroups` does
+ */
+function renderObjects(inputs: PlanInputs): RenderedObjects {
+  const components = wantedComponents(inputs);
+  return { components, groups: groupsWith(components, inputs.render) };
+}
+
+/** Adds the former components where objects are pending removal. @throws ConfigError as `objectGroups` does */
+function withFormerComponents(inputs: PlanInputs, rendered: RenderedObjects, synced: Synced): RenderedObjects {
+  const components = neededComponents(inputs, rendered, synced);
+  if (components.length === rendered.components.length) return rendered;
+  return { components, groups: groupsWith(components, inputs.render) };
+}
+
+function groupsWith(components: string[], render: RenderInputs): ObjectGroups {
+  return objectGroups({ ...render, config: withComponents(render.config, components) });
+}
+
+/** Returns the components to install. Out of scope, Flux keeps those that it was installed with. */
+function wantedComponents({ scope, previous, render }: PlanInputs): string[] {
+  const configured = render.config.flux.components;
+  return scope.install ? configured : (previous?.components ?? configured);
+}
+
+/**
+ * Returns the components to install, and while objects are pending removal also the former ones: their controllers have to
+ * remove the finalizers.
+ */
+function neededComponents(inputs: PlanInputs, rendered: RenderedObjects, synced: Synced): string[] {
+  const { previous, live, render } = inputs;
+  const { components } = rendered;
+  const { objects, pendingRemoval } = planSyncObjects({ ...syncInputs(inputs, rendered), ...synced });
+  const isRemoving = pendingRemoval.length > 0 || (objects.length === 0 && live.has(names.sync));
+  if (!isRemoving) return components;
+  const former = previous?.components.filter((component) => render.release.files.has(component)) ?? [];
+  return [...new Set([...components, ...former])];
 }
 
 /** Reads the former content where the ManagedResource does not hold the rendered one. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MOST_WAITING, PLACE_SECONDS, type RolloutState, rolloutText } from '../../../shared/gardener/rollout.ts';
-import { admit, type Candidate, secondsToSettle } from './admit.ts';
+import { CHANGE_SECONDS, MOST_WAITING, type RolloutState, rolloutText } from '../../../shared/gardener/rollout.ts';
+import { admit, type Candidate, secondsToGather } from './admit.ts';
 
 const A = 'aaaaaaaaaaaa';
 const B = 'bbbbbbbbbbbb';
@@ -50,10 +50,10 @@ describe('a Shoot', () => {
 
   it('that never became Ready leaves its place to the next one, and counts as failed', () => {
     const { state } = ask(undefined, ...shoots('a b c'));
-    const later = ask(state, candidate('c', { now: 1000 + PLACE_SECONDS }));
+    const later = ask(state, candidate('c', { now: 1000 + CHANGE_SECONDS }));
     expect(later.admitted).toEqual([]);
     expect([...later.state.failed]).toEqual(['a', 'b']);
-    const allowed = { rollout: { maxInProgress: 2, maxFailed: 2 }, now: 1000 + PLACE_SECONDS };
+    const allowed = { rollout: { maxInProgress: 2, maxFailed: 2 }, now: 1000 + CHANGE_SECONDS };
     expect(ask(state, candidate('c', allowed)).admitted).toEqual(['c']);
   });
 });
@@ -61,7 +61,7 @@ describe('a Shoot', () => {
 describe('an order', () => {
   const rollout = { maxInProgress: 5, maxFailed: 0, order: 'stage' };
   const staged = (shoot: string, order: string | undefined, now: number) => candidate(shoot, { rollout, order, now });
-  const later = 1000 + secondsToSettle(10);
+  const later = 1000 + secondsToGather(10);
 
   it('is not decided before the first Shoots are known', () => {
     expect(ask(undefined, staged('prod', '2', 1000), staged('dev', '1', later - 1)).admitted).toEqual([]);
@@ -74,7 +74,7 @@ describe('an order', () => {
     const { admitted, state } = ask(undefined, prod('a', 1000), prod('b', 1100), prod('c', 1239));
     expect(admitted).toEqual([]);
     const dev = ask(state, { ...staged('dev', '1', 1240), shoots }).state;
-    const settled = 1000 + secondsToSettle(shoots);
+    const settled = 1000 + secondsToGather(shoots);
     expect(ask(dev, prod('a', settled), { ...staged('dev', '1', settled), shoots }).admitted).toEqual(['dev']);
   });
 

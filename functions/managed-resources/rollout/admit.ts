@@ -33,20 +33,20 @@ export interface Candidate {
 }
 
 /** The decision about a Shoot, and the state that has to be written before it counts. */
-export interface Admission {
+interface Admission {
   isAdmitted: boolean;
   state: RolloutState;
 }
 
 /** With an order, no Shoot begins before so many seconds, at least: the first ones have to be known. */
-const SETTLE_SECONDS = 60;
+const GATHER_SECONDS = 60;
 
 /** So many Shoots of a large project hear of an edit in a second, with some reserve (docs/scale.md). */
 const SHOOTS_PER_SECOND = 20;
 
 /** Returns how many seconds after an edit the first Shoots of an order are known. */
-export function secondsToSettle(shoots: number): number {
-  return Math.max(SETTLE_SECONDS, Math.ceil(shoots / SHOOTS_PER_SECOND));
+export function secondsToGather(shoots: number): number {
+  return Math.max(GATHER_SECONDS, Math.ceil(shoots / SHOOTS_PER_SECOND));
 }
 
 /** A Shoot that waits is noted again when it was seen so long ago. */
@@ -104,7 +104,7 @@ function isItsTurn(state: RolloutState, { shoot, rollout, order, mayBegin, shoot
   if (state.failed.has(shoot)) return true;
   if (isPaused(state, shoots)) return false;
   if (rollout.order === undefined) return true;
-  if (now - state.began < secondsToSettle(shoots)) return false;
+  if (now - state.began < secondsToGather(shoots)) return false;
   const others = [...state.waiting, ...state.inProgress].filter(([name]) => name !== shoot);
   return others.every(([, other]) => compareOrder(order, other.order) <= 0);
 }

@@ -1,5 +1,4 @@
 import { FLUX_SOURCE } from '../../../shared/config/project-config.ts';
-import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { isCurrent, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/operation.ts';
@@ -16,7 +15,7 @@ const REAPPLYING =
   'Applying the last configuration, which is kept until the rollout in flux-status reaches this Shoot.';
 
 /** How an operation ends while a Shoot waits for its turn. */
-export const HELD = 'The last applied configuration is kept until the rollout in flux-status reaches this Shoot.';
+export const KEPT = 'The last applied configuration is kept until the rollout in flux-status reaches this Shoot.';
 
 /**
  * Leaves the last applied objects unchanged, except for rotated Secrets of the project. gardenlet gets an answer, and what
@@ -25,7 +24,7 @@ export const HELD = 'The last applied configuration is kept until the rollout in
  * @param seconds until the next look
  * @param problem what a person has to do for the rollout to go on, which `readiness` publishes
  */
-export async function hold(
+export async function keepApplied(
   run: Run,
   plan: Plan,
   controlPlane: ControlPlane,
@@ -54,7 +53,7 @@ export async function hold(
     return outcome;
   }
   if (!isAsked && !reporter.isInFlight()) return outcome;
-  await reporter.succeeded(HELD);
+  await reporter.succeeded(KEPT);
   await reporter.finish();
   return outcome;
 }
@@ -79,16 +78,6 @@ async function deliverRotated(run: Run, plan: Plan, { previous, live }: ControlP
   await reporter.record({ ...previous, managedResources: { ...previous.managedResources, [name]: secretName } });
   await writeContent(seed, namespace, name, objects);
   await writeManagedResource(seed, namespace, name, secretName, resource);
-}
-
-/** Returns the copies of Secrets of the project, each as `<name> <namespace>/<name in the shoot>`. */
-export function projectCopies({ sourceSecret, additionalSecrets }: EffectiveConfig): string[] {
-  return [sourceSecret, ...additionalSecrets].flatMap((copy) => {
-    const { type } = copy?.origin ?? {};
-    if (copy === undefined || (type !== 'flux-source' && type !== 'project')) return [];
-    const name = copy.origin.type === 'project' ? copy.origin.name : FLUX_SOURCE;
-    return [`${name} ${copy.namespace}/${copy.targetName ?? name}`];
-  });
 }
 
 /** The copies of a configuration, and those among them that are of Secrets of the project. */

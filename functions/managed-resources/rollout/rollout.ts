@@ -30,11 +30,12 @@ import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { fieldsOf } from '../../../shared/shapes.ts';
 import { revisionOf } from '../plan/config-hash.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { ProjectRollout } from '../read/configuration.ts';
+import type { Obstacle } from '../plan/scope.ts';
+import type { Configuration, Layers, ProjectRollout } from '../read/configuration.ts';
 import { type ControlPlane, fieldManager } from '../read/control-plane.ts';
 import type { Run } from '../run.ts';
-import { admit, type Candidate, secondsToSettle } from './admit.ts';
-import { hold } from './keep.ts';
+import { admit, type Candidate, secondsToGather } from './admit.ts';
+import { keepApplied } from './keep.ts';
 
 /** Others write at the same moment; more attempts would only overtake them. */
 const ATTEMPTS = 2;
@@ -44,7 +45,7 @@ const ATTEMPTS_PER_SECOND = 10;
 const LEAST_SECONDS = 2;
 
 /** Where nothing else wakes a Shoot whose turn it is, for example because it is on another seed. */
-const LOOK_SECONDS = 60;
+const RECHECK_SECONDS = 60;
 
 /** A refused ConfigMap that members create by hand, or that is allowed later, does not wake the Shoots that wait for it. */
 const REFUSED_SECONDS = 300;
@@ -60,19 +61,20 @@ export async function waitForTurn(
   run: Run,
   plan: Plan,
   controlPlane: ControlPlane,
-  rollout: ProjectRollout,
+  rollout: ProjectRollout | undefined,
 ): Promise<Outcome | undefined> {
-  const { cluster, context } = run;
+  const { cluster, context, operation } = run;
+  if (rollout === undefined || !needsTurn({ plan, operation, ...controlPlane })) return undefined;
   const { name, namespace = '' } = cluster.spec.shoot.metadata;
   const garden = await context.kube(GARDEN);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const map = await findOrCreate(garden, namespace);
     // Nothing can be agreed on, so no Shoot begins: an edit would reach all of them at once.
     if (map instanceof CreationRefusedError) {
-      return hold(run, plan, controlPlane, REFUSED_SECONDS, `${WITHOUT_STATUS}: ${map.message}`);
+      return keepApplied(run, plan, controlPlane, REFUSED_SECONDS, `${WITHOUT_STATUS}: ${map.message}`);
     }
     // It belongs to others, so that nothing can be agreed on there.
-    if (!isOwn(map)) return hold(run, plan, controlPlane, LOOK_SECONDS);
+    if (!isOwn(map)) return keepApplied(run, plan, controlPlane, RECHECK_SECONDS);
     const text = fieldsOf(map.data)?.[ROLLOUT_STATE];
     const live = readState(text);
     // An older edit must not replace a newer one: what was read after the state is at least as new.
@@ -82,7 +84,7 @@ export async function waitForTurn(
     const candidate = candidateOf(run, rollout, { map, live: controlPlane.live }, name, count);
     const { isAdmitted, state } = admit(live, candidate);
     if (stateText(state) === text || (await write(garden, namespace, map, state, candidate.shoots))) {
-      return isAdmitted ? undefined : hold(run, plan, controlPlane, pauseOf(run, rollout, state, candidate));
+      return isAdmitted ? undefined : keepApplied(run, plan, controlPlane, pauseOf(run, rollout, state, candidate));
     }
     if (attempt === ATTEMPTS - 1) {
       return requeueAfter(Math.ceil(LEAST_SECONDS + (candidate.shoots / ATTEMPTS_PER_SECOND) * Math.random()));
@@ -163,12 +165,12 @@ function pauseOf(
   { now, shoots }: Candidate,
 ): number {
   const age = now - state.began;
-  const untilSettled = secondsToSettle(shoots) - age;
+  const untilGathered = secondsToGather(shoots) - age;
   const window = cluster.spec.shoot.spec?.maintenance?.timeWindow;
   const untilWindow = settings.maintenanceWindow === true ? secondsUntilWindow(window, context.now()) : 0;
   const looks = [
-    growingPause(age, LOOK_SECONDS),
-    ...(settings.order !== undefined && untilSettled > 0 ? [untilSettled] : []),
+    growingPause(age, RECHECK_SECONDS),
+    ...(settings.order !== undefined && untilGathered > 0 ? [untilGathered] : []),
     ...(untilWindow > 0 ? [untilWindow] : []),
   ];
   return Math.max(1, Math.min(...looks));
@@ -238,7 +240,15 @@ export function needsTurn({ plan: { record }, previous, isBootstrapped, live, op
  * Shoot that had one looks, before its record says that it has none.
  * @returns undefined when nothing is left of it
  */
-export async function endRollout({ cluster, context }: Run): Promise<Outcome | undefined> {
+export async function endRollout(
+  { cluster, context }: Run,
+  { previous }: ControlPlane,
+  { type }: Configuration | Obstacle,
+  { rollout, fluxConfig }: Layers,
+): Promise<Outcome | undefined> {
+  if (previous?.revision === undefined || rollout !== undefined) return undefined;
+  // A configuration that is not valid may only be a mistake in the rollout.
+  if (type !== 'configuration' && fluxConfig !== undefined) return undefined;
   const { namespace = '' } = cluster.spec.shoot.metadata;
   const garden = await context.kube(GARDEN);
   const map = await garden.find(resources.configMaps, statusMapName(namespace));

@@ -1,13 +1,19 @@
 import { protection } from '../../../shared/flux/install.ts';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError, unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ManagedFields, ObjectMeta, Resource } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
+import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { fieldsAt } from '../../../shared/shapes.ts';
+import type { Plan } from '../plan/plan.ts';
 import { union } from '../plan/stored-versions.ts';
 import { fieldManager } from '../read/control-plane.ts';
+import type { Run } from '../run.ts';
 import { HELM_RELEASE, KUSTOMIZE, MANAGED_BY, OPERATOR } from './installed-flux.ts';
-import { builtInKinds, parseRef } from './objects.ts';
+import { builtInKinds, objectRef, parseRef } from './objects.ts';
+import { namespaceRef } from './protection.ts';
 
 /** The CRD whose labels show that others manage Flux. Without them a later run would find nothing to adopt. */
 const MARKED = 'gitrepositories.source.toolkit.fluxcd.io';
@@ -25,12 +31,37 @@ const fluxInstances: Resource = {
 };
 
 /**
+ * Takes over a Flux that others have installed, where the configuration asks for it (decision 60).
+ * @returns undefined when the plan can be delivered
+ */
+export async function adoptForeignFlux(
+  run: Run,
+  { contents, record }: Plan,
+  { isForeign }: { isForeign: boolean },
+): Promise<Outcome | undefined> {
+  if (!isForeign || !contents.has(names.crds)) {
+    await run.reporter.recordForeign(undefined);
+    return undefined;
+  }
+  const installed = [names.crds, names.controllers].flatMap((name) => contents.get(name) ?? []);
+  const refs = new Set([namespaceRef(record), ...installed.map(objectRef)]);
+  // Recorded before the first write, so that whatever ends the adoption can remove the protection again.
+  const recorded = { upgradingTo: record.fluxVersion, adopting: [...refs] };
+  await run.reporter.processing('Taking over the Flux in the shoot.', recorded);
+  await run.reporter.accept();
+  const isDone = await withShoot(run, (shoot) => adoptObjects(shoot, [...refs], run.isTimeUp));
+  if (isDone !== true) return requeueAfter(1);
+  await run.reporter.recordForeign(undefined);
+  return undefined;
+}
+
+/**
  * Makes the objects of a Flux that others manage ours, so that neither their Kustomization nor their operator applies or
  * prunes them any more. Nothing is deleted and no Pod restarts. Safe to repeat, also after a kill.
  * @param refs the objects that the extension is about to apply, and the namespace of Flux
  * @returns false when the time was up before
  */
-export async function adoptObjects(shoot: KubeClient, refs: string[], isTimeUp: () => boolean): Promise<boolean> {
+async function adoptObjects(shoot: KubeClient, refs: string[], isTimeUp: () => boolean): Promise<boolean> {
   await stopOperator(shoot);
   const last = refs.filter((ref) => ref.endsWith(`/${MARKED}`));
   const others = refs.filter((ref) => !last.includes(ref));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { shapedObject } from '../../../shared/shapes.ts';
 import { steeringKeysPatch, withoutSteeringKeys } from '../plan/sync-objects.ts';
-import { isAtWork, isHeld } from '../uninstall/uninstall.ts';
+import { hasFluxFinalizer, isAtWork } from '../uninstall/uninstall.ts';
 import { carriesOurMark, isSuspended, objectRef, servedKind } from './objects.ts';
 
 const object = (parts: Record<string, unknown>) =>
@@ -57,7 +57,7 @@ describe('objects that the owner of a shoot has written', () => {
       fc.property(metadata, fc.anything(), fc.anything(), (meta, spec, status) => {
         const live = object({ metadata: meta, spec, status });
         servedKind(live);
-        isHeld(live);
+        hasFluxFinalizer(live);
         isSuspended(live);
         carriesOurMark(live);
         isAtWork(live.metadata, new Date(0));

@@ -11,6 +11,7 @@ import { safeText } from '../../../shared/runtime/safe-text.ts';
 import type { Plan } from '../plan/plan.ts';
 import {
   type Migration,
+  mayDropVersions,
   migratedFields,
   migrationOf,
   outlineOf,
@@ -31,12 +32,14 @@ export async function migrateStoredObjects(
   run: Run,
   plan: Plan,
   { live, previous }: ControlPlane,
+  liveVersion: string | undefined,
 ): Promise<Outcome | undefined> {
   const { context, isTimeUp, reporter, seed } = run;
   const crds = plan.contents.get(names.crds) ?? [];
   const { fluxVersion } = plan.record;
   // An earlier run has begun a migration, maybe to another release: what it has changed is not in the ManagedResource.
   const { upgradingTo } = reporter.current().status?.state ?? {};
+  if (!mayDropVersions({ plan, previous, live, liveVersion, upgradingTo })) return undefined;
   const hasBegun = upgradingTo !== undefined || (previous !== undefined && previous.fluxVersion !== fluxVersion);
   const begin = async (sentence: string) => {
     // Once: a shoot that refuses must not go back and forth between Processing and Error. A record of the release says the same.
@@ -80,7 +83,7 @@ export type Migrated =
   | { state: 'refused'; sentence: string };
 
 /** What has to be migrated, for how long, and for which release. */
-export interface MigrationTask {
+interface MigrationTask {
   /** The objects of the release, with its CRDs. */
   crds: KubeObject[];
   fluxVersion: string;
@@ -94,7 +97,7 @@ export interface MigrationTask {
  * Several API servers may serve a shoot: each notices a changed CRD within moments, and stores in its former version
  * until then.
  */
-const SETTLED_AFTER_SECONDS = 5;
+const KNOWN_AFTER_SECONDS = 5;
 
 /** On a CRD while its objects are migrated: the generation of the CRD, and the last object that is rewritten. */
 const PROGRESS = 'flux.extensions.gardener.cloud/migrated-up-to';
@@ -144,9 +147,9 @@ function isNotServedYet(error: unknown): boolean {
 async function migrateAll(shoot: KubeClient, outstanding: Outstanding[], task: MigrationTask): Promise<Migrated> {
   const narrow = outstanding.filter(({ isNarrow }) => isNarrow);
   await inParallel(narrow, (one) => widen(shoot, one, task.now));
-  if (narrow.length > 0) return unfinished(task, SETTLED_AFTER_SECONDS);
-  const unsettled = Math.max(...outstanding.map(({ crd }) => secondsUntilSettled(crd, task.now)));
-  if (unsettled > 0) return unfinished(task, unsettled);
+  if (narrow.length > 0) return unfinished(task, KNOWN_AFTER_SECONDS);
+  const unknownFor = Math.max(...outstanding.map(({ crd }) => secondsUntilKnown(crd, task.now)));
+  if (unknownFor > 0) return unfinished(task, unknownFor);
   // Those with stored objects first: once they are done, nothing of them has to be read again.
   const inOrder = [
     ...outstanding.filter(({ isStored }) => isStored),
@@ -233,18 +236,18 @@ async function removeMarks(shoot: KubeClient, crds: KubeObject[]): Promise<void>
 }
 
 /** A status of the CRD says nothing about how its objects are stored. */
-function secondsUntilSettled({ metadata }: KubeObject, now: Date): number {
+function secondsUntilKnown({ metadata }: KubeObject, now: Date): number {
   const { annotations, managedFields = [] } = metadata;
   const written = managedFields.filter(({ subresource }) => subresource !== 'status').map(({ time }) => time);
   // The clock of the shoot may differ from ours, so a time to come counts like one of the past.
   const ages = [...written, annotations?.[WIDENED]]
     .map((time) => Math.abs(now.getTime() - Date.parse(time ?? '')) / 1000)
     .filter((age) => !Number.isNaN(age));
-  return Math.ceil(Math.max(0, SETTLED_AFTER_SECONDS - Math.min(...ages)));
+  return Math.ceil(Math.max(0, KNOWN_AFTER_SECONDS - Math.min(...ages)));
 }
 
 /** The shoot does not accept an object as it is. */
-export class RejectedObject extends Error {
+class RejectedObject extends Error {
   override name = 'RejectedObject';
   /** Kind and name. */
   readonly object: string;
@@ -262,7 +265,7 @@ export class RejectedObject extends Error {
 const ATTEMPTS = 5;
 
 /** How far the objects of a kind are rewritten: up to `after`, in the order of the API server. */
-export interface Rewritten {
+interface Rewritten {
   isDone: boolean;
   after: string;
 }
@@ -273,7 +276,7 @@ export interface Rewritten {
  * @param after what an earlier run has reached; objects before it are skipped
  * @throws NotFoundError while the API server does not serve the version yet, RejectedObject
  */
-export async function rewriteAll(
+async function rewriteAll(
   shoot: KubeClient,
   kind: Resource,
   migration: Migration,

@@ -6,7 +6,7 @@ import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
 const PAGE_SIZE = 250;
 
 /** How a kind is read, and for how long. */
-export interface PageOptions {
+interface PageOptions {
   metadataOnly?: boolean;
   isTimeUp: () => boolean;
   /** True: a kind that is not served is an error, because it may have objects all the same. */

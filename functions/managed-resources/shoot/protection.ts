@@ -8,8 +8,9 @@ import { ConflictError, isRefused, KubeError, unlessGone } from '../../../shared
 import { resources } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
+import type { Outcome } from '../../../shared/runtime/outcome.ts';
 import { type ControlPlane, fieldManager } from '../read/control-plane.ts';
-import type { Run } from '../run.ts';
+import { oldestDeletion, type Run, waitOn } from '../run.ts';
 import { builtInKinds, parseRef } from './objects.ts';
 
 const installed = [names.crds, names.controllers];
@@ -20,12 +21,12 @@ export function protects(contents: ReadonlyMap<string, unknown>, previous: Appli
 }
 
 /** True while objects that we no longer manage still carry the protection; the user's Kustomizations skip them. */
-export function isLeftProtected(record: Applied | undefined): record is Applied {
+function isLeftProtected(record: Applied | undefined): record is Applied {
   return record?.protected === true && installed.every((name) => record.managedResources[name] === undefined);
 }
 
 /** The refs of the objects that carry the protection. */
-export function protectedRefs(record: Applied): string[] {
+function protectedRefs(record: Applied): string[] {
   const { objects } = record;
   // A namespace that was there before us is in no content, and protected since its Flux was taken over.
   return [...new Set([namespaceRef(record), ...installed.flatMap((name) => objects[name] ?? [])])];
@@ -47,17 +48,18 @@ export function namespaceRef({ namespace }: Pick<Applied, 'namespace'>): string 
 }
 
 /** The record once nothing in the shoot carries the protection. */
-export function withoutProtection({ protected: _, ...record }: Applied): Applied {
+function withoutProtection({ protected: _, ...record }: Applied): Applied {
   return record;
 }
 
 /**
- * Removes the protection from objects that we have released, so that the user's Kustomizations can manage them. Tried
- * again in the next run if the shoot does not answer; the record says that it is outstanding.
+ * Removes the protection from objects that the resource-manager has released: nothing puts it back then, and the user's
+ * Kustomizations can manage them. Tried again in the next run if the shoot does not answer; the record says that it is
+ * outstanding.
  */
 export async function removeLeftProtection(run: Run, controlPlane: ControlPlane): Promise<ControlPlane> {
-  const { previous } = controlPlane;
-  if (previous === undefined) return controlPlane;
+  const { previous, live } = controlPlane;
+  if (installed.some((name) => live.has(name)) || !isLeftProtected(previous)) return controlPlane;
   try {
     const isDone = await withShoot(run, (shoot) => removeProtection(shoot, refsToUnprotect(previous), run));
     if (isDone !== true) return controlPlane;
@@ -74,6 +76,14 @@ export async function removeLeftProtection(run: Run, controlPlane: ControlPlane)
     throw error;
   }
   return { ...controlPlane, previous: record };
+}
+
+/** The next run removes the protection from what this one has released, or did not reach in the shoot. */
+export function unlessLeftProtected(run: Run, { previous, live }: ControlPlane, outcome: Outcome): Outcome {
+  const { state, lastOperation } = run.reporter.current().status ?? {};
+  if (outcome.type !== 'done' || !isLeftProtected(state?.applied)) return outcome;
+  const unreachableSince = isLeftProtected(previous) ? lastOperation?.lastUpdateTime : undefined;
+  return waitOn(run, oldestDeletion(live.values()) ?? unreachableSince, 2);
 }
 
 /**

@@ -25,7 +25,7 @@ import {
   readManagedResources,
   readRemainingManagedResources,
   readSecretNames,
-  release,
+  releaseObjects,
 } from '../read/control-plane.ts';
 import { oldestDeletion, type Run, waitOn } from '../run.ts';
 import { restartOperator } from '../shoot/adopt.ts';
@@ -197,7 +197,7 @@ async function reportBegun({ reporter, operation }: Run, description: string): P
 async function releaseAll({ seed, namespace }: Run, { removesFinalizers }: Removal): Promise<ManagedResource[]> {
   const live = await readRemainingManagedResources(seed, namespace);
   for (const resource of live) {
-    await release(seed, resource, 'the extension leaves this control plane');
+    await releaseObjects(seed, resource, 'the extension leaves this control plane');
     if (removesFinalizers) await removeResourceManagerFinalizer(seed, resource);
   }
   if (live.length > 0) return live;
@@ -377,7 +377,7 @@ export async function releaseLeftovers(seed: KubeClient, namespace: string, now:
   // Also those that have lost their label; they are only looked for where something else of ours is left.
   const all = await readManagedResources(seed, namespace, Object.values(managedResourceNames));
   for (const leftover of all.values())
-    await release(seed, leftover, 'the control plane has no Extension of shoot-flux');
+    await releaseObjects(seed, leftover, 'the control plane has no Extension of shoot-flux');
   if (all.size > 0) return requeueAfter(growingPause(secondsSince(oldestDeletion(all.values()), now), RECHECK_SECONDS));
   const reason = 'the control plane has no Extension of shoot-flux';
   for (const name of secretNames) await seed.delete(resources.secrets, { namespace, name }, { reason });

@@ -123,7 +123,7 @@ async function freeObjects(shoot: KubeClient, kind: Resource, isTimeUp: () => bo
   const strip = (object: KubeObject) =>
     removeFluxFinalizers(shoot, kind, object, mayPrune ? { spec: { suspend: true } } : {});
   const isDone = await everyPage(shoot, kind, { metadataOnly: !mayPrune, isTimeUp }, async (items) => {
-    const held = items.filter((object) => isActive(object) || isHeld(object));
+    const held = items.filter((object) => isActive(object) || hasFluxFinalizer(object));
     if (held.some(isActive)) wereSuspended = false;
     const stripped = await inParallel(held, strip, isTimeUp);
     return stripped.length === held.length;
@@ -291,12 +291,12 @@ const isOfFlux = (finalizer: string) =>
   ['finalizers.fluxcd.io', 'source.extensions.fluxcd.io/finalizer'].includes(finalizer);
 
 /** True while an object has a finalizer of Flux. */
-export function isHeld({ metadata }: KubeObject): boolean {
+export function hasFluxFinalizer({ metadata }: KubeObject): boolean {
   return metadata.finalizers?.some(isOfFlux) === true;
 }
 
 /** Removes Flux's finalizers from an object that no controller serves any more; `change` joins the same write. */
-export async function removeFluxFinalizers(
+async function removeFluxFinalizers(
   shoot: KubeClient,
   kind: Resource,
   { metadata }: KubeObject,
@@ -331,7 +331,7 @@ export async function finalizeDeleted(shoot: KubeClient, isTimeUp: () => boolean
   );
   for (const kind of kinds) {
     await everyPage(shoot, kind, { metadataOnly: true, isTimeUp }, async (items) => {
-      const deleted = items.filter((item) => item.metadata.deletionTimestamp !== undefined && isHeld(item));
+      const deleted = items.filter((item) => item.metadata.deletionTimestamp !== undefined && hasFluxFinalizer(item));
       await inParallel(deleted, (item) => removeFluxFinalizers(shoot, kind, item), isTimeUp);
       return true;
     });

@@ -212,7 +212,7 @@ function withoutEmpty(all: { env: JsonObject[]; envFrom: JsonObject[] }[]): obje
 }
 
 /** Returns why the Pods of a Deployment may not become others: the rights of its node and of other accounts. */
-export function podProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
+function podProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
   const [old, pod] = [podOf(before), podOf(after)];
   const reason =
     ['hostNetwork', 'hostPID', 'hostIPC'].find((field) => pod[field] === true) ??
@@ -257,12 +257,12 @@ export function podOf({ spec }: KubeObject): JsonObject {
 }
 
 /** Returns all containers of Pods. */
-export function containersOf(pod: JsonObject): JsonObject[] {
+function containersOf(pod: JsonObject): JsonObject[] {
   return ['containers', 'initContainers', 'ephemeralContainers'].flatMap((list) => listAt(pod, list));
 }
 
 /** Returns the objects in a list. */
-export function listAt(object: JsonObject, field: string): JsonObject[] {
+function listAt(object: JsonObject, field: string): JsonObject[] {
   return listOf(object[field])
     .map(asObject)
     .filter((entry) => entry !== undefined);

@@ -1,6 +1,6 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
-import { HELD } from '../../../functions/managed-resources/rollout/keep.ts';
+import { KEPT } from '../../../functions/managed-resources/rollout/keep.ts';
 import { readState } from '../../../shared/gardener/rollout.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { aroundEachTest } from '../around-each-test.ts';
@@ -93,7 +93,7 @@ export function waitingSuite(name: string, startApis: () => Promise<Apis>, fluxD
       const { status: answered } = await eventually(
         'the answer',
         stage.extension,
-        (live) => live.status?.lastOperation?.description === HELD,
+        (live) => live.status?.lastOperation?.description === KEPT,
         (live) => live.status,
       );
       expect(answered?.lastOperation).toMatchObject({ type: 'Reconcile', state: 'Succeeded' });
