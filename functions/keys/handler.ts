@@ -1,5 +1,4 @@
 import { isSsh } from '../../shared/config/checks.ts';
-import { withDocuments } from '../../shared/config/documents.ts';
 import { mergeLayers, providerConfigLayer } from '../../shared/config/effective-config.ts';
 import { type FluxConfigMap, fluxConfigMapOf, fluxConfigObject } from '../../shared/config/flux-config-map.ts';
 import type { Origins } from '../../shared/config/origins.ts';
@@ -57,7 +56,7 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   const run = { garden, configMap, context, namespace, operation };
   await report(run, [...notices, ...(await checkProjectSecrets(run))]);
 
-  const config = await withDocuments(fluxConfigMapOf(namespace, configMap));
+  const config = fluxConfigMapOf(namespace, configMap);
   const { issues } = projectLayers(config, undefined);
   if (issues.length > 0)
     await report(run, [warning('InvalidConfiguration', withFullStop(new ConfigError(issues).message))]);

@@ -1,4 +1,3 @@
-import { withDocuments } from '../../shared/config/documents.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
@@ -82,7 +81,7 @@ async function readFluxConfig(
   if (namespace === undefined) return {};
   const configMap = await (await kube(GARDEN)).find(resources.configMaps, { namespace, name: FLUX_CONFIG });
   if (configMap === undefined || configMap.metadata.deletionTimestamp !== undefined) return {};
-  return { fluxConfig: await withDocuments(fluxConfigMapOf(namespace, configMap)) };
+  return { fluxConfig: fluxConfigMapOf(namespace, configMap) };
 }
 
 type Layers = Pick<ConfigInputs, 'landscape' | 'fluxConfig' | 'shoot' | 'providerConfig'>;

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import { withDocuments } from '../../shared/config/documents.ts';
 import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { schemaIssues } from '../../shared/config/issues.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
@@ -77,10 +76,7 @@ export async function readInputs(
   const shoot = shootDocument === undefined ? undefined : shootOf(shootDocument, values.shoot ?? '');
   const config: ConfigInputs = {
     landscape,
-    fluxConfig:
-      fluxConfig === undefined
-        ? undefined
-        : await withDocuments(fluxConfigOf(fluxConfig, values['flux-config'] ?? '', shoot)),
+    fluxConfig: fluxConfig === undefined ? undefined : fluxConfigOf(fluxConfig, values['flux-config'] ?? '', shoot),
     shoot: shoot && shootTraits(shootCluster(shoot)),
     providerConfig:
       values['provider-config'] === undefined

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { documentsOf } from '../../shared/config/flux-config-map.ts';
 import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
 import { asObject } from '../../shared/config/values.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
@@ -54,7 +55,7 @@ export default command({
 
 /** How the project has asked for its edits to arrive; empty where it has not. */
 function rolloutText({ config }: CliInputs): string {
-  const rollout = config.fluxConfig?.documents?.rollout?.rollout;
+  const rollout = config.fluxConfig && documentsOf(config.fluxConfig).rollout?.rollout;
   if (rollout === undefined) return '';
   const { maxInProgress, maxFailed, order, maintenanceWindow } = rollout;
   const inOrder = order === undefined ? '' : `, in the order of their label ${order}`;

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { withDocuments } from '../../shared/config/documents.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { fluxConfigSchema } from '../../shared/config/flux-config.ts';
 import {
@@ -44,7 +43,7 @@ test('the example of the ConfigMap is good', () => {
 
 test('the example of overrides is good', async () => {
   const { metadata, data } = parse(OVERRIDES_EXAMPLE);
-  const fluxConfig = await withDocuments({ namespace: metadata.namespace, data });
+  const fluxConfig = { namespace: metadata.namespace, data };
   const configOf = (labels: Record<string, string>) => effectiveConfig({ fluxConfig, shoot: { labels } });
   expect(configOf({})).toMatchObject({ flux: { logLevel: 'error', version: undefined } });
   expect(configOf({ stage: 'dev', team: 'blue' })).toMatchObject({

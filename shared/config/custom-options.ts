@@ -5,7 +5,7 @@ import { type Limit, limits, limitText, withCommas } from './limits.ts';
 import { quote } from './quote.ts';
 import { isReserved } from './reserved-keys.ts';
 import { type KeyDoc, key, lengthProblem, requiredKey, text } from './schema.ts';
-import { complexityProblem } from './yaml-text.ts';
+import { lengthOfYamlProblem } from './yaml-text.ts';
 
 /** Sizes of the controllers, as flux-operator names them. */
 export const sizes = ['small', 'medium', 'large'] as const;
@@ -230,7 +230,7 @@ export const patchSchema = z.strictObject({
 /** Together, because a hostile text may be cut into many. */
 export const patchesSchema = listUpTo(limits.patches, patchSchema).check(
   z.check<{ patch: string }[]>(({ value, issues }) => {
-    const message = complexityProblem(value.map(({ patch }) => patch).join('\n'));
+    const message = lengthOfYamlProblem(value.map(({ patch }) => patch).join('\n'));
     if (message !== undefined) issues.push({ code: 'custom', message, input: value });
   }),
 );

@@ -1,8 +1,24 @@
 import type { ConfigIssue } from '../errors.ts';
-import type { Documents } from './document-types.ts';
 import { limits, MOST_ISSUES_OF_A_PART } from './limits.ts';
+import { type Overrides, readOverrides } from './overrides.ts';
+import { issueAt, type Place } from './place.ts';
 import { quote } from './quote.ts';
+import { type RolloutDocument, readRollout } from './rollout.ts';
 import { configurationProblem, entriesProblem } from './size-limit.ts';
+import { asObject, asString } from './values.ts';
+import { readYamlText, type YamlText } from './yaml-text.ts';
+
+/** The keys of `flux-config` that hold YAML: a whole FluxConfig, the list of deviations for some Shoots, and the rollout. */
+export const CONFIG_YAML = 'config.yaml';
+export const OVERRIDES_YAML = 'overrides.yaml';
+export const ROLLOUT = 'rollout';
+
+/** What the keys with YAML hold; absent: nothing. */
+export interface Documents {
+  config?: YamlText | undefined;
+  overrides?: Overrides | undefined;
+  rollout?: RolloutDocument | undefined;
+}
 
 /** The ConfigMap `flux-config` as it was read. */
 export interface FluxConfigMap {
@@ -11,8 +27,6 @@ export interface FluxConfigMap {
   binaryData?: Record<string, string>;
   /** Set for a ConfigMap that is too large to be read; only the deletion policy is left of its `data`. */
   tooLarge?: ConfigIssue;
-  /** The YAML in `data`; `withDocuments` reads it. */
-  documents?: Documents;
 }
 
 /**
@@ -26,6 +40,28 @@ export function fluxConfigMapOf(namespace: string, configMap: object): FluxConfi
   if (tooLarge === undefined) return read;
   const { deletionPolicy } = read.data;
   return { namespace, data: deletionPolicy === undefined ? {} : { deletionPolicy }, tooLarge };
+}
+
+/** Reads the keys with YAML. */
+export function documentsOf({ namespace, data }: FluxConfigMap): Documents {
+  const read = <T>(path: string, readValue: (document: YamlText, place: Place) => T): T | undefined => {
+    // A ConfigMap from a file may hold other values than strings, which the schema reports.
+    const text = asString(asObject(data)?.[path])?.trim() ?? '';
+    return text === '' ? undefined : readValue(readYamlText(text), { object: fluxConfigObject(namespace), path });
+  };
+  return {
+    config: read(CONFIG_YAML, (document) => document),
+    overrides: read(OVERRIDES_YAML, (document, place) =>
+      'problem' in document
+        ? { entries: [], issues: [issueAt(place, '', document.problem)] }
+        : readOverrides(document.value, place),
+    ),
+    rollout: read(ROLLOUT, (document, place) =>
+      'problem' in document
+        ? { rollout: undefined, issues: [issueAt(place, '', document.problem)] }
+        : readRollout(document.value, place),
+    ),
+  };
 }
 
 /** True for the name of a `flux-config` in errors, whose content is of the project, and not of one Shoot. */

@@ -4,7 +4,6 @@ import { ConfigError, issuesText } from '../errors.ts';
 import { renderInputs } from '../flux/testing.ts';
 import { objectGroups } from '../gardener/groups.ts';
 import { gitRepository, kustomization, withFluxConfig, withTemplates } from './config.fixtures.ts';
-import { withDocuments } from './documents.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigSchema } from './flux-config.ts';
 import { limits } from './limits.ts';
@@ -174,7 +173,7 @@ describe('hostile configurations end with sentences', () => {
   it('with any text in any key of flux-config', () => {
     const property = fc.asyncProperty(fc.constantFrom(...keys), hostileText, async (key, text) => {
       const data = { repositoryUrl: 'ssh://git@git.example.com/a', repositoryType: 'private', [key]: text };
-      const fluxConfig = await withDocuments({ namespace: 'garden-foo', data });
+      const fluxConfig = { namespace: 'garden-foo', data };
       await sentences({ fluxConfig, shoot: { labels: {} } });
       try {
         fluxConfigRepository(fluxConfig);

@@ -7,9 +7,8 @@ import {
   withFluxConfig,
   withProviderConfig,
 } from './config.fixtures.ts';
-import { withDocuments } from './documents.ts';
 import { effectiveConfig } from './effective-config.ts';
-import { mergePatches } from './kustomization-patch.ts';
+import { mergePatch } from './kustomization-patch.ts';
 import { originOf } from './origins.ts';
 
 const project = withFluxConfig({
@@ -140,7 +139,7 @@ describe('a hundred overrides with patches', () => {
     ),
   });
   const inputs = async (wrong?: number) => ({
-    fluxConfig: await withDocuments({ namespace: 'garden-foo', data: data(wrong) }),
+    fluxConfig: { namespace: 'garden-foo', data: data(wrong) },
     shoot: { labels: {} },
   });
 
@@ -156,13 +155,13 @@ describe('a hundred overrides with patches', () => {
   });
 });
 
-test('mergePatches merges objects, replaces lists, and removes what is null', () => {
+test('mergePatch merges objects, replaces lists, and removes what is null', () => {
   const target = { a: { b: 1, c: [1, 2] }, d: 'x' };
-  expect(mergePatches(target, [{ a: { c: [3], e: { f: null, g: 1 } }, d: null }])).toEqual({
+  expect(mergePatch(target, { a: { c: [3], e: { f: null, g: 1 } }, d: null })).toEqual({
     a: { b: 1, c: [3], e: { g: 1 } },
   });
   expect(target).toEqual({ a: { b: 1, c: [1, 2] }, d: 'x' });
-  const hostile = mergePatches({}, [JSON.parse('{"__proto__": {"polluted": true}}')]);
+  const hostile = mergePatch({}, JSON.parse('{"__proto__": {"polluted": true}}'));
   expect(Object.keys(hostile)).toEqual(['__proto__']);
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });

@@ -39,38 +39,25 @@ function withoutTarget(layer: Layer): ConfigIssue {
 
 /** @param layers lowest first, each with a patch */
 function patchedBy(template: Template, layers: readonly Layer[]): PatchedKustomization {
-  const after = (count: number) => {
-    const merged = mergePatches(template, layers.slice(0, count).map(patchOf));
-    return { merged, issues: issuesOf(merged, layers[count - 1] as Layer) };
-  };
   const origins = Object.assign({}, ...layers.map(patchOrigins)) as Origins;
-  const { merged, issues } = after(layers.length);
-  if (issues.length === 0) return { template: merged as unknown as Template, origins, issues };
-  const first = firstOf(layers.length, (count) => after(count).issues.length > 0);
-  return { template: undefined, origins, issues: after(first).issues };
+  const steps: { merged: JsonObject; layer: Layer }[] = [];
+  for (const layer of layers)
+    steps.push({ merged: mergePatch(steps.at(-1)?.merged ?? template, patchOf(layer)), layer });
+  const last = steps.at(-1);
+  if (last === undefined || issuesOf(last).length === 0)
+    return { template: (last?.merged ?? template) as unknown as Template, origins, issues: [] };
+  // The first patch after which it is wrong; a later one may have removed the mistake of an earlier one.
+  const issues = steps.map(issuesOf).find((found) => found.length > 0) ?? [];
+  return { template: undefined, origins, issues };
 }
 
 /** Returns what is wrong with the Kustomization once this layer's patch has changed it. */
-function issuesOf(merged: JsonObject, layer: Layer): ConfigIssue[] {
+function issuesOf({ merged, layer }: { merged: JsonObject; layer: Layer }): ConfigIssue[] {
   const place = inside(layer, PART);
   return [
     ...schemaIssues(place, kustomizationTemplateSchema, merged, ['template']),
     ...kustomizationIssues(merged, place),
   ].map((issue) => ({ ...issue, path: issue.path.replace(`${place.path}.template`, `${place.path}.patch`) }));
-}
-
-/**
- * Binary search for the smallest count in 1..most for which `holds` is true; `holds(most)` has to be true. Each check takes
- * milliseconds, and a project may write a hundred patches.
- */
-function firstOf(most: number, holds: (count: number) => boolean): number {
-  let [low, high] = [0, most];
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (holds(middle)) high = middle;
-    else low = middle;
-  }
-  return high;
 }
 
 function patchOf({ content }: Layer): JsonObject {
@@ -86,38 +73,14 @@ export function patchOrigins(layer: Layer): Origins {
   return Object.fromEntries(fields.map((field) => [`${PART}.${field}`, inside(layer, `${PART}.patch.${field}`)]));
 }
 
-/**
- * Merges patches in turn, as RFC 7386 says: objects field by field, null removes a field, everything else is replaced,
- * lists too. Each takes as long as it is itself, however large the target has become.
- */
-export function mergePatches(target: unknown, patches: readonly JsonObject[]): JsonObject {
-  const fields = fieldsOf(target);
-  for (const patch of patches) mergeInto(fields, patch);
-  return objectOf(fields);
-}
-
-/** Of an object under change; a map, so that `__proto__` is a name like others. */
-type Fields = Map<string, unknown>;
-
-function fieldsOf(value: unknown): Fields {
-  return value instanceof Map ? value : new Map(Object.entries(asObject(value) ?? {}));
-}
-
-function mergeInto(fields: Fields, patch: JsonObject): void {
+/** Merges a patch, as RFC 7386 says: objects field by field, null removes a field, everything else is replaced, lists too. */
+export function mergePatch(target: unknown, patch: JsonObject): JsonObject {
+  // A map, so that `__proto__` is a name like others.
+  const fields = new Map(Object.entries(asObject(target) ?? {}));
   for (const [name, value] of Object.entries(patch)) {
     const inner = asObject(value);
     if (value === null) fields.delete(name);
-    else if (inner === undefined) fields.set(name, value);
-    else {
-      const below = fieldsOf(fields.get(name));
-      mergeInto(below, inner);
-      fields.set(name, below);
-    }
+    else fields.set(name, inner === undefined ? value : mergePatch(fields.get(name), inner));
   }
-}
-
-function objectOf(fields: Fields): JsonObject {
-  return Object.fromEntries(
-    Array.from(fields, ([name, value]) => [name, value instanceof Map ? objectOf(value) : value]),
-  );
+  return Object.fromEntries(fields);
 }

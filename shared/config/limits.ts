@@ -89,18 +89,6 @@ export const limits = {
     of: '`config.yaml` and `overrides.yaml`, each; all patches together',
     why: 'the parser reads the whole text',
   },
-  yamlLines: {
-    most: 5000,
-    unit: 'lines',
-    of: '`config.yaml` and `overrides.yaml`, each; all patches together',
-    why: 'the same',
-  },
-  yamlMarks: {
-    most: 12_000,
-    unit: 'brackets, braces, quotes, commas, colons and dashes',
-    of: '`config.yaml` and `overrides.yaml`, each; all patches together',
-    why: 'they make the parser slow',
-  },
   yamlRare: {
     most: 200,
     unit: 'characters of ?, !, & and *',

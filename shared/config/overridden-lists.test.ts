@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { problems } from './config.fixtures.ts';
-import { withDocuments } from './documents.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { git, kustomize } from './listed/testing.ts';
 import type { ConfigInputs } from './types.ts';
@@ -14,14 +13,14 @@ const source = { template: { kind: 'GitRepository', spec: { url: 'https://a.exam
 /** A project with config.yaml, and an override for `stage: dev`, of which the Shoot is. */
 async function inputs(data: Record<string, string>, config?: object, override?: object): Promise<ConfigInputs> {
   const overrides = [{ selector: { matchLabels: { stage: 'dev' } }, config: override }];
-  const fluxConfig = await withDocuments({
+  const fluxConfig = {
     namespace: 'garden-foo',
     data: {
       ...data,
       ...(config && { 'config.yaml': JSON.stringify(config) }),
       ...(override && { 'overrides.yaml': JSON.stringify(overrides) }),
     },
-  });
+  };
   return { fluxConfig, shoot: { labels: { stage: 'dev' }, facts: { SHOOT_NAME: 'bar' } }, shootResources: [] };
 }
 

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { gitRepository, kustomization, problems, withProviderConfig } from './config.fixtures.ts';
-import { withDocuments } from './documents.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { projectLayers } from './project-layers.ts';
 import type { ConfigInputs } from './types.ts';
@@ -11,7 +10,7 @@ const repository = { repositoryUrl: 'https://github.com/org/fleet', repositoryPa
 
 /** Returns inputs with a ConfigMap whose YAML is read. */
 async function inputs(data: Record<string, string>, labels: Record<string, string> = {}): Promise<ConfigInputs> {
-  return { fluxConfig: await withDocuments({ namespace, data }), shoot: { labels } };
+  return { fluxConfig: { namespace, data }, shoot: { labels } };
 }
 
 const overrides = `
@@ -271,10 +270,4 @@ test('additionalSecretResources of the project name entries of each Shoot, and t
   expect(effectiveConfig({ ...project, ...own, shootResources: [entry('own')] }).additionalSecrets).toMatchObject([
     { origin: { resourceName: 'own' } },
   ]);
-});
-
-test('a ConfigMap whose YAML was not read is a mistake of the program', () => {
-  expect(() => effectiveConfig({ fluxConfig: { namespace, data: { 'config.yaml': 'a: b' } } })).toThrow(
-    'withDocuments',
-  );
 });

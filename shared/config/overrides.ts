@@ -1,14 +1,33 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { labelValue, metadataKey } from './checks.ts';
-import type { Override, Overrides } from './document-types.ts';
 import { pathText, schemaIssues, wrongType } from './issues.ts';
 import { limits, MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { inside, issueAt, type Place } from './place.ts';
 import { requiredKey, text } from './schema.ts';
-import type { LabelSelector, Requirement } from './selected.ts';
+import { isSelected, type LabelSelector, type Requirement } from './selected.ts';
 import { entriesProblem, sizeProblem } from './size-limit.ts';
 import { asObject } from './values.ts';
+
+/** One entry of `overrides.yaml`. */
+export interface Override {
+  selector: LabelSelector;
+  /** Its `config`, as the user wrote it. */
+  config: unknown;
+  place: Place;
+}
+
+/** The entries of `overrides.yaml`, in their order, and what keeps them from being read. */
+export interface Overrides {
+  entries: Override[];
+  /** About the list, an entry or a selector: it is unknown which Shoots it is about, so it concerns all of them. */
+  issues: ConfigIssue[];
+}
+
+/** Returns the entries of `overrides.yaml` that select a Shoot, in their order. */
+export function overridesOf({ entries }: Overrides, labels: Readonly<Record<string, string>>): Override[] {
+  return entries.filter(({ selector }) => isSelected(labels, selector));
+}
 
 const overrideSchema = z.strictObject({
   selector: requiredKey(z.looseObject({}), { description: '', example: '{ matchLabels: { stage: dev } }' }),

@@ -1,13 +1,12 @@
 import type { ConfigIssue } from '../errors.ts';
-import type { Override, Overrides, YamlText } from './document-types.ts';
-import { CONFIG_YAML, documentsOf } from './documents.ts';
 import { readFluxConfig } from './flux-config.ts';
-import { type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
+import { CONFIG_YAML, documentsOf, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import { patchOrigins } from './kustomization-patch.ts';
 import { absentLayer, type Layer, unreadLayer } from './layer.ts';
+import { overridesOf } from './overrides.ts';
 import { issueAt } from './place.ts';
 import { readProviderConfig } from './provider-config.ts';
-import { isSelected } from './selected.ts';
+import type { YamlText } from './yaml-text.ts';
 
 /** The layers of a project's `flux-config`. */
 export interface ProjectLayers {
@@ -57,11 +56,6 @@ function configLayer({ namespace }: FluxConfigMap, document: YamlText | undefine
   if (document === undefined) return undefined;
   if ('problem' in document) return unreadLayer(place, [issueAt(place, '', document.problem)]);
   return document.value === null ? undefined : readProviderConfig(document.value, place);
-}
-
-/** Returns the entries of `overrides.yaml` that select a Shoot, in their order. */
-export function overridesOf({ entries }: Overrides, labels: Readonly<Record<string, string>>): Override[] {
-  return entries.filter(({ selector }) => isSelected(labels, selector));
 }
 
 /** A field that a key and `config.yaml` set: neither is higher, so one of them is a mistake. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../errors.ts';
-import { withDocuments } from './documents.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigSchema } from './flux-config.ts';
 import { misspelt, nearest } from './nearest.ts';
@@ -25,7 +24,7 @@ function isValid(inputs: ConfigInputs): boolean {
 
 /** Returns inputs with a ConfigMap whose YAML is read. */
 const read = async (data: Record<string, string>) => ({
-  fluxConfig: await withDocuments({ namespace: 'garden-foo', data }),
+  fluxConfig: { namespace: 'garden-foo', data },
 });
 
 const oneOf = (...values: unknown[]) => fc.oneof(fc.constantFrom(...values), { arbitrary: fc.jsonValue(), weight: 1 });

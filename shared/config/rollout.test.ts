@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { problems } from './config.fixtures.ts';
-import { withDocuments } from './documents.ts';
 import { effectiveConfig } from './effective-config.ts';
+import { documentsOf } from './flux-config-map.ts';
 
 const namespace = 'garden-foo';
-const inputs = async (rollout: string) => ({ fluxConfig: await withDocuments({ namespace, data: { rollout } }) });
-const read = async (rollout: string) => (await inputs(rollout)).fluxConfig.documents?.rollout;
+const inputs = async (rollout: string) => ({ fluxConfig: { namespace, data: { rollout } } });
+const read = async (rollout: string) => documentsOf((await inputs(rollout)).fluxConfig).rollout;
 
 describe('rollout', () => {
   it('has defaults as soon as it says anything', async () => {

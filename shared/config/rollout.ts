@@ -1,12 +1,31 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { metadataKey } from './checks.ts';
-import type { Rollout, RolloutDocument } from './document-types.ts';
 import { schemaIssues } from './issues.ts';
 import { issueAt, type Place } from './place.ts';
 import { quote } from './quote.ts';
 import { key, text } from './schema.ts';
 import { withoutNulls } from './values.ts';
+
+/** A number of Shoots, or a percentage of all Shoots of the project, for example `10%`. */
+export type Amount = number | string;
+
+/** How an edit reaches the Shoots of a project. */
+export interface Rollout {
+  maxInProgress: Amount;
+  maxFailed: Amount;
+  /** The key of a label of the Shoots. */
+  order?: string | undefined;
+  /** True: a Shoot is changed only in its maintenance window. */
+  maintenanceWindow?: boolean | undefined;
+}
+
+/** The key `rollout`, and what is wrong with it. */
+export interface RolloutDocument {
+  /** Undefined: it says nothing, or cannot be read. */
+  rollout: Rollout | undefined;
+  issues: ConfigIssue[];
+}
 
 /** What a project gets that does not say how many. */
 export const rolloutDefaults = { maxInProgress: '10%', maxFailed: '5%' } as const;

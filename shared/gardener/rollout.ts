@@ -1,5 +1,5 @@
-import type { Amount, Rollout } from '../config/document-types.ts';
 import { CONTINUE } from '../config/project-config.ts';
+import type { Amount, Rollout } from '../config/rollout.ts';
 
 /** A Shoot that waits for its turn. Times are seconds since 1970. */
 export interface Waiting {

@@ -2,13 +2,11 @@ import type { ScalarTag, Tags } from 'yaml';
 
 // Imported dynamically. In a bundle a dynamic import of the package itself, a CommonJS module, has no named exports.
 export {
-  Composer,
   isScalar,
-  Lexer,
   LineCounter,
-  Parser,
   parse as parseYaml,
   parseAllDocuments,
+  parseDocument,
   visit,
 } from 'yaml';
 

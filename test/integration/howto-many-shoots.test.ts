@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { withDocuments } from '../../shared/config/documents.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { documented, example, root } from './documents.ts';
 
@@ -67,7 +66,7 @@ test('a Shoot without the label fails the check, and no other', async () => {
 
 test('the overrides, the label for incidents and the providerConfig do what the page says', async () => {
   const { data } = parse(example(PAGE, 'ConfigMap'));
-  const fluxConfig = await withDocuments({ namespace: 'garden-my-project', data });
+  const fluxConfig = { namespace: 'garden-my-project', data };
   const configOf = (labels: Record<string, string>, providerConfig?: unknown) =>
     effectiveConfig({ fluxConfig, providerConfig, shoot: { labels, facts: { SHOOT_NAME: 'my-shoot' } } });
   expect(configOf({ stage: 'prod' })).toMatchObject({

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { withDocuments } from '../../shared/config/documents.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { documented, example, exampleWith, root } from './documents.ts';
@@ -70,10 +69,10 @@ test('a Shoot trusts the certificate authority of its registry', async () => {
   const { spec } = parse(example(OCI, 'Shoot'));
   const { metadata, data } = parse(example(OCI, 'ConfigMap'));
   const trusting = { ...parse(data['config.yaml']), ...parse(exampleWith(OCI, 'additionalSecretResources')) };
-  const fluxConfig = await withDocuments({
+  const fluxConfig = {
     namespace: metadata.namespace,
     data: { ...data, 'config.yaml': stringify(trusting) },
-  });
+  };
   const { source, additionalSecrets } = effectiveConfig({
     fluxConfig,
     shootResources: shootResourcesOf(spec.resources),

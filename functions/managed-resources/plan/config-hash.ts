@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ROLLOUT } from '../../../shared/config/documents.ts';
-import type { FluxConfigMap } from '../../../shared/config/flux-config-map.ts';
+import { type FluxConfigMap, OVERRIDES_YAML, ROLLOUT } from '../../../shared/config/flux-config-map.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
 import type { Release } from '../../../shared/flux/release.ts';
 
@@ -31,7 +30,8 @@ export function configHash(config: EffectiveConfig): string {
 export function layersHash({ fluxConfig, providerConfig, shoot }: ConfigInputs): string {
   const written = [fluxConfig?.tooLarge ?? fluxConfig?.data ?? null, providerConfig ?? null];
   // Labels are written by users, too, and count where they decide something.
-  const counts = fluxConfig?.documents?.overrides !== undefined || JSON.stringify(written).includes(LABEL_VARIABLE);
+  const counts =
+    (fluxConfig?.data[OVERRIDES_YAML] ?? '').trim() !== '' || JSON.stringify(written).includes(LABEL_VARIABLE);
   return shortHash(canonicalJson(counts ? [...written, shoot?.labels ?? null] : written));
 }
 

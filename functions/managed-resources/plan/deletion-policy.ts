@@ -1,5 +1,6 @@
+import { documentsOf } from '../../../shared/config/flux-config-map.ts';
 import { deletionPolicies } from '../../../shared/config/flux-options.ts';
-import { overridesOf } from '../../../shared/config/project-layers.ts';
+import { overridesOf } from '../../../shared/config/overrides.ts';
 import { trimmed } from '../../../shared/config/repository.ts';
 import type { ConfigInputs, DeletionPolicy } from '../../../shared/config/types.ts';
 import { asObject } from '../../../shared/config/values.ts';
@@ -25,8 +26,8 @@ const UNREADABLE = 'unreadable';
 /** Returns the layers as they were written, highest first; a text stands for one that cannot be read. */
 function writtenLayers({ fluxConfig, providerConfig, shoot }: ConfigInputs): unknown[] {
   const ofShoot = providerConfig === '' ? undefined : providerConfig;
-  if (fluxConfig === undefined || fluxConfig.documents === undefined) return [ofShoot, trimmed(fluxConfig?.data)];
-  const { config, overrides = { entries: [], issues: [] } } = fluxConfig.documents;
+  if (fluxConfig === undefined) return [ofShoot];
+  const { config, overrides = { entries: [], issues: [] } } = documentsOf(fluxConfig);
   const selected = shoot === undefined ? [] : overridesOf(overrides, shoot.labels);
   return [
     ofShoot,

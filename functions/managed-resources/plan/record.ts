@@ -147,11 +147,7 @@ export function rootObject(
 }
 
 /** Where the objects of the lists are in the shoot, as far as a controller reports whether they are Ready. */
-function otherObjects(
-  rendered: KubeObject[],
-  config: EffectiveConfig,
-  release: Release,
-): ListedObject[] | undefined {
+function otherObjects(rendered: KubeObject[], config: EffectiveConfig, release: Release): ListedObject[] | undefined {
   const others = configuredObjects(config)
     .filter(({ object, part }) => part.startsWith('objects[') && hasReadiness(object, release, config, part))
     .flatMap(({ object, part }) => {

@@ -1,11 +1,10 @@
-import type { Rollout } from '../../../shared/config/document-types.ts';
-import { withDocuments } from '../../../shared/config/documents.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
-import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
+import { documentsOf, fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
 import { originOf } from '../../../shared/config/origins.ts';
 import { CONTINUE, FLUX_CONFIG, RECONCILE_AT } from '../../../shared/config/project-config.ts';
 import { projectSecretOf } from '../../../shared/config/project-secret-content.ts';
 import { neededProjectSecrets } from '../../../shared/config/project-secrets.ts';
+import type { Rollout } from '../../../shared/config/rollout.ts';
 import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, EffectiveConfig, ProjectSecret } from '../../../shared/config/types.ts';
 import { ConfigError } from '../../../shared/errors.ts';
@@ -86,7 +85,7 @@ export async function readLayers(run: Run): Promise<Layers> {
     landscape: { defaults, policy },
     ...(configMap === undefined || configMap.metadata.deletionTimestamp !== undefined
       ? {}
-      : { fluxConfig: await withDocuments(fluxConfigMapOf(namespace ?? '', configMap)) }),
+      : { fluxConfig: fluxConfigMapOf(namespace ?? '', configMap) }),
     shoot: shootTraits(cluster),
     providerConfig: reporter.current().spec.providerConfig,
     shootResources: shootResourcesOf(shoot.spec?.resources),
@@ -104,7 +103,7 @@ function knownSecrets(run: Run): readonly string[] | undefined {
 }
 
 function rolloutOf({ fluxConfig }: ConfigInputs, configMap: KubeObject | undefined): ProjectRollout | undefined {
-  const settings = fluxConfig?.documents?.rollout?.rollout;
+  const settings = fluxConfig && documentsOf(fluxConfig).rollout?.rollout;
   if (fluxConfig === undefined || settings === undefined) return undefined;
   return { settings, revision: revisionOf(fluxConfig), continued: configMap?.metadata.annotations?.[CONTINUE] };
 }

@@ -1,4 +1,4 @@
-import type { Rollout } from '../../../shared/config/document-types.ts';
+import type { Rollout } from '../../../shared/config/rollout.ts';
 import {
   compareOrder,
   isPaused,

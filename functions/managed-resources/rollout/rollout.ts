@@ -1,5 +1,4 @@
-import { ROLLOUT } from '../../../shared/config/documents.ts';
-import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
+import { fluxConfigMapOf, ROLLOUT } from '../../../shared/config/flux-config-map.ts';
 import { FLUX_CONFIG } from '../../../shared/config/project-config.ts';
 import { isReady } from '../../../shared/gardener/checked.ts';
 import { CreationRefusedError } from '../../../shared/gardener/creation-refused.ts';

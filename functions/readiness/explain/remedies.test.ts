@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { withDocuments } from '../../../shared/config/documents.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { fluxConfigFields } from '../../../shared/config/flux-config-fields.ts';
 import type { Origin } from './places.ts';
@@ -59,7 +58,7 @@ describe('remedies', () => {
     const { timeout } = remediesFor(flux('kustomize', 'Kustomization', 'main-ks', {}), fluxConfig).places;
     expect(timeout).toBe('kustomization.patch.spec.timeout in config.yaml of ConfigMap flux-config');
     const data = { repositoryUrl: https, 'config.yaml': 'kustomization: { patch: { spec: { timeout: 10m } } }' };
-    const configMap = await withDocuments({ namespace: 'garden-foo', data });
+    const configMap = { namespace: 'garden-foo', data };
     expect(effectiveConfig({ fluxConfig: configMap }).kustomization?.spec).toMatchObject({ timeout: '10m' });
   });
 

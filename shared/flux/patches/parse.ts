@@ -2,7 +2,7 @@ import type { Operation } from 'rfc6902';
 import { limits, limitText } from '../../config/limits.ts';
 import type { Patch, PatchTarget } from '../../config/types.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
-import { keyProblem } from '../../config/yaml-keys.ts';
+import { keyProblem } from '../../config/yaml-text.ts';
 import { errorMessage } from '../../errors.ts';
 import { isJson, LineCounter, NOT_JSON, parseAllDocuments, quickly } from '../../kube/parse-yaml.ts';
 import { operationsOf } from './json-patch.ts';

@@ -202,7 +202,7 @@ const injecting: BadConfig[] = [
   ofKeys(
     'five thousand keys',
     { 'config.yaml': Array.from({ length: 5100 }, (_, i) => `k${i}: 1`).join('\n') },
-    'config.yaml has more than 5,000 lines; make it shorter',
+    'config.yaml has more than 5,000 values in all its objects and lists; move long content to the repository',
   ),
   ofKeys(
     'a tag of another language',
