@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { mergeLayers, providerConfigLayer } from '../../shared/config/effective-config.ts';
 import type { Layer } from '../../shared/config/layer.ts';
+import { sizeProblem } from '../../shared/config/limits.ts';
 import { PROVIDER_CONFIG } from '../../shared/config/provider-config.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
-import { sizeProblem } from '../../shared/config/size-limit.ts';
 import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
 import { ConfigError, type ConfigIssue, issuesText, issueText, MOST_ISSUES } from '../../shared/errors.ts';

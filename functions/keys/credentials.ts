@@ -1,5 +1,5 @@
-import { githubAppProblem } from '../../shared/config/github-app.ts';
 import { FLUX_SOURCE } from '../../shared/config/project-config.ts';
+import { githubAppProblem } from '../../shared/config/project-secret-content.ts';
 import type { Repository } from '../../shared/config/repository.ts';
 import { type Notice, warning } from './notice.ts';
 import { readIdentity } from './ssh/identity.ts';

@@ -1,5 +1,5 @@
-import { GITHUB_APP_KEYS } from '../../shared/config/github-app.ts';
 import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/config/project-config.ts';
+import { GITHUB_APP_KEYS } from '../../shared/config/project-secret-content.ts';
 import { orRefused } from '../../shared/gardener/creation-refused.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';

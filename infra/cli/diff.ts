@@ -1,4 +1,4 @@
-import { pathText } from '../../shared/config/issues.ts';
+import { pathText } from '../../shared/config/schema.ts';
 import { asObject, type JsonObject } from '../../shared/config/values.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 

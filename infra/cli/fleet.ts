@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { documentsOf, type FluxConfigMap } from '../../shared/config/flux-config-map.ts';
-import { isSelected } from '../../shared/config/selected.ts';
+import { isSelected } from '../../shared/config/overrides.ts';
 import { asObject, type JsonObject } from '../../shared/config/values.ts';
 import { ConfigError, type ConfigIssue, fileProblem, issueText, ShootFluxError } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';

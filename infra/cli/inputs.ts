@@ -1,11 +1,10 @@
 import * as z from 'zod/mini';
 import { type FluxConfigMap, fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
-import { schemaIssues } from '../../shared/config/issues.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
 import { projectSecretOf } from '../../shared/config/project-secret-content.ts';
 import { neededProjectSecrets } from '../../shared/config/project-secrets.ts';
 import { shown } from '../../shared/config/quote.ts';
-import { requiredKey } from '../../shared/config/schema.ts';
+import { requiredKey, schemaIssues } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
 import { asObject, asString, withoutNulls } from '../../shared/config/values.ts';

@@ -1,9 +1,8 @@
 import { isSsh } from '../../shared/config/checks.ts';
-import { githubAppProblem } from '../../shared/config/github-app.ts';
-import { keySentence } from '../../shared/config/listed/secret-keys.ts';
-import { secretUses } from '../../shared/config/listed/secret-uses.ts';
+import { keySentence, secretUses } from '../../shared/config/listed/secret-uses.ts';
 import { originOf } from '../../shared/config/origins.ts';
 import { FLUX_SOURCE } from '../../shared/config/project-config.ts';
+import { githubAppProblem } from '../../shared/config/project-secret-content.ts';
 import { quote } from '../../shared/config/quote.ts';
 import type { ShootResource } from '../../shared/config/shoot-resources.ts';
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/types.ts';

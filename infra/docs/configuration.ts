@@ -1,6 +1,6 @@
 import { fluxConfigSchema } from '../../shared/config/flux-config.ts';
 import { type Limit, limits, limitText } from '../../shared/config/limits.ts';
-import { fluxKinds } from '../../shared/config/listed/kinds.ts';
+import { fluxKinds } from '../../shared/config/listed/read-objects.ts';
 import {
   additionalSecretSchema,
   fluxSchema,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readLandscape } from '../../shared/config/landscape.ts';
 import { policySchema } from '../../shared/config/policy/policy.ts';
-import { pullSecretProblem } from '../../shared/config/pull-secret.ts';
+import { pullSecretProblem } from '../../shared/config/project-secret-content.ts';
 import { keyDocs } from '../../shared/config/schema.ts';
 import { standIn } from '../../shared/flux/testing.ts';
 import { files, shootFlux } from '../cli/testing.ts';

@@ -1,16 +1,15 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { AdditionalSecret } from './layer.ts';
-import { issueAt } from './place.ts';
+import { issueAt } from './origins.ts';
 import { projectSecretNames } from './project-config.ts';
 import type { ProjectSecrets } from './project-secrets.ts';
 import { quote } from './quote.ts';
-import { type CopyKind, type ReferencedNames, referencedNames } from './references.ts';
 import { entryProblem, resourcesByName, type ShootResource } from './shoot-resources.ts';
 import type { ConfigInputs, CopiedSecret } from './types.ts';
 
 /** What decides where copies go and which names are free. */
-export interface CopyContext {
+interface CopyContext {
   fluxNamespace: string;
   /** Source and Kustomization: a copy is needed in the namespace of each that refers to it. */
   users: KubeObject[];
@@ -122,4 +121,43 @@ function namespacesOf(
 ): Set<string> {
   const using = users.filter(({ names }) => target !== undefined && names[kind].has(target));
   return new Set([fluxNamespace, ...using.map(({ namespace }) => namespace)]);
+}
+
+/** The kinds that Flux objects refer to and that are copied into the shoot for them. */
+export type CopyKind = 'Secret' | 'ConfigMap';
+
+/** The names that an object refers to, by kind. */
+type ReferencedNames = Readonly<Record<CopyKind, ReadonlySet<string>>>;
+
+const kinds: readonly CopyKind[] = ['Secret', 'ConfigMap'];
+
+/**
+ * Returns the names of the Secrets and ConfigMaps that a Flux object refers to in its own namespace: every `secretRef` and
+ * `…SecretRef` (or `configMapRef`), and every `{kind: Secret, name}` as in `postBuild.substituteFrom`.
+ */
+export function referencedNames({ spec }: KubeObject): ReferencedNames {
+  const names = { Secret: new Set<string>(), ConfigMap: new Set<string>() };
+  collect(spec, names);
+  return names;
+}
+
+function collect(value: unknown, names: Record<CopyKind, Set<string>>): void {
+  if (typeof value !== 'object' || value === null) return;
+  const named = 'kind' in value ? kinds.find((kind) => kind === value.kind) : undefined;
+  if (named !== undefined) add(value, names[named]);
+  for (const [field, inner] of Object.entries(value)) {
+    const kind = Array.isArray(value) ? undefined : kindOfField(field);
+    if (kind !== undefined) add(inner, names[kind]);
+    collect(inner, names);
+  }
+}
+
+function kindOfField(field: string): CopyKind | undefined {
+  if (field === 'secretRef' || field.endsWith('SecretRef')) return 'Secret';
+  return field === 'configMapRef' || field.endsWith('ConfigMapRef') ? 'ConfigMap' : undefined;
+}
+
+function add(reference: unknown, names: Set<string>): void {
+  if (typeof reference !== 'object' || reference === null || !('name' in reference)) return;
+  if (typeof reference.name === 'string') names.add(reference.name);
 }

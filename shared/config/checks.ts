@@ -1,7 +1,8 @@
+import semver from 'semver';
 import { KUBERNETES_NAMESPACES } from '../kube/system-namespaces.ts';
+import { limits } from './limits.ts';
 import { misspelt } from './nearest.ts';
 import { quote, withoutCredentials } from './quote.ts';
-import { isRangeOfFlux, isVersionRange, rangeProblem } from './version-range.ts';
 
 /** Returns what is wrong with a string and how to fix it, in one sentence; undefined for a valid string. */
 export type Check = (text: string) => string | undefined;
@@ -106,7 +107,7 @@ export const registry: Check = (text) => {
 };
 
 /** The components of a Flux release, in the order in which `flux install` names them. */
-export const COMPONENTS = [
+const COMPONENTS = [
   'source-controller',
   'kustomize-controller',
   'helm-controller',
@@ -255,4 +256,54 @@ export const gitUrl: Check = (text) => {
 /** Returns true for a Git repository that is read over SSH. */
 export function isSsh(url: string): boolean {
   return url.startsWith('ssh://');
+}
+
+/** Returns whether a text is a range in npm's language: `2.x`, `>=2.8 <2.10`, `~2.8`, `^2`, `2.6 - 2.8`, and `||` between. */
+export function isVersionRange(text: string): boolean {
+  return text.trim() !== '' && semver.validRange(text) !== null;
+}
+
+/** Returns the problem with a range that is too long to be compared with every release. */
+function rangeProblem(range: string): string | undefined {
+  const { most } = limits.comparisons;
+  return new semver.Range(range).set.flat().length > most ? `has more than ${most} comparisons; use fewer` : undefined;
+}
+
+/**
+ * Returns whether Flux reads a text as a range. Its library Masterminds/semver knows what npm does not: commas, `!=`, `=>` and
+ * `=<`.
+ */
+export function isRangeOfFlux(text: string): boolean {
+  const ofNpm = text
+    .replaceAll(',', ' ')
+    .replace(/!=\s*/g, '')
+    .replace(/=([<>])/g, '$1=');
+  return isVersionRange(ofNpm);
+}
+
+/** Returns whether a release is in a list of releases and ranges, or a range has releases in common with it. */
+export function isAllowedVersion(requested: string, allowed: readonly string[]): boolean {
+  if (semver.valid(requested) !== null) return allowed.some((range) => semver.satisfies(requested, range));
+  return isVersionRange(requested) && allowed.some((range) => semver.intersects(requested, range));
+}
+
+/**
+ * Their labels and annotations say which objects belong to whom, and what is done with them. The last two are of Helm and
+ * flux-operator: with their marks, our own Flux would count as that of another tool.
+ */
+const DOMAINS = ['gardener.cloud', 'fluxcd.io', 'kubernetes.io', 'k8s.io', 'meta.helm.sh', 'fluxcd.controlplane.io'];
+
+/** True for a label or annotation in a domain of Gardener, Kubernetes, Flux or a tool that installs it. */
+export function isReserved(key: string): boolean {
+  return key.includes('/') && DOMAINS.some((domain) => isInDomain(key, domain));
+}
+
+/** True for a label or annotation in a domain of Gardener, whose components obey such keys. */
+export function isReservedForGardener(key: string): boolean {
+  return isInDomain(key, 'gardener.cloud');
+}
+
+function isInDomain(key: string, domain: string): boolean {
+  const own = key.slice(0, Math.max(0, key.indexOf('/'))).toLowerCase();
+  return own === domain || own.endsWith(`.${domain}`);
 }

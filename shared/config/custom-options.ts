@@ -1,10 +1,8 @@
 import * as z from 'zod/mini';
-import { type Check, labelValue, metadataKey, objectName } from './checks.ts';
-import { wrongType } from './issues.ts';
+import { type Check, isReserved, labelValue, metadataKey, objectName } from './checks.ts';
 import { type Limit, limits, limitText, withCommas } from './limits.ts';
 import { quote } from './quote.ts';
-import { isReserved } from './reserved-keys.ts';
-import { type KeyDoc, key, lengthProblem, requiredKey, text } from './schema.ts';
+import { type KeyDoc, key, lengthProblem, requiredKey, text, wrongType } from './schema.ts';
 import { lengthOfYamlProblem } from './yaml-text.ts';
 
 /** Sizes of the controllers, as flux-operator names them. */
@@ -94,7 +92,7 @@ function mapOf(keyCheck: Check, valueCheck: Check = () => undefined) {
 }
 
 /** Returns the schema of a list with a limit. */
-export function listUpTo<T extends z.ZodMiniType>(limit: Limit, entry: T) {
+function listUpTo<T extends z.ZodMiniType>(limit: Limit, entry: T) {
   return z.array(entry).check(
     z.check<z.core.output<T>[]>(({ value, issues }) => {
       const message = countProblem(value.length, limit);
@@ -116,7 +114,7 @@ const ownKey: Check = (name) =>
 const PROXY_URL = /^(https?|socks5):\/\/[^\s/?#$@\\]+\/?$/;
 
 /** Checks the URL of a proxy. */
-export const proxyUrl: Check = (url) => {
+const proxyUrl: Check = (url) => {
   // Before anything that quotes it.
   if (url.includes('@')) {
     return 'contains credentials, which anyone can read here; put the URL into a Secret under the key HTTP_PROXY or HTTPS_PROXY, and set secretName';
@@ -208,7 +206,7 @@ export const nodeSelectorSchema = mapOf(metadataKey, labelValue);
 const target = (description: string, example: string) => key(text(), { description, example });
 
 /** An entry of `flux.patches`. */
-export const patchSchema = z.strictObject({
+const patchSchema = z.strictObject({
   patch: requiredKey(text(undefined, limits.patch), {
     description:
       'A strategic merge, as an object with `kind` and `metadata.name`, or a list of JSON 6902 operations, which needs a target. In YAML or JSON.',

@@ -1,14 +1,13 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { namespaceName, objectName } from './checks.ts';
-import { schemaIssues } from './issues.ts';
 import { absentLayer, type Layer } from './layer.ts';
 import { PULL_SECRET } from './project-config.ts';
 import { readProviderConfig } from './provider-config.ts';
-import { key, text } from './schema.ts';
+import { writtenSource } from './read-templates.ts';
+import { key, schemaIssues, text } from './schema.ts';
 import type { Defaults, Landscape, PullSecret } from './types.ts';
 import { asObject, type JsonObject, withoutEmpty } from './values.ts';
-import { writtenSource } from './written-source.ts';
 
 /** The name of the defaults in errors. */
 export const DEFAULTS = "the landscape's defaults";

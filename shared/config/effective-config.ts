@@ -6,18 +6,15 @@ import { installDefaults } from './flux-options.ts';
 import { patchedKustomization } from './kustomization-patch.ts';
 import { absentLayer, type FluxOptions, type Layer } from './layer.ts';
 import { layerIssues, type MergedLayers } from './layer-rules.ts';
-import { listedProblems } from './listed/check.ts';
-import { type Listed, type ListedInputs, mergeListed } from './listed/merge.ts';
+import { type Listed, type ListedInputs, listedProblems, mergeListed } from './listed/lists.ts';
+import { secretWarnings } from './listed/secret-rules.ts';
 import { completeKustomization, completeSource } from './objects.ts';
 import { mergeOrigins } from './origins.ts';
-import { hostKeyIssues, policyIssues } from './policy/judge.ts';
-import { objectIssues } from './policy/objects.ts';
+import { hostKeyIssues, objectIssues, policyIssues } from './policy/judge.ts';
 import { PULL_SECRET } from './project-config.ts';
 import { projectLayers } from './project-layers.ts';
 import { projectSecretsOf, unknownSecretIssues, wired, wiredInstall } from './project-secrets.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
-import { secretWarnings } from './secret-warnings.ts';
-import { hasOpenUrl, substituted } from './substitution.ts';
 import type {
   ConfigInputs,
   CopiedSecret,
@@ -27,6 +24,7 @@ import type {
   ShootTraits,
   SyncMode,
 } from './types.ts';
+import { hasOpenUrl, substituted } from './variables.ts';
 
 /**
  * Merges the landscape's defaults, the ConfigMap `flux-config` of the project and the Shoot's own providerConfig,

@@ -1,10 +1,9 @@
 import type { ConfigIssue } from '../errors.ts';
-import { limits, MOST_ISSUES_OF_A_PART } from './limits.ts';
+import { configurationProblem, entriesProblem, limits, MOST_ISSUES_OF_A_PART } from './limits.ts';
+import { issueAt, type Place } from './origins.ts';
 import { type Overrides, readOverrides } from './overrides.ts';
-import { issueAt, type Place } from './place.ts';
 import { quote } from './quote.ts';
 import { type RolloutDocument, readRollout } from './rollout.ts';
-import { configurationProblem, entriesProblem } from './size-limit.ts';
 import { asObject, asString } from './values.ts';
 import { readYamlText, type YamlText } from './yaml-text.ts';
 
@@ -14,7 +13,7 @@ export const OVERRIDES_YAML = 'overrides.yaml';
 export const ROLLOUT = 'rollout';
 
 /** What the keys with YAML hold; absent: nothing. */
-export interface Documents {
+interface Documents {
   config?: YamlText | undefined;
   overrides?: Overrides | undefined;
   rollout?: RolloutDocument | undefined;

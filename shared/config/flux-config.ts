@@ -13,14 +13,13 @@ import {
   optionDocs,
   syncModes,
 } from './flux-options.ts';
-import { defaultIntervals } from './intervals.ts';
-import { schemaIssues } from './issues.ts';
 import { type Layer, type LayerContent, noContent, unreadLayer } from './layer.ts';
 import { limits } from './limits.ts';
 import { type Origins, optionOrigins } from './origins.ts';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from './project-config.ts';
 import { type Repository, repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
-import { key, text } from './schema.ts';
+import { key, schemaIssues, text } from './schema.ts';
+import { defaultIntervals } from './templates.ts';
 
 /** The keys of the ConfigMap `flux-config`; every value is a string. */
 export const fluxConfigSchema = z.strictObject({

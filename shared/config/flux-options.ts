@@ -9,9 +9,8 @@ import {
   registry,
   tolerationKey,
 } from './checks.ts';
-import { limits } from './limits.ts';
+import { entriesProblem, limits } from './limits.ts';
 import { type KeyDoc, lengthProblem, text } from './schema.ts';
-import { entriesProblem } from './size-limit.ts';
 import type { DeletionPolicy, FluxInstall, SyncMode } from './types.ts';
 
 /** The defaults of the installation, which are those of `flux install`. */

@@ -1,8 +1,7 @@
 import type { ConfigIssue } from '../errors.ts';
-import { schemaIssues } from './issues.ts';
 import type { Layer, Template } from './layer.ts';
-import type { Origins } from './origins.ts';
-import { inside, issueAt } from './place.ts';
+import { inside, issueAt, type Origins } from './origins.ts';
+import { schemaIssues } from './schema.ts';
 import { kustomizationIssues } from './template-rules.ts';
 import { kustomizationTemplateSchema } from './templates.ts';
 import { asObject, type JsonObject } from './values.ts';
@@ -10,7 +9,7 @@ import { asObject, type JsonObject } from './values.ts';
 const PART = 'kustomization';
 
 /** The Kustomization of a lower layer with the patches of the higher ones. */
-export interface PatchedKustomization {
+interface PatchedKustomization {
   template: Template | undefined;
   /** Where the patches set fields, by their paths in the effective configuration. */
   origins: Origins;

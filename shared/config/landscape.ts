@@ -1,12 +1,12 @@
 import { ConfigError } from '../errors.ts';
 import { DEFAULTS, defaultsIssues, isSet } from './defaults.ts';
 import { effectiveConfig } from './effective-config.ts';
-import { schemaIssues } from './issues.ts';
 import { policySchema } from './policy/policy.ts';
+import { schemaIssues } from './schema.ts';
 import type { Landscape } from './types.ts';
 
 /** The name of the policy in errors. */
-export const POLICY = "the landscape's policy";
+const POLICY = "the landscape's policy";
 
 /**
  * Checks the keys `defaults` and `policy` of a configuration file, and that a project that configures nothing obeys the

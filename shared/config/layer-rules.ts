@@ -1,8 +1,7 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { type Layer, pathOfPart } from './layer.ts';
-import { type Origins, originOf } from './origins.ts';
-import { issueAt } from './place.ts';
+import { issueAt, type Origins, originOf } from './origins.ts';
 import { quote } from './quote.ts';
 import { resourceProblem } from './shoot-resources.ts';
 import type { ConfigInputs, FluxInstall } from './types.ts';

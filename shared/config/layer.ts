@@ -1,6 +1,5 @@
 import type { ConfigIssue } from '../errors.ts';
-import type { Origins } from './origins.ts';
-import type { Place } from './place.ts';
+import type { Origins, Place } from './origins.ts';
 import type { DeletionPolicy, FluxInstall, SecretOrigin, SyncMode } from './types.ts';
 import type { JsonObject } from './values.ts';
 
@@ -12,7 +11,7 @@ export interface Template {
   spec: Record<string, unknown>;
 }
 
-export interface TemplateMeta {
+interface TemplateMeta {
   name?: string | undefined;
   namespace?: string | undefined;
   labels?: Record<string, string> | undefined;

@@ -10,8 +10,8 @@ import {
   withTemplates,
 } from './config.fixtures.ts';
 import { fluxConfigMapOf } from './flux-config-map.ts';
-import { pathText } from './issues.ts';
 import { fluxConfigRepository } from './repository.ts';
+import { pathText } from './schema.ts';
 import type { ConfigInputs } from './types.ts';
 
 const times = <T>(count: number, entry: (index: number) => T) => Array.from({ length: count }, (_, i) => entry(i));

@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectMeta } from '../kube/resource.ts';
-import { defaultIntervals } from './intervals.ts';
 import type { Template } from './layer.ts';
+import { defaultIntervals } from './templates.ts';
 import type { FluxInstall } from './types.ts';
 
 const NAME = 'flux-system';

@@ -1,16 +1,13 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { labelValue, metadataKey } from './checks.ts';
-import { pathText, schemaIssues, wrongType } from './issues.ts';
-import { limits, MOST_ISSUES_OF_A_PART } from './limits.ts';
-import { inside, issueAt, type Place } from './place.ts';
-import { requiredKey, text } from './schema.ts';
-import { isSelected, type LabelSelector, type Requirement } from './selected.ts';
-import { entriesProblem, sizeProblem } from './size-limit.ts';
+import { entriesProblem, limits, MOST_ISSUES_OF_A_PART, sizeProblem } from './limits.ts';
+import { inside, issueAt, type Place } from './origins.ts';
+import { pathText, requiredKey, schemaIssues, text, wrongType } from './schema.ts';
 import { asObject } from './values.ts';
 
 /** One entry of `overrides.yaml`. */
-export interface Override {
+interface Override {
   selector: LabelSelector;
   /** Its `config`, as the user wrote it. */
   config: unknown;
@@ -108,4 +105,33 @@ function valuesProblem({ operator, values = [] }: Requirement): string | undefin
   if (needsValues && values.length === 0) return `is missing; ${operator} needs at least one value`;
   if (!needsValues && values.length > 0) return `is not read with ${operator}; remove it`;
   return values.length > limits.list.most ? entriesProblem(values.length) : undefined;
+}
+
+/** A requirement of `matchExpressions`. */
+export interface Requirement {
+  key: string;
+  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  values?: string[] | undefined;
+}
+
+/** A label selector of Kubernetes. */
+export interface LabelSelector {
+  matchLabels?: Record<string, string> | undefined;
+  matchExpressions?: Requirement[] | undefined;
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** True when labels fulfil every requirement of a selector, as Kubernetes reads it; an empty one selects everything. */
+export function isSelected(labels: Labels, { matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean {
+  const labelAt = (key: string) => (Object.hasOwn(labels, key) ? labels[key] : undefined);
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labelAt(key) === value) &&
+    matchExpressions.every(({ key, operator, values = [] }) => {
+      const value = labelAt(key);
+      const isListed = value !== undefined && values.includes(value);
+      const isTrue = { In: isListed, NotIn: !isListed, Exists: value !== undefined, DoesNotExist: value === undefined };
+      return isTrue[operator];
+    })
+  );
 }

@@ -3,13 +3,13 @@ import { readFluxConfig } from './flux-config.ts';
 import { CONFIG_YAML, documentsOf, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import { patchOrigins } from './kustomization-patch.ts';
 import { absentLayer, type Layer, unreadLayer } from './layer.ts';
+import { issueAt } from './origins.ts';
 import { overridesOf } from './overrides.ts';
-import { issueAt } from './place.ts';
 import { readProviderConfig } from './provider-config.ts';
 import type { YamlText } from './yaml-text.ts';
 
 /** The layers of a project's `flux-config`. */
-export interface ProjectLayers {
+interface ProjectLayers {
   /** Highest first: the overrides that select the Shoot, `config.yaml`, and the other keys. */
   layers: Layer[];
   /** The other keys, with the objects of the first implementation. */

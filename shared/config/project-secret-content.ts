@@ -1,10 +1,8 @@
 import type { KubeObject } from '../kube/resource.ts';
 import { FLUX_REGISTRY, FLUX_SOPS, FLUX_VARIABLES, type ProjectSecretName } from './project-config.ts';
-import { DOCKER_CONFIG, pullSecretProblem } from './pull-secret.ts';
 import { quote } from './quote.ts';
-import { registryHosts } from './registry-hosts.ts';
 import type { ProjectSecret } from './types.ts';
-import { asObject } from './values.ts';
+import { asObject, asString, type JsonObject } from './values.ts';
 
 /** The content of a Secret in base64. */
 type Data = Readonly<Record<string, string>>;
@@ -103,4 +101,106 @@ function dataOf({ data }: KubeObject): Data {
 
 function textOf(base64: string | undefined): string {
   return Buffer.from(base64 ?? '', 'base64').toString('utf8');
+}
+
+/** The type of a Secret for pulling images, and its key. */
+export const DOCKER_CONFIG_TYPE = 'kubernetes.io/dockerconfigjson';
+export const DOCKER_CONFIG = '.dockerconfigjson';
+
+/** In base64. The landscape's is copied into every Shoot, beside the copies that users ask for. */
+const MOST_KIB = 64;
+
+/** Returns why a Secret cannot be a pull secret; never its content. */
+export function pullSecretProblem(secret: KubeObject | undefined): string | undefined {
+  if (secret === undefined) return 'does not exist';
+  const content = (secret.data as Record<string, string> | undefined)?.[DOCKER_CONFIG];
+  if (secret.type !== DOCKER_CONFIG_TYPE) return `is not of type ${DOCKER_CONFIG_TYPE}`;
+  if (content === undefined || content === '') return `has no ${DOCKER_CONFIG}`;
+  return content.length > MOST_KIB * 1024 ? `is longer than ${MOST_KIB} KiB` : undefined;
+}
+
+/** What the images of Docker Hub are called in credentials. */
+const DOCKER_HUB = 'index.docker.io';
+
+/** Returns the registries for which a Secret of type `kubernetes.io/dockerconfigjson` has credentials. */
+export function registryHosts({ data }: KubeObject): string[] {
+  const text = Buffer.from(asString(asObject(data)?.[DOCKER_CONFIG]) ?? '', 'base64').toString('utf8');
+  return Object.keys(asObject(asObject(parsed(text))?.auths) ?? {}).map(hostOf);
+}
+
+/**
+ * Returns whether the project's credentials of registries are for what this object reads.
+ * @param hosts the registries of the credentials; absent: unknown
+ */
+export function needsRegistry({ kind, spec }: KubeObject, hosts: readonly string[] | undefined): boolean {
+  const fields = asObject(spec) ?? {};
+  if (!isWithoutCredentials(fields)) return false;
+  // An OCIRepository reads anonymously what the credentials do not name.
+  if (kind === 'OCIRepository') return true;
+  const host = hostRead(kind, fields);
+  // The other two fail with credentials for another registry.
+  return host !== undefined && hosts?.includes(host) === true;
+}
+
+/** With a provider or a ServiceAccount the user has chosen another way to log in. */
+function isWithoutCredentials({ secretRef, serviceAccountName, provider }: JsonObject): boolean {
+  return secretRef === undefined && serviceAccountName === undefined && (provider ?? 'generic') === 'generic';
+}
+
+function hostRead(kind: string, { type, url, image }: JsonObject): string | undefined {
+  if (kind === 'HelmRepository') return type === 'oci' ? hostOf(asString(url) ?? '') : undefined;
+  return kind === 'ImageRepository' ? imageHost(asString(image) ?? '') : undefined;
+}
+
+/** `app`, `org/app` and `docker.io/org/app` are images of Docker Hub. */
+function imageHost(image: string): string {
+  const [first = '', ...rest] = image.split('/');
+  const isHost = rest.length > 0 && /[.:]|^localhost$/.test(first);
+  return isHost && first !== 'docker.io' ? first : DOCKER_HUB;
+}
+
+/** Credentials may be written for `https://host/v1/` or for `host/path`. */
+function hostOf(address: string): string {
+  return address.replace(/^[a-z]+:\/\//, '').replace(/\/.*$/s, '');
+}
+
+/** Keys of `flux-source` with which Flux authenticates as a GitHub App. */
+export const GITHUB_APP_KEYS = [
+  'githubAppID',
+  'githubAppInstallationID',
+  'githubAppInstallationOwner',
+  'githubAppPrivateKey',
+] as const;
+
+/** As far as Flux can count. */
+const NUMBER = /^\d{1,18}$/;
+
+/** Flux finds a key only if its first line is a line of its own. */
+const PEM = /^(?:\s*\n)?-----BEGIN (?:RSA )?PRIVATE KEY-----[ \t\r]*\n/;
+
+/**
+ * Returns why these credentials of a GitHub App cannot be used, with the remedy; never their content.
+ * @param data the content as text
+ */
+export function githubAppProblem(data: Readonly<Record<string, string>>): string | undefined {
+  const { githubAppID, githubAppInstallationID, githubAppInstallationOwner, githubAppPrivateKey } = data;
+  if (githubAppID === undefined) return 'githubAppID is missing; add the ID of the GitHub App';
+  if (githubAppInstallationID !== undefined && githubAppInstallationOwner !== undefined) {
+    return 'has both githubAppInstallationID and githubAppInstallationOwner; remove one of them';
+  }
+  if (githubAppInstallationID === undefined && githubAppInstallationOwner === undefined) {
+    return 'githubAppInstallationID is missing; add the ID of the installation of the GitHub App';
+  }
+  for (const [name, value] of Object.entries({ githubAppID, githubAppInstallationID })) {
+    if (value === undefined || NUMBER.test(value)) continue;
+    // Flux reads such a value as 0.
+    return NUMBER.test(value.trim())
+      ? `${name} has a line break or a space beside the number; write the Secret without it`
+      : `${name} is not a number; copy it from the settings of the GitHub App`;
+  }
+  if (githubAppPrivateKey === undefined)
+    return 'githubAppPrivateKey is missing; add the private key as GitHub has generated it';
+  return PEM.test(githubAppPrivateKey)
+    ? undefined
+    : 'githubAppPrivateKey is not a private key in PEM form; add the whole file that GitHub has generated';
 }

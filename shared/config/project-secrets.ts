@@ -1,6 +1,7 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { Layer } from './layer.ts';
+import { sizeProblem } from './limits.ts';
 import { type Origins, originOf } from './origins.ts';
 import {
   FLUX_REGISTRY,
@@ -9,8 +10,7 @@ import {
   type ProjectSecretName,
   projectSecretNames,
 } from './project-config.ts';
-import { needsRegistry } from './registry-hosts.ts';
-import { sizeProblem } from './size-limit.ts';
+import { needsRegistry } from './project-secret-content.ts';
 import type { ConfigInputs, FluxInstall } from './types.ts';
 import { asObject, type JsonObject } from './values.ts';
 

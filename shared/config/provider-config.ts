@@ -1,8 +1,7 @@
 import { normalVersion } from './checks.ts';
-import { schemaIssues } from './issues.ts';
 import { type AdditionalSecret, type FluxOptions, type Layer, noContent, unreadLayer } from './layer.ts';
-import { type Origins, optionOrigins } from './origins.ts';
-import { inside, issueAt, type Place } from './place.ts';
+import { listProblems, sizeProblem } from './limits.ts';
+import { inside, issueAt, type Origins, optionOrigins, type Place } from './origins.ts';
 import {
   additionalSecretSchema,
   fluxSchema,
@@ -10,10 +9,18 @@ import {
   providerConfigSchema,
 } from './provider-config-schema.ts';
 import { shown } from './quote.ts';
-import { patchIn, type Read, readKustomization, readLists, readPatch, readSource, skipped } from './read-templates.ts';
-import { listProblems, sizeProblem } from './size-limit.ts';
+import {
+  patchIn,
+  type Read,
+  readKustomization,
+  readLists,
+  readPatch,
+  readSource,
+  skipped,
+  writtenSource,
+} from './read-templates.ts';
+import { schemaIssues } from './schema.ts';
 import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
-import { writtenSource } from './written-source.ts';
 
 /** The name of the providerConfig in errors. */
 export const PROVIDER_CONFIG = 'providerConfig';

@@ -1,15 +1,13 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
-import { pathText, schemaIssues, unknownKey } from './issues.ts';
 import type { SourceLayer, Template } from './layer.ts';
-import { MOST_ISSUES_OF_A_PART } from './limits.ts';
-import { withoutDroppedFields } from './listed/dropped-fields.ts';
+import { MOST_ISSUES_OF_A_PART, metadataProblems } from './limits.ts';
 import { readObjects } from './listed/read-objects.ts';
-import { inside, issueAt, type Place } from './place.ts';
+import { inside, issueAt, type Place } from './origins.ts';
 import { FLUX_SOURCE } from './project-config.ts';
 import { kustomizationPatchSchema, kustomizationSchema, sourceSchema } from './provider-config-schema.ts';
-import { metadataProblems } from './size-limit.ts';
+import { pathText, schemaIssues, unknownKey } from './schema.ts';
 import { kustomizationIssues, sourceIssues } from './template-rules.ts';
 import {
   kustomizationTemplateSchema,
@@ -17,6 +15,7 @@ import {
   type SourceKind,
   sourceTemplateSchema,
   tidyTemplate,
+  withoutDroppedFields,
 } from './templates.ts';
 import type { SecretOrigin } from './types.ts';
 import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
@@ -294,4 +293,25 @@ function misplaced({ name, known }: ManifestPart, entry: JsonObject, key: string
 /** Returns the fields that the part knows. */
 function withoutStrayKeys({ known }: ManifestPart, entry: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(entry).filter(([key]) => known.includes(key)));
+}
+
+/** Keys below which examples of the former extension of stackitcloud have the source -> its kind. */
+const kinds: Readonly<Record<string, string>> = { gitRepository: 'GitRepository', ociRepository: 'OCIRepository' };
+
+/**
+ * Returns the source of a FluxConfig and its path: `source`, or `source.gitRepository` and `source.ociRepository`, as
+ * examples of the former extension of stackitcloud write it, where the kind may be left out.
+ */
+export function writtenSource(value: unknown): { path: string; source: unknown } {
+  const fields = asObject(withoutEmpty(value)) ?? {};
+  const [key = '', ...others] = Object.keys(fields);
+  const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
+  const inner = asObject(withoutEmpty(fields[key]));
+  if (kind === undefined || inner === undefined || others.length > 0) return { path: 'source', source: value };
+  return { path: `source.${key}`, source: withKind(inner, kind) };
+}
+
+function withKind(source: JsonObject, kind: string): JsonObject {
+  const template = asObject(source.template);
+  return template === undefined ? source : { ...source, template: { kind, ...template } };
 }

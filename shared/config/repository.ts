@@ -14,10 +14,9 @@ import {
   semverRange,
 } from './checks.ts';
 import { type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
-import { defaultIntervals } from './intervals.ts';
-import { schemaIssues } from './issues.ts';
 import { limits } from './limits.ts';
-import { key, text } from './schema.ts';
+import { key, schemaIssues, text } from './schema.ts';
+import { defaultIntervals } from './templates.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
 import { unlessVariables, urlWithVariables } from './variables.ts';
 

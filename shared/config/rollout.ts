@@ -1,10 +1,9 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { metadataKey } from './checks.ts';
-import { schemaIssues } from './issues.ts';
-import { issueAt, type Place } from './place.ts';
+import { issueAt, type Place } from './origins.ts';
 import { quote } from './quote.ts';
-import { key, text } from './schema.ts';
+import { key, schemaIssues, text } from './schema.ts';
 import { withoutNulls } from './values.ts';
 
 /** A number of Shoots, or a percentage of all Shoots of the project, for example `10%`. */
@@ -28,7 +27,7 @@ export interface RolloutDocument {
 }
 
 /** What a project gets that does not say how many. */
-export const rolloutDefaults = { maxInProgress: '10%', maxFailed: '5%' } as const;
+const rolloutDefaults = { maxInProgress: '10%', maxFailed: '5%' } as const;
 
 /** The most Shoots that one number can mean; a project with more uses a percentage. */
 const MOST_SHOOTS = 10_000;

@@ -45,7 +45,7 @@ const copiedKinds = new Map([
 ]);
 
 /** Why the configuration refers to an entry: for the source's credentials, or to copy it for Flux or other pods. */
-export type ResourceUse = 'credentials' | 'copy';
+type ResourceUse = 'credentials' | 'copy';
 
 /** Returns what is wrong with a reference to an entry of the Shoot's `spec.resources`. */
 export function resourceProblem(

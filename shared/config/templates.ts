@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { ConfigIssue } from '../errors.ts';
 import {
   type Check,
   duration,
@@ -16,12 +17,25 @@ import {
   semverRange,
   sourceTimeout,
 } from './checks.ts';
-import { defaultIntervals } from './intervals.ts';
 import { misspelt } from './nearest.ts';
+import { inside, issueAt, type Place } from './origins.ts';
 import { quote } from './quote.ts';
 import { key, requiredKey, text } from './schema.ts';
 import { asObject, asString, type JsonObject, withoutEmpty, withoutNulls } from './values.ts';
 import { unlessVariables, urlWithVariables, withoutVariables } from './variables.ts';
+
+/**
+ * The default intervals: the schemas document them, and the objects get them. The first implementation used the same
+ * ones, so another default changes objects in existing Shoots (decision 7).
+ */
+export const defaultIntervals = {
+  /** `repositoryInterval` of flux-config. */
+  repository: '30s',
+  /** `kustomizationInterval` of flux-config. */
+  kustomization: '5m',
+  /** `spec.interval` in the templates of a providerConfig. */
+  template: '1m',
+} as const;
 
 const SOURCE_GROUP = 'source.toolkit.fluxcd.io';
 const KUSTOMIZE_GROUP = 'kustomize.toolkit.fluxcd.io';
@@ -224,4 +238,42 @@ function tidySpec(spec: unknown): unknown {
   }
   if (isZero(asString(tidied.interval) ?? '')) delete tidied.interval;
   return tidied;
+}
+
+/**
+ * Fields of pre-releases that newer APIs dropped without a replacement, because the behaviour no longer has a choice. Fields
+ * with a replacement stay errors: leaving them out would change what is deployed.
+ */
+const dropped: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Kustomization: { validation: 'every object is validated by the API server' },
+  GitRepository: { gitImplementation: 'there is only one implementation' },
+};
+
+const PRE_RELEASE = /\/v[0-9]+(alpha|beta)[0-9]+$/;
+
+/**
+ * Returns a template without the fields that its API has dropped since. Only a template that is written for a pre-release
+ * may have them.
+ * @param place where the template is
+ */
+export function withoutDroppedFields(
+  template: unknown,
+  kind: string,
+  place: Place,
+): { template: unknown; warnings: ConfigIssue[] } {
+  const object = asObject(template);
+  const spec = asObject(object?.spec);
+  const apiVersion = asString(object?.apiVersion) ?? '';
+  const fields = dropped[kind] ?? {};
+  const found = Object.keys(fields).filter((field) => spec !== undefined && Object.hasOwn(spec, field));
+  if (spec === undefined || found.length === 0 || !PRE_RELEASE.test(apiVersion)) return { template, warnings: [] };
+  const kept = Object.fromEntries(Object.entries(spec).filter(([field]) => !found.includes(field)));
+  const warnings = found.map((field) =>
+    issueAt(
+      inside(place, 'spec'),
+      field,
+      `is left out, because the API has dropped it since ${quote(apiVersion)}: ${fields[field]}; remove it`,
+    ),
+  );
+  return { template: { ...object, spec: kept }, warnings };
 }

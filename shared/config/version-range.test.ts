@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAllowedVersion, isRangeOfFlux, isVersionRange } from './version-range.ts';
+import { isAllowedVersion, isRangeOfFlux, isVersionRange } from './checks.ts';
 
 test.each(['', ' ', 'newest', '>', '>=2.8 and <2.9', '2.9.y', 'v', '1.2.3.4', '>>2', '>=2.7, <3', '!=2.8.0'])(
   '"%s" is no range of releases',

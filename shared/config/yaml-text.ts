@@ -1,9 +1,8 @@
 import type { Document, ParsedNode } from 'yaml';
 import { isJson, isScalar, LineCounter, NOT_JSON, parseDocument, quickly, visit } from '../kube/parse-yaml.ts';
 import { createRecentlyUsed } from '../recently-used.ts';
-import { type Limit, limits, limitText } from './limits.ts';
+import { type Limit, limits, limitText, sizeProblem } from './limits.ts';
 import { quote } from './quote.ts';
-import { sizeProblem } from './size-limit.ts';
 
 /** A YAML document in a key of `flux-config`: its value, or what is wrong with it. */
 export type YamlText = { value: unknown } | { problem: string };

@@ -1,7 +1,6 @@
-import { pathText, unknownKey, wrongType, wrongValue } from '../config/issues.ts';
 import { MOST_ISSUES_OF_A_PART } from '../config/limits.ts';
 import { quote } from '../config/quote.ts';
-import { lengthProblem } from '../config/schema.ts';
+import { lengthProblem, pathText, unknownKey, wrongType, wrongValue } from '../config/schema.ts';
 
 /** The schema of one version of a CRD: the keywords that Flux's CRDs use for the fields that users set. */
 export interface CrdSchema {

@@ -1,4 +1,4 @@
-import { fluxKinds, groupOf } from '../config/listed/kinds.ts';
+import { fluxKinds, groupOf } from '../config/listed/read-objects.ts';
 import { type Origins, originOf } from '../config/origins.ts';
 import { quote } from '../config/quote.ts';
 import type { EffectiveConfig } from '../config/types.ts';

@@ -1,7 +1,7 @@
 import { parse } from '@marcbachmann/cel-js';
-import { pathText } from '../config/issues.ts';
 import { limits, MOST_ISSUES_OF_A_PART } from '../config/limits.ts';
 import { originOf } from '../config/origins.ts';
+import { pathText } from '../config/schema.ts';
 import type { EffectiveConfig } from '../config/types.ts';
 import { asObject } from '../config/values.ts';
 import type { ConfigIssue } from '../errors.ts';

@@ -1,7 +1,7 @@
 import semver from 'semver';
+import { isAllowedVersion, isVersionRange } from '../config/checks.ts';
 import type { Origin } from '../config/origins.ts';
 import { quote } from '../config/quote.ts';
-import { isAllowedVersion, isVersionRange } from '../config/version-range.ts';
 import { ConfigError } from '../errors.ts';
 
 /** Returns a negative number when `one` is older. A name that is not a version is older than every version. */

@@ -1,6 +1,6 @@
-import { inOrder } from '../config/listed/kinds.ts';
+import { referencedNames } from '../config/additional-secrets.ts';
+import { inOrder } from '../config/listed/read-objects.ts';
 import { FLUX_VARIABLES } from '../config/project-config.ts';
-import { referencedNames } from '../config/references.ts';
 import type { CopiedSecret, EffectiveConfig } from '../config/types.ts';
 import { ConfigError, type ConfigIssue, MOST_ISSUES } from '../errors.ts';
 import { canBeSuspended, configuredObjects, customResourceIn, isCrd, specIssues } from '../flux/custom-resources.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { sizeProblem } from '../../shared/config/size-limit.ts';
+import { sizeProblem } from '../../shared/config/limits.ts';
 import { clusterOf, extensionOf } from '../../shared/gardener/read-objects.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';

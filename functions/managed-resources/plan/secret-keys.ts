@@ -1,6 +1,5 @@
 import { MOST_ISSUES_OF_A_PART } from '../../../shared/config/limits.ts';
-import { keySentence, type NeedsKeys } from '../../../shared/config/listed/secret-keys.ts';
-import { secretUses } from '../../../shared/config/listed/secret-uses.ts';
+import { keySentence, type NeedsKeys, secretUses } from '../../../shared/config/listed/secret-uses.ts';
 import { type Origins, originOf } from '../../../shared/config/origins.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import type { ConfigIssue } from '../../../shared/errors.ts';

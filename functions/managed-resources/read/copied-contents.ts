@@ -1,5 +1,4 @@
-import { isSsh } from '../../../shared/config/checks.ts';
-import { GITHUB_APP_KEYS, githubAppProblem } from '../../../shared/config/github-app.ts';
+import { isReservedForGardener, isSsh } from '../../../shared/config/checks.ts';
 import {
   FLUX_CONFIG,
   FLUX_REGISTRY,
@@ -8,9 +7,14 @@ import {
   NEXT_PUBLIC_KEY,
   type ProjectSecretName,
 } from '../../../shared/config/project-config.ts';
-import { DOCKER_CONFIG, DOCKER_CONFIG_TYPE, pullSecretProblem } from '../../../shared/config/pull-secret.ts';
+import {
+  DOCKER_CONFIG,
+  DOCKER_CONFIG_TYPE,
+  GITHUB_APP_KEYS,
+  githubAppProblem,
+  pullSecretProblem,
+} from '../../../shared/config/project-secret-content.ts';
 import { quote } from '../../../shared/config/quote.ts';
-import { isReservedForGardener } from '../../../shared/config/reserved-keys.ts';
 import type { CopiedSecret, EffectiveConfig, PullSecret } from '../../../shared/config/types.ts';
 import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
 import { CREATION_REFUSED } from '../../../shared/gardener/creation-refused.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isReserved } from '../../../shared/config/reserved-keys.ts';
+import { isReserved } from '../../../shared/config/checks.ts';
 import type { ManagedFields } from '../../../shared/kube/resource.ts';
 import { adoptedMetadata } from './adopt.ts';
 import { foreignFlux, HELM_RELEASE, KUSTOMIZE, leftAlone, MANAGED_BY, OPERATOR } from './installed-flux.ts';

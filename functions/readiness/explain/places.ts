@@ -1,5 +1,5 @@
 import { fluxConfigKey } from '../../../shared/config/flux-config-fields.ts';
-import type { Place } from '../../../shared/config/place.ts';
+import type { Place } from '../../../shared/config/origins.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { fieldsAt, textAt } from '../../../shared/shapes.ts';
 

@@ -1,5 +1,11 @@
+import type { ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
+import { MOST_ISSUES_OF_A_PART } from '../limits.ts';
+import { nearest } from '../nearest.ts';
+import { issueAt } from '../origins.ts';
+import { quote, shown } from '../quote.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
+import type { PlacedObject } from './lists.ts';
 
 /** A field by which one object of Flux names another one. */
 export interface Link {
@@ -64,4 +70,160 @@ function at(value: unknown, path: string, kind = ''): Reference {
 function list(value: unknown, path: string): [JsonObject, string][] {
   if (!Array.isArray(value)) return [];
   return value.map((entry, index) => [asObject(entry) ?? {}, `${path}[${index}]`]);
+}
+
+/** The objects that a reference may name. */
+interface Target {
+  kind: string;
+  namespace: string;
+  name: string;
+}
+
+/** What the rules for references find. */
+interface LinkProblems {
+  issues: ConfigIssue[];
+  warnings: ConfigIssue[];
+}
+
+/** An Alert may name a thousand objects of other repositories, for none of which there is a similar name. */
+const MOST_LOOSE_SEARCHES = 40;
+
+/**
+ * Checks the references of the listed objects to each other and to the root pair. A Kustomization that waits for a name
+ * that does not exist waits for ever and says so only in the shoot.
+ * @param roots the source and the root Kustomization
+ */
+export function linkProblems(listed: readonly PlacedObject[], roots: readonly KubeObject[]): LinkProblems {
+  const objects = [...roots, ...listed.map(({ object }) => object)];
+  const targets = objects.flatMap(targetsOf);
+  const known = new Set(targets.map(refOf));
+  const issues: ConfigIssue[] = [];
+  const warnings: ConfigIssue[] = [];
+  let searches = 0;
+  for (const { object, place } of listed) {
+    for (const link of linksOf(object)) {
+      // A missing or unknown kind is an error of the CRD.
+      if (link.kind === '' || known.has(refOf(link))) continue;
+      // Each costs a search for the nearest name.
+      if ((link.isNeeded ? issues : warnings).length >= MOST_ISSUES_OF_A_PART) continue;
+      if (!link.isNeeded && ++searches > MOST_LOOSE_SEARCHES) continue;
+      const meant = suggestion(link, targets);
+      if (link.isNeeded) issues.push(issueAt(place, link.path, missingSentence(link, meant)));
+      else if (meant !== undefined) warnings.push(issueAt(place, link.path, missingSentence(link, meant)));
+    }
+  }
+  return {
+    issues: [...issues.map((issue) => ({ ...issue, mayBeElsewhere: true })), ...cycleIssues(listed, roots)].slice(
+      0,
+      MOST_ISSUES_OF_A_PART,
+    ),
+    warnings: warnings.slice(0, MOST_ISSUES_OF_A_PART),
+  };
+}
+
+/** An ArtifactGenerator makes an ExternalArtifact for each of its artifacts. */
+function targetsOf({ kind, metadata, spec }: KubeObject): Target[] {
+  const namespace = metadata.namespace ?? '';
+  const own = { kind, namespace, name: metadata.name };
+  if (kind !== 'ArtifactGenerator') return [own];
+  const artifacts = asObject(spec)?.artifacts;
+  const names = (Array.isArray(artifacts) ? artifacts : []).map((artifact) => asString(asObject(artifact)?.name));
+  return [own, ...names.flatMap((name) => (name === undefined ? [] : [{ kind: 'ExternalArtifact', namespace, name }]))];
+}
+
+function refOf({ kind, namespace, name }: Target): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
+/** Returns what was probably meant: a similar name, or the same name in another namespace or of another kind. */
+function suggestion(link: Link, targets: readonly Target[]): string | undefined {
+  const { kind, namespace, name } = link;
+  const ofKind = targets.filter((target) => target.kind === kind);
+  const near = nearest(
+    name,
+    ofKind.filter((target) => target.namespace === namespace).map((target) => target.name),
+  );
+  if (near !== undefined) return near;
+  const elsewhere = ofKind.find((target) => target.name === name);
+  if (elsewhere !== undefined) return `namespace ${elsewhere.namespace}`;
+  const sameName = targets.find((target) => target.name === name && target.namespace === namespace);
+  return sameName !== undefined && link.path.endsWith('Ref') ? `kind ${sameName.kind}` : undefined;
+}
+
+function missingSentence(link: Link, meant: string | undefined): string {
+  const what = `names ${shown(link.kind)} ${quote(link.name)} in namespace ${shown(link.namespace)}, which the configuration does not have`;
+  return meant === undefined
+    ? `${what}; add it to the configuration, or move this object to the repository that has it`
+    : `${what}; did you mean ${meant}?`;
+}
+
+/** Objects that wait for each other wait for ever. */
+function cycleIssues(listed: readonly PlacedObject[], roots: readonly KubeObject[]): ConfigIssue[] {
+  const objects = [...roots, ...listed.map(({ object }) => object)];
+  const waits = new Map(objects.map((object) => [refOfObject(object), dependenciesOf(object)]));
+  const stuck = neverFirst(waits);
+  for (const { object, place } of listed) {
+    const start = refOfObject(object);
+    const cycle = stuck.has(start) ? wayBack(start, waits) : undefined;
+    if (cycle === undefined) continue;
+    const names = cycle.map((ref) => ref.slice(ref.indexOf(' ') + 1)).join(', which waits for ');
+    return [issueAt(place, 'spec.dependsOn', `is circular: it waits for ${names}; remove one of these dependencies`)];
+  }
+  return [];
+}
+
+function refOfObject({ kind, metadata }: KubeObject): string {
+  return refOf({ kind, namespace: metadata.namespace ?? '', name: metadata.name });
+}
+
+function dependenciesOf(object: KubeObject): string[] {
+  return linksOf(object)
+    .filter(({ path }) => path.startsWith('spec.dependsOn'))
+    .map(refOf);
+}
+
+/** Returns the objects that have to wait for a circle: one pass over all dependencies, of which there may be thousands. */
+function neverFirst(waits: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const open = new Map<string, number>();
+  const waiting = new Map<string, string[]>();
+  for (const [ref, dependencies] of waits) {
+    const known = dependencies.filter((to) => waits.has(to));
+    open.set(ref, known.length);
+    for (const to of known) waiting.set(to, [...(waiting.get(to) ?? []), ref]);
+  }
+  const ready = [...open].filter(([, count]) => count === 0).map(([ref]) => ref);
+  for (let ref = ready.pop(); ref !== undefined; ref = ready.pop()) {
+    open.delete(ref);
+    for (const next of waiting.get(ref) ?? []) {
+      const count = (open.get(next) ?? 0) - 1;
+      open.set(next, count);
+      if (count === 0) ready.push(next);
+    }
+  }
+  return new Set(open.keys());
+}
+
+/** Returns the refs on the shortest way from an object to itself, in breadth: there may be a hundred objects. */
+function wayBack(start: string, waits: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+  const cameFrom = new Map<string, string>();
+  let level = [start];
+  while (level.length > 0) {
+    const next: string[] = [];
+    for (const from of level) {
+      for (const to of waits.get(from) ?? []) {
+        if (to === start) return way(cameFrom, start, from).concat(start);
+        if (cameFrom.has(to)) continue;
+        cameFrom.set(to, from);
+        next.push(to);
+      }
+    }
+    level = next;
+  }
+  return undefined;
+}
+
+function way(cameFrom: ReadonlyMap<string, string>, start: string, end: string): string[] {
+  const refs: string[] = [];
+  for (let at: string | undefined = end; at !== undefined && at !== start; at = cameFrom.get(at)) refs.unshift(at);
+  return refs;
 }

@@ -1,12 +1,15 @@
 import type { ConfigIssue } from '../../errors.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import type { CopyKind } from '../additional-secrets.ts';
 import { MOST_ISSUES_OF_A_PART } from '../limits.ts';
 import { nearest } from '../nearest.ts';
-import { issueAt } from '../place.ts';
+import { issueAt, type Origins, originOf } from '../origins.ts';
+import { FLUX_REGISTRY } from '../project-config.ts';
 import { quote } from '../quote.ts';
-import type { CopyKind } from '../references.ts';
 import { resourcesByName, type ShootResource } from '../shoot-resources.ts';
-import type { CopiedSecret } from '../types.ts';
-import type { PlacedObject } from './merge.ts';
+import type { CopiedSecret, FluxInstall } from '../types.ts';
+import { asObject } from '../values.ts';
+import type { PlacedObject } from './lists.ts';
 import { secretUses } from './secret-uses.ts';
 
 /** What is in the shoot for the objects. */
@@ -69,7 +72,7 @@ export function placesOf({ fluxNamespace, copies, shootResources, ...existing }:
 }
 
 /** Returns true if an object is in the shoot, or may be a copy whose name is known only in the landscape. */
-export function mayHave(places: Places, kind: CopyKind, namespace: string, name: string): boolean {
+function mayHave(places: Places, kind: CopyKind, namespace: string, name: string): boolean {
   return places[kind].has(`${namespace}/${name}`) || places.unknownNames.has(namespace);
 }
 
@@ -82,4 +85,58 @@ function missing(kind: CopyKind, name: string, namespace: string, known: Readonl
   return meant === undefined
     ? `${what}; copy it with additionalSecretResources, or list it in existing${kind}s if it comes from elsewhere`
     : `${what}; did you mean ${meant}?`;
+}
+
+interface Named {
+  flux: FluxInstall;
+  source: KubeObject | undefined;
+  kustomization: KubeObject | undefined;
+  origins: Origins;
+}
+
+/**
+ * Returns a warning for each Secret that an option, the single source or the single Kustomization names and nothing
+ * copies into the shoot: without it Flux fails at its first attempt, or silently does without. It is no error, because the
+ * user may create the Secret there.
+ */
+export function secretWarnings(named: Named, available: Available): ConfigIssue[] {
+  return [...optionWarnings(named, placesOf(available)), ...rootWarnings(named, available)];
+}
+
+function optionWarnings({ flux, kustomization, origins }: Named, places: Places): ConfigIssue[] {
+  const isUsed = decryptionSecret(kustomization) === flux.sopsAgeSecret;
+  const named = [
+    {
+      path: 'flux.imagePullSecret',
+      name: flux.imagePullSecret,
+      namespace: flux.namespace,
+      other: `create it in the project under the name ${FLUX_REGISTRY} and omit imagePullSecret, `,
+    },
+    { path: 'flux.proxy.secretName', name: flux.proxy?.secretName, namespace: flux.namespace },
+    {
+      path: 'flux.sopsAgeSecret',
+      name: isUsed ? flux.sopsAgeSecret : undefined,
+      namespace: kustomization?.metadata.namespace ?? flux.namespace,
+    },
+  ];
+  return named.flatMap(({ path, name, namespace, other = '' }) => {
+    if (name === undefined || mayHave(places, 'Secret', namespace, name)) return [];
+    const message = `${quote(name)} is not copied into the shoot; add it to additionalSecretResources, ${other}or create it in ${namespace} and list it in existingSecrets`;
+    return [{ ...originOf(origins, path), message }];
+  });
+}
+
+function rootWarnings({ flux, source, kustomization, origins }: Named, available: Available): ConfigIssue[] {
+  const named = Object.entries({ source, kustomization }).flatMap(([path, object]) =>
+    object === undefined ? [] : [{ object, place: { object: '', path } }],
+  );
+  const isOfOption = decryptionSecret(kustomization) === flux.sopsAgeSecret;
+  return secretIssues(named, available)
+    .filter(({ path }) => !(isOfOption && path === 'kustomization.spec.decryption.secretRef'))
+    .map(({ path, message }) => ({ ...originOf(origins, path), message }));
+}
+
+function decryptionSecret(kustomization: KubeObject | undefined): unknown {
+  const decryption = asObject(asObject(kustomization?.spec)?.decryption);
+  return asObject(decryption?.secretRef)?.name;
 }

@@ -1,22 +1,27 @@
 import type { ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
+import { isAllowedVersion } from '../checks.ts';
 import { DEFAULTS } from '../defaults.ts';
-import type { Origins } from '../origins.ts';
-import { quote } from '../quote.ts';
+import { type Origins, originOf } from '../origins.ts';
+import { quote, truncate } from '../quote.ts';
 import type { FluxInstall } from '../types.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
-import { isAllowedVersion } from '../version-range.ts';
-import { readBucket } from './bucket.ts';
-import { insecureFields } from './insecure.ts';
-import { IMAGE, type Location, locationOf } from './location.ts';
-import { isIncluded, patternsOf } from './pattern.ts';
-import type { Policy } from './policy.ts';
-import { refusal, useOneOf } from './refusal.ts';
+import {
+  hostAndPort,
+  IMAGE,
+  isIncluded,
+  type Location,
+  locationOf,
+  partsOf,
+  patternsOf,
+  readBucket,
+} from './location.ts';
+import type { Policy, Rule } from './policy.ts';
 
 const NOT_ALLOWED = 'is not allowed by';
 
 /** What a policy judges: the merged configuration, as far as it is valid. */
-export interface Judged {
+interface Judged {
   flux: FluxInstall;
   source: KubeObject | undefined;
   origins: Origins;
@@ -76,7 +81,7 @@ export function sourceIssues(policy: Policy, kind: string, spec: JsonObject, ori
  * @param part the path of the object in the effective configuration
  * @param at the path in it that decides the URL, if it is not the URL's own
  */
-export function urlIssue(
+function urlIssue(
   { allowedRepositoryUrls }: Policy,
   kind: string,
   spec: JsonObject,
@@ -97,7 +102,7 @@ export function urlIssue(
 }
 
 /** The proxy would decide what is read. */
-export function readerProxyIssues(policy: Policy, spec: JsonObject, origins: Origins, part: string): ConfigIssue[] {
+function readerProxyIssues(policy: Policy, spec: JsonObject, origins: Origins, part: string): ConfigIssue[] {
   if (policy.allowedRepositoryUrls === undefined || spec.proxySecretRef === undefined) return [];
   const proxy = { origins, path: `${part}.spec.proxySecretRef` };
   const remedy = 'remove it, because the proxy would decide what is read';
@@ -111,13 +116,7 @@ function readUrl(kind: string, spec: JsonObject): { field: string; url: string; 
 }
 
 /** Returns the fields by which a policy refuses an object that uses no encryption. */
-export function insecureIssues(
-  policy: Policy,
-  kind: string,
-  spec: JsonObject,
-  origins: Origins,
-  part: string,
-): ConfigIssue[] {
+function insecureIssues(policy: Policy, kind: string, spec: JsonObject, origins: Origins, part: string): ConfigIssue[] {
   if (policy.allowInsecureUrls !== false) return [];
   return insecureFields(kind, spec).map(({ path, value, remedy }) =>
     refusal('allowInsecureUrls', { origins, path: `${part}.spec.${path}` }, `${value} ${NOT_ALLOWED}`, remedy),
@@ -129,4 +128,160 @@ export function hostKeyIssues(policy: Policy, knownHosts: string | undefined, ob
   if (policy.allowHostKeyScan !== false || knownHosts !== 'scan') return [];
   const place = { origins: { knownHosts: { object, path: 'knownHosts' } }, path: 'knownHosts' };
   return [refusal('allowHostKeyScan', place, `"scan" ${NOT_ALLOWED}`, 'add the lines that ssh-keyscan prints')];
+}
+
+/** Hosts that Flux's OCI client also tries over HTTP, as go-containerregistry decides it. */
+const OVER_HTTP = [
+  /^localhost$/,
+  /\.local(host)?$/,
+  /^127\./,
+  /^\[::1\]$/,
+  /^10\./,
+  /^192\.168\./,
+  /^172\.(1[6-9]|2[0-9]|3[01])\./,
+];
+
+/** A field that permits a connection without encryption, and what to write instead. */
+interface InsecureField {
+  /** The path in `spec`. */
+  path: string;
+  /** As a sentence shows it. */
+  value: string;
+  remedy: string;
+}
+
+/** Returns the fields of a source by which it may be read without encryption. */
+function insecureFields(kind: string, spec: JsonObject): InsecureField[] {
+  const url = asString(spec.url) ?? '';
+  const stsEndpoint = asString(asObject(spec.sts)?.endpoint) ?? '';
+  const fields: InsecureField[] = [];
+  if (/^http:/i.test(url)) fields.push({ path: 'url', value: quote(url), remedy: 'use https:// or ssh://' });
+  if ((kind === 'OCIRepository' || (kind === 'HelmRepository' && url.startsWith('oci:'))) && isOverHttp(url)) {
+    fields.push({
+      path: 'url',
+      value: quote(url),
+      remedy: 'use a registry with a public name, which is read over HTTPS only',
+    });
+  }
+  const endpoint = asString(spec.endpoint) ?? '';
+  if (kind === 'Bucket' && /^http:/i.test(endpoint)) {
+    fields.push({ path: 'endpoint', value: quote(endpoint), remedy: 'use https://' });
+  }
+  const address = asString(spec.address) ?? '';
+  if (kind === 'Provider' && /^http:/i.test(address)) {
+    fields.push({ path: 'address', value: quote(address), remedy: 'use https://' });
+  }
+  const image = asString(spec.image) ?? '';
+  if (kind === 'ImageRepository' && isOverHttp(`image://${image}`)) {
+    fields.push({
+      path: 'image',
+      value: quote(image),
+      remedy: 'use a registry with a public name, which is read over HTTPS only',
+    });
+  }
+  if (spec.insecure !== undefined && spec.insecure !== false) {
+    fields.push({ path: 'insecure', value: String(spec.insecure), remedy: 'remove it' });
+  }
+  if (/^http:/i.test(stsEndpoint)) {
+    fields.push({ path: 'sts.endpoint', value: quote(stsEndpoint), remedy: 'use https://' });
+  }
+  return fields;
+}
+
+function isOverHttp(url: string): boolean {
+  const authority = partsOf(url)?.authority ?? '';
+  const host = hostAndPort(authority).host.toLowerCase().replace(/\.$/, '');
+  return OVER_HTTP.some((pattern) => pattern.test(host));
+}
+
+/** An object of the effective configuration, by its path there. */
+interface JudgedObject {
+  policy: Policy;
+  spec: JsonObject;
+  path: string;
+  origins: Origins;
+  /** The objects that the configuration has, which a chart names. */
+  objects: readonly KubeObject[];
+  namespace: string;
+}
+
+/** Returns what a policy refuses in the objects besides the root pair. */
+export function objectIssues(
+  policy: Policy,
+  objects: readonly KubeObject[],
+  root: KubeObject | undefined,
+  origins: Origins,
+): ConfigIssue[] {
+  return objects.flatMap(({ kind, spec, metadata }, index) => {
+    const judge = judges[kind];
+    if (judge === undefined) return [];
+    const judged = {
+      ...{ policy, origins, path: `objects[${index}]`, spec: asObject(spec) ?? {} },
+      objects: root === undefined ? objects : [root, ...objects],
+      namespace: metadata.namespace ?? '',
+    };
+    return [...judge(judged), ...insecureIssues(policy, kind, judged.spec, origins, judged.path)];
+  });
+}
+
+const none = () => [];
+
+/** What a kind may read from elsewhere. Kinds that are missing here read only what other objects name. */
+const judges: Readonly<Record<string, (judged: JudgedObject) => ConfigIssue[]>> = {
+  GitRepository: (judged) => source('GitRepository', judged),
+  OCIRepository: (judged) => source('OCIRepository', judged),
+  Bucket: (judged) => source('Bucket', judged),
+  HelmRepository: (judged) => source('HelmRepository', judged),
+  HelmChart: (judged) => chartIssues(judged, judged.spec, 'spec'),
+  HelmRelease: (judged) => chartIssues(judged, asObject(asObject(judged.spec.chart)?.spec) ?? {}, 'spec.chart.spec'),
+  ImageRepository: none,
+  Provider: none,
+};
+
+function source(kind: string, { policy, spec, origins, path }: JudgedObject): ConfigIssue[] {
+  return [...urlIssue(policy, kind, spec, origins, path), ...readerProxyIssues(policy, spec, origins, path)];
+}
+
+/** In a registry, the name of a chart is the end of the URL, and may lead away from the repository. */
+function chartIssues(judged: JudgedObject, chart: JsonObject, field: string): ConfigIssue[] {
+  const { policy, origins, path, objects, namespace } = judged;
+  const { kind, name, namespace: other } = asObject(chart.sourceRef) ?? {};
+  if (policy.allowedRepositoryUrls === undefined || kind !== 'HelmRepository') return [];
+  const repository = objects.find(
+    (object) =>
+      object.kind === kind &&
+      object.metadata.name === name &&
+      object.metadata.namespace === (asString(other) ?? namespace),
+  );
+  const url = asString(asObject(repository?.spec)?.url) ?? '';
+  if (!url.startsWith('oci://')) return [];
+  const whole = `${url.replace(/\/$/, '')}/${asString(chart.chart) ?? ''}`;
+  return urlIssue(policy, kind, { url: whole }, origins, path, `${field}.chart`);
+}
+
+/** Returns the issue of a field that a rule refuses: one sentence that names the rule. */
+export function refusal(rule: Rule, { origins, path }: Place, what: string, remedy: string): ConfigIssue {
+  const message = `${what} ${rule} in the policy of this landscape; ${remedy}`;
+  return { ...originOf(origins, path), message, rule };
+}
+
+/** A field of the effective configuration, and where the user sets it. */
+export interface Place {
+  origins: Origins;
+  path: string;
+}
+
+/** How many entries of a list a sentence names, and in how many characters. */
+const MAX_ENTRIES = 10;
+const MAX_LIST = 300;
+
+/** Returns the remedy that names what is allowed. */
+export function useOneOf(allowed: readonly string[]): string {
+  const named: string[] = [];
+  for (const entry of allowed.slice(0, MAX_ENTRIES)) {
+    if (named.length > 0 && named.join(', ').length + entry.length > MAX_LIST) break;
+    named.push(truncate(entry));
+  }
+  const more = allowed.length > named.length ? ` or ${allowed.length - named.length} more` : '';
+  return `use ${named.length + (more === '' ? 0 : 1) > 1 ? 'one of ' : ''}${named.join(', ')}${more}`;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { IMAGE, locationOf } from './location.ts';
-import { isIncluded, matches, patternOf, registryPattern, urlPattern } from './pattern.ts';
+import { IMAGE, isIncluded, locationOf, matches, patternOf, registryPattern, urlPattern } from './location.ts';
 
 const isAllowed = (url: string, ...entries: string[]) => {
   const location = locationOf(url);

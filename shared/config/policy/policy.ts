@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
 import { type Check, fluxVersion } from '../checks.ts';
-import { limits } from '../limits.ts';
+import { entriesProblem, limits } from '../limits.ts';
 import { key, text } from '../schema.ts';
-import { entriesProblem } from '../size-limit.ts';
-import { registryPattern, urlPattern } from './pattern.ts';
+import { registryPattern, urlPattern } from './location.ts';
 
 /** What the operators of a landscape permit in the configuration of its projects. */
 export interface Policy {

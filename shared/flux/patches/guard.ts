@@ -1,11 +1,10 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { IMAGE, locationOf } from '../../config/policy/location.ts';
-import { isIncluded, patternsOf } from '../../config/policy/pattern.ts';
+import { isReserved } from '../../config/checks.ts';
+import { useOneOf } from '../../config/policy/judge.ts';
+import { IMAGE, isIncluded, locationOf, patternsOf } from '../../config/policy/location.ts';
 import type { Rule } from '../../config/policy/policy.ts';
-import { useOneOf } from '../../config/policy/refusal.ts';
 import { quote } from '../../config/quote.ts';
-import { isReserved } from '../../config/reserved-keys.ts';
 import { asObject, asString, type JsonObject } from '../../config/values.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { Customisation } from '../deployment.ts';
