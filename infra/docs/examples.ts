@@ -38,26 +38,16 @@ spec:
             kind: OCIRepository
             spec:
               url: oci://registry.example.com/fleet/manifests
-              ref:
-                semver: ">=1.0.0"
+              ref: { semver: ">=1.0.0" }
           secretResourceName: fleet-registry
         kustomization:
           template:
-            apiVersion: kustomize.toolkit.fluxcd.io/v1
-            kind: Kustomization
             spec:
               path: ./clusters/production
               prune: true
-              decryption:
-                provider: sops
-                secretRef:
-                  name: sops-age
+              decryption: { provider: sops, secretRef: { name: sops-age } }
               postBuild:
-                substituteFrom:
-                  - kind: ConfigMap
-                    name: shoot-info
-                  - kind: ConfigMap
-                    name: production-variables
+                substituteFrom: [{ kind: ConfigMap, name: shoot-info }, { kind: ConfigMap, name: production-variables }]
         additionalSecretResources:
           - name: sops
             targetName: sops-age
@@ -89,16 +79,10 @@ data:
     flux:
       logLevel: error
   overrides.yaml: |
-    - selector:
-        matchLabels:
-          stage: dev
+    - selector: { matchLabels: { stage: dev } }
       config:
-        flux:
-          version: 2.9.x
-        kustomization:
-          patch:
-            spec:
-              path: ./clusters/dev
+        flux: { version: 2.9.x }
+        kustomization: { patch: { spec: { path: ./clusters/dev } } }
     - selector:
         matchExpressions:
           - { key: team, operator: In, values: [blue, green] }

@@ -6,7 +6,17 @@ type Schema = z.core.$ZodType;
 
 /** The documented keys of the schemas with those of the objects inside, each once. */
 export function table(...schemas: Schema[]): string {
-  const lines = schemas.flatMap((schema) => documented(schema).map((row) => line(row, schema === fluxConfigSchema)));
+  return tableOf(schemas.flatMap((schema) => documented(schema).map((row) => line(row, schema === fluxConfigSchema))));
+}
+
+/** The keys of `flux-config` that no option of Flux has, in a table, and the names of the others. */
+export function ownAndSharedKeys(options: Schema): { own: string; shared: string[] } {
+  const shared = documented(fluxConfigSchema).filter(({ path }) => shapeOf(options)?.[path] !== undefined);
+  const own = documented(fluxConfigSchema).filter((row) => !shared.some(({ path }) => path === row.path));
+  return { own: tableOf(own.map((row) => line(row, true))), shared: shared.map(({ path }) => path) };
+}
+
+function tableOf(lines: string[]): string {
   return ['| key | meaning | default | example |', '|---|---|---|---|', ...new Set(lines), ''].join('\n');
 }
 
