@@ -42,8 +42,10 @@ test('the example of the ConfigMap is good', () => {
 });
 
 test('the example of overrides is good', async () => {
-  const { metadata, data } = parse(OVERRIDES_EXAMPLE);
-  const fluxConfig = { namespace: metadata.namespace, data };
+  const { metadata, data } = parse(FLUX_CONFIG_EXAMPLE);
+  const { fluxVersion: _, componentsExtra: __, ...others } = data;
+  const documents = { 'config.yaml': 'flux: { logLevel: error }', 'overrides.yaml': OVERRIDES_EXAMPLE };
+  const fluxConfig = { namespace: metadata.namespace, data: { ...others, ...documents } };
   const configOf = (labels: Record<string, string>) => effectiveConfig({ fluxConfig, shoot: { labels } });
   expect(configOf({})).toMatchObject({ flux: { logLevel: 'error', version: undefined } });
   expect(configOf({ stage: 'dev', team: 'blue' })).toMatchObject({

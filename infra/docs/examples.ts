@@ -65,30 +65,14 @@ spec:
       resourceRef: { apiVersion: v1, kind: ConfigMap, name: production-variables }
 `;
 
-/** A ConfigMap with deviations for some Shoots. */
-export const OVERRIDES_EXAMPLE = `apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: flux-config
-  namespace: garden-my-project
-data:
-  repositoryUrl: https://github.com/my-org/fleet
-  repositoryBranch: main
-  repositoryPath: ./clusters/production
-  config.yaml: |
-    flux:
-      logLevel: error
-  overrides.yaml: |
-    - selector: { matchLabels: { stage: dev } }
-      config:
-        flux: { version: 2.9.x }
-        kustomization: { patch: { spec: { path: ./clusters/dev } } }
-    - selector:
-        matchExpressions:
-          - { key: team, operator: In, values: [blue, green] }
-      config:
-        flux:
-          componentsExtra: [image-reflector-controller, image-automation-controller]
+/** The `overrides.yaml` of a project: deviations for some Shoots. */
+export const OVERRIDES_EXAMPLE = `- selector: { matchLabels: { stage: dev } }
+  config:
+    flux: { version: 2.9.x }
+    kustomization: { patch: { spec: { path: ./clusters/dev } } }
+- selector: { matchExpressions: [{ key: team, operator: In, values: [blue, green] }] }
+  config:
+    flux: { componentsExtra: [image-reflector-controller, image-automation-controller] }
 `;
 
 /** A providerConfig that changes two fields of the project's Kustomization. */

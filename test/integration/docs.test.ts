@@ -303,15 +303,6 @@ describe('the commands of the documents', () => {
       });
     }
   });
-
-  it('register our Extensions, with the chart that Gardener requires', () => {
-    const page = 'docs/landscape.md';
-    const { spec } = parse(example(page, 'ControllerRegistration'));
-    const deployment = parse(example(page, 'ControllerDeployment'));
-    expect(spec.resources).toEqual([{ kind: 'Extension', type: EXTENSION_TYPE }]);
-    expect(spec.deployment.deploymentRefs).toEqual([{ name: deployment.metadata.name }]);
-    expect(deployment.helm.ociRepository.ref).toMatch(/:\d/);
-  });
 });
 
 /** The log line of a dead letter. */
