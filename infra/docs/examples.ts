@@ -94,15 +94,11 @@ kind: FluxConfig
 sources:
   - template:
       kind: GitRepository
-      spec:
-        url: https://github.com/my-org/fleet
-        ref: { branch: main }
+      spec: { url: https://github.com/my-org/fleet, ref: { branch: main } }
   - template:
       kind: GitRepository
       metadata: { name: apps }
-      spec:
-        url: https://github.com/my-org/apps
-        ref: { tag: v1.4.2 }
+      spec: { url: https://github.com/my-org/apps, ref: { tag: v1.4.2 } }
 kustomizations:
   - template:
       spec: { path: ./infrastructure, prune: true, wait: true }
@@ -159,33 +155,25 @@ export const ROTATION_COMMANDS = {
 export const PATCHES_EXAMPLE = `flux:
   patches:
     # A list of operations: JSON 6902.
-    - target:
-        kind: Deployment
-        name: (kustomize|helm)-controller
+    - target: { kind: Deployment, name: (kustomize|helm)-controller }
       patch: |
         - op: add
           path: /spec/template/spec/containers/0/args/-
           value: --requeue-dependency=5s
     # An object: a strategic merge.
-    - target:
-        kind: Deployment
-        labelSelector: app.kubernetes.io/component=source-controller
+    - target: { kind: Deployment, labelSelector: app.kubernetes.io/component=source-controller }
       patch: |
         kind: Deployment
-        metadata:
-          name: any
+        metadata: { name: any }
         spec:
           template:
             metadata:
               annotations:
                 cluster-autoscaler.kubernetes.io/safe-to-evict: "true"
-    - target:
-        kind: NetworkPolicy
-        name: allow-egress
+    - target: { kind: NetworkPolicy, name: allow-egress }
       patch: |
         kind: NetworkPolicy
-        metadata:
-          name: any
+        metadata: { name: any }
         $patch: delete
 `;
 
