@@ -36,25 +36,6 @@ describe('the documents', () => {
     expect(named.filter(({ name }) => scripts[name] === undefined)).toEqual([]);
   });
 
-  it('explain each word once', () => {
-    const { text = '' } = documents.find(({ path }) => path === 'docs/glossary.md') ?? {};
-    const cells = [...text.matchAll(/^\| (\*\*[^|]+) \|/gm)].map(([, cell = '']) => cell);
-    const words = cells.flatMap((cell) => [...cell.matchAll(/\*\*(.+?)\*\*/g)].map(([, word]) => word));
-    expect(words.length).toBeGreaterThan(50);
-    expect(words.filter((word, index) => words.indexOf(word) < index)).toEqual([]);
-  });
-
-  it('have no rows outside of tables', () => {
-    const strays = documents.flatMap(({ path, text }) => {
-      const lines = text.replace(/^```.*?^```$/gms, '').split('\n');
-      const begins = lines.filter((line, row) => line.startsWith('|') && lines[row - 1]?.startsWith('|') !== true);
-      return begins
-        .filter((line) => !/^\|[-:|]+\|$/.test(lines[lines.indexOf(line) + 1] ?? ''))
-        .map((row) => [path, row]);
-    });
-    expect(strays).toEqual([]);
-  });
-
   it('name every metric of the code', () => {
     const { text = '' } = documents.find(({ path }) => path === 'docs/running.md') ?? {};
     const documented = new Set([...text.matchAll(/^\| `(shoot_flux_\w+)`/gm)].map(([, name]) => name));
