@@ -30,18 +30,15 @@ test.each(servers)(
   },
 );
 
-test.each(servers)(
-  'a caller over %s that waits for no answer is disconnected after a few hundred requests',
-  async (_, ...of) => {
-    const { socket, seen } = await connected(...of);
-    socket.on('error', () => {});
-    socket.resume();
-    for (let count = 0; count < 10; count++) socket.write(request('/').repeat(5000));
-    await new Promise((resolve) => socket.once('close', resolve));
-    // Those of one piece of 16 KiB.
-    expect(seen()).toBeLessThan(1000);
-  },
-);
+test.each(servers)('a caller over %s that waits for no answer is disconnected', async (_, ...of) => {
+  const { socket, seen } = await connected(...of);
+  socket.on('error', () => {});
+  socket.resume();
+  for (let count = 0; count < 10; count++) socket.write(request('/').repeat(5000));
+  await new Promise((resolve) => socket.once('close', resolve));
+  // Those of what was received at once.
+  expect(seen()).toBeLessThan(25_000);
+});
 
 async function connected(create: () => Server, open: (port: number) => Socket) {
   let requests = 0;
@@ -50,7 +47,7 @@ async function connected(create: () => Server, open: (port: number) => Socket) {
     requests++;
     setImmediate(() => response.end(`\n${url}\n`));
   });
-  boundCallers(server, 'setSecureContext' in server ? 'secureConnection' : 'connection');
+  boundCallers(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const socket = open((server.address() as AddressInfo).port);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from './kube/resource.ts';
-import { entriesAt, fieldsAt, shapedConditions, shapedObject, textAt } from './shapes.ts';
+import { type KubeObject, resources } from './kube/resource.ts';
+import { entriesAt, fieldsAt, foreignObject, shapedConditions, shapedObject, textAt } from './shapes.ts';
 
 const object = (parts: Record<string, unknown>) =>
   ({ apiVersion: 'v1', kind: 'Any', ...parts, metadata: { name: 'a', ...(parts.metadata as object) } }) as KubeObject;
@@ -43,50 +43,54 @@ describe('shapedObject', () => {
     ]);
   });
 
-  it('reads metadata of other types as absent, and an odd deletion still as a deletion', () => {
-    const odd = {
-      labels: ['a'],
-      annotations: { a: 1, b: 'c' },
-      finalizers: [null, 'f'],
-      generation: '1',
-      managedFields: [null, { manager: 7 }, { manager: 'm' }],
-      deletionTimestamp: 12,
-    };
-    expect(shapedObject(object({ metadata: odd })).metadata).toEqual({
-      name: 'a',
-      labels: {},
-      annotations: { b: 'c' },
-      finalizers: ['f'],
-      managedFields: [{ manager: 'm' }],
-      deletionTimestamp: '',
-    });
+  it.each([
+    { labels: ['a'] },
+    { annotations: { a: 1, b: 'c' } },
+    { finalizers: [null, 'f'] },
+    { generation: '1' },
+    { deletionTimestamp: 12 },
+    { managedFields: [{ manager: 7 }] },
+  ])('refuses odd metadata: %j', (metadata) => {
+    expect(() => shapedObject(object({ metadata }))).toThrow('this is no object');
+    const value = JSON.parse(JSON.stringify(object({ metadata })));
+    expect(foreignObject(resources.configMaps, value)).toBeUndefined();
   });
 
   it.each([null, 'text', 7, [], {}, { metadata: null }, { metadata: { name: 7 } }, { metadata: { name: '' } }])(
     'refuses %j, which is not an object',
     (value) => {
-      expect(() => shapedObject(value as KubeObject)).toThrow('an answer holds no object');
+      expect(() => shapedObject(value as KubeObject)).toThrow('this is no object');
     },
   );
 
   it('gives any object with a name a shape that needs no second look', () => {
     fc.assert(
-      fc.property(
-        fc.dictionary(fc.constantFrom('labels', 'finalizers', 'managedFields', 'generation'), fc.anything()),
-        fc.anything(),
-        fc.anything(),
-        (metadata, spec, status) => {
-          const shaped = shapedObject(object({ metadata, spec, status }));
-          expect(shapedObject(shaped)).toEqual(shaped);
-          for (const { type, message } of shapedConditions(
-            (shaped.status as { conditions?: unknown } | undefined)?.conditions,
-          )) {
-            expect([typeof type, typeof message]).toEqual(['string', 'string']);
-          }
-        },
-      ),
+      fc.property(fc.anything(), fc.anything(), (spec, status) => {
+        const shaped = shapedObject(object({ spec, status }));
+        expect(shapedObject(shaped)).toEqual(shaped);
+        for (const { type, message } of shapedConditions(
+          (shaped.status as { conditions?: unknown } | undefined)?.conditions,
+        )) {
+          expect([typeof type, typeof message]).toEqual(['string', 'string']);
+        }
+      }),
       { seed: 9, numRuns: 500 },
     );
+  });
+});
+
+it('a Secret whose data is not text is none: an object with a length would become as many bytes', () => {
+  const secret = (data: unknown) => foreignObject(resources.secrets, { metadata: { name: 'a' }, data });
+  for (const odd of [{ a: { length: 1e9 } }, { a: ['b'] }, { a: 1 }, { a: null }, ['b'], 'b']) {
+    expect(secret(odd)).toBeUndefined();
+  }
+  for (const usual of [{ a: 'Yg==' }, {}, null, undefined]) expect(secret(usual)).toBeDefined();
+});
+
+it('an object from an answer gets the kind of its resource, and loses fields of its metadata that are null', () => {
+  const answer = { kind: 'PartialObjectMetadata', metadata: { name: 'a', deletionTimestamp: null } };
+  expect(foreignObject(resources.configMaps, answer)).toEqual({
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
   });
 });
 

@@ -3,7 +3,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { getCACertificates } from 'node:tls';
 import { errorMessage, RetryableError } from '../../shared/errors.ts';
-import { tokenFile } from '../../shared/kube/token-file.ts';
+import { tokenFile } from '../../shared/kube/connection.ts';
 import type { Encoded } from './encode.ts';
 
 /** The sink gave no answer. */

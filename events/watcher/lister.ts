@@ -1,6 +1,6 @@
 import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
-import { CONNECT_TIMEOUT } from '../../shared/kube/connect.ts';
 import { ClusterDownError, GoneError, KubeError, UnreachableError } from '../../shared/kube/errors.ts';
+import { CONNECT_TIMEOUT } from '../../shared/kube/transport.ts';
 import type { Selection } from './selections.ts';
 import { type TrackedList, type Tracker, textOf } from './tracker.ts';
 

@@ -1,4 +1,4 @@
-import { ownNamespace } from '../../shared/kube/in-cluster.ts';
+import { ownNamespace } from '../../shared/kube/connection.ts';
 import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import type { Clusters } from './clusters.ts';
 import { UsageError, type Values } from './option.ts';

@@ -140,7 +140,7 @@ async function startPlainServer(options: { port: number } & ResponderOptions): P
   });
   server.maxConnections = MOST_CONNECTIONS;
   server.timeout = SILENT_MS;
-  boundCallers(server, 'connection');
+  boundCallers(server);
   const port = await listen(server, options.port);
   return {
     port,

@@ -42,7 +42,7 @@ export async function startEventServer({ port, receive, log, metrics }: EventSer
   });
   server.keepAliveTimeout = KEEP_MS;
   server.maxConnections = MOST_CONNECTIONS;
-  boundCallers(server, 'connection');
+  boundCallers(server);
   return {
     port: await listen(server, port),
     async stop(deadlineMs) {

@@ -50,7 +50,7 @@ export async function startEndpoints(port: number, probes: Probes): Promise<Endp
   // Of requests that are sent ahead only one is answered, so that callers who do not read hold one page each, for a while.
   server.maxRequestsPerSocket = 1;
   server.timeout = SILENT_MS;
-  boundCallers(server, 'connection');
+  boundCallers(server);
   return { port: await listen(server, port), stop: () => close(server) };
 }
 

@@ -118,7 +118,7 @@ export async function startWebhookServer(options: { port: number } & ResponderOp
     },
   );
   const connections = boundConnections(server, () => isStopping);
-  boundCallers(server, 'secureConnection');
+  boundCallers(server);
   const port = await listen(server, options.port);
   return {
     port,

@@ -1,5 +1,5 @@
 import semver from 'semver';
-import { KUBERNETES_NAMESPACES } from '../kube/system-namespaces.ts';
+import { KUBERNETES_NAMESPACES } from '../kube/resource.ts';
 import { limits } from './limits.ts';
 import { misspelt } from './nearest.ts';
 import { quote, withoutCredentials } from './quote.ts';

@@ -1,4 +1,3 @@
-import { isOversized } from '../oversized.ts';
 import { knownHostsLimits } from '../ssh/known-hosts.ts';
 import { quote } from './quote.ts';
 import { asObject } from './values.ts';
@@ -164,7 +163,6 @@ export function sizeProblem(value: unknown): string | undefined {
 }
 
 function countItem(item: unknown, count: Count, below: unknown[]): string | undefined {
-  if (isOversized(item)) return nodesProblem();
   if (typeof item === 'string') count.characters += item.length;
   if (Array.isArray(item)) {
     count.nodes += item.length;
@@ -174,7 +172,6 @@ function countItem(item: unknown, count: Count, below: unknown[]): string | unde
   }
   const object = asObject(item) ?? {};
   for (const key in object) {
-    if (isOversized(key)) return nodesProblem();
     if (escapedLength(key) > limits.key.most) return keyProblem(key);
     count.nodes++;
     count.characters += key.length;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { statusError } from '../kube/call-errors.ts';
 import { KubeError } from '../kube/errors.ts';
 import { resources } from '../kube/resource.ts';
-import { statusError } from '../kube/status-error.ts';
 import { CreationRefusedError, orRefused } from './creation-refused.ts';
 
 const creation = { object: 'Secret garden-foo/flux-source', remedy: 'create it by hand' };

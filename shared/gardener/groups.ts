@@ -8,7 +8,7 @@ import { customise, isCustomised } from '../flux/customise.ts';
 import { installObjects, withProtection } from '../flux/install.ts';
 import type { ConfigMapContent, ObjectGroups, RenderInputs, SecretContent } from '../flux/release.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { SYSTEM_NAMESPACES } from '../kube/system-namespaces.ts';
+import { SYSTEM_NAMESPACES } from '../kube/resource.ts';
 import { createRecentlyUsed } from '../recently-used.ts';
 import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT, ONLY_CREATE } from './managed-resource.ts';
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompressSync, constants } from 'node:zlib';
-import { countParts } from '../kube/json-parts.ts';
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
 import { shapedObject } from '../shapes.ts';
 import { ORIGIN, ORIGIN_LABEL } from './types.ts';
@@ -13,11 +12,8 @@ const KEY = 'data.yaml.br';
 const QUALITY = 9;
 const WINDOW_BITS = 16;
 
-/** Five times as much as the limits allow us to write, for contents that were written before there were any. */
+/** Five times as much as the limits allow us to write: a Secret of others may inflate without end. */
 const MOST_TEXT = 16 * 1024 * 1024;
-
-/** A whole release of Flux has 11,000, and a copied Secret of many short keys 250,000. More take long to parse, however short the Secret is. */
-const MOST_PARTS = 400_000;
 
 const GARBAGE_COLLECTABLE = 'resources.gardener.cloud/garbage-collectable-reference';
 
@@ -59,7 +55,6 @@ export function unpackContent(data: Record<string, string>): KubeObject[] | unde
   if (packed === undefined) return undefined;
   try {
     const bytes = brotliDecompressSync(Buffer.from(packed, 'base64'), { maxOutputLength: MOST_TEXT });
-    if (countParts(bytes, MOST_PARTS) > MOST_PARTS) return undefined;
     return bytes
       .toString('utf8')
       .split(/^---\n/m)

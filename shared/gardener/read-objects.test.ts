@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../kube/resource.ts';
+import { type KubeObject, resources } from '../kube/resource.ts';
+import { foreignObject } from '../shapes.ts';
 import { allApplied, applyState, isOurManagedResource } from './managed-resource.ts';
 import { isAnswered, isNewlyAsked, operationStatus } from './operation.ts';
 import { clusterOf, extensionOf, managedResourceOf } from './read-objects.ts';
@@ -18,7 +19,9 @@ const options = { seed: 9, numRuns: 400 };
 
 /** An object with any value in these fields. */
 const odd = (...fields: string[]) => fc.dictionary(fc.constantFrom(...fields), fc.anything());
-const withMeta = (parts: object) => ({ metadata: { name: 'a', namespace: 'b' }, ...parts }) as unknown as KubeObject;
+/** As it comes from the Kubernetes client. */
+const withMeta = (parts: object) =>
+  foreignObject(resources.extensions, { metadata: { name: 'a', namespace: 'b' }, ...parts }) as KubeObject;
 
 describe('objects of a seed', () => {
   it('are returned as they are when they are well-formed', () => {

@@ -1,13 +1,12 @@
-import type { KubeObject } from '../kube/resource.ts';
-import { isOversized } from '../oversized.ts';
-import { entriesAt, fieldsAt, fieldsOf, shapedObject, textAt } from '../shapes.ts';
+import { type KubeObject, resources } from '../kube/resource.ts';
+import { entriesAt, fieldsAt, fieldsOf, foreignObject, textAt } from '../shapes.ts';
 import type { ResourceReference } from './references.ts';
 import { stateOf } from './state.ts';
 import type { Cluster, Extension, ExtensionStatus, ManagedResource, Shoot } from './types.ts';
 
 /** Returns an Extension in its usual shape: only its CRD says what it holds, and its `state` has no schema. */
 export function extensionOf(object: KubeObject): Extension {
-  const extension = shapedObject(object) as Extension;
+  const extension = object as Extension;
   const { spec, status } = extension;
   const specClass = textAt(spec, 'class');
   const { class: _, ...others } = spec ?? {};
@@ -43,7 +42,7 @@ function isLastError(value: unknown): boolean {
 
 /** Returns a ManagedResource in its usual shape. */
 export function managedResourceOf(object: KubeObject): ManagedResource {
-  const resource = shapedObject(object) as ManagedResource;
+  const resource = object as ManagedResource;
   const refs = resource.spec?.secretRefs;
   if (Array.isArray(refs) && refs.every((ref) => textAt(ref, 'name') !== undefined)) return resource;
   const named = entriesAt(resource.spec, 'secretRefs').filter((ref) => textAt(ref, 'name') !== undefined);
@@ -55,22 +54,10 @@ export function managedResourceOf(object: KubeObject): ManagedResource {
  * @returns undefined when it holds no Shoot
  */
 export function clusterOf(object: KubeObject): Cluster | undefined {
-  const cluster = shapedObject(object);
-  const shoot = fieldsAt(cluster.spec, 'shoot');
-  if (shoot === undefined || textAt(shoot, 'metadata', 'name') === undefined) return undefined;
-  const shaped = shapedObject(shoot as unknown as KubeObject);
-  const oversized = oversizedParts(shoot);
-  const spec = { ...fieldsOf(cluster.spec), shoot: shootOf(shaped) };
-  return { ...cluster, spec, ...(oversized.length > 0 && { oversized }) } as Cluster;
-}
-
-/** The paths of what the functions would otherwise take for absent. */
-function oversizedParts({ spec }: Record<string, unknown>): string[] {
-  if (isOversized(spec)) return ['spec'];
-  const fields = fieldsOf(spec) ?? {};
-  return ['extensions', 'resources', ...shootParts]
-    .filter((name) => isOversized(fields[name]))
-    .map((name) => `spec.${name}`);
+  const shoot = fieldsAt(object.spec, 'shoot');
+  const shaped = shoot && foreignObject(resources.shoots, { ...shoot });
+  if (!shaped?.metadata.name) return undefined;
+  return { ...object, spec: { ...fieldsOf(object.spec), shoot: shootOf(shaped) } } as Cluster;
 }
 
 /** The parts of a Shoot that hold fields of their own. */

@@ -27,7 +27,7 @@ async function seedWith(secrets: string[], shoot: TestServer) {
       clusters: [{ name: 'shoot', cluster: { server: shoot.connection.server, 'insecure-skip-tls-verify': true } }],
       users: [{ name: 'shoot', user: { token: name } }],
     });
-    sendJson(response, 200, { data: { kubeconfig: Buffer.from(kubeconfig).toString('base64') } });
+    sendJson(response, 200, { metadata: { name }, data: { kubeconfig: Buffer.from(kubeconfig).toString('base64') } });
   });
   return server;
 }
@@ -73,7 +73,8 @@ test('names the API server that does not answer', async () => {
 
 test('rejects a kubeconfig that is larger than any that Gardener writes', async () => {
   const kubeconfig = Buffer.from('x'.repeat(300_000)).toString('base64');
-  await using server = await startTlsServer((_, response) => sendJson(response, 200, { data: { kubeconfig } }));
+  const secret = { metadata: { name: 'gardener' }, data: { kubeconfig } };
+  await using server = await startTlsServer((_, response) => sendJson(response, 200, secret));
   const seed = createKubeClient(server.connection);
   await expect(withShoot(runOf(seed), listNamespaces)).rejects.toThrow(
     'Secret shoot--foo--bar/gardener: its kubeconfig is larger than 256 KiB',

@@ -1,16 +1,13 @@
 import { ShootFluxError } from '../errors.ts';
-import { shootLimits } from '../kube/answer-limits.ts';
-import type { KubeClient, ListOptions } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client.ts';
 import type { Connection } from '../kube/connection.ts';
-import { KubeError } from '../kube/errors.ts';
 import { createKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
 import { kubeconfigConnection } from '../kube/kubeconfig.ts';
 import { type KubeObject, resources } from '../kube/resource.ts';
+import { shootLimits } from '../kube/transport.ts';
 import { attributed, currentActivity } from '../runtime/activity.ts';
 import type { Context } from '../runtime/context.ts';
 import { withLoggedDeletions } from '../runtime/logged-deletions.ts';
-import { shapedObject } from '../shapes.ts';
-import { createTurns, turnsOf } from '../turns.ts';
 
 interface Secret extends KubeObject {
   data?: Record<string, string>;
@@ -18,9 +15,6 @@ interface Secret extends KubeObject {
 
 /** Secrets in a control-plane namespace with a cluster-admin kubeconfig for the shoot (rule 7). */
 const secretNames = { internal: 'gardener-internal', external: 'gardener' } as const;
-
-/** Shared by all shoots of a process: 4 answers of 3 MiB, and their JSON, fit into its memory. */
-const largeAnswers = createTurns(4);
 
 /** A kubeconfig of Gardener has a few KiB; what reads it is not made for more. */
 const LONGEST_KUBECONFIG = 256 * 1024;
@@ -52,21 +46,14 @@ export async function withShoot<T>(
     name: 'the shoot',
     signal,
     limits: shootLimits,
-    owner: projectOf(namespace),
-    largeAnswers: turnsOf(projectOf(namespace), largeAnswers),
     ...options,
   });
   try {
-    const shaped = withLoggedDeletions(shapedClient(shoot, 'the shoot'), 'shoot', log);
-    return await act(activity === undefined ? shaped : attributed(shaped, activity));
+    const logging = withLoggedDeletions(shoot, 'shoot', log);
+    return await act(activity === undefined ? logging : attributed(logging, activity));
   } finally {
     shoot.close();
   }
-}
-
-/** A control plane is `shoot--<project>--<shoot>`. */
-function projectOf(namespace: string): string {
-  return namespace.split('--')[1] ?? namespace;
 }
 
 /** @param access which Secret is tried first: only a function inside the seed reaches the internal address */
@@ -89,46 +76,4 @@ async function shootConnection(
     return kubeconfigConnection(kubeconfig, `Secret ${namespace}/${name}`);
   }
   return undefined;
-}
-
-/**
- * Returns a client for a shoot whose objects have their usual shape: its owner decides what its API answers, and a field
- * of another type must end in "unknown", not in a dead letter (shapes.ts).
- * @param name of the API server, for errors
- */
-function shapedClient(client: KubeClient, name: string): KubeClient {
-  const shaped = <T extends KubeObject>(object: T): T => {
-    try {
-      return shapedObject(object);
-    } catch (error) {
-      throw new KubeError(
-        `${name} answered with something that is not an object; check what serves its API.`,
-        200,
-        'NoObject',
-        {
-          cause: error,
-        },
-      );
-    }
-  };
-  return {
-    ...client,
-    async find(resource, objectName, options) {
-      const found = await client.find<KubeObject>(resource, objectName, options);
-      return (found && shaped(found)) as never;
-    },
-    async list(resource, options: ListOptions = {}) {
-      const { onItem } = options;
-      const list = await client.list(resource, {
-        ...options,
-        ...(onItem && { onItem: (item: KubeObject, bytes: number) => onItem(shaped(item), bytes) }),
-      });
-      return { ...list, items: list.items.map(shaped) } as never;
-    },
-    create: async (resource, object, options) => shaped(await client.create(resource, object, options)),
-    replace: async (resource, object, options) => shaped(await client.replace(resource, object, options)),
-    apply: async (resource, object, options) => shaped(await client.apply(resource, object, options)) as never,
-    mergePatch: async (resource, objectName, patch, options) =>
-      shaped(await client.mergePatch(resource, objectName, patch, options)) as never,
-  };
 }

@@ -42,7 +42,13 @@ export function clusterFactory(
     apiVersion: 'extensions.gardener.cloud/v1alpha1',
     kind: 'Cluster',
     metadata: { name: NAMESPACE },
-    spec: { shoot: { ...shoot, metadata: { name: 'bar', namespace: 'garden-foo', ...shoot.metadata } } },
+    spec: {
+      shoot: {
+        ...{ apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot' },
+        ...shoot,
+        metadata: { name: 'bar', namespace: 'garden-foo', ...shoot.metadata },
+      },
+    },
   };
 }
 

@@ -102,8 +102,6 @@ export interface Shoot {
 
 export interface Cluster extends KubeObject {
   spec: { shoot: Shoot; seed?: KubeObject | null; cloudProfile?: KubeObject | null };
-  /** Paths in the Shoot that have too many values and were not read; absent: none. */
-  oversized?: string[];
 }
 
 export interface ManagedResource extends KubeObject {

@@ -1,13 +1,10 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { ShootFluxError } from '../errors.ts';
-import { noAnswerIn } from './answer.ts';
-import type { CallLimit } from './call-limit.ts';
+import { callText, resourceText, unreachable } from './call-errors.ts';
+import { type CallLimit, withCallLimit } from './call-limit.ts';
 import { ClusterDownError, UnreachableError } from './errors.ts';
-import { limitReceived } from './received.ts';
-import { callText, resourceText } from './status-error.ts';
 import type { Request, Transport } from './transport.ts';
-import { unreachable } from './unreachable.ts';
 
 /**
  * Sends the request; again with a fresh token after a 401, and again over a new connection if a pooled one is dead.
@@ -70,9 +67,6 @@ async function sendAgain(
   }
 }
 
-/** Before an answer there are at most 16 KiB of headers, whose end arrives with other pieces of 16 KiB. */
-const MOST_BEFORE_ANSWER = 48 * 1024;
-
 /** What is written may contain what an API server has answered, which JSON.parse reads at any depth. */
 function bodyOf(call: Request): string | undefined {
   if (call.body === undefined) return undefined;
@@ -85,14 +79,15 @@ function bodyOf(call: Request): string | undefined {
 }
 
 /** Begins a request. @throws UnreachableError for a key or token that Node does not accept */
-export function requestOf(
-  transport: Transport,
-  call: Request,
-  signal: AbortSignal,
-  options: RequestOptions,
-): ClientRequest {
+function requestOf(transport: Transport, call: Request, signal: AbortSignal, options: RequestOptions): ClientRequest {
+  const { server } = transport;
   try {
-    return httpsRequest(options);
+    return httpsRequest({
+      hostname: server.hostname.replace(/^\[|\]$/g, ''),
+      port: server.port || 443,
+      path: server.pathname.replace(/\/$/, '') + call.path,
+      ...options,
+    });
   } catch (error) {
     throw unreachable(transport, call, error, signal);
   }
@@ -104,7 +99,7 @@ function send(
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  const { server, agent, options } = transport;
+  const { agent, options } = transport;
   const body = bodyOf(call);
   const start = performance.now();
   const report = (status: number) =>
@@ -118,9 +113,6 @@ function send(
     const outgoing = requestOf(transport, call, signal, {
       agent,
       method: call.method,
-      hostname: server.hostname.replace(/^\[|\]$/g, ''),
-      port: server.port || 443,
-      path: server.pathname.replace(/\/$/, '') + call.path,
       headers: {
         accept: call.accept ?? 'application/json',
         'user-agent': options.userAgent ?? 'shoot-flux',
@@ -133,34 +125,63 @@ function send(
     const abort = () => outgoing.destroy();
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort);
-    // Informational answers and empty lines without end are no answer to HTTP's parser, and no error.
-    let endLimit = () => {};
-    outgoing.once('socket', (socket) => {
-      endLimit = limitReceived(
-        socket,
-        () => MOST_BEFORE_ANSWER,
-        () => outgoing.destroy(noAnswerIn(call, transport, MOST_BEFORE_ANSWER)),
-      );
-    });
     outgoing.on('response', (response) => {
       isSettled = true;
-      endLimit();
       report(response.statusCode ?? 0);
       resolve(response);
     });
     outgoing.on('error', (error) => {
       isSettled = true;
       report(0);
-      const stale = outgoing.reusedSocket && !signal.aborted && !(error instanceof UnreachableError);
+      const stale = outgoing.reusedSocket && !signal.aborted;
       reject(stale ? new StaleConnection('', { cause: error }) : unreachable(transport, call, error, signal));
     });
-    // After "101 Switching Protocols" there is neither an answer nor an error. Every request is closed, and an error takes
-    // as long as the rest of this function.
+    // After "101 Switching Protocols" there is neither an answer nor an error. `close` always fires, and an `error` event
+    // may come after this function has returned.
     outgoing.on('close', () => {
       signal.removeEventListener('abort', abort);
-      endLimit();
       if (!isSettled) reject(unreachable(transport, call, undefined, signal));
     });
     outgoing.end(body);
+  });
+}
+
+/** A probe that takes longer counts as no answer: `/version` needs neither etcd nor a webhook. */
+const PROBE_MS = 3000;
+
+const version = { group: '', version: 'v1', plural: 'version', kind: 'Version', namespaced: false };
+
+/**
+ * Asks the API server for its version over a new connection: pooled ones may be dead. Sends no credentials, since any
+ * status is an answer.
+ * @throws UnreachableError
+ */
+export async function probe(transport: Transport): Promise<void> {
+  try {
+    await ask(transport);
+  } catch (error) {
+    transport.options.onUnreachable?.(error);
+    throw error;
+  }
+}
+
+function ask(transport: Transport): Promise<void> {
+  const { agent, options } = transport;
+  const call = { method: 'GET', resource: version, path: '/version' };
+  return withCallLimit({ ...options, timeoutMs: PROBE_MS }, ({ signal }) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const outgoing = requestOf(transport, call, signal, {
+      agent: agent.fresh(),
+      signal,
+      headers: { 'user-agent': options.userAgent ?? 'shoot-flux' },
+    });
+    outgoing.on('response', (response) => {
+      response.destroy();
+      resolve();
+    });
+    outgoing.on('error', (error) => reject(unreachable(transport, call, error, signal)));
+    outgoing.on('close', () => reject(unreachable(transport, call, undefined, signal)));
+    outgoing.end();
+    return promise;
   });
 }

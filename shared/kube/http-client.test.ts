@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { WatchEvent } from './client.ts';
+import { tokenFile } from './connection.ts';
 import {
   AlreadyExistsError,
   ConflictError,
@@ -17,7 +18,6 @@ import {
 import { createKubeClient, type RequestInfo } from './http-client.ts';
 import { resources } from './resource.ts';
 import { type SeenRequest, sendJson, startTlsServer, statusBody } from './testing.ts';
-import { tokenFile } from './token-file.ts';
 
 const { configMaps, extensions, secrets } = resources;
 const name = { namespace: 'shoot--foo--bar', name: 'shoot-flux' };
@@ -59,7 +59,7 @@ test('sends the requests that the API conventions describe', async () => {
   await client.create(configMaps, object('ConfigMap'), write);
   await client.replace(extensions, object('Extension'), { ...write, subresource: 'status' });
   await client.apply(extensions, object('Extension'), write);
-  await client.mergePatch(extensions, name, { status: null }, { ...write, subresource: 'status' });
+  await client.mergePatch(extensions, name, { metadata: name }, { ...write, subresource: 'status' });
   await client.delete(secrets, name, { preconditions: { uid: 'u' }, propagationPolicy: 'Background' });
 
   const extension = '/apis/extensions.gardener.cloud/v1alpha1/namespaces/shoot--foo--bar/extensions/shoot-flux';

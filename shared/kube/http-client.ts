@@ -1,5 +1,5 @@
-import { yieldToOthers } from '../event-loop.ts';
-import { answer, invalidAnswer, mostParts, tooManyBytes, tooManyItems, tooManyParts } from './answer.ts';
+import { foreignObject, isRecord } from '../shapes.ts';
+import { answer, invalidAnswer, tooManyBytes } from './answer.ts';
 import { withCallLimit } from './call-limit.ts';
 import type {
   DeleteOptions,
@@ -12,13 +12,17 @@ import type {
 } from './client.ts';
 import type { Connection } from './connection.ts';
 import { KubeError, unlessGone } from './errors.ts';
-import { exchange } from './exchange.ts';
+import { exchange, probe } from './exchange.ts';
 import { scanItems } from './list-items.ts';
-import { createObjectCutter } from './object-cutter.ts';
-import { collectionPath, objectPath, queryText } from './path.ts';
-import { probe } from './probe.ts';
-import { cutJson, inTurns } from './read-large.ts';
-import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from './resource.ts';
+import {
+  apiVersionOf,
+  collectionPath,
+  type KubeObject,
+  type ObjectName,
+  objectPath,
+  queryText,
+  type Resource,
+} from './resource.ts';
 import {
   createTransport,
   type KubeClientOptions,
@@ -27,7 +31,6 @@ import {
   type RequestInfo,
   type Transport,
 } from './transport.ts';
-import { isRecord, validObject } from './valid-object.ts';
 import { watch } from './watch.ts';
 
 export type { KubeClientOptions, RequestInfo } from './transport.ts';
@@ -59,20 +62,18 @@ const mergePatchType = 'application/merge-patch+json';
 const applyType = 'application/apply-patch+yaml';
 
 function clientOver(transport: Transport): HttpKubeClient {
-  const call = <T>(request: Request, isIdleLimit = false): Promise<T> =>
-    withCallLimit(
-      transport.options,
-      async (limit) => answer<T>(transport, request, await exchange(transport, request, limit), limit),
-      { isIdleLimit },
+  const call = <T>(request: Request): Promise<T> =>
+    withCallLimit(transport.options, async (limit) =>
+      answer<T>(transport, request, await exchange(transport, request, limit), limit.signal),
     );
   const write = async <T extends KubeObject>(request: Request): Promise<T> =>
-    objectIn<T>(request, await call<unknown>(cutting(transport, request)));
+    objectIn<T>(request, await call<unknown>(request));
 
   return {
     async find<T extends KubeObject>(resource: Resource, name: ObjectName, options?: { metadataOnly?: boolean }) {
       const accept = acceptOf(options?.metadataOnly, 'PartialObjectMetadata');
       const path = objectPath(resource, name);
-      const request = cutting(transport, { method: 'GET', resource, name, path, accept });
+      const request = { method: 'GET', resource, name, path, accept };
       const object = await unlessGone(call<unknown>(request));
       return object === undefined ? undefined : objectIn<T>(request, object);
     },
@@ -90,10 +91,7 @@ function clientOver(transport: Transport): HttpKubeClient {
         maxBytes: onItem ? stream : maxBytes,
       };
       if (onItem) request.read = itemsOneByOne(transport, request, onItem, options.onUnreadable);
-      else if (limitsOf(transport).cut) {
-        request.readLarge = (json) => largeList(transport, request, json, options.onUnreadable);
-      }
-      return listIn<T>(request, await call<unknown>(request, onItem !== undefined), options.onUnreadable);
+      return listIn<T>(request, await call<unknown>(request), options.onUnreadable);
     },
 
     watch: (resource, options) => typedWatch(transport, resource, options),
@@ -150,9 +148,7 @@ function clientOver(transport: Transport): HttpKubeClient {
     async delete(resource: Resource, name: ObjectName, { reason: _, ...options }: Partial<DeleteOptions> = {}) {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
       const path = objectPath(resource, name);
-      // What the answer holds does not matter.
-      const readLarge = async () => ({});
-      const request = { method: 'DELETE', resource, name, path, contentType: jsonType, body, readLarge };
+      const request = { method: 'DELETE', resource, name, path, contentType: jsonType, body };
       return (await unlessGone(call<object>(request))) !== undefined;
     },
 
@@ -190,8 +186,8 @@ async function* typedWatch(
     accept: acceptOf(options.metadataOnly, 'PartialObjectMetadata'),
   };
   const { onUnreadable } = options;
-  for await (const { type, object: sent } of watch(transport, request, options.signal, onUnreadable)) {
-    const object = readable(onUnreadable, () => objectIn(request, sent));
+  for await (const { type, object: sent } of watch(transport, request, options.signal)) {
+    const object = readable(onUnreadable, () => objectIn(request, sent, type !== 'BOOKMARK'));
     if (object !== undefined) yield { type, object };
   }
 }
@@ -207,30 +203,7 @@ function readable<T extends KubeObject>(onUnreadable: ListOptions['onUnreadable'
   }
 }
 
-/** Returns a request whose answer, one object, may be cut. */
-function cutting(transport: Transport, request: Request): Request {
-  const { parts, cut } = limitsOf(transport);
-  if (!cut || request.resource.mayBeCut !== true) return request;
-  const readLarge = async (whole: Buffer): Promise<unknown> => {
-    const json = await cutJson(whole, parts);
-    if (json === undefined) throw tooManyParts(request, transport);
-    return JSON.parse(json);
-  };
-  return { ...request, readLarge };
-}
-
-/** Reads a list that is too large to be parsed in one turn. */
-async function largeList(
-  transport: Transport,
-  request: Request,
-  json: Buffer,
-  onUnreadable: ListOptions['onUnreadable'],
-): Promise<unknown> {
-  const items: KubeObject[] = [];
-  const list = await itemsOneByOne(transport, request, (item) => items.push(item), onUnreadable)(inTurns(json));
-  return { ...(list as object), items };
-}
-
+/** Parses one item at a time. */
 function itemsOneByOne(
   transport: Transport,
   request: Request,
@@ -238,26 +211,13 @@ function itemsOneByOne(
   onUnreadable: ListOptions['onUnreadable'],
 ): (body: AsyncIterable<Buffer>) => Promise<unknown> {
   return async (body) => {
-    const { object: bytes, items, cut } = limitsOf(transport);
-    const parts = mostParts(request, transport, onUnreadable);
-    // With a listener, it is the watcher, which only compares objects.
-    const mayBeCut = cut && (request.resource.mayBeCut === true || onUnreadable !== undefined);
-    const cutter = mayBeCut ? () => createObjectCutter(parts) : undefined;
-    const errors = {
-      bytes: () => tooManyBytes(request, transport, bytes),
-      parts: () => tooManyParts(request, transport, parts),
-      items: () => tooManyItems(request, transport),
-    };
-    const limits = { bytes, parts, items, exceeded: (what: keyof typeof errors) => errors[what](), cutter };
+    const { object: most } = limitsOf(transport);
     const take = (json: string) => {
-      const item = readable(onUnreadable, () => objectIn(request, JSON.parse(json), true));
+      const item = readable(onUnreadable, () => objectIn(request, JSON.parse(json)));
       if (item !== undefined) onItem(item, json.length);
     };
-    const scanner = scanItems(take, limits, onUnreadable);
-    for await (const chunk of body) {
-      scanner.write(chunk);
-      await yieldToOthers();
-    }
+    const scanner = scanItems(take, most, () => tooManyBytes(request, transport, most));
+    for await (const chunk of body) scanner.write(chunk);
     return JSON.parse(scanner.end());
   };
 }
@@ -274,15 +234,15 @@ function listIn<T extends KubeObject>(
   }
   const { resourceVersion, continue: next } = metadata;
   return {
-    items: (items ?? []).flatMap((item) => readable(onUnreadable, () => objectIn<T>(request, item, true)) ?? []),
+    items: (items ?? []).flatMap((item) => readable(onUnreadable, () => objectIn<T>(request, item)) ?? []),
     resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
     ...(typeof next === 'string' && next !== '' && { continue: next }),
   };
 }
 
-/** @throws UnreachableError when the answer is no object, or one without the name that it needs */
-function objectIn<T extends KubeObject>(request: Request, value: unknown, needsName = false): T {
-  const object = validObject<T>(request.resource, value);
+/** @throws UnreachableError when the answer is no object, or one without the name that all but bookmarks have */
+function objectIn<T extends KubeObject>(request: Request, value: unknown, needsName = true): T {
+  const object = foreignObject<T>(request.resource, value);
   if (object === undefined || (needsName && !object.metadata.name))
     throw invalidAnswer(request, 'the answer is not a Kubernetes object with valid metadata');
   return object;

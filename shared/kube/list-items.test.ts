@@ -1,17 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ScanLimits, scanItems } from './list-items.ts';
-
-const limits: ScanLimits = {
-  ...{ bytes: 200_000, parts: 100_000, items: 1000 },
-  exceeded: (what) => new Error(`too many ${what}`),
-};
+import { scanItems } from './list-items.ts';
 
 /** Scans a text whose bytes are split at these places. */
-function scan(text: string, cuts: number[], fewer: Partial<ScanLimits> = {}, onUnreadable?: (error: Error) => void) {
+function scan(text: string, cuts: number[], most = 200_000) {
   const bytes = Buffer.from(text);
   const items: unknown[] = [];
-  const scanner = scanItems((json) => items.push(JSON.parse(json)), { ...limits, ...fewer }, onUnreadable);
+  const scanner = scanItems(
+    (json) => items.push(JSON.parse(json)),
+    most,
+    () => new Error('too many bytes'),
+  );
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
   places.forEach((from, index) => {
     scanner.write(bytes.subarray(from, places[index + 1] ?? from));
@@ -42,44 +41,14 @@ test('yields nothing for a list without items, or with null', () => {
 });
 
 test.each([
-  ['bytes', `{"items":[{"a":"${'x'.repeat(100)}"}]}`],
-  ['bytes', `{"items":[{"a":1}],"more":"${'x'.repeat(100)}"}`],
-  ['bytes', `{"${'x'.repeat(100)}`],
-  ['parts', '{"items":[[[[[[[[[[[[[[[['],
-  ['parts', '{"items":[{"a":[0,1,2,3,4,5,6,7,8,9]}]}'],
-  ['parts', '{"a":[0,1,2,3,4,5,6,7,8,9]}'],
-  ['items', '{"items":[{},{},{},{}]}'],
-])('stops at too many %s: %s', (what, text) => {
-  for (const cuts of [[], [20], [10, 40]]) {
-    expect(() => scan(text, cuts, { bytes: 60, parts: 10, items: 3 })).toThrow(`too many ${what}`);
-  }
+  `{"items":[{"a":"${'x'.repeat(100)}"}]}`,
+  `{"items":[{"a":1}],"more":"${'x'.repeat(100)}"}`,
+  `{"${'x'.repeat(100)}`,
+])('stops at too many bytes: %s', (text) => {
+  for (const cuts of [[], [20], [10, 40]]) expect(() => scan(text, cuts, 60)).toThrow('too many bytes');
 });
 
-test('reads as many bytes, parts and items as the limits allow, in each item', () => {
+test('reads as many bytes as the limit allows, in each item', () => {
   const text = '{"items":[{"a":[1,2]},{"a":[3,4]},{"a":[5,6]}]}';
-  expect(scan(text, [25], { bytes: 25, parts: 6, items: 3 }).items).toHaveLength(3);
-});
-
-test('skips items that are too large, if asked to, and yields all others', () => {
-  const large = [
-    { text: 'x'.repeat(100) },
-    { list: Array.from({ length: 20 }, () => ({})) },
-    { deep: [[[[[[[[[[[[]]]]]]]]]]]] },
-  ];
-  const items = fc.array(fc.oneof(fc.constantFrom(...large), fc.record({ no: fc.nat() })), { maxLength: 10 });
-  fc.assert(
-    fc.property(items, fc.array(fc.nat(), { maxLength: 8 }), (all, cuts) => {
-      const errors: string[] = [];
-      const text = JSON.stringify({ items: all, metadata: { continue: 'x' } });
-      const seen = scan(text, cuts, { bytes: 60, parts: 10 }, ({ message }) => errors.push(message));
-      expect(seen.items).toEqual(all.filter((item) => 'no' in item));
-      expect(errors).toHaveLength(all.length - seen.items.length);
-      expect(seen.list).toEqual({ items: [], metadata: { continue: 'x' } });
-    }),
-  );
-});
-
-test('the list itself has limits even when items are skipped', () => {
-  const text = JSON.stringify({ more: 'x'.repeat(100), items: [] });
-  expect(() => scan(text, [], { bytes: 60 }, () => {})).toThrow('too many bytes');
+  expect(scan(text, [25], 25).items).toHaveLength(3);
 });

@@ -7,8 +7,6 @@ export interface Resource {
   plural: string;
   kind: string;
   namespaced: boolean;
-  /** True: its readers expect marks in place of oversized parts (`shared/oversized.ts`). */
-  mayBeCut?: boolean;
 }
 
 /** The metadata that this product reads or writes. */
@@ -68,18 +66,16 @@ const resource = (group: string, version: string, plural: string, kind: string, 
   namespaced,
 });
 
-const cuttable = (of: Resource): Resource => ({ ...of, mayBeCut: true });
-
 /** The resources that functions and watcher work with. */
 export const resources = {
-  extensions: cuttable(resource('extensions.gardener.cloud', 'v1alpha1', 'extensions', 'Extension')),
-  clusters: cuttable(resource('extensions.gardener.cloud', 'v1alpha1', 'clusters', 'Cluster', false)),
+  extensions: resource('extensions.gardener.cloud', 'v1alpha1', 'extensions', 'Extension'),
+  clusters: resource('extensions.gardener.cloud', 'v1alpha1', 'clusters', 'Cluster', false),
   managedResources: resource('resources.gardener.cloud', 'v1alpha1', 'managedresources', 'ManagedResource'),
   secrets: resource('', 'v1', 'secrets', 'Secret'),
   configMaps: resource('', 'v1', 'configmaps', 'ConfigMap'),
   namespaces: resource('', 'v1', 'namespaces', 'Namespace', false),
   events: resource('', 'v1', 'events', 'Event'),
-  shoots: cuttable(resource('core.gardener.cloud', 'v1beta1', 'shoots', 'Shoot')),
+  shoots: resource('core.gardener.cloud', 'v1beta1', 'shoots', 'Shoot'),
   projects: resource('core.gardener.cloud', 'v1beta1', 'projects', 'Project', false),
   customResourceDefinitions: resource(
     'apiextensions.k8s.io',
@@ -91,3 +87,35 @@ export const resources = {
   deployments: resource('apps', 'v1', 'deployments', 'Deployment'),
   leases: resource('coordination.k8s.io', 'v1', 'leases', 'Lease'),
 } as const satisfies Record<string, Resource>;
+
+/** The namespaces of Kubernetes itself, where no other software belongs. */
+export const KUBERNETES_NAMESPACES: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease'];
+
+/** The namespaces that every cluster has: those of Kubernetes itself, and `default`, which anything may use. */
+export const SYSTEM_NAMESPACES: readonly string[] = ['default', ...KUBERNETES_NAMESPACES];
+
+type Query = Record<string, string | number | boolean | undefined>;
+
+/** Returns `/api/v1/namespaces/foo/secrets` or `/apis/group/version/…`; without namespace for all namespaces. */
+export function collectionPath(resource: Resource, namespace?: string): string {
+  const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  const scope = resource.namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+  return `${root}${scope}/${resource.plural}`;
+}
+
+/** Returns the path of one object, or of its subresource. */
+export function objectPath(resource: Resource, name: ObjectName, subresource?: string): string {
+  // An empty segment would address the whole collection, and DELETE would remove everything.
+  if (name.name === '' || (resource.namespaced && !name.namespace)) {
+    throw new TypeError(`${resource.kind} needs a name${resource.namespaced ? ' and a namespace' : ''}`);
+  }
+  const path = `${collectionPath(resource, name.namespace)}/${encodeURIComponent(name.name)}`;
+  return subresource === undefined ? path : `${path}/${subresource}`;
+}
+
+/** Returns `?a=1&b=2` of the values that are defined, or an empty string. */
+export function queryText(query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size === 0 ? '' : `?${search}`;
+}

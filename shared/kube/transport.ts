@@ -1,11 +1,63 @@
+import { Agent, type AgentOptions } from 'node:https';
 import { DEFAULT_CIPHERS } from 'node:tls';
 import { ShootFluxError } from '../errors.ts';
-import type { Turns } from '../turns.ts';
-import { type AnswerLimits, clusterLimits } from './answer-limits.ts';
-import type { CallGuard } from './call-guard.ts';
-import { CONNECT_MS, Pool } from './connect.ts';
+import type { Call } from './call-errors.ts';
+import { CONNECT_MS, expiry } from './call-limit.ts';
 import type { Connection } from './connection.ts';
-import type { Call } from './status-error.ts';
+import type { ClusterDownError, UnreachableError } from './errors.ts';
+
+/** How many bytes of an answer are read. An answer with more is refused while it arrives, before it is parsed. */
+export interface AnswerLimits {
+  /** One object, one item of a list, or one event of a watch. */
+  object: number;
+  /** A list that is read as a whole. */
+  list: number;
+  /** A list, or a page of one, that is read item by item. */
+  stream: number;
+  /** The answer to a call that failed. Of a longer one only the status counts. */
+  error: number;
+}
+
+const MIB = 1024 * 1024;
+
+/**
+ * The garden and seeds. etcd stores objects of up to 1.5 MiB; in JSON an API server writes `<`, `>` and `&` with six
+ * bytes, and projects write such texts.
+ */
+const clusterLimits: AnswerLimits = { object: 16 * MIB, list: 32 * MIB, stream: 64 * MIB, error: MIB / 4 };
+
+/**
+ * Shoots: their owners choose what aggregated APIs answer. 3 MiB are what an API server accepts as the body of a request.
+ */
+export const shootLimits: AnswerLimits = { object: 3 * MIB, list: 3 * MIB, stream: 64 * MIB, error: MIB / 16 };
+
+/**
+ * Stands before the calls to one cluster: refuses them while the cluster does not answer, and sees how they end.
+ * `shared/runtime/cluster-health.ts` is the one that all clients of a process share.
+ */
+export interface CallGuard {
+  /**
+   * Begins a call. Exactly one method of the result must be called.
+   * @param call for the sentence of the error, for example `GET secrets foo/bar`
+   * @throws ClusterDownError while the cluster is down
+   */
+  begin(call: string): GuardedCall;
+  /**
+   * Calls the listener when the cluster goes down, with a function that returns the error of a call. Returns a function
+   * that removes the listener.
+   */
+  onDown(listener: (errorOf: (call: string) => ClusterDownError) => void): () => void;
+}
+
+/** A call that was sent. */
+export interface GuardedCall {
+  /** The cluster has answered, with whatever status. */
+  answered(): void;
+  /** No connection, or no answer in time. Returns the error to throw instead if the cluster is down now. */
+  failed(error: UnreachableError): ClusterDownError | undefined;
+  /** The call ended for another reason, which says nothing about the cluster. */
+  dropped(): void;
+}
 
 /** A finished request, for metrics and benchmarks; a watch counts when its answer begins. */
 export interface RequestInfo {
@@ -24,19 +76,12 @@ export interface KubeClientOptions {
   name?: string;
   /** Shown in the API server's audit log; by convention `shoot-flux/<function>`. Default `shoot-flux`. */
   userAgent?: string;
-  /**
-   * Time limit of a call, and of a watch until its answer begins. Default 8 s: below the functions' 10 s. For a list
-   * that is read item by item it is the longest pause.
-   */
+  /** Time limit of a call, and of a watch until its answer begins. Default 8 s: below the functions' 10 s. */
   timeoutMs?: number;
   /** Time limit for TCP and TLS. Default 2 s. Clients made by `with` share connections, so there it has no effect. */
   connectTimeoutMs?: number;
   /** Default: the limits for the garden and seeds. */
   limits?: AnswerLimits;
-  /** Those whose answers arrive at the same time take turns. Default: the name. */
-  owner?: string;
-  /** Answers that are large take turns, so that many at once do not fill the memory. Default: no limit. */
-  largeAnswers?: Turns;
   /** Aborts every call, for example shortly before the function's time limit. */
   signal?: AbortSignal;
   onRequest?: (info: RequestInfo) => void;
@@ -64,8 +109,6 @@ export interface Request extends Call {
   maxBytes?: number;
   /** Reads the body of a successful answer; default: as JSON. May throw a SyntaxError. */
   read?: (body: AsyncIterable<Buffer>) => Promise<unknown>;
-  /** Reads an answer with too many parts for one turn of the event loop; default: an error. */
-  readLarge?: (json: Buffer) => Promise<unknown>;
 }
 
 /** Idle connections are closed after this time; load balancers drop them silently after minutes. */
@@ -89,7 +132,6 @@ export function createTransport(connection: Connection, options: KubeClientOptio
       ciphers: CIPHERS,
     },
     options.connectTimeoutMs ?? CONNECT_MS,
-    options.owner ?? options.name ?? server.host,
   );
   return { connection, server, agent, options };
 }
@@ -99,10 +141,61 @@ export function limitsOf({ options }: Transport): AnswerLimits {
   return options.limits ?? clusterLimits;
 }
 
+/** Returns the API server's name in messages. */
+export function serverName({ options, server }: Transport): string {
+  return options.name ?? server.host;
+}
+
 function serverUrl(server: string): URL {
   if (URL.canParse(server)) {
     const url = new URL(server);
     if (url.protocol === 'https:') return url;
   }
   throw new ShootFluxError('The address of an API server must be an https:// URL: tokens never travel over plain HTTP');
+}
+
+/** The code of the error when a connection was not made in time. Nothing was sent yet. */
+export const CONNECT_TIMEOUT = 'ConnectTimeout';
+
+/** A pool of TLS connections to one server. */
+class Pool extends Agent {
+  readonly #given: AgentOptions;
+  readonly #connectMs: number;
+
+  /** @param connectMs time limit for TCP and TLS: the system's own is minutes, and TLS has none */
+  constructor(options: AgentOptions, connectMs: number) {
+    super(options);
+    this.#given = options;
+    this.#connectMs = connectMs;
+  }
+
+  /**
+   * All connections of a pool lead to one server, so one name does. The default name contains the certificates, and is
+   * made and compared three times for each request.
+   */
+  override getName(): string {
+    return 'server';
+  }
+
+  override createConnection(...[options, callback]: Parameters<Agent['createConnection']>) {
+    const socket = super.createConnection(options, callback);
+    if (socket) {
+      const end = expiry(this.#connectMs, () => {
+        socket.destroy(Object.assign(new Error('no connection in time'), { code: CONNECT_TIMEOUT }));
+      });
+      socket.once('secureConnect', end);
+      socket.once('close', end);
+    }
+    return socket;
+  }
+
+  /** Returns a pool with the same options that keeps no connection. */
+  fresh(): Pool {
+    return new Pool({ ...this.#given, keepAlive: false, maxCachedSessions: 0 }, this.#connectMs);
+  }
+
+  /** Closes the connections that serve no request: after an outage they may be dead, and each would cost a time limit. */
+  dropIdle(): void {
+    for (const sockets of Object.values(this.freeSockets)) for (const socket of [...(sockets ?? [])]) socket.destroy();
+  }
 }

@@ -1,18 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { yieldToOthers } from '../event-loop.ts';
-import { answer, invalidAnswer, mostParts, tooManyBytes, tooManyParts } from './answer.ts';
-import { LARGE_ANSWER } from './answer-limits.ts';
+import { isRecord } from '../shapes.ts';
+import { answer, invalidAnswer, pieces, tooManyBytes } from './answer.ts';
+import { callText, statusError, unreachable } from './call-errors.ts';
 import { type CallLimit, withCallLimit } from './call-limit.ts';
 import type { WatchEvent } from './client.ts';
 import type { ClusterDownError } from './errors.ts';
 import { exchange } from './exchange.ts';
-import { createGrowingBytes } from './growing-bytes.ts';
-import { countParts } from './json-parts.ts';
-import { cutJson } from './read-large.ts';
-import { callText, statusError } from './status-error.ts';
 import { limitsOf, type Request, type Transport } from './transport.ts';
-import { unreachable } from './unreachable.ts';
-import { isRecord } from './valid-object.ts';
 
 /** What a watch sends: its `object` is not validated. */
 interface SentEvent {
@@ -28,7 +22,6 @@ export async function* watch(
   transport: Transport,
   request: Request,
   signal: AbortSignal,
-  onUnreadable?: (error: Error) => void,
 ): AsyncGenerator<SentEvent, void, undefined> {
   let response: IncomingMessage | undefined;
   let down: ClusterDownError | undefined;
@@ -42,15 +35,10 @@ export async function* watch(
     abort();
   });
   try {
-    response = await withCallLimit(transport.options, (limit) => begin(transport, request, limit), { signal });
-    for await (const line of lines(response, limitsOf(transport).object)) {
+    response = await withCallLimit(transport.options, (limit) => begin(transport, request, limit), signal);
+    for await (const line of lines(transport, request, response)) {
       if (stopped()) return;
-      if (line === undefined) throw tooManyBytes(request, transport, limitsOf(transport).object);
-      const readable = await withoutOversized(transport, request, line, onUnreadable);
-      if (readable === undefined) continue;
-      const event = watchEvent(request, readable);
-      if (readable.length > LARGE_ANSWER) await yieldToOthers();
-      yield event;
+      yield watchEvent(request, line);
     }
   } catch (error) {
     if (stopped()) return;
@@ -62,27 +50,9 @@ export async function* watch(
   }
 }
 
-/** Returns the JSON of an event; undefined when it is skipped. */
-async function withoutOversized(
-  transport: Transport,
-  request: Request,
-  line: Buffer,
-  onUnreadable?: (error: Error) => void,
-): Promise<Buffer | undefined> {
-  const { cut } = limitsOf(transport);
-  const most = mostParts(request, transport, onUnreadable);
-  if (countParts(line, most) <= most) return line;
-  const json = cut ? await cutJson(line, most, 1) : undefined;
-  if (json !== undefined) return Buffer.from(json);
-  const error = tooManyParts(request, transport, most);
-  if (onUnreadable === undefined) throw error;
-  onUnreadable(error);
-  return undefined;
-}
-
 async function begin(transport: Transport, request: Request, limit: CallLimit): Promise<IncomingMessage> {
   const response = await exchange(transport, request, limit);
-  return response.statusCode === 200 ? response : answer(transport, request, response, limit);
+  return response.statusCode === 200 ? response : answer(transport, request, response, limit.signal);
 }
 
 const types = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'] satisfies WatchEvent['type'][];
@@ -108,25 +78,25 @@ function parse(line: Buffer): unknown {
 
 const newline = 0x0a;
 
-/** Yields the lines of a byte stream, which may split them anywhere; undefined for a line that is too long. */
+/** Yields the lines of a watch, whose bytes may be split anywhere. */
 async function* lines(
+  transport: Transport,
+  request: Request,
   chunks: AsyncIterable<Buffer>,
-  longest: number,
-): AsyncGenerator<Buffer | undefined, void, undefined> {
-  const begun = createGrowingBytes();
+): AsyncGenerator<Buffer, void, undefined> {
+  const longest = limitsOf(transport).object;
+  const begun = pieces(longest, () => tooManyBytes(request, transport, longest));
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
       begun.add(chunk.subarray(start, end));
-      const line = begun.all();
-      begun.clear();
+      const line = begun.take();
       start = end + 1;
       if (!isBlank(line)) yield line;
     }
     begun.add(chunk.subarray(start));
-    if (begun.length > longest) yield undefined;
   }
-  const rest = begun.all();
+  const rest = begun.take();
   if (!isBlank(rest)) yield rest;
 }
 

@@ -1,5 +1,5 @@
-import type { CallGuard, GuardedCall } from '../kube/call-guard.ts';
 import { ClusterDownError, type UnreachableError } from '../kube/errors.ts';
+import type { CallGuard, GuardedCall } from '../kube/transport.ts';
 import { clusterName } from './cluster-name.ts';
 
 /** Whether a cluster answers. */

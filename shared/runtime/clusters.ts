@@ -1,8 +1,7 @@
 import { ShootFluxError } from '../errors.ts';
-import { type Connection, isSameConnection } from '../kube/connection.ts';
+import { type Connection, inCluster, isSameConnection } from '../kube/connection.ts';
 import { KubeError } from '../kube/errors.ts';
 import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
-import { inCluster } from '../kube/in-cluster.ts';
 import { kubeconfigFile } from '../kube/kubeconfig.ts';
 import { type ClusterHealth, createClusterHealth } from './cluster-health.ts';
 import { clusterName } from './cluster-name.ts';

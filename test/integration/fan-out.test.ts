@@ -125,20 +125,6 @@ test('asks for smaller pages when the Shoots of a page are larger than an answer
   expect(heard(garden.sent)).toEqual(names.map((name) => `shoot--foo--${name}`));
 });
 
-test('reaches the other Shoots when one of them has too many values to be read', async () => {
-  await using garden = await startGarden(definition, handler);
-  const names = createShoots(garden, 60);
-  // Members choose the metadata of their Shoots, too.
-  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a' };
-  const ownerReferences = Array.from({ length: 20_000 }, (_, index) => ({ ...owner, uid: `${index}` }));
-  const huge = shoot('s0007x');
-  Object.assign(huge.metadata, { ownerReferences });
-  garden.api.objects.create(huge);
-  await runAll(garden, [cause]);
-  expect(heard(garden.sent)).toEqual(names);
-  expect(garden.log.join()).toContain('more than 75000 values and keys');
-});
-
 test('continues with the Shoots that have not heard when the list has expired', async () => {
   await using garden = await startGarden(definition, short);
   const names = createShoots(garden, 300);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { statusError } from '../../shared/kube/call-errors.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import { statusError } from '../../shared/kube/status-error.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 

@@ -56,7 +56,7 @@ export async function readConfiguration(
   layers: Layers,
 ): Promise<Configuration | Obstacle> {
   const { previous, isBootstrapped } = controlPlane;
-  const config = oversizedShoot(run) ?? merge(layers);
+  const config = merge(layers);
   // The sync mode of an invalid or deleted configuration is unknown; the recorded one counts then.
   const recordedScope = updateScope(previous?.syncMode ?? 'Reconcile', isBootstrapped, previous);
   if (isBootstrapped && previous?.fromFluxConfig === true && layers.fluxConfig === undefined) {
@@ -114,14 +114,6 @@ export function withWrittenPolicy(controlPlane: ControlPlane, layers: ConfigInpu
   const deletionPolicy = writtenDeletionPolicy(layers);
   if (previous === undefined || deletionPolicy === undefined) return controlPlane;
   return { ...controlPlane, previous: { ...previous, deletionPolicy } };
-}
-
-/** What a Shoot has beyond the limit of an answer is unknown, and must not count as absent. */
-function oversizedShoot({ cluster }: Run): ConfigError | undefined {
-  const { name } = cluster.spec.shoot.metadata;
-  const message = 'has too many values to be read; make it smaller';
-  const issues = cluster.oversized?.map((path) => ({ object: `Shoot ${name}`, path, message }));
-  return issues && new ConfigError(issues);
 }
 
 function merge(layers: ConfigInputs): EffectiveConfig | ConfigError {

@@ -9,7 +9,7 @@ import { managedResourceNames as names } from '../../../shared/gardener/managed-
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { SYSTEM_NAMESPACES } from '../../../shared/kube/system-namespaces.ts';
+import { SYSTEM_NAMESPACES } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { layersHash } from '../plan/config-hash.ts';

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { shootLimits } from '../../../shared/kube/answer-limits.ts';
 import { AnswerTooLargeError } from '../../../shared/kube/errors.ts';
 import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { sendJson, startTlsServer } from '../../../shared/kube/testing.ts';
+import { shootLimits } from '../../../shared/kube/transport.ts';
 import { everyPage } from './pages.ts';
 
 /** A shoot with so many ConfigMaps of a size; its page tokens are numbers. `endless`: the list never ends. */

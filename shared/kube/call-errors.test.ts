@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { statusError } from './call-errors.ts';
 import { type Resource, resources } from './resource.ts';
-import { statusError } from './status-error.ts';
 
 const name = { namespace: 'garden-foo', name: 'flux-source' };
 const messageOf = (message: string, code = 403, resource: Resource = resources.secrets, details?: object) =>

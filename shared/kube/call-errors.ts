@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { cutText } from '../cut-text.ts';
-import { withoutStacks } from '../without-stacks.ts';
+import { ShootFluxError } from '../errors.ts';
+import { CALL_MS, CONNECT_MS, type Stop } from './call-limit.ts';
 import {
   AlreadyExistsError,
   ConflictError,
@@ -9,8 +10,10 @@ import {
   InvalidError,
   KubeError,
   NotFoundError,
+  UnreachableError,
 } from './errors.ts';
 import type { ObjectName, Resource } from './resource.ts';
+import { CONNECT_TIMEOUT, type Request, serverName, type Transport } from './transport.ts';
 
 /** A call, for messages. */
 export interface Call {
@@ -74,8 +77,7 @@ export function statusError(
   // absence; if it did, configured objects would be removed.
   const answered = status !== undefined || headers['audit-id'] !== undefined;
   const ErrorClass = answered ? errorClass(code, reason) : KubeError;
-  // Its stack says nothing, and was 2 % of what 10,000 Shoots at rest cost.
-  return withoutStacks(() => new ErrorClass(message, code, reason, options));
+  return new ErrorClass(message, code, reason, options);
 }
 
 function errorClass(code: number, reason: string): typeof KubeError {
@@ -148,4 +150,52 @@ function secondsOf(header = ''): number | undefined {
 
 function isStatus(body: unknown): body is Status {
   return typeof body === 'object' && body !== null && 'kind' in body && body.kind === 'Status';
+}
+
+const REMEDY = 'check the address, the network path and the certificate authority';
+
+/** Returns the error for a missing or incomplete answer. */
+export function unreachable(
+  transport: Transport,
+  request: Request,
+  error: unknown,
+  signal: AbortSignal,
+): ShootFluxError {
+  const { server, options } = transport;
+  if (error instanceof ShootFluxError) return error;
+  const stop: Stop | undefined = signal.aborted ? signal.reason : undefined;
+  if (stop?.by === 'down') return stop.error;
+  const seconds = (ms: number) => `${ms / 1000} s`;
+  const without = (what: string, reason?: string) => {
+    const details = [...(options.name === undefined ? [] : [server.host]), ...(reason === undefined ? [] : [reason])];
+    const suffix = details.length === 0 ? '' : ` (${details.join(', ')})`;
+    return `${callText(request)}: ${what} ${serverName(transport)}${suffix}`;
+  };
+  if (stop !== undefined && stop.by !== 'limit') {
+    return new UnreachableError(`${without('no answer from')} before the time limit of this run`, 0, 'Aborted');
+  }
+  if (stop !== undefined) {
+    return new UnreachableError(
+      `${without('no answer from')} within ${seconds(options.timeoutMs ?? CALL_MS)}`,
+      0,
+      'Timeout',
+    );
+  }
+  const code = (error as { code?: unknown } | undefined)?.code;
+  const reason = typeof code === 'string' ? code : 'NoAnswer';
+  if (reason === CONNECT_TIMEOUT) {
+    const limit = seconds(options.connectTimeoutMs ?? CONNECT_MS);
+    return new UnreachableError(`${without('no connection to')} within ${limit}: ${REMEDY}`, 0, reason);
+  }
+  // The HTTP parser's codes: headers of more than 16 KiB, broken chunks.
+  if (reason.startsWith('HPE_')) {
+    const sentence = `${without('no valid HTTP from', reason)}: check whether its address is that of an API server`;
+    return new UnreachableError(sentence, 0, 'InvalidAnswer');
+  }
+  // Nothing was sent: Node could not read a PEM text, or would not send the token.
+  if (reason.startsWith('ERR_OSSL_') || reason === 'ERR_INVALID_CHAR') {
+    const sentence = `${without('no request to', reason)}: check the certificate, key and token in its kubeconfig`;
+    return new UnreachableError(sentence, 0, reason);
+  }
+  return new UnreachableError(`${without('no answer from', reason)}: ${REMEDY}`, 0, reason);
 }
