@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTurns, turnsOf } from './turns.ts';
+import { createTurns } from './turns.ts';
 
 const never = new AbortController().signal;
 
@@ -55,22 +55,4 @@ test('a caller that stops as its turn begins takes nothing from the others', asy
   stop.abort('late');
   (await second)();
   expect(await third).toBeTypeOf('function');
-});
-
-test('owners get turns one after the other, however often one of them asks', async () => {
-  const turns = createTurns(1);
-  const order: string[] = [];
-  const end = await turns.take(never);
-  expect(turns.areWanted()).toBe(false);
-  const ask = async (owner: string) => {
-    const over = await turnsOf(owner, turns).take(never);
-    order.push(owner);
-    over();
-  };
-  const asked = ['a', 'a', 'a', 'b', 'a', 'c', 'b'].map(ask);
-  expect(turns.areWanted()).toBe(true);
-  end();
-  await Promise.all(asked);
-  expect(order.join('')).toBe('abcabaa');
-  expect(turns.areWanted()).toBe(false);
 });

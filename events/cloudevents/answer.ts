@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { cutText } from '../../shared/cut-text.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { cutText } from '../../shared/runtime/safe-text.ts';
 import { decodeEvent } from './decode.ts';
 import type { CloudEvent } from './event.ts';
 

@@ -7,7 +7,7 @@ import { type KubeObject, resources } from '../kube/resource.ts';
 import { shootLimits } from '../kube/transport.ts';
 import { attributed, currentActivity } from '../runtime/activity.ts';
 import type { Context } from '../runtime/context.ts';
-import { withLoggedDeletions } from '../runtime/logged-deletions.ts';
+import { withLoggedDeletions } from '../runtime/log.ts';
 
 interface Secret extends KubeObject {
   data?: Record<string, string>;

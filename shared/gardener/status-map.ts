@@ -1,8 +1,7 @@
 import { FLUX_STATUS, STATUS_OWNER } from '../config/project-config.ts';
-import { cutExactly } from '../cut-text.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { apiVersionOf, type KubeObject, type ObjectName, resources } from '../kube/resource.ts';
-import { safeText } from '../runtime/safe-text.ts';
+import { cutExactly, safeText } from '../runtime/safe-text.ts';
 import { fieldsOf } from '../shapes.ts';
 import { orRefused } from './creation-refused.ts';
 

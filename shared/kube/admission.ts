@@ -1,3 +1,5 @@
+import { isRecord } from '../shapes.ts';
+
 /** One operation of a JSON patch (RFC 6902); this product only adds. */
 export interface JsonPatchOperation {
   op: 'add';
@@ -56,11 +58,11 @@ export function readReview(text: string): ReadReview {
     // The parser's message quotes the body, and a Shoot may contain secrets.
     return { problem: 'The body is not JSON: post an AdmissionReview.' };
   }
-  if (!isObject(review) || review.apiVersion !== API_VERSION || review.kind !== KIND) {
+  if (!isRecord(review) || review.apiVersion !== API_VERSION || review.kind !== KIND) {
     return { problem: `The body is not an ${KIND} of ${API_VERSION}: list v1 in admissionReviewVersions.` };
   }
   const { request } = review;
-  if (!isObject(request)) return { problem: `The ${KIND} has no request: post one with a request.` };
+  if (!isRecord(request)) return { problem: `The ${KIND} has no request: post one with a request.` };
   const { uid, operation, namespace, name, object, oldObject } = request;
   if (typeof uid !== 'string' || uid === '')
     return { problem: 'request.uid is not a string: every request needs a uid.' };
@@ -107,8 +109,4 @@ function present(fields: Record<string, unknown>): Record<string, unknown> {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

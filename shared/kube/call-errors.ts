@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { cutText } from '../cut-text.ts';
 import { ShootFluxError } from '../errors.ts';
+import { cutText } from '../runtime/safe-text.ts';
 import { CALL_MS, CONNECT_MS, type Stop } from './call-limit.ts';
 import {
   AlreadyExistsError,

@@ -157,31 +157,15 @@ const version = { group: '', version: 'v1', plural: 'version', kind: 'Version', 
  * @throws UnreachableError
  */
 export async function probe(transport: Transport): Promise<void> {
+  const { onRequest: _, ...options } = transport.options;
+  const fresh = { ...transport, agent: transport.agent.fresh(), options };
+  const call = { method: 'GET', resource: version, path: '/version' };
   try {
-    await ask(transport);
+    const limits = { ...options, timeoutMs: PROBE_MS };
+    const response = await withCallLimit(limits, ({ signal }) => send(fresh, call, undefined, signal));
+    response.destroy();
   } catch (error) {
-    transport.options.onUnreachable?.(error);
+    options.onUnreachable?.(error);
     throw error;
   }
-}
-
-function ask(transport: Transport): Promise<void> {
-  const { agent, options } = transport;
-  const call = { method: 'GET', resource: version, path: '/version' };
-  return withCallLimit({ ...options, timeoutMs: PROBE_MS }, ({ signal }) => {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const outgoing = requestOf(transport, call, signal, {
-      agent: agent.fresh(),
-      signal,
-      headers: { 'user-agent': options.userAgent ?? 'shoot-flux' },
-    });
-    outgoing.on('response', (response) => {
-      response.destroy();
-      resolve();
-    });
-    outgoing.on('error', (error) => reject(unreachable(transport, call, error, signal)));
-    outgoing.on('close', () => reject(unreachable(transport, call, undefined, signal)));
-    outgoing.end();
-    return promise;
-  });
 }

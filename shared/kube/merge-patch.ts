@@ -1,12 +1,12 @@
-type Json = Record<string, unknown>;
+import { isRecord } from '../shapes.ts';
 
 /**
  * Returns the JSON merge patch (RFC 7386) that turns `live` into `wanted`: removed keys become `null`, lists are
  * replaced as a whole. Returns undefined when nothing differs.
  */
 export function mergeDiff(live: unknown, wanted: unknown): unknown {
-  if (!isObject(live) || !isObject(wanted)) return equal(live, wanted) ? undefined : withoutUndefined(wanted);
-  const patch: Json = {};
+  if (!isRecord(live) || !isRecord(wanted)) return equal(live, wanted) ? undefined : withoutUndefined(wanted);
+  const patch: Record<string, unknown> = {};
   for (const key of Object.keys(live)) if (wanted[key] === undefined) patch[key] = null;
   for (const [key, value] of Object.entries(wanted)) {
     if (value === undefined) continue;
@@ -14,10 +14,6 @@ export function mergeDiff(live: unknown, wanted: unknown): unknown {
     if (difference !== undefined) patch[key] = difference;
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function equal(one: unknown, other: unknown): boolean {

@@ -1,6 +1,7 @@
 import { ClusterDownError, type UnreachableError } from '../kube/errors.ts';
 import type { CallGuard, GuardedCall } from '../kube/transport.ts';
-import { clusterName } from './cluster-name.ts';
+import { clusterName } from './key.ts';
+import { sleep } from './sleep.ts';
 
 /** Whether a cluster answers. */
 export interface ClusterStatus {
@@ -70,8 +71,6 @@ interface State {
   probeAt: number;
   probes: number;
   isProbing: boolean;
-  /** Called when the cluster goes down or comes back. */
-  listeners: Set<() => void>;
 }
 
 /** Creates the health of all clusters of a process; all are up until their calls fail. */
@@ -86,7 +85,7 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
     if (known !== undefined) return known;
     const never = Number.NEGATIVE_INFINITY;
     const fresh = { failures: 0, answeredAt: never, failedAt: never, probeAt: 0, probes: 0, isProbing: false };
-    const state: State = { cluster, isUp: true, since: new Date(), ...fresh, listeners: new Set() };
+    const state: State = { cluster, isUp: true, since: new Date(), ...fresh };
     states.set(cluster, state);
     return state;
   };
@@ -96,7 +95,6 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
     state.since = new Date();
     if (problem === undefined) delete state.problem;
     else state.problem = problem;
-    for (const listener of [...state.listeners]) listener();
     for (const listener of [...listeners]) listener(state.cluster, state.isUp);
   };
 
@@ -133,6 +131,19 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
     if (state.isUp && state.failures >= most) down(state, error.reason);
   };
 
+  const onChange: ClusterHealth['onChange'] = (listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+
+  /** Resolves when the cluster goes down or comes back, when the signal aborts, or after the time of a probe. */
+  const untilChange = async (cluster: string, signal: AbortSignal) => {
+    const ended = new AbortController();
+    const unsubscribe = onChange((changed) => changed === cluster && ended.abort());
+    await sleep(probeMs[0], AbortSignal.any([signal, ended.signal]));
+    unsubscribe();
+  };
+
   const mayProbe = (state: State) => suspect === undefined && !state.isProbing && now() >= state.probeAt;
 
   const begin = (state: State, call: string): GuardedCall => {
@@ -167,13 +178,10 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
 
   return {
     isUp: (cluster) => states.get(cluster)?.isUp !== false,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    onChange,
     async untilUp(cluster, signal) {
       const state = stateOf(cluster);
-      while (!state.isUp && !signal.aborted && !mayProbe(state)) await untilChange(state, signal, probeMs[0]);
+      while (!state.isUp && !signal.aborted && !mayProbe(state)) await untilChange(cluster, signal);
     },
     status: () =>
       [...states.values()].map(({ cluster, isUp, since, problem }) => ({
@@ -184,13 +192,10 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
       const state = stateOf(cluster);
       return {
         begin: (call) => begin(state, call),
-        onDown(listener) {
-          const ifDown = () => {
-            if (!state.isUp) listener((call) => downError(state, call));
-          };
-          state.listeners.add(ifDown);
-          return () => void state.listeners.delete(ifDown);
-        },
+        onDown: (listener) =>
+          onChange((changed, isUp) => {
+            if (changed === cluster && !isUp) listener((call) => downError(state, call));
+          }),
       };
     },
     attachProber(prober) {
@@ -208,21 +213,6 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
     },
     now,
   };
-}
-
-/** Resolves when the cluster goes down or comes back, when the signal aborts, or after the time. */
-function untilChange(state: State, signal: AbortSignal, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const done = () => {
-    clearTimeout(timer);
-    state.listeners.delete(done);
-    signal.removeEventListener('abort', done);
-    resolve();
-  };
-  const timer = setTimeout(done, ms);
-  state.listeners.add(done);
-  signal.addEventListener('abort', done);
-  return promise;
 }
 
 function downError({ cluster, since, problem }: State, call: string): ClusterDownError {

@@ -4,7 +4,7 @@ import { KubeError } from '../kube/errors.ts';
 import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
 import { kubeconfigFile } from '../kube/kubeconfig.ts';
 import { type ClusterHealth, createClusterHealth } from './cluster-health.ts';
-import { clusterName } from './cluster-name.ts';
+import { clusterName } from './key.ts';
 
 /** Returns the connection to a cluster that this deployment serves: `garden` or a seed's name. */
 export type ClusterCredentials = (cluster: string) => Promise<Connection>;

@@ -11,6 +11,11 @@ export interface ReconcileKey {
 /** The garden's cluster name in keys and credentials. */
 export const GARDEN = 'garden';
 
+/** Returns the name of a cluster in sentences: `the garden` or `seed foo`. */
+export function clusterName(cluster: string): string {
+  return cluster === GARDEN ? 'the garden' : `seed ${cluster}`;
+}
+
 /** Returns the key on one line, for logs and maps. Kubernetes names have no `/`, so the text is unambiguous. */
 export function keyText(key: ReconcileKey): string {
   return `${key.cluster}/${key.namespace}/${key.name}`;

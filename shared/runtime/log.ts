@@ -1,3 +1,6 @@
+import type { DeleteOptions, KubeClient } from '../kube/client.ts';
+import type { ObjectName, Resource } from '../kube/resource.ts';
+
 /** The fields of a log line: names, numbers and flags. The type excludes objects, so none is logged by accident. */
 export type LogFields = Record<string, string | number | boolean | undefined>;
 
@@ -36,4 +39,21 @@ export function createLog(
     error: line('error'),
     with: (fields) => createLog(level, write, { ...base, ...fields }),
   };
+}
+
+/**
+ * Returns a client that logs each object that it deletes, with the reason. An object that did not exist any more is not
+ * logged.
+ * @param cluster `garden`, the name of a seed, or `shoot`
+ */
+export function withLoggedDeletions<T extends KubeClient>(client: T, cluster: string, log: Log): T {
+  const deleted = async (resource: Resource, name: ObjectName, options: DeleteOptions) => {
+    const existed = await client.delete(resource, name, options);
+    if (existed) {
+      const object = [resource.kind, [name.namespace, name.name].filter(Boolean).join('/')].join(' ');
+      log.info('object deleted', { cluster, object, reason: options.reason });
+    }
+    return existed;
+  };
+  return { ...client, delete: deleted };
 }

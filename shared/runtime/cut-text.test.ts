@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cutText } from './cut-text.ts';
+import { cutText } from './safe-text.ts';
 
 test('keeps a short text', () => {
   expect(cutText('a b', 3)).toBe('a b');

@@ -2,8 +2,7 @@ import { startCluster } from '@shoot-flux/landscape/cluster';
 import { expect, it } from 'vitest';
 import { createKubeClient } from '../kube/http-client.ts';
 import { resources } from '../kube/resource.ts';
-import { createLog } from './log.ts';
-import { withLoggedDeletions } from './logged-deletions.ts';
+import { createLog, withLoggedDeletions } from './log.ts';
 
 it('a deletion is logged with its reason, once, and the reason stays in this process', async () => {
   const { connection, api, stop } = await startCluster();
