@@ -4,7 +4,7 @@ import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/k
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
 import { eventOf, type Notice } from './notice.ts';
-import type { Operation } from './operation.ts';
+import type { Operation } from './pairs.ts';
 
 /** The field manager of everything that this function writes. */
 export const fieldManager = 'shoot-flux-keys';

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
-import { hostPattern, sshHost } from '../../shared/ssh/host.ts';
-import { hostKeyLine } from '../../shared/ssh/known-hosts.ts';
+import { hostKeyLine, hostPattern, sshHost } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, publicLine } from '../../shared/ssh/public-key.ts';
-import { FINGERPRINT, PUBLIC_KEY, TRUSTED_HOST_KEY } from './annotations.ts';
 import { type Decision, decide } from './decide.ts';
+import { generateIdentity, readIdentity } from './identity.ts';
+import { publishedHostKeys } from './published-host-keys.ts';
 import type { Situation } from './situation.ts';
-import { readIdentity } from './ssh/identity.ts';
-import { generateIdentity } from './ssh/key-pair.ts';
-import { publishedHostKeys } from './ssh/published-host-keys.ts';
+import { FINGERPRINT, PUBLIC_KEY, TRUSTED_HOST_KEY } from './situation.ts';
 
 const identity = await generateIdentity('ed25519');
 const another = await generateIdentity('ed25519');

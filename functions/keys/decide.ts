@@ -1,12 +1,18 @@
 import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/config/project-config.ts';
-import { hostPattern, type SshHost, sshHost } from '../../shared/ssh/host.ts';
-import { hostKeyLine, hostKeys, knownHostsSizeProblem } from '../../shared/ssh/known-hosts.ts';
+import {
+  hostKeyLine,
+  hostKeys,
+  hostPattern,
+  knownHostsSizeProblem,
+  type SshHost,
+  sshHost,
+} from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, type PublicKey } from '../../shared/ssh/public-key.ts';
-import { TRUSTED_HOST_KEY } from './annotations.ts';
 import { type Notice, normal, warning } from './notice.ts';
 import { decideKeyPairs, invalidSecret } from './pairs.ts';
+import { publishedHostKeys } from './published-host-keys.ts';
 import type { Need, Situation } from './situation.ts';
-import { publishedHostKeys } from './ssh/published-host-keys.ts';
+import { TRUSTED_HOST_KEY } from './situation.ts';
 
 /** The fields of the Secret to write; `null` removes one. */
 export interface SecretChange {

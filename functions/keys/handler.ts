@@ -18,17 +18,17 @@ import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { sshHost } from '../../shared/ssh/host.ts';
+import { sshHost } from '../../shared/ssh/known-hosts.ts';
 import { type ConfigMap, isOperationStillRequested, type Run, removeOperation, report } from './config-map.ts';
 import { missingCredentials } from './credentials.ts';
 import { type Decision, decide } from './decide.ts';
+import { generateIdentity } from './identity.ts';
 import { isTrustOnFirstUse, type Notice, warning } from './notice.ts';
-import { operationOf, operationRefused } from './operation.ts';
+import { operationOf, operationRefused } from './pairs.ts';
+import { type ScanPolicy, scanPolicy } from './scan-policy.ts';
 import { contentOf, findSecret, type SourceSecret, writeSecret } from './secret.ts';
 import type { Need, Situation } from './situation.ts';
-import { generateIdentity } from './ssh/key-pair.ts';
-import { scanHostKey } from './ssh/scan-host-key.ts';
-import { type ScanPolicy, scanPolicy } from './ssh/scan-policy.ts';
+import { scanHostKey } from './threaded-scan.ts';
 
 const ATTEMPTS = 5;
 

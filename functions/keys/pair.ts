@@ -1,7 +1,7 @@
 import { NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/config/project-config.ts';
 import { type PublicKey, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
+import { readIdentity } from './identity.ts';
 import type { Situation } from './situation.ts';
-import { readIdentity } from './ssh/identity.ts';
 
 /** The keys in the Secret's data that hold one key pair. */
 export interface PairNames {

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
-import { sshHost } from '../../shared/ssh/host.ts';
-import { hostKeyLine } from '../../shared/ssh/known-hosts.ts';
+import { hostKeyLine, sshHost } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, publicLine } from '../../shared/ssh/public-key.ts';
 import { type Decision, decide } from './decide.ts';
-import { ROTATE_COMPLETE, ROTATE_START } from './operation.ts';
+import { generateIdentity, readIdentity } from './identity.ts';
 import { keyComment } from './pair.ts';
+import { operationOf, ROTATE_COMPLETE, ROTATE_START } from './pairs.ts';
 import type { Situation } from './situation.ts';
-import { readIdentity } from './ssh/identity.ts';
-import { generateIdentity } from './ssh/key-pair.ts';
 
 const [first, second, third, rsa] = await Promise.all(
   (['ed25519', 'ed25519', 'ed25519', 'rsa'] as const).map(async (type) => {
@@ -269,4 +267,27 @@ test.each([
   ['own-name', 'my landscape\n', 'shoot-flux/my-landscape/own-name'],
 ])('gives the key of namespace %s in landscape %j the comment %s', (namespace, landscape, comment) => {
   expect(keyComment(namespace, landscape)).toBe(comment);
+});
+
+test.each([
+  [undefined, undefined],
+  [{}, undefined],
+  [{ 'gardener.cloud/operation': 'rotate-ssh-keypair-start' }, 'rotate-ssh-keypair-start'],
+  [{ 'gardener.cloud/operation': 'rotate-ssh-keypair-complete' }, 'rotate-ssh-keypair-complete'],
+])('reads %j as operation %s', (annotations, operation) => {
+  expect(operationOf('garden-foo', annotations)).toEqual(
+    operation === undefined ? { notices: [] } : { operation, notices: [] },
+  );
+});
+
+test.each(['rotate-ssh-keypair', 'reconcile', ''])('reports %j as unknown and leaves it there', (value) => {
+  const { operation, notices } = operationOf('garden-foo', { 'gardener.cloud/operation': value });
+  expect(operation).toBeUndefined();
+  expect(notices).toEqual([
+    {
+      type: 'Warning',
+      reason: 'UnknownOperation',
+      message: `ConfigMap garden-foo/flux-config: annotation gardener.cloud/operation has the unknown value ${JSON.stringify(value)}; use rotate-ssh-keypair-start or rotate-ssh-keypair-complete.`,
+    },
+  ]);
 });

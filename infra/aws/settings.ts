@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { scanEntryProblem } from '../../functions/keys/ssh/scan-policy.ts';
+import { scanEntryProblem } from '../../functions/keys/scan-policy.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
 import type { Landscape } from '../../shared/config/types.ts';
 import { asObject } from '../../shared/config/values.ts';

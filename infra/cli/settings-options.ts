@@ -1,4 +1,4 @@
-import { scanEntryProblem } from '../../functions/keys/ssh/scan-policy.ts';
+import { scanEntryProblem } from '../../functions/keys/scan-policy.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
 import { distributionAt } from '../../shared/flux/distribution.ts';
 import type { HostKeyScan, Settings } from '../../shared/runtime/context.ts';

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { ConfigError, type ConfigIssue } from '../errors.ts';
-import { sshHost } from '../ssh/host.ts';
-import { hostKeys, hostsProblem, knownHostsSizeProblem } from '../ssh/known-hosts.ts';
+import { hostKeys, hostsProblem, knownHostsSizeProblem, sshHost } from '../ssh/known-hosts.ts';
 import { parsePublicLine } from '../ssh/public-key.ts';
 import {
   type Check,

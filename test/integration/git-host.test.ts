@@ -4,14 +4,12 @@ import { createGitClient } from '@shoot-flux/landscape/flux';
 import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
 import { createGitUser, type GitUser, hasSsh } from '@shoot-flux/landscape/git/user';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readIdentity } from '../../functions/keys/ssh/identity.ts';
-import { generateIdentity } from '../../functions/keys/ssh/key-pair.ts';
-import { scanHostKey } from '../../functions/keys/ssh/scan-host-key.ts';
-import { scanPolicy } from '../../functions/keys/ssh/scan-policy.ts';
-import { sshHost } from '../../shared/ssh/host.ts';
-import { hostKeyLine } from '../../shared/ssh/known-hosts.ts';
+import { generateIdentity, readIdentity } from '../../functions/keys/identity.ts';
+import { openSshPrivateKey } from '../../functions/keys/openssh-key.testing.ts';
+import { scanPolicy } from '../../functions/keys/scan-policy.ts';
+import { scanHostKey } from '../../functions/keys/threaded-scan.ts';
+import { hostKeyLine, sshHost } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, type PublicKey, publicLine } from '../../shared/ssh/public-key.ts';
-import { openSshPrivateKey } from '../../shared/ssh/testing.ts';
 
 /** The servers of these tests listen on the loopback address. */
 const policy = scanPolicy({ mode: 'on', allow: ['127.0.0.0/8'], deny: [] });

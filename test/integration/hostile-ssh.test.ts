@@ -1,13 +1,10 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startGitServer } from '@shoot-flux/landscape/git';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { presentedKey } from '../../functions/keys/ssh/handshake.ts';
-import { scanHostKey } from '../../functions/keys/ssh/scan-host-key.ts';
-import { scanPolicy } from '../../functions/keys/ssh/scan-policy.ts';
-import { keyPresentedTo } from '../../functions/keys/ssh/threaded-handshake.ts';
-import { sshString } from '../../shared/ssh/wire.ts';
+import { scanPolicy } from '../../functions/keys/scan-policy.ts';
+import { keyPresentedTo, scanHostKey } from '../../functions/keys/threaded-scan.ts';
+import { sshString } from '../../shared/ssh/public-key.ts';
 import { startDnsServer } from './dns-server.ts';
 
 const policy = scanPolicy({ mode: 'on', allow: ['127.0.0.1'], deny: [] });
@@ -102,106 +99,38 @@ function endless(socket: Socket, chunk: Uint8Array | string): void {
   write();
 }
 
-function drip(socket: Socket, text: Uint8Array): void {
-  let at = 0;
-  const timer = setInterval(() => socket.write(text.subarray(at, ++at)), 5);
-  socket.on('close', () => clearInterval(timer));
-}
-
 const largePrime = packet(Buffer.concat([Buffer.from([31]), sshString(Buffer.alloc(16_000, 0x7f)), sshString('\x02')]));
 
 const servers: Record<string, (socket: Socket) => void> = {
   'closes at once': (socket) => socket.destroy(),
   'says nothing': () => {},
   'writes lines without end': (socket) => endless(socket, `${'x'.repeat(1000)}\r\n`),
-  'writes a line without end': (socket) => endless(socket, 'x'.repeat(16_000)),
-  'drips its version byte by byte': (socket) => drip(socket, Buffer.from(`SSH-2.0-${'a'.repeat(100_000)}`)),
-  'has control characters in its version': (socket) =>
-    socket.write('SSH-2.0-\0\x1b[31m\x07\x7f\u2028\r\n').valueOf() && socket.write(kexInit()),
-  'speaks HTTP': (socket) => socket.end('HTTP/1.1 200 OK\r\n\r\nhello'),
-  'speaks SSH 1': (socket) => socket.write('SSH-1.5-old\r\n'),
   'announces a packet of four gigabytes': (socket) => socket.write('SSH-2.0-x\r\n\xff\xff\xff\xff', 'latin1'),
-  'announces a packet of no bytes': (socket) => socket.write('SSH-2.0-x\r\n\0\0\0\0\0\0\0\0', 'latin1'),
-  'sends packets of garbage without end': (socket) => {
-    socket.write('SSH-2.0-x\r\n');
-    endless(socket, packet(Buffer.alloc(30_000, 2)));
-  },
   'sends its algorithms without end': (socket) => {
     socket.write('SSH-2.0-x\r\n');
     endless(socket, kexInit());
   },
-  'offers ten thousand algorithms': exchange({ kex: Array(5000).fill('a').join(',') }, () => {}),
   'offers only group exchange, with a prime of 128,000 bits': exchange(
     { kex: 'diffie-hellman-group-exchange-sha256' },
     (socket) => socket.write(largePrime),
   ),
-  'offers only a large group': exchange({ kex: 'diffie-hellman-group18-sha512' }, () => {}),
-  'offers only DSA': exchange({ hostKey: 'ssh-dss' }, () => {}),
-  'disconnects in the middle of the key exchange': exchange({}, (socket) => socket.destroy()),
   'presents a host key that it does not hold': exchange({}, (socket) =>
     socket.write(reply(ed25519, signature('ssh-ed25519'))),
-  ),
-  'presents a host key of 30 KB': exchange(rsaOffer, (socket) =>
-    socket.write(reply(rsaKey(3, 30_000), signature('rsa-sha2-512', 512))),
-  ),
-  'presents a host key of a megabyte': exchange(rsaOffer, (socket) =>
-    socket.write(reply(rsaKey(3, 1024 * 1024), signature('rsa-sha2-512', 512))),
   ),
   'presents an RSA key with a huge exponent': exchange(rsaOffer, (socket) =>
     socket.write(reply(rsaKey(2000, 2000), signature('rsa-sha2-512', 2000))),
   ),
-  'presents another type of key than it has offered': exchange({}, (socket) =>
-    socket.write(reply(rsaKey(3, 256), signature('rsa-sha2-512', 256))),
+  'presents a host key of a megabyte': exchange(rsaOffer, (socket) =>
+    socket.write(reply(rsaKey(3, 1024 * 1024), signature('rsa-sha2-512', 512))),
   ),
   'presents an empty host key': exchange({}, (socket) => socket.write(reply(Buffer.alloc(0), Buffer.alloc(0)))),
-  'skips the key exchange': exchange({}, (socket) => socket.write(packet(Buffer.from([21])))),
-  'claims success at once': exchange({}, (socket) => socket.write(packet(Buffer.from([52])))),
 };
 
-test.each(Object.entries(servers))(
-  'a server that %s blocks nothing, is left in time, and gives no key',
-  async (_, serve) => {
-    await using server = await hostile(serve);
-    let longestBlock = 0;
-    let last = performance.now();
-    const ticks = setInterval(() => {
-      longestBlock = Math.max(longestBlock, performance.now() - last);
-      last = performance.now();
-    }, 5);
-    const before = performance.now();
-    expect(await presentedKey('127.0.0.1', server.port, AbortSignal.timeout(400))).toBeUndefined();
-    const duration = performance.now() - before;
-    clearInterval(ticks);
-    expect(server.connections).toBe(1);
-    // The group exchange blocked for seven seconds.
-    expect(duration).toBeLessThan(6000);
-    expect(longestBlock).toBeLessThan(6000);
-    await expect.poll(() => server.open.size).toBe(0);
-  },
-);
-
-test('any bytes after a version give no key, and end the connection', async () => {
-  const valid = Buffer.concat([kexInit(), reply(ed25519, signature('ssh-ed25519'))]);
-  const change = fc.tuple(fc.nat(valid.length - 1), fc.nat(255));
-  const mutation = fc.tuple(
-    fc.array(change, { maxLength: 12 }),
-    fc.nat(valid.length),
-    fc.uint8Array({ maxLength: 60 }),
-  );
-  const samples = fc.sample(mutation, { seed: 20_261_122, numRuns: 150 });
-  const verdicts = await Promise.all(
-    samples.map(async ([changes, cut, more]) => {
-      const bytes = Buffer.from(valid);
-      for (const [at, value] of changes) bytes[at] = value;
-      await using server = await hostile((socket) => {
-        socket.write('SSH-2.0-fuzz\r\n');
-        socket.write(Buffer.concat([bytes.subarray(0, cut), more, bytes.subarray(cut)]));
-      });
-      return presentedKey('127.0.0.1', server.port, AbortSignal.timeout(1500));
-    }),
-  );
-  expect(verdicts).toHaveLength(150);
-  expect(verdicts.filter((verdict) => verdict !== undefined)).toEqual([]);
+test.each(Object.entries(servers))('a server that %s is left in time, and gives no key', async (_, serve) => {
+  await using server = await hostile(serve);
+  expect(await keyPresentedTo('127.0.0.1', server.port, AbortSignal.timeout(3000))).toBeUndefined();
+  expect(server.connections).toBe(1);
+  await expect.poll(() => server.open.size).toBe(0);
 });
 
 test.each(['closes at once', 'says nothing', 'writes lines without end', 'presents a host key that it does not hold'])(
@@ -221,7 +150,7 @@ test.each(['closes at once', 'says nothing', 'writes lines without end', 'presen
 test('a handshake that never ends is killed at its limit, and holds up nothing meanwhile', async () => {
   const endless = new URL('data:text/javascript,for(;;);');
   const handshakes = Array.from({ length: 6 }, () =>
-    keyPresentedTo('127.0.0.1', 1, AbortSignal.timeout(1000), 1000, endless),
+    keyPresentedTo('127.0.0.1', 1, AbortSignal.timeout(1000), endless),
   );
   let ticks = 0;
   const timer = setInterval(() => ticks++, 20);
@@ -236,9 +165,9 @@ test('handshakes that never end give their threads to one that waits', async () 
     `data:text/javascript,import { parentPort } from 'node:worker_threads'; parentPort.postMessage(Buffer.from('${ed25519.toString('base64')}', 'base64'));`,
   );
   const stop = new AbortController();
-  const handshakes = Array.from({ length: 8 }, () => keyPresentedTo('127.0.0.1', 1, stop.signal, 60_000, endless));
+  const handshakes = Array.from({ length: 8 }, () => keyPresentedTo('127.0.0.1', 1, stop.signal, endless));
   // Eight hold the four threads twice; without an end to their turns, this one would never get a thread.
-  expect(await keyPresentedTo('127.0.0.1', 1, AbortSignal.timeout(30_000), 60_000, short)).toBeDefined();
+  expect(await keyPresentedTo('127.0.0.1', 1, AbortSignal.timeout(30_000), short)).toBeDefined();
   stop.abort();
   expect(await Promise.all(handshakes)).toEqual(Array(8).fill(undefined));
 });

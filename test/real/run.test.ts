@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { generateIdentity } from '../../functions/keys/ssh/key-pair.ts';
+import { generateIdentity } from '../../functions/keys/identity.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { testDistribution } from '../made-distribution.ts';
 import { creating, eventually, PROJECT, SEED, type Stage, startStage } from '../scenarios/stage.ts';

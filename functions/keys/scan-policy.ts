@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
-import type { HostKeyScan } from '../../../shared/runtime/context.ts';
+import type { HostKeyScan } from '../../shared/runtime/context.ts';
 
 /** Decides which addresses may be scanned. */
 export interface ScanPolicy {

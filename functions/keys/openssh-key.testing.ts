@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
-import { sshString } from './wire.ts';
+import { sshString } from '../../shared/ssh/public-key.ts';
 
 /**
  * Returns an Ed25519 key in the OpenSSH format: Flux reads PKCS#8, OpenSSH only since version 9.6. Other keys are

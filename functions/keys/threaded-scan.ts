@@ -1,11 +1,15 @@
 import { Resolver } from 'node:dns/promises';
+import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RetryableError } from '../../../shared/errors.ts';
-import { hostPattern, type SshHost } from '../../../shared/ssh/host.ts';
-import type { PublicKey } from '../../../shared/ssh/public-key.ts';
+import { Worker } from 'node:worker_threads';
+import { RetryableError } from '../../shared/errors.ts';
+import { hostPattern, type SshHost } from '../../shared/ssh/known-hosts.ts';
+import { type PublicKey, publicKeyOf } from '../../shared/ssh/public-key.ts';
+import { createTurns } from '../../shared/turns.ts';
+import { type HandshakeRequest, presentedKey } from './host-key-thread.ts';
+import { publicKeyProblem } from './identity.ts';
 import type { ScanPolicy } from './scan-policy.ts';
-import { keyPresentedTo } from './threaded-handshake.ts';
 
 /** Long enough for a slow server, short enough for a function with a limit of ten seconds. */
 const TIMEOUT_MS = 5_000;
@@ -39,19 +43,19 @@ export async function scanHostKey(host: SshHost, options: ScanOptions): Promise<
 }
 
 async function scan(
-  host: SshHost,
-  { policy, dnsServers, timeoutMs = TIMEOUT_MS }: ScanOptions,
+  { host, port }: SshHost,
+  { policy, dnsServers }: ScanOptions,
   limit: AbortSignal,
 ): Promise<PublicKey | undefined> {
-  const addresses = await addressesOf(host.host, limit, dnsServers);
+  const addresses = await addressesOf(host, limit, dnsServers);
   // One address that is not permitted excludes the name: it could be contacted by whatever connects next.
-  if (!addresses.every((address) => policy.permits(host.host, address))) return undefined;
+  if (!addresses.every((address) => policy.permits(host, address))) return undefined;
   const [first, ...others] = addresses;
   // The first of each family: an address of one family may be out of reach from here.
   const second = others.find((address) => address.includes(':') !== first?.includes(':'));
   for (const address of [first, second]) {
     if (address === undefined || limit.aborted) continue;
-    const key = await keyPresentedTo(address, host.port, limit, timeoutMs);
+    const key = await keyPresentedTo(address, port, limit);
     if (key !== undefined) return key;
   }
   return undefined;
@@ -79,5 +83,69 @@ async function addressesOf(host: string, signal: AbortSignal, servers?: string[]
       .slice(0, MOST_ADDRESSES + 1);
   } finally {
     signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Each thread takes about 10 MB. */
+const threads = createTurns(4);
+
+/** After this time a handshake gives its thread to one that waits: with servers that answer, it takes a tenth of it. */
+const TURN_MS = 1000;
+
+const MEMORY_MB = 48;
+
+const PROGRAM = new URL('./host-key-thread.ts', import.meta.url);
+
+/**
+ * Returns the key that a server presents to a thread of its own, which is killed when `signal` aborts: whatever the
+ * server finds to hold it up or to fill its memory costs nobody else anything. In a bundle for Lambda, where nothing
+ * else runs and the platform ends the run, there is no thread.
+ * @param program another program for the thread, for tests
+ */
+export async function keyPresentedTo(
+  address: string,
+  port: number,
+  signal: AbortSignal,
+  program = PROGRAM,
+): Promise<PublicKey | undefined> {
+  if (program === PROGRAM && !existsSync(program)) return acceptableKey(await presentedKey(address, port, signal));
+  const end = await threads.take(signal).catch(() => undefined);
+  if (end === undefined) return undefined;
+  try {
+    return acceptableKey(await messageOf(program, { hostKeyOf: { address, port } }, signal));
+  } finally {
+    end();
+  }
+}
+
+async function messageOf(
+  program: URL,
+  workerData: HandshakeRequest,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  const resourceLimits = { maxOldGenerationSizeMb: MEMORY_MB };
+  const worker = new Worker(program, { workerData, name: 'SSH', resourceLimits, stdout: true, stderr: true });
+  const { promise, resolve } = Promise.withResolvers<Uint8Array | undefined>();
+  const fail = () => resolve(undefined);
+  const turn = setInterval(() => threads.areWanted() && fail(), TURN_MS);
+  if (signal.aborted) fail();
+  signal.addEventListener('abort', fail, { once: true });
+  worker.on('message', resolve).on('error', fail).on('exit', fail);
+  try {
+    return await promise;
+  } finally {
+    clearInterval(turn);
+    signal.removeEventListener('abort', fail);
+    await worker.terminate();
+  }
+}
+
+/** Returns the key if its type and size are such that Flux accepts it. */
+function acceptableKey(bytes: Uint8Array | undefined): PublicKey | undefined {
+  try {
+    const key = bytes && publicKeyOf(Buffer.from(bytes));
+    return key && publicKeyProblem(key) === undefined ? key : undefined;
+  } catch {
+    return undefined;
   }
 }

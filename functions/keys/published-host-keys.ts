@@ -1,5 +1,5 @@
-import { hostPattern, type SshHost } from '../../../shared/ssh/host.ts';
-import { type PublicKey, parsePublicLine } from '../../../shared/ssh/public-key.ts';
+import { hostPattern, type SshHost } from '../../shared/ssh/known-hosts.ts';
+import { type PublicKey, parsePublicLine } from '../../shared/ssh/public-key.ts';
 
 /**
  * Host keys that the operators of well-known hosts publish, by the host's name in known_hosts. The test next to this

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { expect, test } from 'vitest';
-import { fingerprint, parsePublicLine, publicLine } from '../../../shared/ssh/public-key.ts';
-import { openSshPrivateKey } from '../../../shared/ssh/testing.ts';
-import { readIdentity } from './identity.ts';
-import { generateIdentity } from './key-pair.ts';
+import { fingerprint, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
+import { generateIdentity, readIdentity } from './identity.ts';
+import { openSshPrivateKey } from './openssh-key.testing.ts';
 
 const passphrase = 'correct horse';
 const pkcs8 = { type: 'pkcs8', format: 'pem' } as const;
@@ -122,4 +122,19 @@ test.each(Object.entries(bad))('rejects %s without quoting it', (_, pem) => {
   expect(read).toEqual({ problem: expect.any(String) });
   for (const line of pem.split('\n').filter((text) => text.length > 20 && !text.startsWith('-----')))
     expect(JSON.stringify(read)).not.toContain(line);
+});
+
+test('generates at most two RSA keys at a time, so that names are resolved and other keys are generated meanwhile', async () => {
+  const isOver = new AbortController();
+  const first = [generateIdentity('rsa'), generateIdentity('rsa')];
+  let ready = 0;
+  for (const key of first) void key.then(() => ready++);
+  const others = Array.from({ length: 10 }, () => generateIdentity('rsa', isOver.signal));
+  const refused = Promise.allSettled(others);
+  await lookup('localhost');
+  expect(await generateIdentity('ed25519')).toContain('PRIVATE KEY');
+  // Those that wait for their turn end with their runs.
+  isOver.abort(new Error('the run is over'));
+  expect((await refused).filter(({ status }) => status === 'rejected').length + ready).toBeGreaterThanOrEqual(10);
+  expect(await Promise.all(first)).toEqual([expect.stringContaining('PRIVATE KEY'), expect.anything()]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { sshHost } from '../../../shared/ssh/host.ts';
-import { fingerprint } from '../../../shared/ssh/public-key.ts';
+import { sshHost } from '../../shared/ssh/known-hosts.ts';
+import { fingerprint } from '../../shared/ssh/public-key.ts';
 import { publishedHostKeys, wellKnownHosts } from './published-host-keys.ts';
 
 /** Fingerprints as the operators publish them; the sources are named next to the keys. */
