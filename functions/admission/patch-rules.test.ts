@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { decide } from './decide.ts';
+import { reviewShoot } from './handler.ts';
 
 const shoot = (flux: object, labels = {}) => ({
   apiVersion: 'core.gardener.cloud/v1beta1',
@@ -11,7 +11,7 @@ const any = '{ kind: any, metadata: { name: any } }';
 const good = { patches: [{ target: { kind: 'Deployment' }, patch: any }] };
 
 function sentence(object: object, oldObject?: object): string {
-  const answer = decide({ uid: 'u', operation: 'CREATE', object, oldObject });
+  const answer = reviewShoot({ uid: 'u', operation: 'CREATE', object, oldObject });
   return answer.allowed ? 'allowed' : answer.message;
 }
 
@@ -43,7 +43,7 @@ test('patches that an installation could take are allowed, whatever is installed
 
 test('a patch with thousands of mistakes is refused with the first one', () => {
   const object = shoot({ patches: [{ target: { kind: 'Deployment' }, patch: `"${'\\q'.repeat(8000)}"` }] });
-  const refuse = () => decide({ uid: 'u', operation: 'CREATE', object, oldObject: undefined });
+  const refuse = () => reviewShoot({ uid: 'u', operation: 'CREATE', object, oldObject: undefined });
   expect(refuse()).toMatchObject({
     message: expect.stringContaining('is not YAML: Invalid escape sequence \\q at line 1, column 2; correct it'),
   });

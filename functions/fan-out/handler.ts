@@ -8,9 +8,9 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
-import { type ForwardedCause, forwardedCause, readVersions, rebuildCause } from './forwarded.ts';
+import { type ForwardedCause, forwardedCause, readVersions, rebuildCause } from './forwarded-cause.ts';
 import { definition } from './function.ts';
-import { beginning, continuation, FIRST_PAGE, LARGEST_PAGE, next, type Position, pageSize } from './pass.ts';
+import { beginning, continuation, FIRST_PAGE, LARGEST_PAGE, next, type Position, pageSize } from './position.ts';
 
 /** How long a run begins new pages; a page may take as long as a call, and the function has ten seconds. */
 const PAGES_MS = 4_000;

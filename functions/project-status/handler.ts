@@ -13,12 +13,11 @@ import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.t
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { fieldsOf } from '../../shared/shapes.ts';
-import { decide, isHealthy, secondsUntilShown, transition } from './decide.ts';
+import { foreignEvent, refusedEvent, transitionEvent } from './events.ts';
 import { type FluxState, fluxState, rolloutNews } from './flux-state.ts';
-import { foreignEvent, refusedEvent, transitionEvent } from './notice.ts';
 import { fieldManager, findStatusMap, type Place, type Published, publish } from './publish.ts';
-import type { Result } from './settle.ts';
-import { wakeNext } from './wake.ts';
+import { type Result, wakeNext } from './rollout.ts';
+import { isHealthy, lineToShow, secondsUntilShown, transition } from './shown-line.ts';
 
 /** A Shoot wakes up in minutes. */
 const WAKING_SECONDS = 60;
@@ -68,9 +67,9 @@ async function report(
   if (state === undefined) {
     const removed = await publish(place, live, undefined, undefined, resultOf('gone'));
     await wakeNext(place, removed, context);
-    return nextLook(outcomeOf(removed, context), [untilOver(removed, live, now)]);
+    return requeueAfterFirst(outcomeOf(removed, context), [untilOver(removed, live, now)]);
   }
-  const { line, againIn } = decide(state, { isHibernated: isHibernated(shoot), published, now });
+  const { line, againIn } = lineToShow(state, { isHibernated: isHibernated(shoot), published, now });
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
   await announce(garden, shoot, { line, published, since: state.since }, now);
   const result = resultOf(endOf(line, shoot, rollout?.[1] === true));
@@ -80,13 +79,13 @@ async function report(
   );
   if (rollout !== undefined) await wakeNext(place, written, context);
   const untilRetry = written.type === 'not created' ? REFUSED_SECONDS : undefined;
-  const looks = [againIn ?? secondsWhileWaking(shoot, now), untilOver(written, live, now), untilRetry];
-  return nextLook(outcomeOf(written, context), looks);
+  const checks = [againIn ?? secondsWhileWaking(shoot, now), untilOver(written, live, now), untilRetry];
+  return requeueAfterFirst(outcomeOf(written, context), checks);
 }
 
-/** @param looks in seconds; undefined: nothing asks for one */
-function nextLook(outcome: Outcome, looks: (number | undefined)[]): Outcome {
-  const seconds = looks.filter((one) => one !== undefined);
+/** @param checks in seconds; undefined: nothing asks for one */
+function requeueAfterFirst(outcome: Outcome, checks: (number | undefined)[]): Outcome {
+  const seconds = checks.filter((one) => one !== undefined);
   return outcome !== done || seconds.length === 0 ? outcome : requeueAfter(Math.min(...seconds));
 }
 
@@ -183,7 +182,7 @@ function isHibernated({ spec, status }: Shoot): boolean {
   return spec?.hibernation?.enabled === true || status?.hibernated === true;
 }
 
-/** Seconds until the next look at a Shoot that wakes up: its end changes only the Cluster, which wakes no function. */
+/** Seconds until the next check of a Shoot that wakes up: when it is awake only the Cluster changes, which wakes no function. */
 function secondsWhileWaking({ spec, status }: Shoot, now: Date): number | undefined {
   if (spec?.hibernation?.enabled === true || status?.hibernated !== true) return undefined;
   return growingPause(secondsSince(status.lastOperation?.lastUpdateTime, now), WAKING_SECONDS);

@@ -13,7 +13,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { ConflictError, InvalidError, NotFoundError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { fieldsOf } from '../../shared/shapes.ts';
-import { type Result, settle } from './settle.ts';
+import { type Result, recordResult } from './rollout.ts';
 
 /** The field manager of everything that this function writes. */
 export const fieldManager = 'shoot-flux-project-status';
@@ -98,8 +98,8 @@ function rolloutChanges(
   // Its line changes in the same write.
   if (result.end === 'ready') known.ready.add(result.shoot);
   else known.ready.delete(result.shoot);
-  const own = settle(state, known);
-  const next = gone === undefined ? own : settle(own, { ...known, shoot: gone, end: 'gone' });
+  const own = recordResult(state, known);
+  const next = gone === undefined ? own : recordResult(own, { ...known, shoot: gone, end: 'gone' });
   return next === state ? undefined : rolloutData(next, shootsOf(map).size);
 }
 

@@ -3,7 +3,7 @@ import { appliedFactory } from '../../shared/gardener/testing.ts';
 import type { Applied } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { assess as assessAfter, assessAsUnknown, type Observed } from './assess.ts';
-import { applied, deployments, kustomization, live, object, source } from './testing.ts';
+import { applied, deployments, kustomization, live, object, source } from './shoot.testing.ts';
 
 const now = new Date('2026-03-04T05:06:07Z');
 const assess = (of: Applied, observed: Observed) => assessAfter(of, observed, { conditions: [], now });

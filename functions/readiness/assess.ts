@@ -9,9 +9,8 @@ import { controllersVerdict, type ObservedControllers } from './controllers.ts';
 import { explain, isForUser } from './explain/explain.ts';
 import { nameOf, type Origin } from './explain/places.ts';
 import { remediesFor } from './explain/remedies.ts';
-import { keepVerdictWhileReconciling, type Previous } from './keep-verdict.ts';
 import { type Attempt, type Readiness, readiness } from './kstatus.ts';
-import { SUSPENDED, type Verdict, withConfigHash } from './verdict.ts';
+import { keepVerdictWhileReconciling, type Previous, SUSPENDED, type Verdict, withConfigHash } from './verdict.ts';
 
 /** Enough for the name of a branch or tag and a digest: owners of a shoot may write anything into a status there. */
 const LONGEST_REVISION = 400;

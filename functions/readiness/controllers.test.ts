@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Applied } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { controllersVerdict, type ObservedControllers } from './controllers.ts';
-import { applied, deployment, deployments } from './testing.ts';
+import { applied, deployment, deployments } from './shoot.testing.ts';
 
 const nothing = { conditions: [], now: new Date() };
 const verdictOn = (record: Applied, found: KubeObject[], more: Partial<ObservedControllers> = {}, previous = nothing) =>

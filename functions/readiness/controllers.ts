@@ -4,9 +4,8 @@ import { type RefusalKind, refusalIn } from '../../shared/kube/refusal.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../shared/runtime/safe-text.ts';
 import { entriesAt, fieldsOf, shapedConditions, textAt } from '../../shared/shapes.ts';
-import type { Previous } from './keep-verdict.ts';
 import { isObservedGeneration } from './kstatus.ts';
-import type { Verdict } from './verdict.ts';
+import type { Previous, Verdict } from './verdict.ts';
 
 interface DeploymentStatus {
   replicas: number;

@@ -9,8 +9,8 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import { growingPause, LONGEST_PAUSE_SECONDS, secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { assess, assessAsUnknown, type Observed } from './assess.ts';
+import { APPLYING_CHECK_SECONDS, isStuck } from './next-check.ts';
 import { observe } from './observe.ts';
-import { APPLYING_CHECK_SECONDS, isStuck } from './polling.ts';
 import { publish, publishForeign, publishWhilePaused } from './publish.ts';
 
 /** Assesses Flux once its objects are applied; before that, the end of the operation wakes this function. */

@@ -8,7 +8,7 @@ import type { Context } from '../../shared/runtime/context.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import type { Assessment } from './assess.ts';
 import { healthWhilePaused, SHOOT_HEALTH, shootHealth } from './health.ts';
-import { isStuck, secondsUntilNextCheck, secondsWhileReconciling } from './polling.ts';
+import { isStuck, secondsUntilNextCheck, secondsWhileReconciling } from './next-check.ts';
 import { type UntimedCondition, withConfigHash } from './verdict.ts';
 
 /** Writes the verdicts to the Extension, and returns when to check the shoot again. */

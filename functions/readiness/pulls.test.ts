@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Applied } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { controllersVerdict, lateControllers } from './controllers.ts';
-import type { Previous } from './keep-verdict.ts';
 import { pullReport } from './observe-pods.ts';
-import { applied, deployment, deployments } from './testing.ts';
+import { applied, deployment, deployments } from './shoot.testing.ts';
+import type { Previous } from './verdict.ts';
 
 const image = 'registry.example.com/fluxcd/source-controller:v1.9.1';
 const registry = { object: 'ConfigMap garden-foo/flux-config', path: 'registry' };

@@ -10,7 +10,7 @@ import { resources } from '../../shared/kube/resource.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { WebhookContext, WebhookHandler } from '../../shared/runtime/webhook.ts';
-import { decide, leaveUnchanged, type TargetNamespaces } from './decide.ts';
+import { addTargetNamespaces, leaveUnchanged, type TargetNamespaces } from './target-namespaces-flag.ts';
 
 /** A name as Kubernetes permits it for a namespace. */
 const NAMESPACE = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -27,7 +27,7 @@ export const handler: WebhookHandler = async (request, context) => {
   const { layers, warnings } = await readLayers(namespace, context);
   // Where a policy refuses the configuration, the resource-manager still may write to its namespaces.
   const landscape = { defaults: context.settings.defaults };
-  return decide(request, targetNamespacesOf({ ...layers, landscape }, warnings));
+  return addTargetNamespaces(request, targetNamespacesOf({ ...layers, landscape }, warnings));
 };
 
 /** The layers that could be read. */

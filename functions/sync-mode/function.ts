@@ -3,7 +3,7 @@ import { extensionOf } from '../../shared/gardener/read-objects.ts';
 import { EXTENSION_TYPE, type Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { type FunctionDefinition, ownKey } from '../../shared/runtime/definition.ts';
-import { decideFromExtension } from './decide.ts';
+import { decideFromExtension } from './first-success.ts';
 
 /** Records the first success. After it, the sync mode decides which parts still follow the configuration. */
 export const definition: FunctionDefinition = {

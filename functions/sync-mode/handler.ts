@@ -3,7 +3,7 @@ import { allApplied, listManagedResources } from '../../shared/gardener/managed-
 import { resources } from '../../shared/kube/resource.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { done } from '../../shared/runtime/outcome.ts';
-import { bootstrapRecord, decideFromExtension } from './decide.ts';
+import { bootstrapRecord, decideFromExtension } from './first-success.ts';
 
 /** Writes `state.bootstrapped` once, and only to the version of the Extension that was read. */
 export const handler: Handler = async (key, context) => {

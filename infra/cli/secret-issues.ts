@@ -1,6 +1,6 @@
 import { isSsh } from '../../shared/config/checks.ts';
 import { keySentence, secretUses } from '../../shared/config/listed/secret-uses.ts';
-import { originOf } from '../../shared/config/origins.ts';
+import { isFromRepositoryUrl, originOf } from '../../shared/config/origins.ts';
 import { FLUX_SOURCE } from '../../shared/config/project-config.ts';
 import { githubAppProblem } from '../../shared/config/project-secret-content.ts';
 import { quote } from '../../shared/config/quote.ts';
@@ -65,8 +65,7 @@ function originalOf(
 /** For `repositoryUrl` over SSH, what `flux-source` lacks of a key pair and host keys is added to it in the garden. */
 function isGenerated({ origin }: CopiedSecret, { source, origins }: EffectiveConfig): boolean {
   const url = asObject(source?.spec)?.url;
-  const isOfKeys = origin.type === 'flux-source' && origins['source.spec.url']?.path === 'repositoryUrl';
-  return isOfKeys && typeof url === 'string' && isSsh(url);
+  return origin.type === 'flux-source' && isFromRepositoryUrl(origins) && typeof url === 'string' && isSsh(url);
 }
 
 function githubIssues({ source, sourceSecret }: EffectiveConfig, { objects }: GivenSecrets): ConfigIssue[] {

@@ -91,3 +91,8 @@ export function inside({ object, path }: Place, below: string): Place {
 export function issueAt(place: Place, below: string, message: string): ConfigIssue {
   return { ...inside(place, below), message };
 }
+
+/** Returns whether `repositoryUrl` names the source, so that `keys` takes care of `flux-source`; users write it otherwise. */
+export function isFromRepositoryUrl(origins: Origins): boolean {
+  return origins['source.spec.url']?.path === 'repositoryUrl';
+}

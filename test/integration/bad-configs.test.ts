@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decide } from '../../functions/admission/decide.ts';
+import { reviewShoot } from '../../functions/admission/handler.ts';
 import type { AdmissionRequest } from '../../shared/kube/admission.ts';
 import { attacks } from './bad-configs/attacks.ts';
 import { type BadConfig, shootOf } from './bad-configs/case.ts';
@@ -38,7 +38,7 @@ test.each(all.filter(({ providerConfig }) => providerConfig !== undefined))(
     const request = { uid: 'u', operation: 'CREATE', object: shootOf(config) } as AdmissionRequest;
     const isUnknown = config.unknownTo?.includes('admission') === true;
     const said = { allowed: false, code: 422, message: config.sentence, details: { causes: { length: 1 } } };
-    expect(decide(request)).toMatchObject(isUnknown ? { allowed: true } : said);
+    expect(reviewShoot(request)).toMatchObject(isUnknown ? { allowed: true } : said);
   },
 );
 

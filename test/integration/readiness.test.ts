@@ -12,7 +12,7 @@ import type { RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { definition } from '../../functions/readiness/function.ts';
 import { handler } from '../../functions/readiness/handler.ts';
-import { APPLYING_CHECK_SECONDS, READY_CHECK_SECONDS } from '../../functions/readiness/polling.ts';
+import { APPLYING_CHECK_SECONDS, READY_CHECK_SECONDS } from '../../functions/readiness/next-check.ts';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { managedResourceManifest } from '../../shared/gardener/managed-resource.ts';
 import {

@@ -1,4 +1,5 @@
 import { isReservedForGardener, isSsh } from '../../../shared/config/checks.ts';
+import { isFromRepositoryUrl } from '../../../shared/config/origins.ts';
 import {
   FLUX_CONFIG,
   FLUX_REGISTRY,
@@ -71,7 +72,7 @@ export async function readCopiedContents(
   const wanted = [config.pullSecret, config.sourceSecret, ...config.additionalSecrets];
   const read = readOnce(run);
   const { provider, url } = (config.source?.spec ?? {}) as { provider?: unknown; url?: string };
-  const isOfKeys = config.origins['source.spec.url']?.path === 'repositoryUrl';
+  const isOfKeys = isFromRepositoryUrl(config.origins);
   const hasKeyPair = isOfKeys && url !== undefined && isSsh(url);
   const ofSource = { isGithubApp: provider === 'github', isOfKeys, hasKeyPair };
   const limitCopies = countCopies(config, run.cluster.spec.shoot.metadata.namespace);

@@ -1,21 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LONGEST_QUOTE } from '../../../shared/runtime/safe-text.ts';
-import { explain, failuresOf, kustomizationFailures, sourceFailures } from './explain.ts';
-import { applyExamples } from './kustomization/apply.examples.ts';
-import { buildExamples } from './kustomization/build.examples.ts';
-import { prerequisiteExamples } from './kustomization/prerequisites.examples.ts';
-import { chartExamples } from './others/charts.examples.ts';
-import { helmExamples } from './others/helm.examples.ts';
-import { helmFailures } from './others/helm.ts';
-import { imageExamples } from './others/image.examples.ts';
-import { imageFailures } from './others/image.ts';
-import { notificationExamples } from './others/notification.examples.ts';
-import { notificationFailures } from './others/notification.ts';
-import { chartRepositoryExamples } from './source/chart-repository.examples.ts';
-import { connectionExamples } from './source/connection.examples.ts';
-import { credentialExamples } from './source/credentials.examples.ts';
-import { repositoryExamples } from './source/repository.examples.ts';
 import {
   bucket,
   checkout,
@@ -28,7 +13,21 @@ import {
   overHttps,
   overSsh,
   released,
-} from './testing.ts';
+} from './examples.testing.ts';
+import { explain, failuresOf, kustomizationFailures, sourceFailures } from './explain.ts';
+import { applyExamples } from './kustomization/apply.examples.ts';
+import { buildExamples } from './kustomization/build.examples.ts';
+import { prerequisiteExamples } from './kustomization/prerequisites.examples.ts';
+import { chartExamples } from './others/charts.examples.ts';
+import { helmExamples } from './others/helm.examples.ts';
+import { helmFailures } from './others/helm.ts';
+import { imageExamples } from './others/image.examples.ts';
+import { imageFailures } from './others/image.ts';
+import { notificationExamples } from './others/notification.examples.ts';
+import { notificationFailures } from './others/notification.ts';
+import { connectionExamples } from './source/connection.examples.ts';
+import { credentialExamples } from './source/credentials.examples.ts';
+import { chartRepositoryExamples, repositoryExamples } from './source/repository.examples.ts';
 
 const examples = [
   ...credentialExamples,

@@ -14,7 +14,6 @@
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/operation.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../../shared/runtime/safe-text.ts';
-import type { Failure } from './failure.ts';
 import { applyFailures, denials } from './kustomization/apply.ts';
 import { buildFailures } from './kustomization/build.ts';
 import { prerequisiteFailures } from './kustomization/prerequisites.ts';
@@ -23,11 +22,11 @@ import { imageFailures } from './others/image.ts';
 import { notificationFailures } from './others/notification.ts';
 import { nameOf, type Origin } from './places.ts';
 import { quote, WITHHELD } from './quote.ts';
+import type { Failure } from './remedies.ts';
 import { remediesFor } from './remedies.ts';
-import { chartRepositoryFailures } from './source/chart-repository.ts';
 import { connectionFailures, vagueConnectionFailures } from './source/connection.ts';
 import { credentialFailures, vagueCredentialFailures } from './source/credentials.ts';
-import { repositoryFailures } from './source/repository.ts';
+import { chartRepositoryFailures, repositoryFailures } from './source/repository.ts';
 
 /** In the order of matching. */
 export const sourceFailures: readonly Failure[] = [

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { fluxConfigFields } from '../../../shared/config/flux-config-fields.ts';
+import { flux, fluxConfig, https, providerConfig, released } from './examples.testing.ts';
 import type { Origin } from './places.ts';
 import { remediesFor } from './remedies.ts';
-import { flux, fluxConfig, https, providerConfig, released } from './testing.ts';
 
 /** Returns an object that has the field, and all places that remedies for it may name. */
 function placesFor(field: string, origin: Origin): string[] {

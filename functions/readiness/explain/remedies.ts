@@ -1,6 +1,21 @@
+import { isSsh } from '../../../shared/config/checks.ts';
 import { FLUX_SOURCE, projectSecretNames } from '../../../shared/config/project-config.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { type Field, listedPlace, nameOf, type Origin, placesOf, type Spec, specOf, specPaths } from './places.ts';
+
+/** An entry of a failure table: how Flux words the failure, and how the condition explains it. */
+export interface Failure {
+  /** Reason of the condition. Reasons are API: users and alerts match them. */
+  reason: string;
+  /** Kinds of objects that the entry applies to; absent: all kinds of the table. */
+  kinds?: readonly string[];
+  /** Matches the message of Flux. */
+  matches: RegExp;
+  /** The two halves of the sentence `<object>: <what>; <remedy>.` */
+  says(found: RegExpExecArray, remedies: Remedies): [what: string, remedy: string];
+  /** No user has to correct anything: Flux waits for another object, or retries. Such failures carry no error code. */
+  isTransient?: true;
+}
 
 /** The names that remedies for one object refer to: its configuration keys, Secrets and deploy key. */
 export interface Remedies {
@@ -128,12 +143,12 @@ function hostKeysOf(object: KubeObject, origin: Origin, spec: Spec): string {
 
 /** Returns how to give Flux read access. */
 function credentialsOf(object: KubeObject, origin: Origin, spec: Spec): string {
-  const isSsh = spec.url?.startsWith('ssh://') === true;
+  const isReadOverSsh = isSsh(spec.url ?? '');
   if (origin.from === 'flux-config' && isCopied(origin, spec)) {
     if (spec.secretRef === undefined) {
       return "set repositoryType in ConfigMap flux-config to private and add credentials to Secret flux-source in the project's namespace";
     }
-    return isSsh
+    return isReadOverSsh
       ? "add the public key from annotation flux.extensions.gardener.cloud/public-key of Secret flux-source in the project's namespace to the repository as a deploy key"
       : "put username and password (a token) with read access into Secret flux-source in the project's namespace";
   }
@@ -141,7 +156,7 @@ function credentialsOf(object: KubeObject, origin: Origin, spec: Spec): string {
   if (object.kind === 'OCIRepository' || object.kind === 'ImageRepository')
     return `put .dockerconfigjson with pull access into ${secret}`;
   if (object.kind === 'Bucket') return `put accesskey and secretkey with read access into ${secret}`;
-  return isSsh
+  return isReadOverSsh
     ? `put the private key of a deploy key of the repository (identity) into ${secret}`
     : `put username and password (a token), or bearerToken, with read access into ${secret}`;
 }

@@ -1,4 +1,4 @@
-import { type Example, fluxConfig, kustomization, providerConfig } from '../testing.ts';
+import { type Example, fluxConfig, kustomization, providerConfig } from '../examples.testing.ts';
 
 export const applyExamples: Example[] = [
   [

@@ -1,5 +1,5 @@
 import { type RefusalKind, refusalIn } from '../../../../shared/kube/refusal.ts';
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../remedies.ts';
 
 /** Sentences for objects that the API server refuses; an author of the repository can correct them. */
 const refusals: Partial<Record<RefusalKind, (object: string, by: string) => [what: string, remedy: string]>> = {

@@ -1,4 +1,4 @@
-import { additional, type Example, fluxConfig, kustomization, providerConfig } from '../testing.ts';
+import { additional, type Example, fluxConfig, kustomization, providerConfig } from '../examples.testing.ts';
 
 export const buildExamples: Example[] = [
   [

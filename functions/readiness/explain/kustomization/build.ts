@@ -1,4 +1,4 @@
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../remedies.ts';
 
 /** Decryption with SOPS, variables of postBuild, and kustomize itself. */
 export const buildFailures: Failure[] = [

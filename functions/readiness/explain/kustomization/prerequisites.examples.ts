@@ -1,4 +1,4 @@
-import { type Example, fluxConfig, kustomization, providerConfig, released } from '../testing.ts';
+import { type Example, fluxConfig, kustomization, providerConfig, released } from '../examples.testing.ts';
 
 export const prerequisiteExamples: Example[] = [
   [kustomization, fluxConfig, 'Source artifact not found, retrying in 30s', 'SourceNotReady', 'SourceReady'],

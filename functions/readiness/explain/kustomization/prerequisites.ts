@@ -1,4 +1,4 @@
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../remedies.ts';
 
 /** API servers name a kind, or its plural. */
 const sourceKinds: Record<string, string> = {

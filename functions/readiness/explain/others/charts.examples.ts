@@ -1,5 +1,5 @@
-import type { Example } from '../testing.ts';
-import { chart, listed, release } from './testing.ts';
+import type { Example } from '../examples.testing.ts';
+import { chart, listed, release } from '../examples.testing.ts';
 
 export const chartExamples: Example[] = [
   [

@@ -1,4 +1,4 @@
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../remedies.ts';
 
 /** Charts of Helm. A HelmRelease repeats the message of the HelmChart that it waits for. */
 export const chartFailures: Failure[] = [

@@ -1,4 +1,4 @@
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../remedies.ts';
 import { chartFailures } from './charts.ts';
 
 /** An attempt that failed as often as it may. */

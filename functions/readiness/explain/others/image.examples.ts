@@ -1,5 +1,5 @@
-import type { Example } from '../testing.ts';
-import { automation, imagePolicy, imageRepository, listed } from './testing.ts';
+import type { Example } from '../examples.testing.ts';
+import { automation, imagePolicy, imageRepository, listed } from '../examples.testing.ts';
 
 export const imageExamples: Example[] = [
   [

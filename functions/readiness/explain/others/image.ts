@@ -1,4 +1,4 @@
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../remedies.ts';
 
 const repository = ['ImageRepository'];
 const policy = ['ImagePolicy'];

@@ -1,5 +1,5 @@
-import type { Example } from '../testing.ts';
-import { listed, receiver } from './testing.ts';
+import type { Example } from '../examples.testing.ts';
+import { listed, receiver } from '../examples.testing.ts';
 
 export const notificationExamples: Example[] = [
   [

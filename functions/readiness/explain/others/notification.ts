@@ -1,4 +1,4 @@
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../remedies.ts';
 
 /** Receivers. Alerts and Providers have no status: their controller reports failures of deliveries in its log only. */
 export const notificationFailures: Failure[] = [

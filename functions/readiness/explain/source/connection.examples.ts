@@ -1,4 +1,14 @@
-import { checkout, type Example, fluxConfig, https, oci, overHttps, overSsh, providerConfig, ssh } from '../testing.ts';
+import {
+  checkout,
+  type Example,
+  fluxConfig,
+  https,
+  oci,
+  overHttps,
+  overSsh,
+  providerConfig,
+  ssh,
+} from '../examples.testing.ts';
 
 export const connectionExamples: Example[] = [
   [

@@ -1,4 +1,4 @@
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../remedies.ts';
 
 /** DNS, TCP, TLS and rate limits: the server cannot be reached, or does not serve Flux. */
 export const connectionFailures: Failure[] = [

@@ -12,7 +12,7 @@ import {
   providerConfig,
   released,
   ssh,
-} from '../testing.ts';
+} from '../examples.testing.ts';
 
 export const credentialExamples: Example[] = [
   [

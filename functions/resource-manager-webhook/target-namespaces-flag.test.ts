@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
-import { decide, leaveUnchanged } from './decide.ts';
+import { addTargetNamespaces, leaveUnchanged } from './target-namespaces-flag.ts';
 
 const IMAGE = 'registry.example.org:5000/gardener/resource-manager:v1.150.0';
 
@@ -105,9 +105,13 @@ describe('arguments', () => {
     ['are not needed without namespaces', { args: ['-v'] }, [], { args: ['-v'] }],
   ])('%s', (_, before, namespaces, after) => {
     const object = deployment([{ name: 'sidecar', args: ['--', flag] }, manager(before)]);
-    const result = patched(object, decide(requestFor(object), target(...namespaces)));
+    const result = patched(object, addTargetNamespaces(requestFor(object), target(...namespaces)));
     expect(result).toEqual(deployment([{ name: 'sidecar', args: ['--', flag] }, manager(after)]));
-    expect(decide(requestFor(result), target(...namespaces))).toEqual({ allowed: true, patch: [], warnings: [] });
+    expect(addTargetNamespaces(requestFor(result), target(...namespaces))).toEqual({
+      allowed: true,
+      patch: [],
+      warnings: [],
+    });
   });
 
   test('are never added twice', () => {
@@ -116,8 +120,8 @@ describe('arguments', () => {
     fc.assert(
       fc.property(words, words, (command, args) => {
         const object = deployment([manager({ ...(command && { command }), ...(args && { args }) })]);
-        const result = patched(object, decide(requestFor(object), target('a', 'c')));
-        expect(decide(requestFor(result), target('a', 'c'))).toMatchObject({ patch: [] });
+        const result = patched(object, addTargetNamespaces(requestFor(object), target('a', 'c')));
+        expect(addTargetNamespaces(requestFor(result), target('a', 'c'))).toMatchObject({ patch: [] });
       }),
     );
   });
@@ -182,7 +186,7 @@ describe('a Deployment', () => {
     const args = ['--extra-target-namespace=flux-x', '--extra-target-namespace', 'flux-y'];
     const [before, after] = [deployment([manager({ args })]), deployment([manager({ args: ['-v'] })])];
     const warnings = ['the garden does not answer'];
-    const answer = decide(requestFor(after, before), { namespaces: ['flux-system'], warnings });
+    const answer = addTargetNamespaces(requestFor(after, before), { namespaces: ['flux-system'], warnings });
     expect(answer).toMatchObject({ warnings: ['shoot-flux: gardener-resource-manager: the garden does not answer'] });
     expect(patched(after, answer)).toEqual(
       deployment([
@@ -194,7 +198,9 @@ describe('a Deployment', () => {
         }),
       ]),
     );
-    expect(patched(after, decide(requestFor(after, before), target('flux-system')))).toEqual(patched(after, answer));
+    expect(patched(after, addTargetNamespaces(requestFor(after, before), target('flux-system')))).toEqual(
+      patched(after, answer),
+    );
   });
 
   test('is allowed whatever it contains', () => {
@@ -204,7 +210,8 @@ describe('a Deployment', () => {
         for (const strange of [object, deployment(containers), deployment([manager({ args, command: args })])]) {
           const request = requestFor(strange, object);
           expect(
-            leaveUnchanged(request)?.allowed ?? decide(request, { namespaces: ['a'], warnings: ['b'] }).allowed,
+            leaveUnchanged(request)?.allowed ??
+              addTargetNamespaces(request, { namespaces: ['a'], warnings: ['b'] }).allowed,
           ).toBe(true);
         }
       }),

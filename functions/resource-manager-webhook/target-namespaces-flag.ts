@@ -30,7 +30,10 @@ export function leaveUnchanged({ object }: AdmissionRequest): AdmissionAnswer | 
  * Adds the missing target namespaces, including those that the Deployment had before: they may come from another
  * controller, and Flux stays in its namespace even when the configuration now names another one.
  */
-export function decide({ object, oldObject }: AdmissionRequest, target: TargetNamespaces): AdmissionAnswer {
+export function addTargetNamespaces(
+  { object, oldObject }: AdmissionRequest,
+  target: TargetNamespaces,
+): AdmissionAnswer {
   const container = containerOf(asObject(object));
   if (container === undefined) return { allowed: true };
   const before = namespacesOf(containerOf(asObject(oldObject)));

@@ -54,14 +54,14 @@ export function forwardedCause({ namespace }: ReconcileKey, versions: Versions, 
         version?.resourceVersion ?? absent(about(name)),
       ]),
     ),
-    // After a start there may be thousands; they go last.
+    // After a start there may be thousands; they are handled last.
     ...(causes.length > 0 && causes.every((cause) => 'listed' in cause && cause.listed === true) && { listed: true }),
   };
 }
 
 /**
  * Returns the cause with which each Shoot writes its line again. Nothing of the ConfigMap is read, so it follows from the
- * causes. Nothing waits for it, so it goes last, like everything that is found by a list.
+ * causes. Nothing waits for it, so it is handled last, like everything that is found by a list.
  */
 export function rebuildCause({ namespace }: ReconcileKey, causes: Cause[]): ForwardedCause {
   const also = digest(causes.map(identity).sort());

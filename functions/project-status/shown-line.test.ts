@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Line } from '../../shared/gardener/status-map.ts';
-import { decide, secondsUntilShown, transition } from './decide.ts';
 import type { FluxState } from './flux-state.ts';
+import { lineToShow, secondsUntilShown, transition } from './shown-line.ts';
 
 const since = '2026-01-02T03:00:00Z';
 const at = (seconds: number) => new Date(Date.parse(since) + seconds * 1000);
@@ -12,7 +12,7 @@ const ready: FluxState = { type: 'ready', since };
 const notReady: Line = { state: 'Not Ready', since: '2026-01-02T01:00:00Z', sentence: 'It failed.' };
 
 const decided = (state: FluxState, seconds: number, published?: Line, isHibernated = false) =>
-  decide(state, { isHibernated, published, now: at(seconds) });
+  lineToShow(state, { isHibernated, published, now: at(seconds) });
 
 describe('a state', () => {
   it.each<[string, FluxState, number, number | undefined]>([

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CHANGE_SECONDS, type RolloutState, secondsUntilOver } from '../../shared/gardener/rollout.ts';
-import { type Result, settle } from './settle.ts';
-import { nextOf } from './wake.ts';
+import { nextOf, type Result, recordResult } from './rollout.ts';
 
 const revision = 'aaaaaaaaaaaa';
 const place = { order: undefined, since: 1000, wasNotReady: false };
@@ -15,7 +14,7 @@ const state: RolloutState = {
   failed: new Set(['f']),
 };
 const ended = (shoot: string, end: Result['end'], parts: Partial<Result> = {}) =>
-  settle(state, { shoot, revision, end, wasHealthy: true, ready: new Set(), now: 1100, ...parts });
+  recordResult(state, { shoot, revision, end, wasHealthy: true, ready: new Set(), now: 1100, ...parts });
 const listsOf = ({ waiting, inProgress, failed, done }: RolloutState) => ({
   ...{ waiting: [...waiting.keys()], inProgress: [...inProgress.keys()], failed: [...failed], done },
 });
@@ -41,7 +40,7 @@ describe('a Shoot in a rollout', () => {
     expect(ended('z', 'not ready', { wasHealthy: false })).toBe(state);
     const over = { ...state, waiting: new Map(), inProgress: new Map() };
     expect(
-      settle(over, { shoot: 'z', revision, end: 'not ready', wasHealthy: true, ready: new Set(), now: 1100 }),
+      recordResult(over, { shoot: 'z', revision, end: 'not ready', wasHealthy: true, ready: new Set(), now: 1100 }),
     ).toBe(over);
   });
 
@@ -54,7 +53,7 @@ describe('a Shoot in a rollout', () => {
   });
 
   it('has failed when nothing was heard of it in time, whatever another one reports', () => {
-    const late = settle(state, {
+    const late = recordResult(state, {
       shoot: 'z',
       revision,
       end: 'open',

@@ -34,3 +34,18 @@ export const released: Origin = { from: 'flux-config', isReleased: true };
 export const checkout = 'failed to checkout and determine revision: unable to';
 export const deployKey = 'to the repository as a deploy key';
 export const additional = 'additionalSecretResources with targetName sops-age in the providerConfig';
+
+export const listed: Origin = {
+  from: 'providerConfig',
+  isReleased: false,
+  place: { object: 'providerConfig', path: 'objects[1]' },
+};
+export const release = flux('helm', 'HelmRelease', 'app', { interval: '1h' });
+export const chart = flux('source', 'HelmChart', 'app', { chart: 'app' });
+export const receiver = flux('notification', 'Receiver', 'app', { secretRef: { name: 'webhook' } });
+export const imageRepository = flux('image', 'ImageRepository', 'app', {
+  image: 'ghcr.io/org/app',
+  secretRef: { name: 'registry' },
+});
+export const imagePolicy = flux('image', 'ImagePolicy', 'app', { imageRepositoryRef: { name: 'app' } });
+export const automation = flux('image', 'ImageUpdateAutomation', 'app', { interval: '1h' });

@@ -1,9 +1,9 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
-import type { ForwardedCause } from './forwarded.ts';
+import type { ForwardedCause } from './forwarded-cause.ts';
 
 /** How far a pass over the Shoots of a project has come. */
 export interface Position {
-  /** Name of the last Shoot that has heard; empty at the start. */
+  /** Name of the last Shoot that was notified; empty at the start. */
   after: string;
   /** The API server's token for the rest; absent at the start, and after the token has expired. */
   token?: string | undefined;

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { shapedObject } from '../../shared/shapes.ts';
 import { assess } from './assess.ts';
-import { essentials } from './essentials.ts';
-import { applied, deployments, kustomization, source } from './testing.ts';
+import { essentials } from './observe.ts';
+import { applied, deployments, kustomization, source } from './shoot.testing.ts';
 
 const text = 'x'.repeat(2_000_000);
 const nested = JSON.parse(`${'['.repeat(70_000)}${']'.repeat(70_000)}`);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { kustomize, oldPipeline } from '../../shared/config/listed/testing.ts';
 import type { AdmissionAnswer } from '../../shared/kube/admission.ts';
-import { decide } from './decide.ts';
+import { reviewShoot } from './handler.ts';
 
 interface Parts {
   providerConfig?: unknown;
@@ -22,9 +22,9 @@ function shoot({ providerConfig, extension, resources, metadata, spec }: Parts =
   };
 }
 
-const created = (parts: Parts) => decide({ uid: 'u', operation: 'CREATE', object: shoot(parts) });
+const created = (parts: Parts) => reviewShoot({ uid: 'u', operation: 'CREATE', object: shoot(parts) });
 const updated = (before: Parts, after: Parts) =>
-  decide({ uid: 'u', operation: 'UPDATE', object: shoot(after), oldObject: shoot(before) });
+  reviewShoot({ uid: 'u', operation: 'UPDATE', object: shoot(after), oldObject: shoot(before) });
 const sentences = (answer: AdmissionAnswer) => (answer.allowed ? [] : answer.message.split('; providerConfig'));
 
 const wrong = { syncMode: 'Sometimes' };
@@ -181,7 +181,7 @@ describe('admission of a providerConfig that needs a flux-config', () => {
 
 describe('admission of a Shoot', () => {
   it.each<[string, AdmissionAnswer]>([
-    ['when it is deleted', decide({ uid: 'u', operation: 'DELETE', oldObject: shoot({ providerConfig: wrong }) })],
+    ['when it is deleted', reviewShoot({ uid: 'u', operation: 'DELETE', oldObject: shoot({ providerConfig: wrong }) })],
     [
       'while it is being deleted',
       created({ providerConfig: wrong, metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } }),
@@ -199,7 +199,7 @@ describe('admission of a Shoot', () => {
     ],
     [
       'when another extension before it is removed',
-      decide({
+      reviewShoot({
         uid: 'u',
         operation: 'UPDATE',
         oldObject: shoot({ providerConfig: wrong }),
@@ -318,7 +318,7 @@ describe('admission of a malformed request', () => {
     [{ kind: 'Shoot' }],
     [{ kind: 'Shoot', metadata: [] }],
   ])('rejects %j', (object) => {
-    expect(decide({ uid: 'u', operation: 'CREATE', object })).toMatchObject({ allowed: false, code: 400 });
+    expect(reviewShoot({ uid: 'u', operation: 'CREATE', object })).toMatchObject({ allowed: false, code: 400 });
   });
 
   test('never throws, whatever the Shoot contains', () => {
@@ -331,7 +331,7 @@ describe('admission of a malformed request', () => {
           { kind: 'Shoot', metadata: {}, spec: { extensions: [{ type: 'shoot-flux', providerConfig }], resources } },
         ];
         for (const object of shoots) {
-          const answer = decide({ uid: 'u', operation: 'UPDATE', object, oldObject: spec });
+          const answer = reviewShoot({ uid: 'u', operation: 'UPDATE', object, oldObject: spec });
           expect(answer.allowed || (answer.code === 422 && answer.message !== '')).toBe(true);
         }
       }),
@@ -348,7 +348,7 @@ describe("the landscape's policy in admission", () => {
     },
   };
   const inLandscape = (providerConfig: unknown, before?: unknown) =>
-    decide(
+    reviewShoot(
       {
         uid: 'u',
         operation: before === undefined ? 'CREATE' : 'UPDATE',

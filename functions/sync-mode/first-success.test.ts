@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { appliedFactory, conditionFactory, extensionFactory } from '../../shared/gardener/testing.ts';
 import type { ExtensionStatus } from '../../shared/gardener/types.ts';
-import { bootstrapRecord, decideFromExtension } from './decide.ts';
+import { bootstrapRecord, decideFromExtension } from './first-success.ts';
 
 const source = {
   apiVersion: 'source.toolkit.fluxcd.io/v1',

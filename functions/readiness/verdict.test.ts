@@ -3,7 +3,7 @@ import { conditionFactory } from '../../shared/gardener/testing.ts';
 import type { Condition } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { assess } from './assess.ts';
-import { applied, deployments, kustomization, live, object, source } from './testing.ts';
+import { applied, deployments, kustomization, live, object, source } from './shoot.testing.ts';
 
 const now = new Date('2026-03-04T05:06:07Z');
 

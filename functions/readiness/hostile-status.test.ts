@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { shapedObject } from '../../shared/shapes.ts';
 import { type Assessment, assess } from './assess.ts';
-import { applied, deployments, kustomization, live, object, source } from './testing.ts';
+import { applied, deployments, kustomization, live, object, source } from './shoot.testing.ts';
 
 const previous = { conditions: [], now: new Date('2026-03-04T05:06:07Z') };
 const odd = (live: KubeObject, parts: object) =>

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { conditionFactory, extensionFactory, lastOperationFactory } from '../../shared/gardener/testing.ts';
 import { growingPause } from '../../shared/runtime/growing-pause.ts';
-import { isStuck, READY_CHECK_SECONDS, secondsUntilNextCheck, secondsWhileReconciling } from './polling.ts';
+import { isStuck, READY_CHECK_SECONDS, secondsUntilNextCheck, secondsWhileReconciling } from './next-check.ts';
 
 const now = new Date('2026-03-04T05:06:07Z');
 const ago = (seconds: number) => now.getTime() - seconds * 1000;

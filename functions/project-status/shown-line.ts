@@ -9,7 +9,7 @@ export const SHOWN_AFTER_SECONDS = 60;
 export const GRACE_SECONDS = 300;
 
 /** What is said about a Shoot, and when time alone changes it. */
-export interface Decision {
+export interface ShownLine {
   line: Line;
   /** Seconds until the same state is judged differently; undefined: only a change matters. */
   againIn?: number | undefined;
@@ -19,14 +19,17 @@ export interface Decision {
 export function secondsUntilShown(state: FluxState, now: Date): number | undefined {
   if (state.type === 'ready' || (state.type === 'failing' && state.needsUser)) return undefined;
   const age = secondsSince(state.since, now);
-  return age < SHOWN_AFTER_SECONDS ? remaining(SHOWN_AFTER_SECONDS, age) : undefined;
+  return age < SHOWN_AFTER_SECONDS ? secondsLeft(SHOWN_AFTER_SECONDS, age) : undefined;
 }
 
-/** @param published the line that members see now; undefined: none */
-export function decide(
+/**
+ * Returns what `flux-status` says about a Shoot.
+ * @param published the line that members see now; undefined: none
+ */
+export function lineToShow(
   state: FluxState,
   { isHibernated, published, now }: { isHibernated: boolean; published: Line | undefined; now: Date },
-): Decision {
+): ShownLine {
   // Flux does not run, so that what was wrong is no news and nothing can be done about it.
   if (isHibernated) return { line: { state: 'Hibernated' } };
   if (state.type === 'ready') return { line: { state: 'Ready' } };
@@ -37,7 +40,7 @@ export function decide(
   }
   const begun = published?.state === 'Progressing' ? (published.since ?? since) : since;
   const line: Line = { state: 'Progressing', since: begun, after: beforeOf(published), sentence };
-  return state.type === 'failing' ? { line, againIn: remaining(GRACE_SECONDS, age) } : { line };
+  return state.type === 'failing' ? { line, againIn: secondsLeft(GRACE_SECONDS, age) } : { line };
 }
 
 function beforeOf(published: Line | undefined): Line['after'] {
@@ -46,7 +49,7 @@ function beforeOf(published: Line | undefined): Line['after'] {
   return published.state === 'Not Ready' ? 'Not Ready' : undefined;
 }
 
-function remaining(of: number, age: number): number {
+function secondsLeft(of: number, age: number): number {
   return Math.max(1, Math.ceil(of - age));
 }
 
