@@ -18,7 +18,7 @@ class Project {
   #version = 1;
   #valid = 1;
   #queue: Cause[][] = [[forwarded('1')]];
-  readonly #heard = new Map<string, number>();
+  readonly #notified = new Map<string, number>();
 
   readonly #count: number;
   readonly #size: number;
@@ -49,7 +49,7 @@ class Project {
     const causes = this.#queue.shift();
     if (causes === undefined) return;
     let position = this.#page(beginning(causes));
-    // The pass of what changed meanwhile begins in the same run.
+    // The listing of what changed meanwhile begins in the same run.
     if (position?.after === '') position = this.#page(position);
     const rest = position && continuation(position, forwarded(`${this.#version}`));
     if (rest !== undefined) this.#push(rest);
@@ -57,20 +57,20 @@ class Project {
 
   drain(): void {
     for (let runs = 0; this.#queue.length > 0; runs++) {
-      if (runs > 5_000) throw new Error('The passes do not end.');
+      if (runs > 5_000) throw new Error('The listings do not end.');
       this.run();
     }
   }
 
   stale(): string[] {
-    return this.#names().filter((name) => this.#heard.get(name) !== this.#version);
+    return this.#names().filter((name) => this.#notified.get(name) !== this.#version);
   }
 
   #page(position: Position): Position | undefined {
     const [valid, offset = 0] = (position.token ?? `${this.#valid} 0`).split(' ').map(Number);
     const start = valid === this.#valid ? offset : 0;
     const names = this.#names().slice(start, start + this.#size);
-    for (const name of names) if (name > position.after) this.#heard.set(name, this.#version);
+    for (const name of names) if (name > position.after) this.#notified.set(name, this.#version);
     const isLast = start + this.#size >= this.#count;
     return next(position, names, isLast ? undefined : `${this.#valid} ${start + this.#size}`);
   }
@@ -85,7 +85,7 @@ class Project {
   }
 }
 
-describe('a pass over the Shoots of a project', () => {
+describe('the listing of the Shoots of a project', () => {
   it('begins at the start, and continues where it stopped', () => {
     expect(beginning([forwarded()])).toEqual(START);
     expect(beginning([rest('m')])).toEqual({ after: 'm', token: 't-m', hop: 3, again: false });

@@ -104,7 +104,7 @@ function identityOf(key: KeyObject): Identity {
   return identityWith(`ecdsa-sha2-${curve}`, Buffer.from(curve), ecdh.getPublicKey());
 }
 
-/** Reading the size of a modulus of more than 16,384 bits leaves an error in OpenSSL, which the next call would throw. */
+/** Reading a modulus of more than 16,384 bits leaves an error in OpenSSL, which the next call would throw. */
 function discardError(): void {
   try {
     createPrivateKey('');
@@ -192,8 +192,8 @@ function openSshIdentity(bytes: Buffer, passphrase: string | undefined): Identit
 const RSA_BITS = 4096;
 
 /**
- * An RSA key takes seconds in one of the four threads that files and the names of all API servers wait for, and a project
- * that deletes its Secret gets a new one each time.
+ * An RSA key takes seconds in one of the four threads that files and the names of all API servers wait for, and a
+ * project that deletes its Secret gets a new one each time.
  */
 const rsaTurns = createTurns(2);
 

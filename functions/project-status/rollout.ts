@@ -71,7 +71,7 @@ function without(state: RolloutState, shoot: string): RolloutState {
   return { ...state, waiting: others(waiting), inProgress: others(inProgress), failed: rest };
 }
 
-/** A run reads so many Shoots; others have their own looks. */
+/** A run wakes so many Shoots; the others check for themselves. */
 const MOST_WOKEN = 20;
 
 /**

@@ -47,7 +47,7 @@ export function secondsWhileReconciling({ now, endedAt = 0 }: Since): number {
   return secondsSince(endedAt, now) < AFTER_SUCCESS.for ? SOON : READY_CHECK_SECONDS;
 }
 
-/** True when the operation has not succeeded for long, so that two functions would look at what stays wrong. */
+/** True when the operation has not succeeded for long, so that two functions would check what stays wrong. */
 export function isStuck({ status }: Extension, now: Date): boolean {
   const last = status?.lastOperation;
   if (last === undefined || last.state === 'Succeeded') return false;

@@ -123,7 +123,7 @@ const MOST_CONDITIONS = 50;
 const LONGEST_TEXT = 5000;
 
 /**
- * Returns what an assessment reads of an object. The objects of a look are kept until all are read, and the API of a shoot
+ * Returns what an assessment reads of an object. All objects of a check are kept until the last is read, and the API of a shoot
  * may answer with 3 MiB for each of a hundred; a Kustomization also has an inventory, which may be as large.
  */
 export function essentials<T extends KubeObject>(object: T): T {

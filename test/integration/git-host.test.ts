@@ -72,19 +72,11 @@ test.each(['ed25519', 'rsa'] as const)('a generated key of type %s opens its rep
 });
 
 test('scans the host key that the server has', async () => {
-  const key = await scanHostKey(sshHost(repository.sshUrl), { policy, signal: AbortSignal.timeout(20_000) });
+  const key = await scanHostKey(sshHost(repository.sshUrl), {
+    policy,
+    signal: AbortSignal.timeout(30_000),
+    timeoutMs: 30_000,
+  });
   expect(fingerprint(key)).toBe(git.hostKeyFingerprint);
   expect(hostKeyLine(sshHost(repository.sshUrl), key)).toBe(git.knownHosts);
-});
-
-test('gives the same error for a server that does not speak SSH, for none at all, and for no time left', async () => {
-  const port = Number(new URL(repository.httpUrl).port);
-  const { signal } = new AbortController();
-  const attempts = await Promise.allSettled([
-    scanHostKey({ host: '127.0.0.1', port }, { policy, signal, timeoutMs: 500 }),
-    scanHostKey({ host: '127.0.0.1', port: 1 }, { policy, signal, timeoutMs: 500 }),
-    scanHostKey(sshHost(repository.sshUrl), { policy, signal: AbortSignal.abort() }),
-  ]);
-  const sentence = expect.stringMatching(/presented no SSH host key; .* knownHosts/);
-  for (const attempt of attempts) expect(attempt).toMatchObject({ status: 'rejected', reason: { message: sentence } });
 });

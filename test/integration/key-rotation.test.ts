@@ -95,14 +95,6 @@ test('complete: replaces the first pair by the second, and removes the annotatio
   expect(secretOf(garden)).toMatchObject({ identity });
 });
 
-test('reports complete without start and changes nothing', async () => {
-  await using garden = await gardenBefore('start');
-  const secret = garden.api.objects.get(fluxSource());
-  await carryOut(garden, 'complete');
-  expect(garden.api.objects.get(fluxSource())).toEqual(secret);
-  expect(reasonsOf(garden)).toEqual(['DeployKey', 'KeyRotationRefused']);
-});
-
 test('rotates from rsa to ed25519 when that type is configured', async () => {
   await using garden = await gardenWith({ ...github, sshKeyType: 'rsa' });
   await garden.run();
@@ -325,15 +317,6 @@ test('carries out an operation once an invalid configuration is corrected', asyn
   expect(askedOf(garden)).toBeUndefined();
 });
 
-test('reports an unknown operation and leaves its annotation', async () => {
-  await using garden = await gardenBefore('start');
-  ask(garden, 'rotate-ssh-keypair');
-  await garden.run();
-  expect(reasonsOf(garden)).toEqual(['DeployKey', 'UnknownOperation']);
-  expect(askedOf(garden)).toBe('rotate-ssh-keypair');
-  await expectRest(garden);
-});
-
 test('ends the rotation when the Secret is deleted in the middle', async () => {
   await using garden = await gardenBefore('complete');
   garden.api.objects.delete(fluxSource());
@@ -341,16 +324,6 @@ test('ends the rotation when the Secret is deleted in the middle', async () => {
   expect(Object.keys(secretOf(garden) ?? {}).sort()).toEqual(['identity', 'identity.pub', 'known_hosts']);
   await carryOut(garden, 'complete');
   expect(reasonsOf(garden)).toContain('KeyRotationRefused');
-});
-
-test('reports a damaged prepared key, and neither uses nor replaces it', async () => {
-  await using garden = await gardenBefore('complete');
-  garden.api.objects.patch(fluxSource(), { data: fluxSource({ 'identity.next': 'marked-secret' }).data });
-  const data = secretOf(garden);
-  for (const phase of ['start', 'complete'] as const) await carryOut(garden, phase);
-  expect(secretOf(garden)).toEqual(data);
-  expect(reasonsOf(garden)).toContain('InvalidSecret');
-  await expectRest(garden);
 });
 
 test('keeps a key that the user writes meanwhile', async () => {

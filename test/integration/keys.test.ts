@@ -7,7 +7,7 @@ import type { RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generateIdentity, readIdentity } from '../../functions/keys/identity.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { fingerprint, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
+import { fingerprint, parsePublicLine } from '../../shared/ssh/public-key.ts';
 import { installationRbac, installationUser } from '../scenarios/identities.ts';
 import { fluxConfig, fluxSource } from './garden.ts';
 import { annotationsOf, eventsOf, expectRest, gardenWith, gather, github, reasonsOf, secretOf } from './keys-garden.ts';
@@ -110,24 +110,6 @@ test.each([
   expect(await garden.run()).toEqual(done);
   expect(garden.api.objects.get(fluxSource())).toEqual(before);
   expect(reasonsOf(garden)).toEqual(['InvalidSecret']);
-  await expectRest(garden);
-});
-
-test('follows the configured host keys, and keeps them when the config no longer names any', async () => {
-  const host = parsePublicLine(git.knownHosts.split(' ').slice(1).join(' '));
-  const other = readIdentity(await generateIdentity('ed25519'));
-  if (host === undefined || 'problem' in other) throw new Error('the test needs keys');
-  const lines = [host, other.publicKey].map((key) => `git.example.org ${publicLine(key)}`);
-  const config = { ...github, repositoryUrl: 'ssh://git@git.example.org/fleet' };
-  await using garden = await gardenWith({ ...config, knownHosts: lines[0] ?? '' });
-  const change = (data: Record<string, string>) => garden.api.objects.replace(fluxConfig(data));
-  await garden.run();
-  const before = secretOf(garden);
-  expect(before?.known_hosts).toBe(`${lines[0]}\n`);
-  change({ ...config, knownHosts: lines.join('\n') });
-  await garden.run();
-  expect(secretOf(garden)).toEqual({ ...before, known_hosts: `${lines.join('\n')}\n` });
-  change(config);
   await expectRest(garden);
 });
 
