@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RetryableError } from '../../shared/errors.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
-import { changeOf, keptLog, keptMetrics, keyOf } from '../testing.ts';
+import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import { openQueue } from '../queue/queue.ts';
+import { changeOf, definitionOf, keptLog, keptMetrics, keyOf } from '../testing.ts';
 import { createEventBridge } from './bridge.ts';
 import { delayedEventOf, eventOf } from './event.ts';
 
@@ -15,24 +17,19 @@ const waits = (seconds: number, n = 1, attempt?: number): ChangeRequest => ({
   },
 });
 
+const stops: (() => Promise<void>)[] = [];
+
 function start() {
   const sent: ChangeRequest[] = [];
   const { log, lines } = keptLog();
   const { metrics, sums } = keptMetrics();
-  const up = new Set(['local']);
-  let listener = (_cluster: string, _isUp: boolean) => {};
-  const sender = {
-    send: async (changes: ChangeRequest[]) => void sent.push(...changes),
-    sendDelayed: async () => {},
-  };
-  const health = {
-    isUp: (cluster: string) => up.has(cluster),
-    onChange: (added: typeof listener) => {
-      listener = added;
-      return () => {};
-    },
-  };
-  const bridge = createEventBridge({ functions: ['managed-resources'], sender, health, log, metrics });
+  const health = createClusterHealth();
+  const sender = { send: async (changes: ChangeRequest[]) => void sent.push(...changes) };
+  const definitions = [definitionOf('managed-resources')];
+  const queue = openQueue({ definitions, metrics, health, concurrency: Infinity });
+  const forwarding = queue.forward({ sender: { send: (changes) => sender.send(changes) }, log, metrics });
+  stops.push(forwarding.stop);
+  const bridge = createEventBridge({ functions: ['managed-resources'], queue, health, log, metrics });
   const now = () => new Date();
   const wait = (change: ChangeRequest) => bridge.receive(delayedEventOf(change, now()));
   const dead = (change: ChangeRequest, code: number, sentence = '') => {
@@ -40,15 +37,16 @@ function start() {
     const error = { knativeerrordest: 'http://f', knativeerrorcode: String(code), knativeerrordata: sentence };
     return bridge.receive({ attributes: { ...attributes, ...error }, data });
   };
-  const comesUp = () => {
-    up.add('local');
-    listener('local', true);
-  };
-  return { bridge, sent, lines, sums, sender, up, wait, dead, comesUp };
+  const goesDown = () => health.declare('local', 'ECONNREFUSED');
+  const comesUp = () => health.declare('local', undefined);
+  return { bridge, sent, lines, sums, sender, goesDown, wait, dead, comesUp };
 }
 
 beforeEach(() => void vi.useFakeTimers({ now: START }));
-afterEach(() => void vi.useRealTimers());
+afterEach(async () => {
+  await Promise.all(stops.splice(0).map((stop) => stop()));
+  vi.useRealTimers();
+});
 
 describe('the timers of the bridge', () => {
   it('send a change when it is due, and not before', async () => {
@@ -89,7 +87,7 @@ describe('the timers of the bridge', () => {
   });
 
   it('keep the rest of a pass beside the look', async () => {
-    const { wait, bridge } = start();
+    const { wait, sent } = start();
     const cause = {
       type: 'continue',
       after: 'a',
@@ -99,7 +97,9 @@ describe('the timers of the bridge', () => {
     } as const;
     await wait(waits(10));
     await wait({ ...waits(10), cause });
-    expect(bridge.waiting()).toBe(2);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(sent.map((change) => change.cause)).toContainEqual(cause);
+    expect(sent.map((change) => change.cause.type)).toContain('notBefore');
   });
 
   it('send again what the sink has refused', async () => {
@@ -113,16 +113,17 @@ describe('the timers of the bridge', () => {
     expect(sent).toMatchObject([waits(1)]);
   });
 
-  it('keep retries while their cluster is down, and send them when it answers again', async () => {
-    const { sent, wait, up, comesUp } = start();
-    up.clear();
-    await wait(waits(10, 1, 9));
-    await wait(waits(10, 2));
+  it('keep what is due while its cluster is down, and send it and all retries when it answers again', async () => {
+    const { sent, wait, goesDown, comesUp } = start();
+    goesDown();
+    await wait(waits(10, 1));
+    await wait(waits(900, 2, 9));
+    await wait(waits(900, 3));
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(sent).toMatchObject([waits(10, 2)]);
+    expect(sent).toEqual([]);
     comesUp();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(sent).toMatchObject([waits(10, 2), waits(10, 1, 9)]);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(sent).toMatchObject([waits(10, 1), waits(900, 2, 9)]);
   });
 });
 
@@ -168,13 +169,13 @@ describe('a dead letter of the broker', () => {
   });
 
   it('is never given up while the cluster of its key is down', async () => {
-    const { bridge, dead, sent, up, comesUp } = start();
+    const { bridge, dead, sent, goesDown, comesUp } = start();
     let change = changeOf();
     for (let round = 0; round < 60; round++) {
-      up.clear();
+      goesDown();
       await dead(change, 503);
       comesUp();
-      await vi.advanceTimersByTimeAsync(0);
+      await vi.advanceTimersByTimeAsync(10);
       change = sent.pop() ?? change;
     }
     expect(bridge.deadLetters.list().deadLetters).toEqual([]);

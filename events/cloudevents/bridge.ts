@@ -7,52 +7,66 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { type Change, parseChange } from '../change.ts';
 import { createDeadLetters, type DeadLetters } from '../queue/dead-letters.ts';
+import type { Queue } from '../queue/queue.ts';
 import { requeue } from '../run/requeue.ts';
 import { decideRetry, LAST_ATTEMPT, SHORT_ATTEMPTS } from '../run/retry.ts';
 import type { Answer, Receive } from './answer.ts';
 import { type Attributes, DELAY, LONGEST_TYPE, typeOf } from './event.ts';
-import type { Sink } from './sink.ts';
-import { createTimers } from './timers.ts';
 
-/** What the bridge does besides sending: it keeps the timers, and what brokers have given up. */
+/**
+ * What the bridge does besides sending: it keeps the changes that wait, and what brokers have given up. Both are in memory
+ * only: the first list and the resync cover what is lost.
+ */
 export interface EventBridge {
   /** Takes events of changes that wait, and dead letters of the broker. */
   receive: Receive;
   deadLetters: Pick<DeadLetters, 'list'>;
   /** How many changes wait. */
   waiting(): number;
-  stop(): void;
 }
 
 export interface EventBridgeOptions {
   /** Names of the functions whose changes it takes: each has metrics of its own, and the sender is unknown. */
   functions: readonly string[];
-  sender: Sink['sender'];
-  health: Pick<ClusterHealth, 'isUp' | 'onChange'>;
+  /** Holds changes until they are due, and sends them. */
+  queue: Pick<Queue, 'add' | 'depths'>;
+  health: Pick<ClusterHealth, 'isUp'>;
   log: Log;
   metrics: Metrics;
   now?: () => Date;
 }
 
-/** Starts without any timers. */
+/** No more changes wait: five for each of the 10,000 Shoots that one bridge is for, in less memory than its Pod has. */
+const MOST = 50_000;
+/** No function waits longer, and the resync comes every hour: a wrong time holds up no key for longer than that. */
+const LONGEST_WAIT_MS = 3_600_000;
+
+/** Creates the bridge of the changes in a queue. */
 export function createEventBridge({
   functions,
-  sender,
+  queue,
   health,
   log,
   metrics,
   now = () => new Date(),
 }: EventBridgeOptions): EventBridge {
-  const timers = createTimers({ send: sender.send, isUp: health.isUp, now: () => now().getTime(), log });
   const deadLetters = createDeadLetters((name) => metrics.count('dead_letters_dropped_total', { function: name }));
-  const stopListening = health.onChange((cluster, isNowUp) => isNowUp && timers.resume(cluster));
+
+  const waiting = () => queue.depths().reduce((sum, { depth }) => sum + depth.delayed, 0);
+  const keep = ({ function: name, key, cause }: ChangeRequest) => {
+    if (waiting() >= MOST) {
+      throw new RetryableError(`The bridge holds ${MOST} changes that wait, and takes no more for now.`);
+    }
+    const due = 'notBefore' in cause && cause.notBefore !== undefined ? Date.parse(cause.notBefore) : 0;
+    queue.add(name, key, cause, Math.min(LONGEST_WAIT_MS, Math.max(0, due - now().getTime())));
+  };
 
   const takeDeadLetter = async (change: Change, attributes: Attributes) => {
     const { function: name, key, cause } = change;
     const next = afterDeadLetter(change, attributes, health.isUp(key.cluster));
     if (next.type === 'drop') return;
     if (next.type === 'retry') {
-      const later = { sendDelayed: async (due: ChangeRequest) => timers.add(due) };
+      const later = { sendDelayed: async (due: ChangeRequest) => keep(due) };
       return requeue({ name, queue: 'fifo', now, sender: later }, change, next.seconds, next.attempt);
     }
     const reason = safeText(next.reason);
@@ -63,18 +77,14 @@ export function createEventBridge({
 
   return {
     deadLetters,
-    waiting: timers.size,
-    stop() {
-      stopListening();
-      timers.stop();
-    },
+    waiting,
     async receive({ attributes, data }): Promise<Answer> {
       const change = parseChange(data);
       if (!functions.includes(change.function)) {
         throw new TerminalError(`There is no function ${change.function}; send changes of ${functions.join(', ')}.`);
       }
       if ('knativeerrordest' in attributes) await takeDeadLetter(change, attributes);
-      else if (attributes.type === typeOf(DELAY)) timers.add(change);
+      else if (attributes.type === typeOf(DELAY)) keep(change);
       else {
         throw new TerminalError(
           `The event of type ${safeText(attributes.type ?? '', LONGEST_TYPE)} is neither a dead letter nor a change that waits; correct the filter of the Trigger.`,

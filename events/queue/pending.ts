@@ -11,7 +11,7 @@ export interface Pending {
   priority: Priority;
   /** True if only the resync asks for this run, which no change has caused. */
   isResync: boolean;
-  /** When the first of them was due, in ms of the monotonic clock. */
+  /** When the first of them is or was due, in ms of the monotonic clock: the run may start from then on. */
   since: number;
   /** How often the run has failed already. */
   attempts: number;
@@ -57,6 +57,16 @@ export function joins(added: Pending, pending: Pending, inMs: number): boolean {
   if (isFresh(added)) return false;
   // A key that fails is looked at ever more rarely, whatever is listed or resynced meanwhile.
   return pending.attempts > 0 || (added.isResync && inMs <= RESYNC_PATIENCE_MS);
+}
+
+/** Returns whether a look replaces the pending one: the latest run of a key decides when it runs again. */
+export function replaces(added: Pending, pending: Pending): boolean {
+  return [...added.causes, ...pending.causes].every(({ type }) => type === 'notBefore');
+}
+
+/** Returns whether another process has failed with a cause, and sends it again later. */
+export function isRetry(cause: Cause): boolean {
+  return 'attempt' in cause && (cause.attempt ?? 0) > 0;
 }
 
 /** Returns the retry of a run, which answers the same causes. A cluster that is down does not use up the attempts. */

@@ -40,10 +40,11 @@ export class Ready<T extends ReadyKey> {
     getOr(projects, project, () => new Fifo<T>()).push(key);
   }
 
-  /** Takes the key that runs next, and passes the turn on. */
-  take(slots: Slots, isUp: (cluster: string) => boolean): T | undefined {
+  /** Takes the key that runs next, and passes the turn on. @param isBackgroundHeld true to leave the background */
+  take(slots: Slots, isUp: (cluster: string) => boolean, isBackgroundHeld = false): T | undefined {
     const order = orders[this.#starts % orders.length] ?? priorities;
     for (const priority of order) {
+      if (isBackgroundHeld && priority === 'background') continue;
       const key = this.#takeFrom(priority, slots, isUp);
       if (key === undefined) continue;
       this.#starts++;

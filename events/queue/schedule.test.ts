@@ -451,15 +451,6 @@ describe('a cluster that is down', () => {
 });
 
 describe('many keys', () => {
-  it('are refused beyond a limit, while known ones are merged', () => {
-    const schedule = createSchedule({ concurrency: 10, mostKeys: 2 });
-    schedule.add(keyOf(1), live(), 0);
-    schedule.add(keyOf(2), live(), 0);
-    schedule.add(keyOf(1), live('2'), 0);
-    expect(() => schedule.add(keyOf(3), live(), 0)).toThrow('The queue holds 2 keys and takes no more for now.');
-    expect(schedule.depth().waiting).toBe(2);
-  });
-
   it('are added and merged by the ten thousand', () => {
     const schedule = createSchedule({ concurrency: 10 });
     for (let round = 0; round < 5; round++) {

@@ -1,10 +1,22 @@
-import { RetryableError } from '../../shared/errors.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
+import type { Priority } from '../priority.ts';
 import { LAST_ATTEMPT } from '../run/retry.ts';
 import { Heap, type Timed } from './heap.ts';
 import { dueTime, type Next } from './next.ts';
-import { afresh, isFresh, joins, laterPriority, lookOf, merged, type Pending, pendingOf, retryOf } from './pending.ts';
+import {
+  afresh,
+  isFresh,
+  isRetry,
+  joins,
+  laterPriority,
+  lookOf,
+  merged,
+  type Pending,
+  pendingOf,
+  replaces,
+  retryOf,
+} from './pending.ts';
 import { Ready, type ReadyKey } from './ready.ts';
 import { createSlots } from './slots.ts';
 import { type Tenant, tenantOf } from './tenant.ts';
@@ -31,6 +43,7 @@ export interface Start {
   attempt: number;
   /** When the oldest cause became due. */
   since: number;
+  priority: Priority;
 }
 
 /** How many keys are in which state. Parked: due, but their cluster is down. */
@@ -47,10 +60,13 @@ export interface Depth {
  * which the outcome of the latest run replaces.
  */
 export interface Schedule {
-  /** @throws RetryableError when there are too many keys */
-  add(key: ReconcileKey, cause: Cause, now: number): void;
-  /** Returns the key that runs next; undefined while there is none, or no slot for it. */
-  take(now: number): Start | undefined;
+  /** @param waitMs how long the change may wait for others of its key, or has to wait. Default 0 */
+  add(key: ReconcileKey, cause: Cause, now: number, waitMs?: number): void;
+  /**
+   * Returns the key that runs next; undefined while there is none, or no slot for it.
+   * @param isBackgroundHeld true to leave what a list or the resync has found
+   */
+  take(now: number, isBackgroundHeld?: boolean): Start | undefined;
   /** The run under way waits for a network: it no longer counts as working. */
   lasts(key: ReconcileKey): void;
   end(key: ReconcileKey, next: Next, now: number): void;
@@ -66,16 +82,13 @@ export interface ScheduleOptions {
   /** Slots, see slots.ts. */
   concurrency: number;
   isUp?(cluster: string): boolean;
-  /** More keys than any landscape has objects; the sender keeps the others and tries again. Default 500,000. */
-  mostKeys?: number;
 }
 
-const MOST_KEYS = 500_000;
 /** Keys that were given up: the resync looks at each once and no more. */
 const MOST_GIVEN_UP = 100_000;
 
 /** Creates the schedule of one function. */
-export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST_KEYS }: ScheduleOptions): Schedule {
+export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptions): Schedule {
   const entries = new Map<string, Entry>();
   const ready = new Ready<Entry>();
   const delayed = new Heap<Entry>();
@@ -89,8 +102,6 @@ export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST
     const text = keyText(key);
     const known = entries.get(text);
     if (known !== undefined) return known;
-    if (entries.size >= mostKeys)
-      throw new RetryableError(`The queue holds ${mostKeys} keys and takes no more for now.`);
     const none = { pending: undefined, running: undefined, waitsFor: undefined, readyAs: undefined };
     const entry: Entry = { key, text, tenant: tenantOf(key), at: 0, index: -1, ...none };
     entries.set(text, entry);
@@ -104,13 +115,21 @@ export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST
     ready.add(entry, pending.priority);
   };
 
-  const delay = (entry: Entry, pending: Pending, at: number) => {
+  const delay = (entry: Entry, pending: Pending) => {
+    delayed.remove(entry);
     entry.pending = pending;
-    entry.at = at;
+    entry.at = pending.since;
     delayed.add(entry);
   };
 
+  /** Delays a run that is due later, for example because its change waits for others of the key. */
+  const place = (entry: Entry, pending: Pending, now: number) => {
+    if (pending.since > now) delay(entry, pending);
+    else makeReady(entry, pending);
+  };
+
   const waitFor = (entry: Entry, cluster: string) => {
+    stopWaiting(entry);
     entry.waitsFor = cluster;
     const others = waiting.get(cluster) ?? new Set();
     waiting.set(cluster, others.add(entry));
@@ -136,30 +155,32 @@ export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST
   const arrive = (entry: Entry, arrived: Pending, now: number) => {
     const { pending } = entry;
     const added = { ...arrived, attempts: attemptsOf(entry, arrived) };
-    if (pending === undefined) {
-      if (entry.running === undefined) makeReady(entry, added);
-      else entry.pending = added;
-      return;
-    }
-    const both = merged(pending, added);
+    const isReady = entry.readyAs !== undefined;
+    const look = entry.running === undefined && !isReady ? pending : undefined;
+    const isReplaced = pending === undefined || (look !== undefined && replaces(added, look));
+    const both = isReplaced ? added : merged(pending, added);
     if (isFresh(added)) both.attempts = 0;
     if (entry.running !== undefined) entry.pending = both;
-    else if (entry.readyAs !== undefined || !joins(added, pending, entry.at - now)) makeReady(entry, both);
+    else if (isReady) makeReady(entry, both);
     // The priority of a pending look stays: nothing urgent has arrived.
-    else entry.pending = { ...both, priority: pending.priority, since: pending.since };
+    else if (look !== undefined && !isReplaced && joins(added, look, entry.at - now))
+      entry.pending = { ...both, priority: look.priority, since: look.since };
+    else place(entry, both, now);
   };
 
   return {
-    add(key, cause, now) {
-      arrive(entryOf(key), pendingOf(cause, now), now);
+    add(key, cause, now, waitMs = 0) {
+      const entry = entryOf(key);
+      arrive(entry, pendingOf(cause, now + waitMs), now);
+      if (isRetry(cause) && entry.index >= 0) waitFor(entry, key.cluster);
     },
 
-    take(now) {
+    take(now, isBackgroundHeld = false) {
       for (let first = delayed.first(); first !== undefined && first.at <= now; first = delayed.first()) {
         const { pending } = first;
         if (pending !== undefined) makeReady(first, pending);
       }
-      const entry = ready.take(slots, isUp);
+      const entry = ready.take(slots, isUp, isBackgroundHeld);
       const pending = entry?.pending;
       if (entry === undefined || pending === undefined) return undefined;
       const [first, ...rest] = pending.causes;
@@ -167,8 +188,8 @@ export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST
       entry.pending = undefined;
       entry.running = { pending, isLong: false, begun: now };
       slots.start(entry.tenant);
-      const { merged: count, attempts, since } = pending;
-      return { key: entry.key, causes: [first, ...rest], merged: count, attempt: attempts + 1, since };
+      const { merged: count, attempts, since, priority } = pending;
+      return { key: entry.key, causes: [first, ...rest], merged: count, attempt: attempts + 1, since, priority };
     },
 
     lasts(key) {
@@ -192,7 +213,7 @@ export function createSchedule({ concurrency, isUp = () => true, mostKeys = MOST
         const down = next.type === 'retry' ? (next.down ?? (isUp(key.cluster) ? undefined : key.cluster)) : undefined;
         const later = next.type === 'retry' ? retryOf(ran, at, down !== undefined) : lookOf(ran, at, now);
         const pending = { ...later, priority: laterPriority(ran.priority, next.seconds) };
-        delay(entry, pending, at);
+        delay(entry, pending);
         // It may have answered again before the end of the run that it has failed.
         if (down !== undefined && isUp(down) && (resumed.get(down) ?? -1) >= begun)
           makeReady(entry, afresh(pending, now));

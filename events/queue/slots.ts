@@ -101,7 +101,8 @@ class Holdings {
   }
 
   has(tenant: Tenant, reserve: number): boolean {
-    return this.#of(idOf(tenant)) < this.roomFor(tenant.cluster) - Math.floor(this.#limit * reserve);
+    const reserved = reserve === 0 ? 0 : Math.floor(this.#limit * reserve);
+    return this.#of(idOf(tenant)) < this.roomFor(tenant.cluster) - reserved;
   }
 
   heldBy(tenant: Tenant): number {

@@ -75,7 +75,8 @@ describe('a worker', () => {
     const take = () => {
       if (isTaken) return undefined;
       isTaken = true;
-      return { key: keyOf(1), causes: [{ type: 'resync', epoch: 1 }] as const, merged: 0, attempt: 1, since: 0 };
+      const causes = [{ type: 'resync', epoch: 1 }] as const;
+      return { key: keyOf(1), causes, merged: 0, attempt: 1, since: 0, priority: 'background' as const };
     };
     const schedule: Schedule = { ...idle, take, lasts: (key) => void lasting.push(key) };
     const worker = startWorker({ schedule, runner, deadLetters: createDeadLetters(), timeoutSeconds: 10 });

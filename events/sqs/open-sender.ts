@@ -1,6 +1,6 @@
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import type { OpenSender } from '../bridge.ts';
+import type { OpenSender, Pace } from '../bridge.ts';
 import { lazySqs, type Sqs } from './connect.ts';
 import { DELAY, type QueueUrls, queueNames } from './queues.ts';
 import { createSender } from './sender.ts';
@@ -8,6 +8,13 @@ import { recordedSeeds, unservedProblem } from './served-seeds.ts';
 
 /** SQS answers within milliseconds. The SDK has no limit of its own, and a start would wait for ever. */
 const OPEN_MS = 15_000;
+
+/**
+ * SQS delivers in the order of arrival: 10,000 Shoots that a first list finds would stand before gardenlet's request. Ten
+ * concurrent runs of a function handle about a hundred changes per second, so at this pace the queue stays empty; the
+ * first list of 10,000 Shoots takes 200 s, the resync needs 3 per second.
+ */
+const PACE: Pace = { perSecond: 50, perSecondOfSenders: 1 };
 
 /** A sender, and what it has found to sign requests with. */
 export interface SqsSender extends OpenSender {
@@ -44,7 +51,7 @@ export async function openSqsSender(options: SqsSenderOptions): Promise<SqsSende
     if (problem !== undefined) throw new ShootFluxError(problem);
     const { send } = createSender({ sqs: connect, queues });
     const { region, credentials } = sqs.client.config;
-    return { sender: { send }, identity: { region, credentials }, stop: async () => sqs.client.destroy() };
+    return { sender: { send }, pace: PACE, identity: { region, credentials }, stop: async () => sqs.client.destroy() };
   } catch (error) {
     sqs.client.destroy();
     if (error instanceof ShootFluxError) throw error;

@@ -202,7 +202,7 @@ test('lists large Clusters page by page beside a watch, and finds what changes m
   await until(() => expect(watcher.ready()).toBe(true));
   await until(() => expect(watcher.status().selections).toMatchObject([{ objects: 59 }]));
   await until(() => expect(watcher.short()).toContain('managed-resources c1/shoot-flux because Cluster c1 deleted'));
-  expect(new Set(watcher.sent.map(({ key }) => key.namespace)).size).toBe(60);
+  await until(() => expect(new Set(watcher.sent.map(({ key }) => key.namespace)).size).toBe(60));
   const limits = api.requestsLike({ verb: 'list' }).map(({ query }) => Number(query.get('limit')));
   expect(limits[0]).toBe(20);
   // 14 of 200 KB fit.

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { resources } from '../../shared/kube/resource.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { extension, onExtensions, quick, refuse, startListWatch, until, watching } from './testing.ts';
@@ -46,22 +46,4 @@ test('opens a new watch when its cluster was away: events over the old connectio
   api.put(extensions, extension('a'));
   await until(() => expect(watcher.sent).toHaveLength(1));
   expect(api.listRequests()).toHaveLength(1);
-});
-
-test('at a pace, what a list finds waits while its seed is down; what gardenlet waits for does not', async () => {
-  await using api = await startListWatch();
-  for (let index = 0; index < 20; index++) api.put(extensions, extension(`listed-${index}`));
-  api.put(extensions, extension('asked', {}, { annotations: { operation: 'reconcile' } }));
-  const health = probedHealth();
-  const asked = onExtensions('one', { isAwaited: ({ metadata }) => metadata.annotations?.operation !== undefined });
-  const isUp = vi.fn(() => false);
-  await using watcher = watching(api, [asked], { health, pace: { perSecond: 1000, isUp } });
-  await until(() => expect(watcher.sent).toHaveLength(1));
-  await until(() => expect(watcher.ready()).toBe(true));
-  expect(watcher.sent[0]?.key.namespace).toBe('asked');
-  expect(watcher.status().outboxes[0]?.waiting).toBe(20);
-  isUp.mockReturnValue(true);
-  health.declare('seed', 'Timeout');
-  health.declare('seed', undefined);
-  await until(() => expect(watcher.sent).toHaveLength(21));
 });

@@ -7,7 +7,7 @@ import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
-import { type Backoff, createBackoff } from './backoff.ts';
+import { type Backoff, createBackoff } from '../backoff.ts';
 import { abortable, createLister, StartOverError } from './lister.ts';
 import type { Selection } from './selections.ts';
 import { between, type Timing } from './timing.ts';

@@ -7,6 +7,7 @@ import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { FunctionDefinition, Subscription } from '../../shared/runtime/definition.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { openQueue } from '../queue/queue.ts';
 import type { Timing } from './timing.ts';
 import { createWatcher, type WatcherOptions } from './watcher.ts';
 
@@ -187,7 +188,7 @@ export function definition(name: string, subscriptions: Subscription[]): Functio
   return { name, description: '', subscriptions, resync: true, sends: false, rights };
 }
 
-/** A watcher, by default of one seed, and what it sent. */
+/** A watcher, by default of one seed, and what is sent for it. */
 export function watching(
   api: Pick<ListWatch, 'client'>,
   definitions: FunctionDefinition[],
@@ -195,12 +196,16 @@ export function watching(
 ) {
   const sent: ChangeRequest[] = [];
   const lines: string[] = [];
+  const log = createLog('debug', (line) => lines.push(line));
+  const queue = openQueue({ definitions, metrics: noMetrics, concurrency: Infinity });
+  const sender = { send: async (changes: ChangeRequest[]) => void sent.push(...changes) };
+  const forwarding = queue.forward({ sender, log, metrics: noMetrics });
   const watcher = createWatcher({
     definitions,
     clusters: { garden: false, seeds: ['seed'] },
     kube: async () => api.client,
-    send: async (changes) => void sent.push(...changes),
-    log: createLog('debug', (line) => lines.push(line)),
+    emit: queue.add,
+    log,
     metrics: noMetrics,
     timing: quick,
     ...options,
@@ -208,6 +213,12 @@ export function watching(
   watcher.start();
   return {
     ...watcher,
+    /** True when the first sync is done, and all its changes are sent. */
+    ready: () => watcher.ready() && forwarding.status().every(({ waiting }) => waiting === 0),
+    async stop() {
+      await watcher.stop();
+      await forwarding.stop();
+    },
     sent,
     lines,
     /** The changes that were sent: `function namespace/name because Kind name`. */
@@ -217,7 +228,9 @@ export function watching(
           cause.type === 'object' ? `${cause.kind} ${cause.name}${cause.deleted ? ' deleted' : ''}` : cause.type;
         return `${name} ${key.namespace}/${key.name} because ${why}`;
       }),
-    [Symbol.asyncDispose]: () => watcher.stop(),
+    async [Symbol.asyncDispose]() {
+      await this.stop();
+    },
   };
 }
 

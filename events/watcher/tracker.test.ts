@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { createKnownKeys } from './known-keys.ts';
 import { selectionsOf } from './selections.ts';
 import { extension, onExtensions } from './testing.ts';
-import { createTracker, type TrackedList } from './tracker.ts';
+import { createKnownKeys, createTracker, type TrackedList } from './tracker.ts';
 
 /** A tracker of Extensions, and the namespaces for which it has emitted changes. */
 function tracking() {

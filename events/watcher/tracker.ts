@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import { yieldToOthers } from '../../shared/event-loop.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import { isName } from '../name.ts';
-import type { KnownKeys } from './known-keys.ts';
 import type { Selection, Subscriber } from './selections.ts';
 
 /**
- * Adds a change to the outbox of its function (`outbox.ts`). It must not be lost: the tracker counts it as seen.
- * @param mayWaitMs as in the subscription
+ * Adds a change to the queue of its function. It must not be lost: the tracker counts it as seen.
+ * @param mayWaitMs as in the subscription; default: the debounce time
  */
 export type Emit = (functionName: string, key: ReconcileKey, cause: Cause, mayWaitMs?: number) => void;
 
@@ -267,5 +267,37 @@ function createSharing(entries: ReadonlyMap<string, unknown>) {
     const shared = known.get(text) ?? keys;
     known.set(text, shared);
     return shared;
+  };
+}
+
+/** Which keys a function has objects for, apart from those of its subscriptions with `onlyKnownKeys`. */
+export interface KnownKeys {
+  /** Counts one object with these keys instead of the former ones. */
+  replace(functionName: string, former: readonly ReconcileKey[], keys: readonly ReconcileKey[]): void;
+  has(functionName: string, key: ReconcileKey): boolean;
+}
+
+/** Creates the known keys of all functions with such a subscription; the others are not counted. */
+export function createKnownKeys(definitions: readonly FunctionDefinition[]): KnownKeys {
+  const counts = new Map<string, Map<string, number>>();
+  for (const { name, subscriptions } of definitions) {
+    if (subscriptions.some(({ onlyKnownKeys }) => onlyKnownKeys === true)) counts.set(name, new Map());
+  }
+  return {
+    replace(functionName, former, keys) {
+      const known = counts.get(functionName);
+      if (known === undefined || former === keys) return;
+      for (const key of keys) {
+        const text = keyText(key);
+        known.set(text, (known.get(text) ?? 0) + 1);
+      }
+      for (const key of former) {
+        const text = keyText(key);
+        const left = (known.get(text) ?? 0) - 1;
+        if (left > 0) known.set(text, left);
+        else known.delete(text);
+      }
+    },
+    has: (functionName, key) => counts.get(functionName)?.has(keyText(key)) === true,
   };
 }

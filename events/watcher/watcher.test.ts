@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import {
   definition,
   extension,
@@ -382,27 +381,6 @@ test.each([
   await until(() => expect(watcher.short()).toEqual(['managed-resources a/shoot-flux because Extension shoot-flux']));
 });
 
-test('retries failed sends without delaying other functions', async () => {
-  await using api = await startListWatch();
-  const sent: ChangeRequest[] = [];
-  let broken = true;
-  const send = async (changes: ChangeRequest[]) => {
-    if (broken && changes.some((change) => change.function === 'one')) throw new Error('no queue');
-    sent.push(...changes);
-  };
-  await using watcher = watching(api, [onExtensions('one'), onExtensions('two')], { send });
-  api.put(extensions, extension('a'));
-  await until(() => expect(sent.map((change) => change.function)).toEqual(['two']));
-  await until(() =>
-    expect(watcher.status().outboxes).toContainEqual({ function: 'one', waiting: 1, problem: 'no queue' }),
-  );
-  expect(watcher.ready()).toBe(false);
-  expect(watcher.alive()).toBe(true);
-  broken = false;
-  await until(() => expect(sent.map((change) => change.function)).toEqual(['two', 'one']));
-  await until(() => expect(watcher.ready()).toBe(true));
-});
-
 test('a dead seed blocks neither other seeds nor liveness, and the status names it', async () => {
   await using api = await startListWatch();
   api.put(extensions, extension('a'));
@@ -433,21 +411,6 @@ test('is not alive while a loop is stuck', async () => {
     timing: { ...quick, stuckMs: 30 },
   });
   await until(() => expect(watcher.alive()).toBe(false));
-  await watcher.stop();
-});
-
-test('is not alive while the queue never answers', async () => {
-  await using api = await startListWatch();
-  let answer = () => {};
-  const send = () =>
-    new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-  const watcher = watching(api, [onExtensions()], { send, timing: { ...quick, stuckMs: 300, inactivityMs: [20, 20] } });
-  await until(() => expect(watcher.ready()).toBe(true));
-  api.put(extensions, extension('a'));
-  await until(() => expect(watcher.alive()).toBe(false));
-  answer();
   await watcher.stop();
 });
 

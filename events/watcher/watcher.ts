@@ -3,44 +3,34 @@ import { yieldToOthers } from '../../shared/event-loop.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { KubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
-import { createKnownKeys, type KnownKeys } from './known-keys.ts';
 import { StartOverError } from './lister.ts';
-import { createOutbox, type Outbox } from './outbox.ts';
-import type { Pace } from './pace.ts';
 import { createReflector, type Reflector, type WatchedHealth } from './reflector.ts';
-import { createResync, type Steps } from './resync.ts';
-import { createResyncPlan } from './resync-plan.ts';
+import { createResync, createResyncPlan, type Steps } from './resync.ts';
 import { type Selection, selectionsOf, type WatchedClusters } from './selections.ts';
 import { keepHeapSmall, returnMemory } from './small-heap.ts';
 import { defaultTiming, steadyTime, type Timing } from './timing.ts';
-import { createTracker, type Emit, type Tracker } from './tracker.ts';
+import { createKnownKeys, createTracker, type Emit, type KnownKeys, type Tracker } from './tracker.ts';
 
 export type { WatchedClusters } from './selections.ts';
 
-/** What is watched for which functions, and how changes are sent. */
+/** What is watched for which functions, and what takes the changes. */
 export interface WatcherOptions {
   definitions: FunctionDefinition[];
   clusters: WatchedClusters;
   kube(cluster: string): Promise<KubeClient>;
-  /**
-   * Sends changes of one function to its queue (`events/sqs/sender.ts`); returns when the queue has accepted all of
-   * them. After an error the changes in the error's `unsent`, or else all of them, are sent again.
-   */
-  send(changes: ChangeRequest[]): Promise<void>;
+  /** Adds a change to the queue of its function. */
+  emit: Emit;
   /** Which clusters answer. Absent: each is asked again after a back-off. */
   health?: WatchedHealth | undefined;
-  /** For queues without priorities: how fast background changes are sent. Default: at once. */
-  pace?: Pace | undefined;
   log: Log;
   metrics: Metrics;
-  /** Period in which every key of functions with `resync` is sent once. Default one hour. */
+  /** Period in which every key of functions with `resync` is emitted once. Default one hour. */
   resyncSeconds?: number;
   /** For tests. */
   timing?: Partial<Timing>;
@@ -51,7 +41,7 @@ export interface SelectionStatus {
   cluster: string;
   resource: string;
   selector?: string | undefined;
-  /** True when the first list is complete and its changes are in the queues. */
+  /** True when the first list is complete and its changes are in the queue. */
   synced: boolean;
   objects: number;
   /** Why it makes no progress. */
@@ -61,21 +51,19 @@ export interface SelectionStatus {
 /** The progress of a watcher. */
 export interface WatcherStatus {
   selections: SelectionStatus[];
-  /** Number of keys that wait to be sent, by function. */
-  outboxes: { function: string; waiting: number; problem?: string | undefined }[];
 }
 
 /** All lists and watches of one process. */
 export interface Watcher {
   start(): void;
-  /** Ends all loops, after the attempts to send that are under way. */
+  /** Ends all loops. */
   stop(): Promise<void>;
   /**
    * Returns true when the first sync is done, except for seeds that cannot be listed: one of them must not take the
    * others' webhooks down. Stays true.
    */
   ready(): boolean;
-  /** Returns true unless a loop is stuck. An unreachable cluster or queue does not count: a restart would not help. */
+  /** Returns true unless a loop is stuck. An unreachable cluster does not count: a restart would not help. */
   alive(): boolean;
   status(): WatcherStatus;
 }
@@ -92,25 +80,21 @@ interface WatchedSelection {
 /**
  * Turns events of the garden and of seeds into changes; decides nothing, and keeps no object. The path of a change: a
  * reflector lists and watches a selection of objects; its tracker compares fingerprints and emits a key with a cause;
- * the function's outbox gathers causes by key and sends them.
+ * the function's queue gathers the causes of the key.
  */
 export function createWatcher(options: WatcherOptions): Watcher {
-  const { definitions, clusters, health, pace, log, metrics } = options;
+  const { definitions, clusters, metrics } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const stopped = new AbortController();
-  const outboxes = new Map<string, Outbox>(
-    definitions.map(({ name }) => [
-      name,
-      createOutbox({ function: name, send: options.send, pace, log, metrics, timing }),
-    ]),
-  );
-  const emit: Emit = (name, key, cause, mayWaitMs) => outboxes.get(name)?.add(key, cause, mayWaitMs);
+  const emit: Emit = (name, key, cause, mayWaitMs = timing.debounceMs) => {
+    metrics.count('watcher_changes_total', { function: name });
+    options.emit(name, key, cause, mayWaitMs);
+  };
   const known = createKnownKeys(definitions);
   const selections = selectionsOf(definitions, clusters).map((selection) =>
-    watchedSelection(selection, emit, known, outboxes, options, timing),
+    watchedSelection(selection, emit, known, options, timing),
   );
   let loops: Promise<void>[] = [];
-  let ignoreHealth: (() => void) | undefined;
   let wasReady = false;
   let startedAt = performance.now();
 
@@ -119,16 +103,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
       if (loops.length > 0) return;
       startedAt = performance.now();
       keepHeapSmall();
-      ignoreHealth = health?.onChange(() => {
-        for (const outbox of outboxes.values()) outbox.resume();
-      });
       loops = selections.map(({ reflector }) => reflector.run(stopped.signal));
       loops.push(runResync(options, selections, emit, stopped.signal), returnMemory(stopped.signal));
     },
     async stop() {
       stopped.abort();
-      ignoreHealth?.();
-      await Promise.all([...outboxes.values()].map((outbox) => outbox.stop()));
       await Promise.all(loops);
     },
     ready() {
@@ -136,20 +115,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
       return wasReady;
     },
     alive() {
-      const oldest = Math.min(
-        ...selections.map(({ reflector }) => reflector.lastProgress()),
-        ...[...outboxes.values()].map((outbox) => outbox.lastProgress()),
-      );
+      const oldest = Math.min(...selections.map(({ reflector }) => reflector.lastProgress()));
       return performance.now() - oldest < timing.stuckMs;
     },
-    status: () => ({
-      selections: selections.map(selectionStatus),
-      outboxes: [...outboxes].map(([name, outbox]) => ({
-        function: name,
-        waiting: outbox.size(),
-        problem: outbox.problem(),
-      })),
-    }),
+    status: () => ({ selections: selections.map(selectionStatus) }),
   };
 }
 
@@ -178,11 +147,10 @@ function watchedSelection(
   selection: Selection,
   emit: Emit,
   known: KnownKeys,
-  outboxes: Map<string, Outbox>,
   { kube, health, log, metrics }: WatcherOptions,
   timing: Timing,
 ): WatchedSelection {
-  const { cluster, resource, subscribers } = selection;
+  const { cluster, resource } = selection;
   const labels = { cluster, resource: resource.plural };
   let skipped = 0;
   const tracker = createTracker(selection, emit, known, (name, object, error) => {
@@ -195,11 +163,8 @@ function watchedSelection(
   };
   const onListed = () => {
     if (result.synced) return;
-    const names = new Set(subscribers.map((subscriber) => subscriber.function));
-    void Promise.all([...names].map((name) => outboxes.get(name)?.sent())).then(() => {
-      result.synced = true;
-      log.info('first sync finished', { ...labels, objects: tracker.size() });
-    });
+    result.synced = true;
+    log.info('first sync finished', { ...labels, objects: tracker.size() });
   };
   const onFailed = (error: unknown) => {
     result.failure = isRefusal(error) ? 'refused' : 'unanswered';

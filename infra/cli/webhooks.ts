@@ -104,7 +104,7 @@ async function serveHttps(
   const probes = {
     alive: () => true,
     ready: () => webhooks.status().ready,
-    status: () => ({ selections: [], outboxes: [] }),
+    status: () => ({ selections: [] }),
     clusters: () => [],
     webhooks: webhooks.status,
     metrics,

@@ -1,7 +1,8 @@
-import type { OpenSender } from '../../events/bridge.ts';
+import type { OpenSender, Pace } from '../../events/bridge.ts';
 import { createEventBridge } from '../../events/cloudevents/bridge.ts';
 import { openSink, type SinkOptions } from '../../events/cloudevents/sink.ts';
 import type { DeadLetters } from '../../events/queue/dead-letters.ts';
+import type { Queue } from '../../events/queue/queue.ts';
 import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { PrometheusMetrics } from '../process/metrics.ts';
@@ -18,6 +19,7 @@ export interface KnativeOptions {
 
 /** What the bridge needs of its process. */
 export interface OwnProcess {
+  queue: Queue;
   health: ClusterHealth;
   log: Log;
   metrics: PrometheusMetrics;
@@ -28,6 +30,9 @@ export interface OpenBridge extends OpenSender {
   deadLetters?: DeadLetters['list'];
 }
 
+/** Brokers deliver in the order of arrival, too, and at this pace the functions keep up. */
+const PACE: Pace = { perSecond: 50, perSecondOfSenders: 1 };
+
 /** An answer takes milliseconds here. */
 const DRAIN_MS = 5_000;
 
@@ -37,16 +42,16 @@ export async function openKnativeBridge(
   own: OwnProcess,
 ): Promise<OpenBridge> {
   const { sender, close } = openSink(sink);
-  if (eventsPort === undefined) return { sender, stop: async () => close() };
-  const bridge = createEventBridge({ functions, sender, ...own });
+  if (eventsPort === undefined) return { sender, pace: PACE, stop: async () => close() };
+  const bridge = createEventBridge({ functions, ...own });
   const { log, metrics } = own;
   const server = await startEventServer({ port: eventsPort, receive: bridge.receive, log, metrics });
   return {
     sender,
+    pace: PACE,
     deadLetters: bridge.deadLetters.list,
     async stop() {
       await server.stop(DRAIN_MS);
-      bridge.stop();
       close();
     },
   };

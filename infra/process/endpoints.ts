@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { DeadLetters } from '../../events/queue/dead-letters.ts';
+import type { QueueStatus } from '../../events/queue/forwarder.ts';
 import type { SelectionStatus, WatcherStatus } from '../../events/watcher/watcher.ts';
 import type { ClusterStatus } from '../../shared/runtime/cluster-health.ts';
 import { boundCallers } from '../callers.ts';
@@ -12,6 +13,8 @@ export interface Probes {
   alive(): boolean;
   ready(): boolean;
   status(): WatcherStatus;
+  /** Absent when the functions run in this process, or nothing is watched. */
+  queues?: (() => QueueStatus[]) | undefined;
   clusters(): ClusterStatus[];
   /** Absent when no webhooks are served. */
   webhooks?: (() => WebhooksStatus) | undefined;
@@ -117,21 +120,20 @@ function isFollowed({ synced, problem }: SelectionStatus): boolean {
 }
 
 /** First the clusters that are down, then one line for each watch. */
-function readiness({ status, clusters, webhooks }: Probes): string {
+function readiness({ status, queues, clusters, webhooks }: Probes): string {
   const down = clusters()
     .filter(({ isUp }) => !isUp)
     .map(({ cluster, since, problem }) => `down ${cluster}: no answer since ${since.toISOString()} (${problem})`);
-  const { selections, outboxes } = status();
-  const watches = selections.map((selection) => {
+  const watches = status().selections.map((selection) => {
     const { cluster, resource, selector, synced, objects, problem } = selection;
     const state = problem ?? (synced ? `${objects} objects` : 'waiting for the first list');
     const named = selector === undefined ? resource : `${resource} ${selector.replace(/^metadata\.name=/, '')}`;
     return `${isFollowed(selection) ? 'ok' : 'not ready'} ${cluster} ${named}: ${state}`;
   });
-  const queues = outboxes
+  const refused = (queues?.() ?? [])
     .filter(({ problem }) => problem !== undefined)
     .map(({ function: name, waiting, problem }) => `not ready queue ${name}: ${waiting} waiting, ${problem}`);
-  return `${[...down, ...watches, ...queues, ...webhookLines(webhooks?.())].join('\n')}\n`;
+  return `${[...down, ...watches, ...refused, ...webhookLines(webhooks?.())].join('\n')}\n`;
 }
 
 function webhookLines(status: WebhooksStatus | undefined): string[] {

@@ -1,4 +1,4 @@
-import { openQueue, type QueueBridge, type Running } from '../../events/queue/bridge.ts';
+import { openQueue, type Queue, type Running } from '../../events/queue/queue.ts';
 import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
@@ -65,7 +65,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     definitions,
     clusters: { garden: true, seeds: settings.seeds },
     kube: watcherKube,
-    send: (changes) => queue.sender.send(changes),
+    emit: queue.add,
     health,
     log,
     metrics,
@@ -131,7 +131,7 @@ async function endpointsOn(port: number | undefined, probes: Probes): Promise<En
 }
 
 /** Adds the depth of queues, which is only counted when it is asked for. */
-function withDepths(metrics: PrometheusMetrics, queue: QueueBridge): PrometheusMetrics {
+function withDepths(metrics: PrometheusMetrics, queue: Queue): PrometheusMetrics {
   return {
     ...metrics,
     expose() {

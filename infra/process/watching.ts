@@ -1,4 +1,4 @@
-import { forwardersOf, sqsPace } from '../../events/watcher/pace.ts';
+import { openQueue } from '../../events/queue/queue.ts';
 import { createWatcher, type WatchedClusters, type Watcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
@@ -48,20 +48,25 @@ export async function startWatching(options: WatchingOptions): Promise<Watching>
   const health = createClusterHealth();
   const kubeOf = (identity: string) => clientsOf(identity, { ...options, metrics, health });
   const watcherKube = kubeOf('watcher');
-  const destination = await options.open(definitions, { health, log, metrics });
+  const queue = openQueue({ definitions, metrics, health, concurrency: Infinity });
+  const destination = await options.open(definitions, { queue, health, log, metrics });
+  const forwarding = queue.forward({ sender: destination.sender, pace: destination.pace, log, metrics });
   const watcher = createWatcher({
-    ...{ definitions, clusters, kube: watcherKube, send: destination.sender.send, health, log, metrics },
-    pace: sqsPace(health.isUp, forwardersOf(definitions)),
+    ...{ definitions, clusters, kube: watcherKube, emit: queue.add, health, log, metrics },
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
   });
+  const alive = () => watcher.alive() && forwarding.alive();
+  // Conditions can only be up to date while changes reach the functions.
+  const delivers = () => alive() && forwarding.status().every(({ problem }) => problem === undefined);
   const probes = {
-    ...{ alive: watcher.alive, ready: watcher.ready, status: watcher.status, clusters: health.status, metrics },
-    deadLetters: destination.deadLetters,
+    ...{ alive, ready: () => forwarding.accepts() && watcher.ready(), status: watcher.status },
+    ...{ queues: forwarding.status, clusters: health.status, metrics, deadLetters: destination.deadLetters },
   };
   const endpoints =
     options.port === undefined
       ? undefined
       : await startEndpoints(options.port, probes).catch(async (error: unknown) => {
+          await forwarding.stop();
           await destination.stop();
           throw error;
         });
@@ -73,10 +78,10 @@ export async function startWatching(options: WatchingOptions): Promise<Watching>
   watcher.start();
   const watchdog = startWatchdog({ log, metrics });
   const heartbeat = startHeartbeat({
-    ...{ namespaces: options.heartbeat ?? {}, kube: kubeOf('heartbeat'), alive: () => delivers(watcher) },
+    ...{ namespaces: options.heartbeat ?? {}, kube: kubeOf('heartbeat'), alive: delivers },
     ...{ now: () => new Date(), log, metrics },
   });
-  const shown = destination.startHeartbeat?.({ clusters: names, alive: () => delivers(watcher), log });
+  const shown = destination.startHeartbeat?.({ clusters: names, alive: delivers, log });
 
   return {
     port: endpoints?.port,
@@ -86,14 +91,11 @@ export async function startWatching(options: WatchingOptions): Promise<Watching>
       await shown?.stop();
       await heartbeat.stop();
       await watcher.stop();
+      await forwarding.stop();
       await prober.stop();
+      await queue.stop();
       await destination.stop();
       await endpoints?.stop();
     },
   };
-}
-
-/** Conditions can only be up to date while changes reach the functions. */
-function delivers(watcher: Watcher): boolean {
-  return watcher.alive() && watcher.status().outboxes.every(({ problem }) => problem === undefined);
 }

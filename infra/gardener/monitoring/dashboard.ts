@@ -62,7 +62,7 @@ const rows: [title: string, panels: Panel[]][] = [
         series: [['{{cluster}} {{resource}}', 'sum by (cluster, resource) (shoot_flux_watcher_objects)']],
       },
       {
-        title: 'Changes sent',
+        title: 'Changes found',
         unit: 'ops',
         series: [['{{function}}', rate('shoot_flux_watcher_changes_total', 'function')]],
       },

@@ -4,7 +4,16 @@ import type { Receive } from '../../../events/cloudevents/answer.ts';
 import { createEventBridge, type EventBridge } from '../../../events/cloudevents/bridge.ts';
 import { serveFunctions } from '../../../events/cloudevents/serve.ts';
 import { openSink, type Sink } from '../../../events/cloudevents/sink.ts';
-import { causeOf, changeOf, functionOf, keptLog, keyOf, processDependencies } from '../../../events/testing.ts';
+import { type Forwarding, openQueue } from '../../../events/queue/queue.ts';
+import {
+  causeOf,
+  changeOf,
+  definitionOf,
+  functionOf,
+  keptLog,
+  keyOf,
+  processDependencies,
+} from '../../../events/testing.ts';
 import { type EventServer, startEventServer } from '../../../infra/knative/event-server.ts';
 import { nameOf, WATCHER } from '../../../infra/knative/names.ts';
 import { createPrometheusMetrics } from '../../../infra/process/metrics.ts';
@@ -25,6 +34,7 @@ describe("behind Knative's broker", () => {
   let server: ApiServer;
   let plane: DataPlane;
   let bridge: EventBridge;
+  let forwarding: Forwarding;
   let sink: Sink;
   const servers: EventServer[] = [];
   const handlers = new Map<string, Handler>();
@@ -39,7 +49,10 @@ describe("behind Knative's broker", () => {
     plane = await startDataPlane(server);
     sink = openSink({ url: brokerUrl(plane) });
     const { sender } = sink;
-    bridge = createEventBridge({ functions: NAMES, sender, health: createClusterHealth(), log, metrics });
+    const definitions = NAMES.map((name) => definitionOf(name));
+    const queue = openQueue({ definitions, metrics, concurrency: Infinity });
+    forwarding = queue.forward({ sender, log, metrics });
+    bridge = createEventBridge({ functions: NAMES, queue, health: createClusterHealth(), log, metrics });
     const addresses = new Map<string, string>();
     const serve = async (name: string, receive: Receive) => {
       const started = await startEventServer({ port: 0, receive, log, metrics });
@@ -62,7 +75,7 @@ describe("behind Knative's broker", () => {
   });
 
   afterAll(async () => {
-    bridge?.stop();
+    await forwarding?.stop();
     sink?.close();
     await Promise.all(servers.map((each) => each.stop(1000)));
     await plane?.[Symbol.asyncDispose]();

@@ -1,8 +1,7 @@
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import type { QueueFunction } from '../../../events/run/runner.ts';
-import { createKnownKeys } from '../../../events/watcher/known-keys.ts';
 import { type Selection, selectionsOf } from '../../../events/watcher/selections.ts';
-import { createTracker } from '../../../events/watcher/tracker.ts';
+import { createKnownKeys, createTracker } from '../../../events/watcher/tracker.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { apiVersionOf, type KubeObject } from '../../../shared/kube/resource.ts';
 import type { Cause, ChangeRequest } from '../../../shared/runtime/change-request.ts';

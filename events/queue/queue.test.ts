@@ -17,7 +17,7 @@ import {
   keyOf,
   processDependencies,
 } from '../testing.ts';
-import { openQueue, type QueueOptions } from './bridge.ts';
+import { openQueue, type QueueOptions } from './queue.ts';
 
 const FUNCTION = 'managed-resources';
 
@@ -27,7 +27,7 @@ function start(handler: Handler, options: Partial<QueueOptions> = {}) {
   const { log, lines } = keptLog();
   const queue = openQueue({ definitions: [definitionOf(FUNCTION), definitionOf('other')], metrics, ...options });
   const running = queue.start([functionOf(handler, FUNCTION)], () => processDependencies({ log, metrics }));
-  const send = (...keys: ReconcileKey[]) => queue.sender.send(keys.map((key) => changeOf({ key })));
+  const send = (...keys: ReconcileKey[]) => queue.send(keys.map((key) => changeOf({ key })));
   const stop = async () => {
     const stopped = running.stop(100);
     if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(100);
@@ -66,7 +66,7 @@ describe('the queue of one process', () => {
       return done;
     }, 'receiver');
     const running = queue.start([sender, receiver], () => processDependencies());
-    await queue.sender.send([changeOf({ function: 'sender', key: keyOf(7) })]);
+    await queue.send([changeOf({ function: 'sender', key: keyOf(7) })]);
     expect(await received.promise).toEqual(keyOf(7));
     await running.stop();
     await queue.stop();
@@ -97,7 +97,7 @@ describe('the queue of one process', () => {
       return done;
     });
     const causes = ['1', '2', '3'].map((resourceVersion) => causeOf({ resourceVersion }));
-    await queue.sender.send(causes.map((cause) => changeOf({ key: keyOf(1), cause })));
+    await queue.send(causes.map((cause) => changeOf({ key: keyOf(1), cause })));
     await expect.poll(() => lines.some(({ message }) => message === 'reconcile finished')).toBe(true);
     await stop();
     expect(contexts.map((context) => context.causes)).toEqual([causes]);
@@ -110,7 +110,7 @@ describe('the queue of one process', () => {
 
   it('refuses a change for a function that it does not have', async () => {
     const { queue, stop } = start(async () => done);
-    await expect(queue.sender.send([changeOf({ function: 'unknown' })])).rejects.toThrow(
+    await expect(queue.send([changeOf({ function: 'unknown' })])).rejects.toThrow(
       'Function unknown does not exist; known are managed-resources, other.',
     );
     await stop();
@@ -278,7 +278,7 @@ describe('the queue of one process, on a simulated clock', () => {
     const perHour: number[] = [];
     for (let hour = 0; hour < 24; hour++) {
       const before = runs;
-      await queue.sender.send([changeOf({ key: keyOf(1), cause: { type: 'resync', epoch: hour } })]);
+      await queue.send([changeOf({ key: keyOf(1), cause: { type: 'resync', epoch: hour } })]);
       await vi.advanceTimersByTimeAsync(3_600_000);
       perHour.push(runs - before);
     }

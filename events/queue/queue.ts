@@ -1,0 +1,157 @@
+import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
+import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import type { ReconcileKey } from '../../shared/runtime/key.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { Pace } from '../bridge.ts';
+import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
+import { type ProcessDependencies, type QueueFunction, runnerOf } from '../run/runner.ts';
+import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
+import { type ForwardOptions, type QueueStatus, startForwarder } from './forwarder.ts';
+import { createSchedule, type Depth, type Schedule } from './schedule.ts';
+import { startWorker, type Worker } from './worker.ts';
+
+/**
+ * The keyed queue of this process: for each function one entry per key, in which everything that arrives for the key is
+ * merged. Either functions of this process work off its keys, or a transport takes them to functions elsewhere.
+ */
+export interface Queue {
+  /**
+   * Adds a change of a key.
+   * @param waitMs how long it may wait for others of its key, or has to wait. Default 0
+   */
+  add(functionName: string, key: ReconcileKey, cause: Cause, waitMs?: number): void;
+  /** Adds what one function sends to others. */
+  send(changes: ChangeRequest[]): Promise<void>;
+  deadLetters: Pick<DeadLetters, 'list'>;
+  /** How many keys each function has. */
+  depths(): { function: string; depth: Depth }[];
+  /** Runs functions for the changes in their queues. */
+  start(
+    functions: QueueFunction[],
+    dependenciesOf: (definition: FunctionDefinition) => ProcessDependencies,
+    options?: { timeoutSeconds?: number },
+  ): Running;
+  /** Sends all changes to functions that run elsewhere. */
+  forward(options: Omit<ForwardOptions, 'name' | 'schedule' | 'perSecond'> & { pace?: Pace | undefined }): Forwarding;
+  /** Closes the queues; stop the functions first. */
+  stop(): Promise<void>;
+}
+
+/** Functions that run. */
+export interface Running {
+  /** Returns false if something is stuck and only a restart helps. */
+  alive(): boolean;
+  /**
+   * Starts no more runs, and waits for those under way until the deadline.
+   * @param deadlineMs default: a second more than the function's time
+   */
+  stop(deadlineMs?: number): Promise<void>;
+}
+
+/** Queues whose changes are sent elsewhere. */
+export interface Forwarding extends Running {
+  /** Returns true unless changes wait, and none has been accepted yet. */
+  accepts(): boolean;
+  /** Returns how many keys wait to be sent, by function, and why the last attempt failed. */
+  status(): QueueStatus[];
+}
+
+/** The functions whose queues are opened, and their limits. */
+export interface QueueOptions {
+  definitions: Pick<FunctionDefinition, 'name' | 'queue' | 'sends'>[];
+  metrics: Metrics;
+  /** Changes of a cluster that is down are parked until it answers. */
+  health?: Pick<ClusterHealth, 'isUp' | 'onChange'> | undefined;
+  /** Slots of each function; see slots.ts. Infinity if the changes are only sent. */
+  concurrency?: number | undefined;
+}
+
+/** Measured: see decision 25. */
+export const DEFAULT_CONCURRENCY = 20;
+
+/** The queue of one function. */
+interface Lane {
+  sends: boolean;
+  schedule: Schedule;
+  worker: Worker | undefined;
+}
+
+/** Opens the queues of functions in this process. Functions that only move changes between queues are not needed. */
+export function openQueue({ definitions, metrics, health, concurrency = DEFAULT_CONCURRENCY }: QueueOptions): Queue {
+  const isUp = (cluster: string) => health?.isUp(cluster) !== false;
+  const lanes = new Map<string, Lane>(
+    definitions
+      .filter(({ queue }) => queue !== 'standard')
+      .map(({ name, sends }) => [name, { sends, schedule: createSchedule({ concurrency, isUp }), worker: undefined }]),
+  );
+  const deadLetters = createDeadLetters((name) => metrics.count('dead_letters_dropped_total', { function: name }));
+  const stopListening = health?.onChange((cluster, isNowUp) => {
+    for (const { schedule, worker } of isNowUp ? lanes.values() : []) {
+      schedule.resume(cluster, performance.now());
+      worker?.wake();
+    }
+  });
+
+  const add: Queue['add'] = (name, key, cause, waitMs) => {
+    const { schedule, worker } = laneOf(lanes, name);
+    schedule.add(key, cause, performance.now(), waitMs);
+    worker?.wake();
+  };
+
+  const send = async (changes: ChangeRequest[]): Promise<void> => {
+    // All or none.
+    for (const change of changes) laneOf(lanes, change.function);
+    for (const { function: name, key, cause } of changes) add(name, key, cause);
+  };
+
+  return {
+    add,
+    send,
+    deadLetters,
+    depths: () => [...lanes].map(([name, { schedule }]) => ({ function: name, depth: schedule.depth() })),
+    start(functions, dependenciesOf, { timeoutSeconds = FUNCTION_TIMEOUT_SECONDS } = {}) {
+      const workers = functions
+        .filter(({ definition }) => lanes.has(definition.name))
+        .map((queueFunction) => {
+          const { definition } = queueFunction;
+          const lane = laneOf(lanes, definition.name);
+          const runner = runnerOf(queueFunction, { ...dependenciesOf(definition), send });
+          lane.worker = startWorker({ schedule: lane.schedule, runner, deadLetters, timeoutSeconds });
+          return lane.worker;
+        });
+      return runningOf(workers, (timeoutSeconds + 1) * 1000);
+    },
+    forward({ pace, ...options }) {
+      const forwarders = [...lanes].map(([name, lane]) => {
+        const perSecond = lane.sends ? pace?.perSecondOfSenders : pace?.perSecond;
+        const forwarder = startForwarder({ ...options, name, schedule: lane.schedule, perSecond });
+        lane.worker = forwarder;
+        return forwarder;
+      });
+      return {
+        ...runningOf(forwarders, Infinity),
+        accepts: () => forwarders.every((forwarder) => forwarder.accepts()),
+        status: () => forwarders.map((forwarder) => forwarder.status()),
+      };
+    },
+    async stop() {
+      stopListening?.();
+    },
+  };
+}
+
+function runningOf(workers: Worker[], defaultMs: number): Running {
+  return {
+    alive: () => workers.every((worker) => worker.alive()),
+    async stop(deadlineMs = defaultMs) {
+      await Promise.all(workers.map((worker) => worker.stop(deadlineMs)));
+    },
+  };
+}
+
+function laneOf(lanes: ReadonlyMap<string, Lane>, name: string): Lane {
+  const lane = lanes.get(name);
+  if (lane !== undefined) return lane;
+  throw new TypeError(`Function ${name} does not exist; known are ${[...lanes.keys()].join(', ')}.`);
+}
