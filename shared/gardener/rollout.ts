@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { CONTINUE } from '../config/project-config.ts';
 import type { Amount, Rollout } from '../config/rollout.ts';
 
@@ -166,85 +167,57 @@ export function stateText({ waiting, inProgress, failed, ...rest }: RolloutState
   });
 }
 
+/** A longer request to continue is not read. */
+export const LONGEST_TOKEN = 63;
+
 /** The name of an object in a namespace, which is also a key of a ConfigMap. */
-const SHOOT_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-const REVISION = /^[0-9a-f]{12}$/;
+const shootName = z.string().check(z.regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/));
+const count = z.int().check(z.nonnegative());
+const amount = z.union([count, z.string().check(z.regex(/^\d{1,3}%$/))]);
+/** The value of a label. */
+const order = z.nullable(z.string().check(z.maxLength(63)));
+
+/** What `stateText` writes. */
+const writtenState = z.object({
+  version: z.literal(VERSION),
+  revision: z.string().check(z.regex(/^[0-9a-f]{12}$/)),
+  began: count,
+  limits: z.object({ maxInProgress: amount, maxFailed: amount }),
+  done: count,
+  waiting: z.array(z.tuple([shootName, order, count])).check(z.maxLength(MOST_WAITING)),
+  inProgress: z.array(z.tuple([shootName, order, count, z.unknown()])).check(z.maxLength(MOST_IN_PROGRESS)),
+  failed: z.array(shootName).check(z.maxLength(MOST_FAILED)),
+  accepted: count,
+  continued: z.optional(z.string().check(z.maxLength(LONGEST_TOKEN))),
+});
 
 /** Reads a state; undefined: the text is none of ours. Members of the project may have edited it. */
 export function readState(text: unknown): RolloutState | undefined {
   if (typeof text !== 'string' || text.length > LONGEST_STATE) return undefined;
   try {
-    return stateOf(JSON.parse(text));
+    const {
+      version: _,
+      waiting,
+      inProgress,
+      failed,
+      continued,
+      limits,
+      ...rest
+    } = writtenState.parse(JSON.parse(text));
+    return {
+      ...rest,
+      limits: limits as RolloutState['limits'],
+      continued,
+      waiting: new Map(waiting.map(([shoot, order, seen]) => [shoot, { order: order ?? undefined, seen }])),
+      inProgress: new Map(
+        inProgress.map(([shoot, order, since, mark]) => [
+          shoot,
+          { order: order ?? undefined, since, wasNotReady: mark === 1 },
+        ]),
+      ),
+      failed: new Set(failed),
+    };
   } catch {
     return undefined;
   }
-}
-
-/** @throws Error when a part is not what we write */
-function stateOf(value: unknown): RolloutState {
-  const { version, revision, began, limits, done, accepted, continued, ...lists } = value as Record<string, unknown>;
-  const { maxInProgress, maxFailed } = limits as Record<string, unknown>;
-  check(version === VERSION && typeof revision === 'string' && REVISION.test(revision));
-  check(continued === undefined || (typeof continued === 'string' && continued.length <= LONGEST_TOKEN));
-  return {
-    revision: revision as string,
-    began: numberOf(began),
-    limits: { maxInProgress: limitOf(maxInProgress), maxFailed: limitOf(maxFailed) },
-    done: numberOf(done),
-    waiting: new Map(
-      rowsOf(lists.waiting, MOST_WAITING).map(([shoot, order, seen]) => [
-        nameOf(shoot),
-        { order: orderOf(order), seen: numberOf(seen) },
-      ]),
-    ),
-    inProgress: new Map(
-      rowsOf(lists.inProgress, MOST_IN_PROGRESS).map(([shoot, order, since, wasNotReady]) => [
-        nameOf(shoot),
-        { order: orderOf(order), since: numberOf(since), wasNotReady: wasNotReady === 1 },
-      ]),
-    ),
-    failed: new Set(listOf(lists.failed, MOST_FAILED).map(nameOf)),
-    accepted: numberOf(accepted),
-    continued: continued as string | undefined,
-  };
-}
-
-/** A longer request to continue is not read. */
-export const LONGEST_TOKEN = 63;
-
-function check(isTrue: boolean): void {
-  if (!isTrue) throw new Error('this is not the state of a rollout');
-}
-
-function numberOf(value: unknown): number {
-  check(typeof value === 'number' && Number.isSafeInteger(value) && value >= 0);
-  return value as number;
-}
-
-function limitOf(value: unknown): Amount {
-  if (typeof value === 'string') check(/^\d{1,3}%$/.test(value));
-  else numberOf(value);
-  return value as Amount;
-}
-
-function nameOf(value: unknown): string {
-  check(typeof value === 'string' && SHOOT_NAME.test(value));
-  return value as string;
-}
-
-/** The value of a label. */
-function orderOf(value: unknown): string | undefined {
-  check(value === null || (typeof value === 'string' && value.length <= 63));
-  return (value as string | null) ?? undefined;
-}
-
-function listOf(value: unknown, most: number): unknown[] {
-  check(Array.isArray(value) && value.length <= most);
-  return value as unknown[];
-}
-
-function rowsOf(value: unknown, most: number): unknown[][] {
-  const rows = listOf(value, most);
-  check(rows.every((row) => Array.isArray(row)));
-  return rows as unknown[][];
 }

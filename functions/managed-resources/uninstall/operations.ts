@@ -42,24 +42,37 @@ const BEST_EFFORT_MS = 3000;
 /** The next attempt to resume suspended objects in a shoot that did not answer. */
 const RESUME_AGAIN_SECONDS = 10;
 
-/** Handles Delete: cleans up the control plane, and removes Flux from the shoot or leaves it, as the policy says. */
+/**
+ * Handles Delete: cleans up the control plane, and removes Flux from the shoot or leaves it, as the policy says. Each step
+ * is safe to repeat, and each run begins with the first one.
+ */
 export async function remove(run: Run): Promise<Outcome> {
   const { context, cluster, reporter } = run;
   // Trap 39: without our finalizer the Extension is vanishing already.
   if (reporter.current().metadata.finalizers?.includes(FINALIZER) !== true) return done;
-  // Release first: the resource-manager would recreate the objects that are removed.
+
+  // 1. Report that the removal has begun, and record since when.
   await reportBegun(run, 'Releasing Flux; its objects stay in the shoot for now.');
   await recordBegin(run);
+
+  // 2. Release the ManagedResources: the resource-manager would recreate the objects that are removed.
   const asked = decideRemoval(reporter.current(), cluster, context.now());
   const remaining = await releaseAll(run, asked);
+
+  // 3. Remove Flux from the shoot. A last attempt of the resource-manager may have recreated objects; the next run finds them.
   const removal = await unlessForeign(run, asked);
   const isUninstalled = await uninstallIfDue(run, removal, remaining.length === 0);
   if (isUninstalled) await reportForeignFinalizer(run, removal, remaining);
-  // A last attempt of the resource-manager may have recreated objects; the next run finds them.
   if (!isUninstalled || remaining.length > 0) return requeueAfter(removal.recheckInSeconds);
+
+  // 4. Resume what an earlier run may have suspended.
   const again = await secondsUntilResumed(run, removal);
   if (again !== undefined) return requeueAfter(again);
+
+  // 5. Remove the protection from what stays.
   if (!(await isUnprotected(run, removal))) return requeueAfter(removal.recheckInSeconds);
+
+  // 6. Report the end, and let the Extension go.
   await reportRemoved(run, removal);
   await reporter.removeFinalizers('own');
   return done;

@@ -33,8 +33,7 @@ export interface Uninstalled {
 const SLOW = "The shoot's API server is slow; the next run removes the rest of Flux.";
 
 /**
- * Removes Flux from a shoot, and nothing that it has deployed: suspends, then deletes the controllers, the objects that
- * they needed, the finalizers, the CRDs and the namespace. Each step makes the next one harmless (docs/flux-facts.md).
+ * Removes Flux from a shoot, and nothing that it has deployed. Each step makes the next one harmless (docs/flux-facts.md).
  * Every step reads the shoot first, so it can be repeated, also after a kill.
  * @param isTimeUp once true, no further step begins
  */
@@ -44,26 +43,32 @@ export async function uninstall(
   now: Date,
   isTimeUp: () => boolean,
 ): Promise<Uninstalled> {
+  const { namespace, ownsNamespace } = applied;
   const { deployments, others, crds } = targetsOf(applied);
+
+  // 1. Suspend Kustomizations and HelmReleases, also those of users: deleted now, they would delete what they have deployed.
   const pruning = crds.map(({ name }) => name).filter((name) => pruningCrds.includes(name));
-  const areSuspended = await suspendAll(shoot, isTimeUp, pruning);
-  if (!areSuspended) return { awaited: SLOW, gone: [] };
-  const ended = await removeAll(shoot, deployments);
-  // A running controller would prune, because a reconciliation may have begun before the suspension.
+  if (!(await suspendAll(shoot, isTimeUp, pruning))) return { awaited: SLOW, gone: [] };
+
+  // 2. Delete the controllers, and wait until they stop: a reconciliation that began before the suspension would prune.
+  const gone = await removeAll(shoot, deployments);
   const controllers = deployments.map(({ name }) => name);
-  if (await isAnyAtWork(shoot, applied.namespace, controllers, now)) {
+  if (await isAnyAtWork(shoot, namespace, controllers, now)) {
     return { awaited: 'Waiting for the Flux controllers to stop.', gone: [] };
   }
-  // Before the CRDs, which a foreign finalizer can block: no binding to cluster-admin must stay behind.
-  const gone = [...ended, ...(await removeAll(shoot, others, isTimeUp))];
+
+  // 3. Delete what they needed. Before the CRDs, which a foreign finalizer can block: no binding to cluster-admin stays.
+  gone.push(...(await removeAll(shoot, others, isTimeUp)));
   if (isTimeUp()) return { awaited: SLOW, gone };
+
+  // 4. Remove Flux's finalizers from the objects of each CRD, and delete the CRD.
   const areGone = await inParallel(crds, (crd) => removeCrd(shoot, crd, isTimeUp), isTimeUp);
   gone.push(...crds.filter((_, index) => areGone[index] === true).map(({ ref }) => ref));
   if (areGone.length < crds.length) return { awaited: SLOW, gone };
   if (areGone.includes(false)) return { awaited: 'Waiting for the CRDs of Flux to be deleted.', gone };
-  if (applied.ownsNamespace && (await isEmptyNamespace(shoot, applied.namespace, isTimeUp))) {
-    await removeNamespace(shoot, applied.namespace);
-  }
+
+  // 5. Delete the namespace, if it is ours and holds nothing of a user.
+  if (ownsNamespace && (await isEmptyNamespace(shoot, namespace, isTimeUp))) await removeNamespace(shoot, namespace);
   return { gone };
 }
 
@@ -161,24 +166,18 @@ export function isAtWork({ deletionTimestamp, deletionGracePeriodSeconds = 0 }: 
   return now.getTime() < stopped + LAST_WORK_SECONDS * 1000;
 }
 
-const kind = (group: string, plural: string, name: string): Resource => ({
-  group,
-  version: 'v1',
-  plural,
-  kind: name,
-  namespaced: true,
-});
-
 /** Kubernetes' own kinds whose objects may belong to a user. */
 const kinds: Resource[] = [
-  kind('apps', 'deployments', 'Deployment'),
-  kind('apps', 'statefulsets', 'StatefulSet'),
-  kind('apps', 'daemonsets', 'DaemonSet'),
-  kind('batch', 'jobs', 'Job'),
-  kind('batch', 'cronjobs', 'CronJob'),
-  kind('', 'pods', 'Pod'),
-  kind('', 'persistentvolumeclaims', 'PersistentVolumeClaim'),
-  kind('', 'services', 'Service'),
+  ...[
+    ['apps', 'deployments', 'Deployment'],
+    ['apps', 'statefulsets', 'StatefulSet'],
+    ['apps', 'daemonsets', 'DaemonSet'],
+    ['batch', 'jobs', 'Job'],
+    ['batch', 'cronjobs', 'CronJob'],
+    ['', 'persistentvolumeclaims', 'PersistentVolumeClaim'],
+    ['', 'services', 'Service'],
+  ].map(([group = '', plural = '', kind = '']) => ({ group, version: 'v1', plural, kind, namespaced: true })),
+  pods,
   resources.secrets,
   resources.configMaps,
 ];
@@ -205,26 +204,18 @@ async function isEmptyNamespace(shoot: KubeClient, namespace: string, isTimeUp: 
   return empty.length === all.length && !empty.includes(false);
 }
 
-/** CRDs may be large: these are at most some tens of MiB, of which one CRD at a time is in memory. */
-const CRDS_AT_ONCE = 100;
-
 /**
  * Returns the kinds that the shoot serves besides Kubernetes' own and Flux's; undefined when the time was up before all
  * were known.
  */
 async function customKinds(shoot: KubeClient, isTimeUp: () => boolean): Promise<Resource[] | undefined> {
   const found: Resource[] = [];
-  const onItem = (crd: KubeObject) => {
-    const kind = servedKind(crd);
-    if (kind?.namespaced && !kind.group.endsWith('.fluxcd.io')) found.push(kind);
-  };
-  let next: string | undefined;
-  do {
-    if (next !== undefined && isTimeUp()) return undefined;
-    const options = { limit: CRDS_AT_ONCE, continue: next, onItem };
-    next = (await shoot.list(resources.customResourceDefinitions, options)).continue;
-  } while (next !== undefined);
-  return found;
+  const areRead = await everyPage(shoot, resources.customResourceDefinitions, { isTimeUp }, async (crds) => {
+    const served = crds.flatMap((crd) => servedKind(crd) ?? []);
+    found.push(...served.filter(({ namespaced, group }) => namespaced && !group.endsWith('.fluxcd.io')));
+    return true;
+  });
+  return areRead ? found : undefined;
 }
 
 /** A kind may be unavailable, for example because its conversion webhook is down; then its objects count as present. */
