@@ -116,12 +116,6 @@ export const limits = {
     of: 'all Secrets and ConfigMaps that are copied into one Shoot, each copy counted, Secrets in base64',
     why: 'they are one Secret in the seed, which holds 1 MiB when it is compressed',
   },
-  copiedKeys: {
-    most: 10_000,
-    unit: 'keys',
-    of: 'the same, each copy counted',
-    why: 'they are sorted at each reconciliation',
-  },
 } as const satisfies Record<string, Limit>;
 
 /** Returns a limit for a sentence: `128 KiB`, `5,000 values`. */

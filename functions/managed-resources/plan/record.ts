@@ -9,7 +9,6 @@ import { contentSecretName } from '../../../shared/gardener/managed-resource-con
 import type { Applied, ImagePlaces, ListedObject, ShootObject } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../shoot/objects.ts';
-import { protects } from '../shoot/protection.ts';
 import { renderHash } from './config-hash.ts';
 import type { Placed, PlanInputs, RenderedObjects } from './plan.ts';
 
@@ -84,6 +83,11 @@ function recordedObjects(
     else if (released.includes(name) && former.length > 0) objects[name] = former;
   }
   return objects;
+}
+
+/** True for a plan or record by which installed objects carry the protection from the user's Kustomizations. */
+function protects(contents: ReadonlyMap<string, unknown>, previous: Applied | undefined): boolean {
+  return previous?.protected === true || [names.crds, names.controllers].some((name) => contents.has(name));
 }
 
 /** CRDs stay in the shoot without their component, because users may have objects of these kinds. */

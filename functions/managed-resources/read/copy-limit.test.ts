@@ -46,19 +46,6 @@ it('names the source where nothing else is copied', () => {
   );
 });
 
-it('counts the keys of each copy', () => {
-  const withKeys = (count: number, name: string) => ({
-    ...{ name, namespace: 'flux-system', type: 'Opaque' },
-    data: Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index}`, ''])),
-  });
-  const count = countCopies(config);
-  count(withKeys(6000, 'many'));
-  count(withKeys(4000, 'more'));
-  expect(() => count(withKeys(1, 'few'))).toThrow(
-    'providerConfig: additionalSecretResources copies more than 10,000 keys in all; flux-system/many alone has 6,000 keys. Copy fewer or smaller objects',
-  );
-});
-
 it('names a Secret of the project, which no part of the configuration asks for', () => {
   const name = 'flux-variables';
   const ofProject = { origin: { type: 'project', name }, targetName: name, namespace: 'flux-system' } as const;

@@ -15,11 +15,6 @@ import { builtInKinds, parseRef } from './objects.ts';
 
 const installed = [names.crds, names.controllers];
 
-/** True for a plan or record by which installed objects carry the protection from the user's Kustomizations. */
-export function protects(contents: ReadonlyMap<string, unknown>, previous: Applied | undefined): boolean {
-  return previous?.protected === true || installed.some((name) => contents.has(name));
-}
-
 /** True while objects that we no longer manage still carry the protection; the user's Kustomizations skip them. */
 function isLeftProtected(record: Applied | undefined): record is Applied {
   return record?.protected === true && installed.every((name) => record.managedResources[name] === undefined);
