@@ -1,5 +1,5 @@
-import type { Document, ParsedNode } from 'yaml';
-import { isJson, isScalar, LineCounter, NOT_JSON, parseDocument, quickly, visit } from '../kube/parse-yaml.ts';
+import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml';
+import { isJson, NOT_JSON, quickly } from '../kube/parse-yaml.ts';
 import { createRecentlyUsed } from '../recently-used.ts';
 import { type Limit, limits, limitText, sizeProblem } from './limits.ts';
 import { quote } from './quote.ts';

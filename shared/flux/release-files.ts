@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
 import { errorMessage, ShootFluxError } from '../errors.ts';
-import { parseAllDocuments } from '../kube/parse-yaml.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { ImageDigests, Release } from './release.ts';
 

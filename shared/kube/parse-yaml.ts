@@ -1,15 +1,5 @@
 import type { ScalarTag, Tags } from 'yaml';
 
-// Imported dynamically. In a bundle a dynamic import of the package itself, a CommonJS module, has no named exports.
-export {
-  isScalar,
-  LineCounter,
-  parse as parseYaml,
-  parseAllDocuments,
-  parseDocument,
-  visit,
-} from 'yaml';
-
 /** A number such as 0444, the mode of a file: octal for kubectl, Helm and kustomize, and decimal in YAML 1.2. */
 const octal: ScalarTag = {
   identify: () => false,

@@ -1,10 +1,11 @@
 import type { Operation } from 'rfc6902';
+import { LineCounter, parseAllDocuments } from 'yaml';
 import { limits, limitText } from '../../config/limits.ts';
 import type { Patch, PatchTarget } from '../../config/types.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
 import { keyProblem } from '../../config/yaml-text.ts';
 import { errorMessage } from '../../errors.ts';
-import { isJson, LineCounter, NOT_JSON, parseAllDocuments, quickly } from '../../kube/parse-yaml.ts';
+import { isJson, NOT_JSON, quickly } from '../../kube/parse-yaml.ts';
 import { operationsOf } from './json-patch.ts';
 
 /** Why a patch cannot be applied: the sentence behind its path. */
