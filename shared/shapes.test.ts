@@ -45,6 +45,8 @@ describe('shapedObject', () => {
 
   it.each([
     { labels: ['a'] },
+    { labels: { a: 'b', c: 1 } },
+    { labels: JSON.parse('{"__proto__":{}}') },
     { annotations: { a: 1, b: 'c' } },
     { finalizers: [null, 'f'] },
     { generation: '1' },
