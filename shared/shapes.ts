@@ -80,7 +80,7 @@ const dataSchema = z.nullish(texts);
  */
 export function foreignObject<T extends KubeObject>(resource: Resource, value: unknown): T | undefined {
   if (!isRecord(value)) return undefined;
-  const { metadata = {} } = value;
+  const metadata = value.metadata ?? {};
   if (!isRecord(metadata)) return undefined;
   // API servers write null for some absent fields.
   for (const field in metadata) if (metadata[field] === null) delete metadata[field];
