@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { fluxConfigSchema } from '../../shared/config/flux-config.ts';
+import { fluxSchema } from '../../shared/config/flux-options.ts';
 import {
   additionalSecretSchema,
-  fluxSchema,
   providerConfigSchema,
   sourceSchema,
 } from '../../shared/config/provider-config-schema.ts';

@@ -1,8 +1,8 @@
+import { fluxSchema } from '../../shared/config/flux-options.ts';
 import { type Limit, limits, limitText } from '../../shared/config/limits.ts';
 import { fluxKinds } from '../../shared/config/listed/read-objects.ts';
 import {
   additionalSecretSchema,
-  fluxSchema,
   kustomizationSchema,
   providerConfigSchema,
   sourceSchema,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { effectiveConfig } from './effective-config.ts';
-import { fluxConfigSchema, readFluxConfig } from './flux-config.ts';
-import { fluxConfigFields } from './flux-config-fields.ts';
+import { fluxConfigFields, fluxConfigSchema, readFluxConfig } from './flux-config.ts';
 import { originOf } from './origins.ts';
 import { keyDocs } from './schema.ts';
 import { asObject } from './values.ts';

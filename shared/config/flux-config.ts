@@ -1,50 +1,56 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
-import { normalVersion, objectName, withPort } from './checks.ts';
-import { customDocs, digestModes, sizes } from './custom-options.ts';
-import { fluxConfigFields } from './flux-config-fields.ts';
+import { normalVersion, withPort } from './checks.ts';
 import { binaryIssues, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
-import {
-  deletionPolicies,
-  flagText,
-  listText,
-  logLevels,
-  optionChecks,
-  optionDocs,
-  syncModes,
-} from './flux-options.ts';
+import { fluxSchema, settings } from './flux-options.ts';
 import { type Layer, type LayerContent, noContent, unreadLayer } from './layer.ts';
-import { limits } from './limits.ts';
+import { entriesProblem, limits } from './limits.ts';
 import { type Origins, optionOrigins } from './origins.ts';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from './project-config.ts';
 import { type Repository, repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
-import { key, schemaIssues, text } from './schema.ts';
+import { type KeyDoc, key, keyDocs, schemaIssues, text } from './schema.ts';
 import { defaultIntervals } from './templates.ts';
+import type { FluxOptions } from './types.ts';
+import type { JsonObject } from './values.ts';
+
+/** Options of the installation that are objects: `config.yaml` has them, and there is no key for them. */
+const OBJECTS = ['nodeSelector', 'commonMetadata', 'proxy', 'storage', 'sharding', 'patches'];
+
+const { version, ...otherOptions } = Object.fromEntries(
+  Object.entries(fluxSchema.shape).filter(([option]) => !OBJECTS.includes(option)),
+);
+
+/** Key of `flux-config` -> the option of the installation that it sets. */
+const installOptions: Readonly<Record<string, string>> = {
+  fluxVersion: 'version',
+  ...Object.fromEntries(Object.keys(otherOptions).map((option) => [option, option])),
+};
+
+/**
+ * The other keys of `flux-config` -> the field that each sets in the effective configuration. Errors and remedies name keys
+ * by this map.
+ */
+export const fluxConfigFields: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    Object.entries(repositoryKeys).flatMap(([name, schema]) => {
+      const field = keyDocs.get(schema)?.sets;
+      return field === undefined ? [] : [[name, field]];
+    }),
+  ),
+  ...Object.fromEntries(Object.keys(settings).map((setting) => [setting, setting])),
+};
+
+/** Returns the key of flux-config that sets a field, undefined if only a providerConfig can set it. */
+export function fluxConfigKey(field: string): string | undefined {
+  return Object.entries(fluxConfigFields).find(([, set]) => set === field)?.[0];
+}
 
 /** The keys of the ConfigMap `flux-config`; every value is a string. */
 export const fluxConfigSchema = z.strictObject({
-  fluxVersion: key(text(optionChecks.version), optionDocs.version),
+  fluxVersion: textRow(version),
   ...repositoryKeys,
-  syncMode: key(z.enum(syncModes), optionDocs.syncMode),
-  deletionPolicy: key(z.enum(deletionPolicies), optionDocs.deletionPolicy),
-  suspend: key(flagText(), optionDocs.suspend),
-  adopt: key(flagText(), optionDocs.adopt),
-  registry: key(text(optionChecks.registry), optionDocs.registry),
-  namespace: key(text(optionChecks.namespace), optionDocs.namespace),
-  components: key(listText(optionChecks.component), optionDocs.components),
-  componentsExtra: key(listText(optionChecks.component), optionDocs.componentsExtra),
-  imagePullSecret: key(text(optionChecks.imagePullSecret), optionDocs.imagePullSecret),
-  networkPolicy: key(flagText(), optionDocs.networkPolicy),
-  watchAllNamespaces: key(flagText(), optionDocs.watchAllNamespaces),
-  logLevel: key(z.enum(logLevels), optionDocs.logLevel),
-  clusterDomain: key(text(optionChecks.clusterDomain), optionDocs.clusterDomain),
-  tolerationKeys: key(listText(optionChecks.tolerationKey), optionDocs.tolerationKeys),
-  multiTenancy: key(flagText(), optionDocs.multiTenancy),
-  tenantDefaultServiceAccount: key(text(objectName), customDocs.tenantDefaultServiceAccount),
-  size: key(z.enum(sizes), customDocs.size),
-  priorityClass: key(text(objectName), customDocs.priorityClass),
-  imageDigests: key(z.enum(digestModes), customDocs.imageDigests),
-  sopsAgeSecret: key(text(objectName), customDocs.sopsAgeSecret),
+  ...textRows(settings),
+  ...textRows(otherOptions),
   'config.yaml': key(text(undefined, limits.configuration), {
     description:
       'A whole [FluxConfig](#providerconfig) as YAML, for what the other keys cannot say. It must not repeat a key.',
@@ -61,7 +67,49 @@ export const fluxConfigSchema = z.strictObject({
   }),
 });
 
-type FluxConfigKeys = z.infer<typeof fluxConfigSchema>;
+/** Returns the rows of a FluxConfig for the keys of `flux-config`. */
+function textRows<T extends Record<string, z.ZodMiniType>>(rows: T): { [K in keyof T]: z.ZodMiniType } {
+  return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, textRow(row)])) as {
+    [K in keyof T]: z.ZodMiniType;
+  };
+}
+
+function textRow(row: z.ZodMiniType | undefined): z.ZodMiniType {
+  return key(asText(row as z.ZodMiniType), keyDocs.get(row as z.ZodMiniType) as KeyDoc);
+}
+
+/** Returns the schema of a text that stands for a value of another schema. */
+function asText(schema: z.ZodMiniType): z.ZodMiniType {
+  const { def } = (schema as unknown as z.core.$ZodTypes)._zod;
+  if (def.type === 'optional') return asText(def.innerType as z.ZodMiniType);
+  if (def.type === 'boolean') {
+    return z.pipe(
+      z.enum(['true', 'false']),
+      z.transform((value) => value === 'true'),
+    );
+  }
+  return def.type === 'array' ? listText(def.element as z.ZodMiniType) : schema;
+}
+
+/** A list is one text, separated by commas, blanks or newlines. */
+function listText(entry: z.ZodMiniType): z.ZodMiniType {
+  return z.pipe(
+    text((value) => listProblem(items(value), entry), limits.configuration),
+    z.transform(items),
+  );
+}
+
+function listProblem(entries: string[], schema: z.ZodMiniType): string | undefined {
+  if (entries.length > limits.list.most) return entriesProblem(entries.length);
+  return entries.flatMap((entry) => schema.safeParse(entry).error?.issues ?? [])[0]?.message;
+}
+
+function items(value: string): string[] {
+  return value.split(/[\s,]+/).filter((item) => item !== '');
+}
+
+/** The values of the keys: those of the repository, and others by the schemas of their rows. */
+type FluxConfigKeys = Parameters<typeof repositoryOf>[0] & JsonObject;
 
 /** Reads the ConfigMap `flux-config`. */
 export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
@@ -69,20 +117,22 @@ export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
   if (fluxConfig.tooLarge !== undefined) return unreadLayer({ object, path: '' }, [fluxConfig.tooLarge]);
   const data = trimmed(fluxConfig.data);
   const parsed = fluxConfigSchema.safeParse(data);
+  const keys = parsed.data as FluxConfigKeys | undefined;
+  const content = keys === undefined ? noContent : toContent(keys);
   return {
     object,
     path: '',
     isRead: true,
-    content: parsed.success ? toContent(parsed.data) : noContent,
+    content,
     sets: { source: data.repositoryUrl !== undefined, kustomization: data.repositoryUrl !== undefined },
-    knownHosts: parsed.data?.knownHosts,
-    origins: parsed.success ? originsOf(object, parsed.data) : {},
+    knownHosts: keys?.knownHosts,
+    origins: keys === undefined ? {} : originsOf(object, keys, content),
     issues: [
       ...schemaIssues(object, fluxConfigSchema, data),
       ...repositoryIssues(object, data),
       ...binaryIssues(fluxConfig),
     ],
-    warnings: portWarnings(object, parsed.data?.repositoryUrl),
+    warnings: portWarnings(object, keys?.repositoryUrl),
   };
 }
 
@@ -94,69 +144,48 @@ function portWarnings(object: string, url: string | undefined): ConfigIssue[] {
   return [{ object, path: 'repositoryUrl', message }];
 }
 
-function originsOf(object: string, keys: FluxConfigKeys): Origins {
-  const { flux } = toContent(keys);
+function originsOf(object: string, keys: FluxConfigKeys, { flux }: LayerContent): Origins {
   // A list is one string here, so its entries have no path of their own.
   const options = optionOrigins(flux, (option) => ({ object, path: option === 'version' ? 'fluxVersion' : option }));
-  const others = Object.entries(fluxConfigFields).filter(([key]) => keys[key as keyof FluxConfigKeys] !== undefined);
-  return { ...options, ...Object.fromEntries(others.map(([key, field]) => [field, { object, path: key }])) };
+  const others = Object.entries(fluxConfigFields).filter(([name]) => keys[name] !== undefined);
+  return { ...options, ...Object.fromEntries(others.map(([name, field]) => [field, { object, path: name }])) };
 }
 
 function toContent(keys: FluxConfigKeys): LayerContent {
-  const { registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy } = keys;
-  const { watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy } = keys;
-  const { tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret } = keys;
-  const { syncMode, deletionPolicy, suspend, adopt } = keys;
-  const version = keys.fluxVersion === undefined ? undefined : normalVersion(keys.fluxVersion);
+  const flux: FluxOptions = Object.fromEntries(
+    Object.entries(installOptions).map(([name, option]) => [option, keys[name]]),
+  );
   const repository = repositoryOf(keys);
   return {
-    flux: {
-      ...{ version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy },
-      ...{ watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy },
-      ...{ tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret },
-    },
-    syncMode,
-    deletionPolicy,
-    suspend,
-    adopt,
-    source: repository && gitRepository(keys, repository),
-    kustomization: repository && kustomization(keys),
-    additionalSecrets: [],
+    flux: { ...flux, version: flux.version && normalVersion(flux.version) },
+    ...Object.fromEntries(Object.keys(settings).map((setting) => [setting, keys[setting]])),
+    ...(repository && objectsOf(keys, repository)),
   };
 }
 
-function gitRepository(keys: FluxConfigKeys, repository: Repository): LayerContent['source'] {
-  const ref = {
-    ...(keys.repositoryBranch !== undefined && { branch: keys.repositoryBranch }),
-    ...(keys.repositoryTag !== undefined && { tag: keys.repositoryTag }),
-    ...(keys.repositorySemver !== undefined && { semver: keys.repositorySemver }),
-    ...(keys.repositoryCommit !== undefined && { commit: keys.repositoryCommit }),
-  };
+/** Returns the source and the Kustomization, with each key in the field that its row names. */
+function objectsOf(keys: FluxConfigKeys, repository: Repository): Pick<LayerContent, 'source' | 'kustomization'> {
   const isPrivate = repository.type === 'private';
-  return {
-    template: {
-      kind: 'GitRepository',
-      metadata: { name: MAIN_GIT_REPOSITORY },
-      spec: {
-        interval: keys.repositoryInterval ?? defaultIntervals.repository,
-        url: repository.url,
-        ...(repository.provider !== undefined && { provider: repository.provider }),
-        ...(Object.keys(ref).length > 0 && { ref }),
-        ...(isPrivate && { secretRef: { name: FLUX_SOURCE } }),
-      },
-    },
-    secret: isPrivate ? { type: 'flux-source' } : undefined,
+  const source = {
+    kind: 'GitRepository',
+    metadata: { name: MAIN_GIT_REPOSITORY },
+    spec: { interval: defaultIntervals.repository } as JsonObject,
   };
+  const kustomization = {
+    metadata: { name: MAIN_KUSTOMIZATION },
+    spec: { interval: defaultIntervals.kustomization, path: './', prune: true, targetNamespace: 'default' },
+  };
+  const { url, provider } = repository;
+  const values: JsonObject = { ...keys, repositoryUrl: url, repositoryType: undefined, repositoryProvider: provider };
+  for (const [name, field] of Object.entries(fluxConfigFields)) {
+    if (values[name] !== undefined) setAt({ source, kustomization }, field.split('.'), values[name]);
+  }
+  if (isPrivate) source.spec.secretRef = { name: FLUX_SOURCE };
+  return { source: { template: source, secret: isPrivate ? { type: 'flux-source' } : undefined }, kustomization };
 }
 
-function kustomization(keys: FluxConfigKeys): LayerContent['kustomization'] {
-  return {
-    metadata: { name: MAIN_KUSTOMIZATION },
-    spec: {
-      interval: keys.kustomizationInterval ?? defaultIntervals.kustomization,
-      path: keys.repositoryPath ?? './',
-      prune: true,
-      targetNamespace: 'default',
-    },
-  };
+function setAt(object: JsonObject, [field = '', ...below]: string[], value: unknown): void {
+  if (below.length > 0) object[field] ??= {};
+  if (below.length === 0) object[field] = value;
+  else setAt(object[field] as JsonObject, below, value);
 }

@@ -5,149 +5,338 @@ import {
   component,
   fluxNamespace,
   fluxVersion,
+  isReserved,
+  labelValue,
+  metadataKey,
   objectName,
   registry,
   tolerationKey,
 } from './checks.ts';
-import { entriesProblem, limits } from './limits.ts';
-import { type KeyDoc, lengthProblem, text } from './schema.ts';
-import type { DeletionPolicy, FluxInstall, SyncMode } from './types.ts';
+import { type Limit, limits, limitText, withCommas } from './limits.ts';
+import { quote } from './quote.ts';
+import { key, lengthProblem, requiredKey, text, wrongType } from './schema.ts';
+import { lengthOfYamlProblem } from './yaml-text.ts';
 
 /** The defaults of the installation, which are those of `flux install`. */
-export const installDefaults: FluxInstall = {
+export const installDefaults = {
   registry: 'ghcr.io/fluxcd',
   namespace: 'flux-system',
   components: ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller'],
   networkPolicy: true,
   watchAllNamespaces: true,
-  logLevel: 'info',
+  logLevel: 'info' as 'debug' | 'info' | 'error',
   clusterDomain: 'cluster.local',
-  tolerationKeys: [],
+  tolerationKeys: [] as string[],
 };
 
-export const syncModes = ['Once', 'ManifestsOnly', 'Reconcile'] as const satisfies readonly SyncMode[];
-export const deletionPolicies = ['Orphan', 'Uninstall'] as const satisfies readonly DeletionPolicy[];
-export const logLevels = ['debug', 'info', 'error'] as const satisfies readonly FluxInstall['logLevel'][];
+/** What happens after the first success; see docs/configuration.md. */
+export const syncModes = ['Once', 'ManifestsOnly', 'Reconcile'] as const;
+/** What happens to Flux when the extension is removed from the Shoot; see docs/configuration.md. */
+export const deletionPolicies = ['Orphan', 'Uninstall'] as const;
 
-/** The documentation of the options, shared by the ConfigMap and the providerConfig. */
-export const optionDocs = {
-  version: {
+/** Returns the schema of labels or annotations. */
+function mapOf(keyCheck: Check, valueCheck: Check = () => undefined) {
+  return z.looseObject({}).check(
+    z.check<Record<string, unknown>>(({ value, issues }) => {
+      const report = (message: string, path: string[] = []) =>
+        issues.push({ code: 'custom', message, input: value, path });
+      const entries = Object.entries(value);
+      const tooMany = countProblem(entries.length, limits.list);
+      if (tooMany !== undefined) report(tooMany);
+      for (const [name, entry] of tooMany === undefined ? entries : []) {
+        const ofKey = keyCheck(name);
+        const ofValue =
+          typeof entry === 'string' ? (lengthProblem(entry) ?? valueCheck(entry)) : wrongType('string', entry);
+        if (ofKey !== undefined) report(ofKey);
+        else if (ofValue !== undefined) report(ofValue, [name]);
+      }
+    }),
+  ) as unknown as z.ZodMiniType<Record<string, string>>;
+}
+
+/** Returns the schema of a list with a limit. */
+function listUpTo<T extends z.ZodMiniType>(limit: Limit, entry: T) {
+  return z.array(entry).check(
+    z.check<z.core.output<T>[]>(({ value, issues }) => {
+      const message = countProblem(value.length, limit);
+      if (message !== undefined) issues.push({ code: 'custom', message, input: value });
+    }),
+  );
+}
+
+function countProblem(count: number, limit: Limit): string | undefined {
+  return count > limit.most ? `has ${withCommas(count)} entries; use at most ${limit.most}` : undefined;
+}
+
+const ownKey: Check = (name) =>
+  metadataKey(name.toLowerCase()) ??
+  (isReserved(name)
+    ? `has the key ${quote(name)}, which belongs to Kubernetes, Gardener, Flux or Helm; use a key of your own domain, for example example.com/team`
+    : undefined);
+
+const PROXY_URL = /^(https?|socks5):\/\/[^\s/?#$@\\]+\/?$/;
+
+/** Checks the URL of a proxy. */
+const proxyUrl: Check = (url) => {
+  // Before anything that quotes it.
+  if (url.includes('@')) {
+    return 'contains credentials, which anyone can read here; put the URL into a Secret under the key HTTP_PROXY or HTTPS_PROXY, and set secretName';
+  }
+  return PROXY_URL.test(url) && URL.canParse(url)
+    ? undefined
+    : `${quote(url)} is not the URL of a proxy; use a form like http://proxy.example.com:3128`;
+};
+
+const noProxy: Check = (hosts) =>
+  /^[\w.*:/[\]-]+(,[\w.*:/[\]-]+)*$/.test(hosts)
+    ? undefined
+    : `${quote(hosts)} is not a list of hosts; separate domains, addresses and address ranges with commas, as in .example.com,10.0.0.0/8`;
+
+/** `flux.proxy`. */
+const proxySchema = z.strictObject({
+  http: key(text(proxyUrl), {
+    description: '`HTTP_PROXY`: the proxy for `http://`.',
+    example: 'http://proxy.example.com:3128',
+  }),
+  https: key(text(proxyUrl), {
+    description: '`HTTPS_PROXY`: the proxy for `https://`.',
+    example: 'http://proxy.example.com:3128',
+  }),
+  noProxy: key(text(noProxy), {
+    description:
+      "`NO_PROXY`: what is reached without the proxy, separated by commas. The cluster's own domain and the address of its API server are always added.",
+    example: '.example.com,10.0.0.0/8',
+  }),
+  secretName: key(text(objectName), {
+    description:
+      'A Secret in the namespace of Flux with the keys `HTTP_PROXY` and `HTTPS_PROXY`, for URLs with credentials: instead of `http` and `https`.',
+    example: 'proxy',
+  }),
+});
+
+const quantity: Check = (size) =>
+  /^[1-9][0-9]{0,5}(Mi|Gi|Ti)$/.test(size)
+    ? undefined
+    : `${quote(size)} is not a size; use a number with Mi, Gi or Ti, for example 10Gi`;
+
+/** `flux.storage`. */
+const storageSchema = z.strictObject({
+  class: key(text(objectName), {
+    description: 'The StorageClass.',
+    default: 'the default class of the shoot',
+    example: 'default',
+  }),
+  size: requiredKey(text(quantity), { description: 'The size.', example: '10Gi' }),
+});
+
+const shard: Check = (name) =>
+  /^[a-z0-9]([-a-z0-9]{0,18}[a-z0-9])?$/.test(name)
+    ? undefined
+    : `${quote(name)} is not a valid name of a shard; use at most 20 lowercase letters, digits and '-', starting and ending with a letter or digit`;
+
+/** The label that Flux's documentation uses. */
+export const SHARD_KEY = 'sharding.fluxcd.io/key';
+
+/** `flux.sharding`. */
+const shardingSchema = z.strictObject({
+  key: key(text(metadataKey), {
+    description: 'The key of the label.',
+    default: `\`${SHARD_KEY}\``,
+    example: SHARD_KEY,
+  }),
+  shards: requiredKey(listUpTo(limits.shards, text(shard)), {
+    description: 'The names of the instances.',
+    example: 'shard1, shard2',
+  }),
+});
+
+/** `flux.commonMetadata`. */
+const commonMetadataSchema = z
+  .strictObject({
+    labels: key(mapOf(ownKey, labelValue), { description: 'Labels.', example: '{ example.com/team: platform }' }),
+    annotations: key(mapOf(ownKey), { description: 'Annotations.', example: '{ example.com/contact: platform team }' }),
+  })
+  .check(
+    z.check<object>(({ value, issues }) => {
+      if (JSON.stringify(value).length <= limits.metadata.most * 1024) return;
+      const message = `is longer than ${limitText(limits.metadata)}; use shorter values`;
+      issues.push({ code: 'custom', message, input: value });
+    }),
+  );
+
+const target = (description: string, example: string) => key(text(), { description, example });
+
+/** An entry of `flux.patches`. */
+const patchSchema = z.strictObject({
+  patch: requiredKey(text(undefined, limits.patch), {
+    description:
+      'A strategic merge, as an object with `kind` and `metadata.name`, or a list of JSON 6902 operations, which needs a target. In YAML or JSON.',
+    example: '"[{ op: replace, path: /spec/replicas, value: 1 }]"',
+  }),
+  target: z.optional(
+    z.strictObject({
+      group: target('The API group: a regular expression that matches all of it, as the next four.', 'apps'),
+      version: target('The version of the API.', 'v1'),
+      kind: target('The kind.', 'Deployment'),
+      name: target('The name.', '(source|helm)-controller'),
+      namespace: target('The namespace.', 'flux-system'),
+      labelSelector: target('The labels.', 'app.kubernetes.io/component=source-controller'),
+      annotationSelector: target('The annotations, in the same form.', 'example.com/team'),
+    }),
+  ),
+});
+
+/** Together, because a hostile text may be cut into many. */
+const patchesSchema = listUpTo(limits.patches, patchSchema).check(
+  z.check<{ patch: string }[]>(({ value, issues }) => {
+    const message = lengthOfYamlProblem(value.map(({ patch }) => patch).join('\n'));
+    if (message !== undefined) issues.push({ code: 'custom', message, input: value });
+  }),
+);
+
+/** `flux` of the FluxConfig: how Flux itself is installed. The options of `flux install` have their own names. */
+export const fluxSchema = z.strictObject({
+  version: key(text(fluxVersion), {
     description:
       'The Flux release: an exact version (`v2.9.4`), a range (`2.9.x`, `>=2.8 <2.10`, `~2.8`, `^2`, with alternatives `||`), or nothing for the newest that supports the Kubernetes version of the Shoot. Never downgraded.',
     default: 'the newest release',
     example: 'v2.9.4',
-  },
-  registry: {
+  }),
+  registry: key(text(registry), {
     description: "Prefix of the controllers' images.",
     default: `\`${installDefaults.registry}\``,
     example: 'registry.example.com/fluxcd',
-  },
-  namespace: {
+  }),
+  namespace: key(text(fluxNamespace), {
     description: 'The namespace of Flux. It cannot change after the first success.',
     default: `\`${installDefaults.namespace}\``,
     example: 'flux-system',
-  },
-  components: {
+  }),
+  components: key(z.array(text(component)), {
     description: 'The controllers to install.',
     default: `\`${installDefaults.components.join(', ')}\``,
     example: 'source-controller, kustomize-controller',
-  },
-  componentsExtra: {
+  }),
+  componentsExtra: key(z.array(text(component)), {
     description: 'Additional controllers, for example `image-reflector-controller` or `source-watcher`.',
     example: 'image-reflector-controller, image-automation-controller',
-  },
-  imagePullSecret: {
+  }),
+  imagePullSecret: key(text(objectName), {
     description: 'A Secret of type `kubernetes.io/dockerconfigjson` in the namespace of Flux for pulling the images.',
     example: 'registry-credentials',
-  },
-  networkPolicy: { description: "Whether to install Flux's NetworkPolicies.", default: '`true`', example: 'false' },
-  watchAllNamespaces: {
+  }),
+  networkPolicy: key(z.boolean(), {
+    description: "Whether to install Flux's NetworkPolicies.",
+    default: '`true`',
+    example: 'false',
+  }),
+  watchAllNamespaces: key(z.boolean(), {
     description: 'Whether Flux watches all namespaces or only its own.',
     default: '`true`',
     example: 'false',
-  },
-  logLevel: {
+  }),
+  logLevel: key(z.enum(['debug', 'info', 'error']), {
     description: 'The log level of the controllers: `debug`, `info` or `error`.',
     default: '`info`',
     example: 'debug',
-  },
-  clusterDomain: {
+  }),
+  clusterDomain: key(text(clusterDomain), {
     description: 'The DNS domain of the cluster.',
     default: '`cluster.local`',
     example: 'cluster.local',
-  },
-  tolerationKeys: {
+  }),
+  tolerationKeys: key(z.array(text(tolerationKey)), {
     description: 'Keys of the taints that the controllers tolerate.',
     example: 'node-role.kubernetes.io/infra',
-  },
-  multiTenancy: {
+  }),
+  multiTenancy: key(z.boolean(), {
     description:
       'Whether tenants that share the shoot are kept apart, as in the lockdown of Flux: no references to objects of other namespaces, no remote bases, and each Kustomization and HelmRelease acts as a ServiceAccount of its namespace, `default` if it names none. The root Kustomization acts as `kustomize-controller`.',
     default: '`false`',
     example: 'true',
-  },
-  syncMode: {
+  }),
+  tenantDefaultServiceAccount: key(text(objectName), {
+    description:
+      'With `multiTenancy`: the ServiceAccount that a Kustomization or HelmRelease acts as if it names none, in its own namespace. The root Kustomization keeps `kustomize-controller`.',
+    default: '`default`',
+    example: 'flux-tenant',
+  }),
+  size: key(z.enum(['small', 'medium', 'large']), {
+    description:
+      'How much source-, kustomize- and helm-controller may do at once: `small` 5 objects with 1 CPU and 512 MiB, `medium` 10 with 2 CPU and 1 GiB, `large` 20 with 3 CPU and 3 GiB. A dependency that is not ready is checked again after 10 s (`small`) or 5 s, and source-controller caches Helm repositories.',
+    default: "the release's own values",
+    example: 'medium',
+  }),
+  priorityClass: key(text(objectName), {
+    description: 'The PriorityClass of all controllers, instead of those in the release.',
+    default: "the release's own",
+    example: 'system-cluster-critical',
+  }),
+  imageDigests: key(z.enum(['Auto', 'Always', 'Never']), {
+    description:
+      'Whether images are named by their digests beside their tags: `Auto` where the distribution knows them, `Always` with an error where it does not, `Never` by tags alone.',
+    default: '`Auto`',
+    example: 'Always',
+  }),
+  sopsAgeSecret: key(text(objectName), {
+    description:
+      'A Secret with age keys (`*.agekey`) in the namespace of the root Kustomization, which decrypts with it unless it has a `decryption` of its own.',
+    example: 'sops-age',
+  }),
+  nodeSelector: key(mapOf(metadataKey, labelValue), {
+    description: 'Labels of the nodes that run the controllers, in addition to `kubernetes.io/os: linux`.',
+    example: '{ worker.gardener.cloud/pool: infra }',
+  }),
+  commonMetadata: key(commonMetadataSchema, {
+    description: 'Labels and annotations of all objects of the installation, but not of Pods.',
+    example: '{ labels: { example.com/team: platform } }',
+  }),
+  proxy: key(proxySchema, {
+    description: 'The proxy of all controllers, with its keys `http`, `https`, `noProxy` and `secretName`.',
+    example: '{ https: http://proxy.example.com:3128, noProxy: .example.com }',
+  }),
+  storage: key(storageSchema, {
+    description:
+      'A PersistentVolumeClaim for the artifacts of source-controller, which then outlive its Pod. Size and class count when the claim is created.',
+    default: 'the disk of the node',
+    example: '{ size: 10Gi }',
+  }),
+  sharding: key(shardingSchema, {
+    description:
+      'Further instances of source-, kustomize- and helm-controller, and from Flux 2.9 of source-watcher. Each acts on the objects whose label `key` has its name as the value; the main controllers on those without this label.',
+    example: '{ shards: [shard1, shard2] }',
+  }),
+  patches: key(patchesSchema, {
+    description:
+      'Changes of the objects of the installation, in the syntax of kustomize. A patch can neither add objects, nor rename them, nor give a controller other rights.',
+    example: '{ target: { kind: NetworkPolicy }, patch: "{ kind: any, metadata: { name: any }, $patch: delete }" }',
+  }),
+});
+
+/** What layers say beside `flux` in one word. */
+export const settings = {
+  syncMode: key(z.enum(syncModes), {
     description:
       'How much of the configuration is still applied after the first success: `Once`, `ManifestsOnly` or `Reconcile`.',
     default: '`ManifestsOnly` if the source or, without one, `objects` come from `flux-config`, otherwise `Once`',
     example: 'Reconcile',
-  },
-  deletionPolicy: {
+  }),
+  deletionPolicy: key(z.enum(deletionPolicies), {
     description:
       'Whether Flux stays when the extension is removed from the Shoot: `Orphan` leaves it running, `Uninstall` removes it. The objects that Flux has deployed stay in both cases.',
     default: '`Orphan` if `syncMode` has released Flux, otherwise `Uninstall`',
     example: 'Orphan',
-  },
-  adopt: {
-    description:
-      'Whether the extension takes over a Flux that `flux bootstrap`, Helm or flux-operator has installed in the shoot. Without it, such a Shoot is left alone.',
-    default: '`false`',
-    example: 'true',
-  },
-  suspend: {
+  }),
+  suspend: key(z.boolean(), {
     description:
       'Suspends the source and the Kustomization, for incidents: nothing new is applied and nothing is removed. If `syncMode` `Once` has released them, use `flux suspend` in the shoot instead.',
     default: '`false`',
     example: 'true',
-  },
-} as const satisfies Record<string, KeyDoc>;
-
-/** The checks of the options that are strings. */
-export const optionChecks = {
-  version: fluxVersion,
-  registry,
-  namespace: fluxNamespace,
-  component,
-  imagePullSecret: objectName,
-  clusterDomain,
-  tolerationKey,
-} as const satisfies Record<string, Check>;
-
-/** Returns the schema of a list in a ConfigMap: one string, separated by commas, blanks or newlines. */
-export function listText(check: Check) {
-  return z.pipe(
-    text((value) => listProblem(items(value), check), limits.configuration),
-    z.transform(items),
-  );
-}
-
-/** Returns the schema of a boolean in a ConfigMap: the string `true` or `false`. */
-export function flagText() {
-  return z.pipe(
-    z.enum(['true', 'false']),
-    z.transform((value) => value === 'true'),
-  );
-}
-
-function listProblem(entries: string[], check: Check): string | undefined {
-  if (entries.length > limits.list.most) return entriesProblem(entries.length);
-  for (const entry of entries) {
-    const problem = lengthProblem(entry) ?? check(entry);
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
-}
-
-function items(value: string): string[] {
-  return value.split(/[\s,]+/).filter((item) => item !== '');
-}
+  }),
+  adopt: key(z.boolean(), {
+    description:
+      'Whether the extension takes over a Flux that `flux bootstrap`, Helm or flux-operator has installed in the shoot. Without it, such a Shoot is left alone.',
+    default: '`false`',
+    example: 'true',
+  }),
+};

@@ -1,28 +1,12 @@
 import type { ConfigIssue } from '../errors.ts';
-import type { KubeObject } from '../kube/resource.ts';
-import { type Layer, pathOfPart } from './layer.ts';
+import type { Root } from './complete.ts';
+import { pathOfPart } from './layer.ts';
 import { issueAt, type Origins, originOf } from './origins.ts';
 import { quote } from './quote.ts';
 import { resourceProblem } from './shoot-resources.ts';
-import type { ConfigInputs, FluxInstall } from './types.ts';
-
-/** The layers, and the result of merging them as far as they are valid. */
-export interface MergedLayers {
-  /** Highest first. */
-  layers: readonly Layer[];
-  providerConfig: Layer;
-  /** The layers that decide the source and the Kustomization. */
-  sourceFrom: Layer;
-  kustomizationFrom: Layer;
-  flux: FluxInstall;
-  source: KubeObject | undefined;
-  kustomization: KubeObject | undefined;
-  origins: Origins;
-  shootResources: ConfigInputs['shootResources'];
-}
 
 /** Returns the issues that concern several layers, or several parts of one. */
-export function layerIssues(merged: MergedLayers): ConfigIssue[] {
+export function layerIssues(merged: Root): ConfigIssue[] {
   if (merged.layers.some(({ isRead }) => !isRead)) return [];
   return [
     ...pairIssues(merged),
@@ -37,7 +21,7 @@ export function layerIssues(merged: MergedLayers): ConfigIssue[] {
 }
 
 /** A source needs a Kustomization and vice versa, in any layers. */
-function pairIssues({ layers }: MergedLayers): ConfigIssue[] {
+function pairIssues({ layers }: Root): ConfigIssue[] {
   const hasSource = layers.some(({ sets }) => sets.source);
   const [half] = layers.filter(({ sets }) => sets.source || sets.kustomization);
   if (half === undefined || hasSource === layers.some(({ sets }) => sets.kustomization)) return [];
@@ -59,7 +43,7 @@ function pairIssues({ layers }: MergedLayers): ConfigIssue[] {
 }
 
 /** The controllers of the configured objects must be installed. */
-function componentIssues({ layers, flux }: MergedLayers): ConfigIssue[] {
+function componentIssues({ layers, flux }: Root): ConfigIssue[] {
   const hasSource = layers.some(({ sets }) => sets.source);
   const layer = layers.find(({ content }) => content.flux.components !== undefined);
   if (!hasSource || layer === undefined) return [];
@@ -72,7 +56,7 @@ function componentIssues({ layers, flux }: MergedLayers): ConfigIssue[] {
 }
 
 /** Controllers that watch only their own namespace ignore objects elsewhere. */
-function namespaceIssues({ flux, source, kustomization, sourceFrom, kustomizationFrom }: MergedLayers): ConfigIssue[] {
+function namespaceIssues({ flux, source, kustomization, sourceFrom, kustomizationFrom }: Root): ConfigIssue[] {
   if (flux.watchAllNamespaces) return [];
   const parts = [
     { part: pathOfPart(sourceFrom, 'source'), made: source, layer: sourceFrom },
@@ -90,7 +74,7 @@ function namespaceIssues({ flux, source, kustomization, sourceFrom, kustomizatio
 }
 
 /** With multi-tenancy, a Kustomization reads no source of another namespace, and acts as an account of its own. */
-function tenancyIssues({ flux, source, kustomization, origins }: MergedLayers): ConfigIssue[] {
+function tenancyIssues({ flux, source, kustomization, origins }: Root): ConfigIssue[] {
   if (flux.multiTenancy !== true || source === undefined || kustomization === undefined) return [];
   const { sourceRef, serviceAccountName, kubeConfig } = kustomization.spec as {
     sourceRef: { namespace?: string };
@@ -123,7 +107,7 @@ function sourceNamespaceIssue(origins: Origins, ofSource: string, ofKustomizatio
 }
 
 /** Options that need another one, or exclude it. */
-function optionIssues({ flux, kustomization, origins }: MergedLayers): ConfigIssue[] {
+function optionIssues({ flux, kustomization, origins }: Root): ConfigIssue[] {
   const { tenantDefaultServiceAccount: account, multiTenancy, proxy, sopsAgeSecret } = flux;
   const issues: ConfigIssue[] = [];
   const report = (path: string, message: string) => issues.push({ ...originOf(origins, path), message });
@@ -146,7 +130,7 @@ function optionIssues({ flux, kustomization, origins }: MergedLayers): ConfigIss
 }
 
 /** A sourceRef with the source's name but another kind would wait forever. */
-function sourceRefIssues({ source, kustomization, origins }: MergedLayers): ConfigIssue[] {
+function sourceRefIssues({ source, kustomization, origins }: Root): ConfigIssue[] {
   if (source === undefined || kustomization === undefined) return [];
   const { sourceRef } = kustomization.spec as { sourceRef: { kind: string; name: string; namespace?: string } };
   const sameName = sourceRef.name === source.metadata.name;
@@ -157,7 +141,7 @@ function sourceRefIssues({ source, kustomization, origins }: MergedLayers): Conf
 }
 
 /** The credentials must not replace the landscape's pull secret. */
-function secretNameIssues({ source, flux, sourceFrom }: MergedLayers): ConfigIssue[] {
+function secretNameIssues({ source, flux, sourceFrom }: Root): ConfigIssue[] {
   const name = (source?.spec as { secretRef?: { name?: string } } | undefined)?.secretRef?.name;
   const isTaken = name !== undefined && name === flux.landscapePullSecret;
   if (!isTaken || source?.metadata.namespace !== flux.namespace) return [];
@@ -165,7 +149,7 @@ function secretNameIssues({ source, flux, sourceFrom }: MergedLayers): ConfigIss
   return [issueAt(sourceFrom, `${pathOfPart(sourceFrom, 'source')}.template.spec.secretRef.name`, message)];
 }
 
-function secretResourceIssues({ sourceFrom, shootResources }: MergedLayers): ConfigIssue[] {
+function secretResourceIssues({ sourceFrom, shootResources }: Root): ConfigIssue[] {
   const { secretResourceName } = sourceFrom;
   const message =
     secretResourceName === undefined ? undefined : resourceProblem(secretResourceName, 'credentials', shootResources);

@@ -1,6 +1,6 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { Origins, Place } from './origins.ts';
-import type { DeletionPolicy, FluxInstall, SecretOrigin, SyncMode } from './types.ts';
+import type { DeletionPolicy, FluxOptions, SecretOrigin, SyncMode } from './types.ts';
 import type { JsonObject } from './values.ts';
 
 /** A partial Flux object; `spec` is passed on unchanged. */
@@ -32,11 +32,6 @@ export interface AdditionalSecret {
   place: Place;
 }
 
-/** The options of the installation that a layer may set, with the extra components still in their own list. */
-export type FluxOptions = { [K in Exclude<keyof FluxInstall, 'landscapePullSecret'>]?: FluxInstall[K] | undefined } & {
-  componentsExtra?: string[] | undefined;
-};
-
 /** The content of one layer, without defaults. */
 export interface LayerContent {
   flux: FluxOptions;
@@ -55,7 +50,8 @@ export interface LayerContent {
   /** `name` or `namespace/name`. */
   existingSecrets?: string[] | undefined;
   existingConfigMaps?: string[] | undefined;
-  additionalSecrets: AdditionalSecret[];
+  /** Absent where the list is empty. */
+  additionalSecrets?: AdditionalSecret[] | undefined;
 }
 
 /** A template from one of the lists. */
@@ -100,7 +96,7 @@ export function pathOfPart({ listed }: Layer, part: 'source' | 'kustomization'):
 }
 
 /** The content of a layer that does not exist. */
-export const noContent: LayerContent = { flux: {}, additionalSecrets: [] };
+export const noContent: LayerContent = { flux: {} };
 
 /** Returns the layer of an object that does not exist. */
 export function absentLayer(object: string, path = ''): Layer {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { gitRepository, kustomization, withFluxConfig, withTemplates } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
-import { mergeOrigins, originOf } from './origins.ts';
+import { mergeOrigins } from './merge.ts';
+import { originOf } from './origins.ts';
 import type { ConfigInputs } from './types.ts';
 
 function located(field: string, inputs: ConfigInputs): string {

@@ -29,32 +29,6 @@ function parentOf(path: string): string {
 }
 
 /**
- * Merges the origins of layers, lowest first: a layer decides every field that it sets, with everything below it. Each
- * layer is read once, because a project may write a hundred.
- */
-export function mergeOrigins(layers: readonly Origins[]): Origins {
-  const higher = new Set<string>();
-  const decided = layers.toReversed().map((layer) => {
-    const fields = Object.entries(layer).map(([path, origin]) => ({ path, origin, field: fieldOf(path) }));
-    const own = fields.filter(({ field }) => !higher.has(field));
-    for (const { field } of own) higher.add(field);
-    return own;
-  });
-  // The effective list of components includes the extra ones.
-  return Object.fromEntries(
-    decided
-      .reverse()
-      .flat()
-      .map(({ path, origin }) => [path.replace(/^flux\.componentsExtra/, 'flux.components'), origin]),
-  );
-}
-
-/** The unit of merging: an option of the installation, or a whole part such as `source`. */
-function fieldOf(path: string): string {
-  return /^(flux\.)?\w+/.exec(path)?.[0] ?? path;
-}
-
-/**
  * Returns the origins of the options that a layer sets.
  * @param originAt the origin of an option, or of one entry of its list
  */

@@ -1,8 +1,8 @@
 import type { ConfigIssue } from '../errors.ts';
 import { readFluxConfig } from './flux-config.ts';
 import { CONFIG_YAML, documentsOf, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
-import { patchOrigins } from './kustomization-patch.ts';
 import { absentLayer, type Layer, unreadLayer } from './layer.ts';
+import { patchOrigins } from './merge.ts';
 import { issueAt } from './origins.ts';
 import { overridesOf } from './overrides.ts';
 import { readProviderConfig } from './provider-config.ts';

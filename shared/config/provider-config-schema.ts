@@ -1,17 +1,6 @@
 import * as z from 'zod/mini';
 import { type Check, namespaceName, objectName } from './checks.ts';
-import {
-  commonMetadataSchema,
-  customDocs,
-  digestModes,
-  nodeSelectorSchema,
-  patchesSchema,
-  proxySchema,
-  shardingSchema,
-  sizes,
-  storageSchema,
-} from './custom-options.ts';
-import { deletionPolicies, logLevels, optionChecks, optionDocs, syncModes } from './flux-options.ts';
+import { settings } from './flux-options.ts';
 import { quote } from './quote.ts';
 import { key, requiredKey, text } from './schema.ts';
 
@@ -25,33 +14,6 @@ const placedName: Check = (text) => {
   const problem = rest.length > 0 ? `${quote(text)} has more than one slash; use namespace/name` : undefined;
   return problem ?? (namespace === undefined ? undefined : namespaceName(namespace)) ?? objectName(name);
 };
-
-/** `flux` of the FluxConfig. */
-export const fluxSchema = z.strictObject({
-  version: key(text(optionChecks.version), optionDocs.version),
-  registry: key(text(optionChecks.registry), optionDocs.registry),
-  namespace: key(text(optionChecks.namespace), optionDocs.namespace),
-  components: key(listOf(optionChecks.component), optionDocs.components),
-  componentsExtra: key(listOf(optionChecks.component), optionDocs.componentsExtra),
-  imagePullSecret: key(text(optionChecks.imagePullSecret), optionDocs.imagePullSecret),
-  networkPolicy: key(z.boolean(), optionDocs.networkPolicy),
-  watchAllNamespaces: key(z.boolean(), optionDocs.watchAllNamespaces),
-  logLevel: key(z.enum(logLevels), optionDocs.logLevel),
-  clusterDomain: key(text(optionChecks.clusterDomain), optionDocs.clusterDomain),
-  tolerationKeys: key(listOf(optionChecks.tolerationKey), optionDocs.tolerationKeys),
-  multiTenancy: key(z.boolean(), optionDocs.multiTenancy),
-  tenantDefaultServiceAccount: key(text(objectName), customDocs.tenantDefaultServiceAccount),
-  size: key(z.enum(sizes), customDocs.size),
-  priorityClass: key(text(objectName), customDocs.priorityClass),
-  imageDigests: key(z.enum(digestModes), customDocs.imageDigests),
-  sopsAgeSecret: key(text(objectName), customDocs.sopsAgeSecret),
-  nodeSelector: key(nodeSelectorSchema, customDocs.nodeSelector),
-  commonMetadata: key(commonMetadataSchema, customDocs.commonMetadata),
-  proxy: key(proxySchema, customDocs.proxy),
-  storage: key(storageSchema, customDocs.storage),
-  sharding: key(shardingSchema, customDocs.sharding),
-  patches: key(patchesSchema, customDocs.patches),
-});
 
 /** `source` of the FluxConfig; `sourceTemplateSchema` checks its template. */
 export const sourceSchema = z.strictObject({
@@ -134,8 +96,5 @@ export const providerConfigSchema = z.strictObject({
     example: 'cluster-variables',
   }),
   additionalSecretResources: z.optional(z.array(z.looseObject({}))),
-  syncMode: key(z.enum(syncModes), optionDocs.syncMode),
-  deletionPolicy: key(z.enum(deletionPolicies), optionDocs.deletionPolicy),
-  suspend: key(z.boolean(), optionDocs.suspend),
-  adopt: key(z.boolean(), optionDocs.adopt),
+  ...settings,
 });

@@ -1,13 +1,9 @@
 import { normalVersion } from './checks.ts';
-import { type AdditionalSecret, type FluxOptions, type Layer, noContent, unreadLayer } from './layer.ts';
+import { fluxSchema, settings } from './flux-options.ts';
+import { type AdditionalSecret, type Layer, noContent, unreadLayer } from './layer.ts';
 import { listProblems, sizeProblem } from './limits.ts';
 import { inside, issueAt, type Origins, optionOrigins, type Place } from './origins.ts';
-import {
-  additionalSecretSchema,
-  fluxSchema,
-  PROVIDER_CONFIG_API,
-  providerConfigSchema,
-} from './provider-config-schema.ts';
+import { additionalSecretSchema, PROVIDER_CONFIG_API, providerConfigSchema } from './provider-config-schema.ts';
 import { shown } from './quote.ts';
 import {
   patchIn,
@@ -20,6 +16,7 @@ import {
   writtenSource,
 } from './read-templates.ts';
 import { schemaIssues } from './schema.ts';
+import type { FluxOptions } from './types.ts';
 import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
 
 /** The name of the providerConfig in errors. */
@@ -76,10 +73,7 @@ function readParts(value: unknown, place: Place): Layer {
     content: {
       ...noContent,
       ...(top.success && {
-        syncMode: top.data.syncMode,
-        deletionPolicy: top.data.deletionPolicy,
-        suspend: top.data.suspend,
-        adopt: top.data.adopt,
+        ...Object.fromEntries(Object.keys(settings).map((name) => [name, top.data[name as keyof typeof settings]])),
         existingSecrets: top.data.existingSecrets,
         existingConfigMaps: top.data.existingConfigMaps,
       }),
@@ -90,7 +84,7 @@ function readParts(value: unknown, place: Place): Layer {
       ...(sources && { moreSources: sources.more }),
       ...(kustomizations && { moreKustomizations: kustomizations.more }),
       ...(objects && { objects: objects.templates }),
-      additionalSecrets: additional.value ?? [],
+      additionalSecrets: additional.value,
     },
     sets: {
       source: set.source !== undefined || sources !== undefined,
@@ -117,10 +111,7 @@ const partPaths: Record<string, string> = {
   source: 'source.template',
   kustomization: 'kustomization.template',
   additionalSecrets: 'additionalSecretResources',
-  syncMode: 'syncMode',
-  deletionPolicy: 'deletionPolicy',
-  suspend: 'suspend',
-  adopt: 'adopt',
+  ...Object.fromEntries(Object.keys(settings).map((setting) => [setting, setting])),
 };
 
 function originsOf(config: JsonObject, flux: FluxOptions, place: Place, listed: Layer['listed'] = {}): Origins {
@@ -159,7 +150,7 @@ function readFlux(value: unknown, place: Place): Read<FluxOptions> {
 }
 
 function readAdditionalSecrets(value: unknown, place: Place): Read<AdditionalSecret[]> {
-  if (!Array.isArray(value)) return skipped;
+  if (!Array.isArray(value) || value.length === 0) return skipped;
   const entries = value.map(withoutEmpty);
   const issues = entries.flatMap((entry, index) =>
     asObject(entry) === undefined ? [] : schemaIssues(place, additionalSecretSchema, entry, [index]),

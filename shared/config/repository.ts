@@ -39,17 +39,20 @@ const knownHosts: Check = (value) => (value === 'scan' ? undefined : knownHostsP
 /** The keys of `flux-config` that describe the repository and how to read it. */
 export const repositoryKeys = {
   repositoryUrl: key(text(repositoryUrl), {
+    sets: 'source.spec.url',
     description:
       'The URL of the Git repository: `https://`, `http://` or `ssh://`; `git@host:path` is read as `ssh://git@host/path`. Without it only Flux itself is installed.',
     example: 'ssh://git@github.com/org/fleet',
   }),
   repositoryType: key(z.enum(['public', 'private']), {
+    sets: 'source.spec.secretRef',
     description:
       'Whether reading needs credentials. `private` with `ssh://`: a key pair is created in the Secret `flux-source` of the project; add its public key to the repository. `private` with `https://`: write `username` and `password` into that Secret yourself, or the credentials of a GitHub App (see `repositoryProvider`).',
     default: '`public`',
     example: 'private',
   }),
   repositoryProvider: key(z.enum(['generic', 'github']), {
+    sets: 'source.spec.provider',
     description:
       '`github`: Flux authenticates as a GitHub App, with `githubAppID`, `githubAppInstallationID`, `githubAppPrivateKey` and, for GitHub Enterprise, `githubAppBaseURL` of the Secret `flux-source`, which you write. Needs `https://`, `repositoryType: private` and Flux 2.5 or newer.',
     default: '`generic`',
@@ -68,33 +71,40 @@ export const repositoryKeys = {
     example: 'rsa',
   }),
   repositoryBranch: key(text(unlessVariables(gitRefName)), {
+    sets: 'source.spec.ref.branch',
     description: 'The branch.',
     default: "Flux's default, `master`",
     example: 'main',
   }),
   repositoryTag: key(text(unlessVariables(gitRefName)), {
+    sets: 'source.spec.ref.tag',
     description: 'A tag instead of the branch.',
     example: 'v1.2.0',
   }),
   repositorySemver: key(text(unlessVariables(semverRange)), {
+    sets: 'source.spec.ref.semver',
     description: 'The newest tag in a version range instead of the branch.',
     example: '>=1.0.0 <2.0.0',
   }),
   repositoryCommit: key(text(unlessVariables(gitCommit)), {
+    sets: 'source.spec.ref.commit',
     description: 'A commit, as its full 40-character hash; with `repositoryBranch`, a commit on that branch.',
     example: '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c',
   }),
   repositoryPath: key(text(unlessVariables()), {
+    sets: 'kustomization.spec.path',
     description: 'The folder to apply.',
     default: '`./`',
     example: './clusters/production',
   }),
   repositoryInterval: key(text(positiveDuration), {
+    sets: 'source.spec.interval',
     description: 'How often Flux checks for a new revision.',
     default: `\`${defaultIntervals.repository}\``,
     example: '1m',
   }),
   kustomizationInterval: key(text(positiveDuration), {
+    sets: 'kustomization.spec.interval',
     description: 'How often Flux compares the cluster with the repository.',
     default: `\`${defaultIntervals.kustomization}\``,
     example: '10m',

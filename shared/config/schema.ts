@@ -14,6 +14,8 @@ export interface KeyDoc {
   default?: string;
   /** An example value, as the user would write it. */
   example: string;
+  /** For a key of `flux-config`: the field of the effective configuration that it sets. */
+  sets?: string;
 }
 
 /** The documentation of the keys of all schemas in this folder. A Map: the registry of zod would add 0.7 KB to bundles. */

@@ -1,88 +1,33 @@
+import type * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { FluxConfigMap } from './flux-config-map.ts';
+import type { deletionPolicies, fluxSchema, installDefaults, syncModes } from './flux-options.ts';
 import type { Origins } from './origins.ts';
 import type { Policy } from './policy/policy.ts';
 import type { ProjectSecretName } from './project-config.ts';
 import type { ShootResource } from './shoot-resources.ts';
 import type { JsonObject } from './values.ts';
 
-/** What happens after the first success; see docs/configuration.md. */
-export type SyncMode = 'Once' | 'ManifestsOnly' | 'Reconcile';
+export type SyncMode = (typeof syncModes)[number];
 
-/** What happens to Flux when the extension is removed from the Shoot; see docs/configuration.md. */
-export type DeletionPolicy = 'Orphan' | 'Uninstall';
+export type DeletionPolicy = (typeof deletionPolicies)[number];
 
-/** How Flux itself is installed: the options of `flux install` under their own names. */
-export interface FluxInstall {
-  /** Exact (`v2.9.4`), a range (`2.9.x`), or absent: the newest that supports the Shoot's Kubernetes. */
-  version?: string | undefined;
-  /** Image prefix; default `ghcr.io/fluxcd`. */
-  registry: string;
-  /** Default `flux-system`. */
-  namespace: string;
-  /** In the order of installation, extra components included, without duplicates. */
-  components: string[];
-  /** Name of a dockerconfigjson Secret in the flux namespace, put on every Deployment. */
-  imagePullSecret?: string | undefined;
-  /** Default true. */
-  networkPolicy: boolean;
-  /** Default true. */
-  watchAllNamespaces: boolean;
-  /** Default `info`. */
-  logLevel: 'debug' | 'info' | 'error';
-  /** Default `cluster.local`. */
-  clusterDomain: string;
-  /** Each becomes `{key, operator: Exists}` on every Deployment; default none. */
-  tolerationKeys: string[];
-  /** True: the controllers use no objects of other namespaces, and a ServiceAccount of each tenant. Default false. */
-  multiTenancy?: boolean | undefined;
-  /** With `multiTenancy`: the ServiceAccount of tenants that name none; default `default`. */
-  tenantDefaultServiceAccount?: string | undefined;
-  /** Absent: the values of the release. */
-  size?: 'small' | 'medium' | 'large' | undefined;
-  /** Absent: those of the release. */
-  priorityClass?: string | undefined;
-  /** Default `Auto`. */
-  imageDigests?: 'Auto' | 'Always' | 'Never' | undefined;
-  /** Name of the Secret with which the root Kustomization decrypts. */
-  sopsAgeSecret?: string | undefined;
-  nodeSelector?: Record<string, string> | undefined;
-  /** Labels and annotations of all objects of the installation. */
-  commonMetadata?: Partial<Record<'labels' | 'annotations', Record<string, string> | undefined>> | undefined;
-  proxy?: Proxy | undefined;
-  /** The volume of source-controller. */
-  storage?: { class?: string | undefined; size: string } | undefined;
-  /** Further instances of the controllers, by the values of a label. */
-  sharding?: { key?: string | undefined; shards: string[] } | undefined;
-  /** Changes of the installed objects, in the syntax of kustomize. */
-  patches?: Patch[] | undefined;
-  /** Name of the landscape's pull secret in the flux namespace, also put on every Deployment. */
-  landscapePullSecret?: string | undefined;
-}
+/** The options of the installation that a layer may set. */
+export type FluxOptions = z.infer<typeof fluxSchema>;
+
+/** How Flux itself is installed: the options, with the defaults filled in. */
+export type FluxInstall = Omit<FluxOptions, 'componentsExtra' | keyof typeof installDefaults> &
+  typeof installDefaults & {
+    /** Name of the landscape's pull secret in the flux namespace, also put on every Deployment. */
+    landscapePullSecret?: string | undefined;
+  };
 
 /** An entry of `flux.patches`, as in a kustomization.yaml. */
-export interface Patch {
-  /** YAML: an object for a strategic merge, or a list of JSON 6902 operations. */
-  patch: string;
-  target?: PatchTarget | undefined;
-}
+export type Patch = NonNullable<FluxOptions['patches']>[number];
 
 /** Which objects a patch changes; regular expressions, except for the selectors. */
-export type PatchTarget = {
-  [Field in 'group' | 'version' | 'kind' | 'name' | 'namespace' | 'labelSelector' | 'annotationSelector']?:
-    | string
-    | undefined;
-};
-
-/** The proxy of the controllers. */
-export interface Proxy {
-  http?: string | undefined;
-  https?: string | undefined;
-  noProxy?: string | undefined;
-  /** Name of a Secret with the URLs, instead of `http` and `https`. */
-  secretName?: string | undefined;
-}
+export type PatchTarget = NonNullable<Patch['target']>;
 
 /** Where the content of a Secret for the shoot comes from. */
 export type SecretOrigin =

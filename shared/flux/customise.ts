@@ -1,5 +1,5 @@
 import semver from 'semver';
-import { SHARD_KEY } from '../config/custom-options.ts';
+import { SHARD_KEY } from '../config/flux-options.ts';
 import type { FluxInstall } from '../config/types.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import {

@@ -1,4 +1,4 @@
-import { fluxConfigKey } from '../../../shared/config/flux-config-fields.ts';
+import { fluxConfigKey } from '../../../shared/config/flux-config.ts';
 import type { Place } from '../../../shared/config/origins.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { fieldsAt, textAt } from '../../../shared/shapes.ts';

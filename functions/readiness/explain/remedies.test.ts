@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
-import { fluxConfigFields } from '../../../shared/config/flux-config-fields.ts';
+import { fluxConfigFields } from '../../../shared/config/flux-config.ts';
 import { flux, fluxConfig, https, providerConfig, released } from './examples.testing.ts';
 import type { Origin } from './places.ts';
 import { remediesFor } from './remedies.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { pullSecretSchema } from '../../../shared/config/defaults.ts';
+import { fluxSchema } from '../../../shared/config/flux-options.ts';
 import { policySchema } from '../../../shared/config/policy/policy.ts';
 import {
-  fluxSchema,
   kustomizationSchema,
   providerConfigSchema,
   sourceSchema,

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
+import { completeListed, type Root } from '../complete.ts';
 import type { Layer, ListedSource, ListedTemplate } from '../layer.ts';
 import { limits, limitText } from '../limits.ts';
-import { completeListed } from '../objects.ts';
 import { issueAt, type Origins, originOf, type Place } from '../origins.ts';
 import { quote, shown } from '../quote.ts';
 import { resourceProblem, resourcesByName } from '../shoot-resources.ts';
@@ -25,24 +25,6 @@ interface PlacedSecret {
   place: Place;
 }
 
-/** What decides the objects besides the root pair. */
-export interface ListedInputs {
-  /** Highest first. */
-  layers: readonly Layer[];
-  sourceFrom: Layer;
-  kustomizationFrom: Layer;
-  flux: FluxInstall;
-  source: KubeObject | undefined;
-  kustomization: KubeObject | undefined;
-  /** Where the layers set the root pair. */
-  origins: Origins;
-  shootResources: ConfigInputs['shootResources'];
-  /** The credentials of the root source. */
-  sourceSecret: CopiedSecret | undefined;
-  /** Adds references to Secrets of the project. */
-  wire: (object: KubeObject) => KubeObject;
-}
-
 /** The objects besides the root pair. */
 export interface Listed {
   /** In the order in which they are applied. */
@@ -57,11 +39,11 @@ export interface Listed {
 /**
  * Merges the lists: like the source and the Kustomization, each is taken as a whole from the highest layer that has it.
  */
-export function mergeListed(inputs: ListedInputs): Listed {
-  const { layers, sourceFrom, kustomizationFrom, flux, source } = inputs;
-  const sources = sourceFrom.content.moreSources ?? [];
-  const kustomizations = kustomizationFrom.content.moreKustomizations ?? [];
-  const others = layers.find(({ content }) => content.objects !== undefined)?.content.objects ?? [];
+export function mergeListed(inputs: Root): Listed {
+  const { content, flux, source } = inputs;
+  const sources = content.moreSources ?? [];
+  const kustomizations = content.moreKustomizations ?? [];
+  const others = content.objects ?? [];
   const complete = ({ template, place }: ListedTemplate): PlacedObject => ({
     object: inputs.wire(completeListed(template, flux, source)),
     place,
@@ -101,7 +83,7 @@ function distinct(secrets: PlacedSecret[]): PlacedSecret[] {
   return [...new Map(secrets.map((placed) => [JSON.stringify(placed.secret), placed])).values()];
 }
 
-function countIssues({ layers }: ListedInputs, objects: PlacedObject[]): ConfigIssue[] {
+function countIssues({ layers }: Root, objects: PlacedObject[]): ConfigIssue[] {
   const last = objects.at(-1);
   if (last === undefined || objects.length <= limits.objects.most) return [];
   const layer = layers.find((one) => one.object === last.place.object) ?? { object: last.place.object, path: '' };
@@ -109,7 +91,7 @@ function countIssues({ layers }: ListedInputs, objects: PlacedObject[]): ConfigI
   return [{ object: layer.object, path: layer.path, message }];
 }
 
-function duplicateIssues({ source, kustomization, origins }: ListedInputs, objects: PlacedObject[]): ConfigIssue[] {
+function duplicateIssues({ source, kustomization, origins }: Root, objects: PlacedObject[]): ConfigIssue[] {
   const roots = Object.entries({ source, kustomization }).flatMap(([part, object]) =>
     object === undefined ? [] : [[idOf(object), origins[part]?.path ?? 'repositoryUrl'] as const],
   );
@@ -152,11 +134,11 @@ interface ListedProblems {
  * @param copies what is copied into the shoot besides the credentials of the listed sources
  */
 export function listedProblems(
-  inputs: ListedInputs,
+  inputs: Root,
   { objects, secrets, issues }: Listed,
   copies: readonly CopiedSecret[],
 ): ListedProblems {
-  const { layers, flux, source, kustomization, shootResources } = inputs;
+  const { layers, content, flux, source, kustomization, shootResources } = inputs;
   if (layers.some(({ isRead }) => !isRead)) return { issues: [], warnings: [] };
   const roots = listedRoots(inputs);
   const others = [source, kustomization].filter(
@@ -167,8 +149,8 @@ export function listedProblems(
   const available = {
     ...{ fluxNamespace: flux.namespace, shootResources },
     copies: [...copies, ...secrets.map(({ secret }) => secret)],
-    existingSecrets: layers.flatMap(({ content }) => content.existingSecrets ?? []),
-    existingConfigMaps: layers.flatMap(({ content }) => content.existingConfigMaps ?? []),
+    existingSecrets: content.existingSecrets ?? [],
+    existingConfigMaps: content.existingConfigMaps ?? [],
   };
   const found = [
     ...(isComplete(inputs) ? links.issues : links.issues.filter(isCertain)),
@@ -186,7 +168,7 @@ export function listedProblems(
 }
 
 /** False if an object is missing here because it has an issue of its own; others may well name it. */
-function isComplete({ layers, source, kustomization, sourceFrom, kustomizationFrom }: ListedInputs): boolean {
+function isComplete({ layers, source, kustomization, sourceFrom, kustomizationFrom }: Root): boolean {
   const lacksSource = source === undefined && sourceFrom.sets.source;
   const lacksKustomization = kustomization === undefined && kustomizationFrom.sets.kustomization;
   const lacksListed = layers.some(({ issues }) => issues.some(({ path }) => IN_LIST.test(path)));
@@ -205,7 +187,7 @@ function whereWritten(issue: ConfigIssue, origins: Origins): ConfigIssue {
 }
 
 /** Returns the root pair, as far as it comes from lists. */
-function listedRoots({ source, kustomization, sourceFrom, kustomizationFrom, origins }: ListedInputs): PlacedObject[] {
+function listedRoots({ source, kustomization, sourceFrom, kustomizationFrom, origins }: Root): PlacedObject[] {
   const rootOf = (part: 'source' | 'kustomization', object: KubeObject | undefined, from: Layer): PlacedObject[] =>
     object === undefined || from.listed?.[part]?.endsWith('[0]') !== true
       ? []
@@ -217,7 +199,7 @@ function listedRoots({ source, kustomization, sourceFrom, kustomizationFrom, ori
 function collisionIssues(
   secrets: readonly PlacedSecret[],
   copies: readonly CopiedSecret[],
-  resources: ListedInputs['shootResources'],
+  resources: Root['shootResources'],
 ): ConfigIssue[] {
   const byName = resourcesByName(resources);
   const nameOf = ({ namespace, targetName, origin }: CopiedSecret) => {

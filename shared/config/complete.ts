@@ -1,7 +1,14 @@
 import type { KubeObject, ObjectMeta } from '../kube/resource.ts';
+import { pullSecretOf } from './defaults.ts';
+import { isFluxConfigObject } from './flux-config-map.ts';
+import { installDefaults } from './flux-options.ts';
 import type { Template } from './layer.ts';
+import type { Merged } from './merge.ts';
+import { PULL_SECRET } from './project-config.ts';
+import { type ProjectSecrets, wired, wiredInstall } from './project-secrets.ts';
 import { defaultIntervals } from './templates.ts';
-import type { FluxInstall } from './types.ts';
+import type { ConfigInputs, CopiedSecret, FluxInstall, FluxOptions, Landscape, SecretOrigin } from './types.ts';
+import { substituted } from './variables.ts';
 
 const NAME = 'flux-system';
 
@@ -11,8 +18,75 @@ const ROOT_ACCOUNTS: Readonly<Record<string, string>> = {
   HelmRelease: 'helm-controller',
 };
 
+/** The installation, the source and the root Kustomization, complete as far as the layers are valid. */
+export interface Root extends Merged {
+  flux: FluxInstall;
+  source: KubeObject | undefined;
+  kustomization: KubeObject | undefined;
+  /** The credentials of the source. */
+  sourceSecret: CopiedSecret | undefined;
+  pullSecret: CopiedSecret | undefined;
+  shootResources: ConfigInputs['shootResources'];
+  /** Adds references to Secrets of the project. */
+  wire: (object: KubeObject) => KubeObject;
+}
+
+/** Completes the installation, the source and the root Kustomization, and replaces variables by the values of the Shoot. */
+export function completeRoot(
+  merged: Merged,
+  project: ProjectSecrets,
+  { landscape = {}, shoot, shootResources }: Omit<ConfigInputs, 'providerConfig'>,
+): Root {
+  const { content, origins } = merged;
+  const flux = wiredInstall(completeInstall(content.flux, landscape), project);
+  const wire = (object: KubeObject) => wired(object, project, flux.namespace);
+  const givenSource = content.source && wire(completeSource(content.source.template, flux.namespace));
+  const ofSource = substituted('source', givenSource, shoot, origins);
+  const source = ofSource.object;
+  const isFlat = merged.kustomizationFrom.path === '' && isFluxConfigObject(merged.kustomizationFrom.object);
+  const given = content.kustomization && source && completeKustomization(content.kustomization, source, flux, isFlat);
+  const ofKustomization = substituted('kustomization', given && wire(given), shoot, origins);
+  const secret = pullSecretOf(landscape.defaults);
+  return {
+    ...merged,
+    flux,
+    source,
+    kustomization: ofKustomization.object,
+    sourceSecret: source && copiedSourceSecret(source, content.source?.secret),
+    pullSecret: secret && {
+      origin: { type: 'landscape', secret },
+      targetName: PULL_SECRET,
+      namespace: flux.namespace,
+    },
+    shootResources,
+    wire,
+    issues: [...merged.issues, ...ofSource.issues, ...ofKustomization.issues],
+  };
+}
+
+/** Fills in the defaults of the installation. */
+function completeInstall(given: FluxOptions, { defaults, policy }: Landscape): FluxInstall {
+  const { componentsExtra = [], multiTenancy, ...options } = Object.assign({ ...installDefaults }, given);
+  return {
+    ...options,
+    version: options.version === 'latest' ? undefined : options.version,
+    components: [...new Set([...options.components, ...componentsExtra])],
+    tolerationKeys: [...new Set(options.tolerationKeys)],
+    // Absent where it is off: `false` that is written has the hash of the default.
+    ...((multiTenancy ?? policy?.requireMultiTenancy) === true && { multiTenancy: true }),
+    ...(pullSecretOf(defaults) !== undefined && { landscapePullSecret: PULL_SECRET }),
+  };
+}
+
+/** Returns the copy of the credentials, in the namespace of the source, because Flux reads them only there. */
+function copiedSourceSecret(source: KubeObject, origin: SecretOrigin | undefined): CopiedSecret | undefined {
+  const { secretRef } = source.spec as { secretRef?: { name: string } };
+  if (origin === undefined || secretRef === undefined) return undefined;
+  return { origin, targetName: secretRef.name, namespace: source.metadata.namespace ?? '' };
+}
+
 /** Fills in the defaults of a source. */
-export function completeSource(template: Template, fluxNamespace: string): KubeObject {
+function completeSource(template: Template, fluxNamespace: string): KubeObject {
   return {
     apiVersion: template.apiVersion ?? '',
     kind: template.kind ?? '',
@@ -26,7 +100,7 @@ export function completeSource(template: Template, fluxNamespace: string): KubeO
  * @param omitOwnNamespace omits the source's namespace if it is the Kustomization's own, as the first implementation
  *   did: the objects in its Shoots must not change
  */
-export function completeKustomization(
+function completeKustomization(
   template: Template,
   source: KubeObject,
   flux: FluxInstall,

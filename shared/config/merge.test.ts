@@ -8,7 +8,7 @@ import {
   withProviderConfig,
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
-import { mergePatch } from './kustomization-patch.ts';
+import { mergePatch } from './merge.ts';
 import { originOf } from './origins.ts';
 
 const project = withFluxConfig({

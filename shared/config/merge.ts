@@ -1,5 +1,5 @@
 import type { ConfigIssue } from '../errors.ts';
-import type { Layer, Template } from './layer.ts';
+import type { Layer, LayerContent, Template } from './layer.ts';
 import { inside, issueAt, type Origins } from './origins.ts';
 import { schemaIssues } from './schema.ts';
 import { kustomizationIssues } from './template-rules.ts';
@@ -7,6 +7,80 @@ import { kustomizationTemplateSchema } from './templates.ts';
 import { asObject, type JsonObject } from './values.ts';
 
 const PART = 'kustomization';
+
+/** What the layers say together, and which of them decides. */
+export interface Merged {
+  /** Highest first. */
+  layers: readonly Layer[];
+  content: LayerContent;
+  /** The layers that decide the source and the Kustomization. */
+  sourceFrom: Layer;
+  kustomizationFrom: Layer;
+  origins: Origins;
+  issues: ConfigIssue[];
+}
+
+/**
+ * Merges layers: each option, part and list is taken as a whole from the highest layer that sets it, valid or not. What
+ * exists in the shoot anyway is collected from all layers, and patches change the Kustomization of a lower layer.
+ * @param layers highest first
+ * @param base the layer that counts where none sets a source or Kustomization
+ */
+export function merged(layers: readonly Layer[], base: Layer): Merged {
+  const sourceFrom = layers.find(({ sets }) => sets.source) ?? base;
+  const kustomizationFrom = layers.find(({ sets }) => sets.kustomization) ?? base;
+  const { template, ...patched } = patchedKustomization(layers, kustomizationFrom);
+  const contents = layers.map(({ content }) => content);
+  return {
+    layers,
+    sourceFrom,
+    kustomizationFrom,
+    content: {
+      ...highest(contents),
+      flux: highest(contents.map(({ flux }) => flux)),
+      source: sourceFrom.content.source,
+      moreSources: sourceFrom.content.moreSources,
+      kustomization: template,
+      moreKustomizations: kustomizationFrom.content.moreKustomizations,
+      existingSecrets: contents.flatMap(({ existingSecrets }) => existingSecrets ?? []),
+      existingConfigMaps: contents.flatMap(({ existingConfigMaps }) => existingConfigMaps ?? []),
+    },
+    origins: { ...mergeOrigins(layers.map((layer) => layer.origins).reverse()), ...patched.origins },
+    issues: patched.issues,
+  };
+}
+
+/** Returns each field from the first object that has it. */
+function highest<T extends object>(objects: readonly T[]): T {
+  const fields = objects.toReversed().flatMap((object) => Object.entries(object));
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as T;
+}
+
+/**
+ * Merges the origins of layers, lowest first: a layer decides every field that it sets, with everything below it. Each
+ * layer is read once, because a project may write a hundred.
+ */
+export function mergeOrigins(layers: readonly Origins[]): Origins {
+  const higher = new Set<string>();
+  const decided = layers.toReversed().map((layer) => {
+    const fields = Object.entries(layer).map(([path, origin]) => ({ path, origin, field: fieldOf(path) }));
+    const own = fields.filter(({ field }) => !higher.has(field));
+    for (const { field } of own) higher.add(field);
+    return own;
+  });
+  // The effective list of components includes the extra ones.
+  return Object.fromEntries(
+    decided
+      .reverse()
+      .flat()
+      .map(({ path, origin }) => [path.replace(/^flux\.componentsExtra/, 'flux.components'), origin]),
+  );
+}
+
+/** The unit of merging: an option of the installation, or a whole part such as `source`. */
+function fieldOf(path: string): string {
+  return /^(flux\.)?\w+/.exec(path)?.[0] ?? path;
+}
 
 /** The Kustomization of a lower layer with the patches of the higher ones. */
 interface PatchedKustomization {
@@ -21,7 +95,7 @@ interface PatchedKustomization {
  * effect: a higher layer replaces the whole Kustomization.
  * @param layers highest first
  */
-export function patchedKustomization(layers: readonly Layer[], from: Layer): PatchedKustomization {
+function patchedKustomization(layers: readonly Layer[], from: Layer): PatchedKustomization {
   const above = layers.slice(0, Math.max(0, layers.indexOf(from)));
   const patches = (from.sets.kustomization ? above : layers).filter(({ content }) => content.kustomizationPatch);
   const template = from.content.kustomization;
