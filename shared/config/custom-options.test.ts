@@ -76,10 +76,6 @@ test.each<[object, ...string[]]>([
     expect.stringContaining('commonMetadata.labels.team "a b" is not a valid label value'),
   ],
   [
-    { tenantDefaultServiceAccount: 'tenant' },
-    'tenantDefaultServiceAccount has no effect without multiTenancy; set multiTenancy to true, or remove it',
-  ],
-  [
     { sopsAgeSecret: 'sops-age' },
     'sopsAgeSecret has no effect without a Kustomization; configure a source and a kustomization, or remove it',
   ],

@@ -56,11 +56,18 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
     imagePullSecret: flux.imagePullSecret,
     shootResources: inputs.shootResources,
   });
-  const copies = [...additional.secrets, ...lists.secrets.map(({ secret }) => secret)];
+  const ofLists = lists.secrets.map(({ secret }) => secret);
 
   // Check.
   const ownCopies = [sourceSecret, pullSecret].filter((copy) => copy !== undefined);
-  const checked = listedProblems(root, lists, [...additional.secrets, ...ownCopies]);
+  const available = {
+    fluxNamespace: flux.namespace,
+    copies: [...additional.secrets, ...ownCopies, ...ofLists],
+    existingSecrets: written.content.existingSecrets ?? [],
+    existingConfigMaps: written.content.existingConfigMaps ?? [],
+    shootResources: inputs.shootResources,
+  };
+  const checked = listedProblems(root, lists, available);
   const complete = { ...root, origins };
   const issues: ConfigIssue[] = [
     ...ofProject.issues,
@@ -80,13 +87,7 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   const warnings = [
     ...layers.flatMap((layer) => layer.warnings ?? []),
     ...checked.warnings,
-    ...secretWarnings(complete, {
-      fluxNamespace: flux.namespace,
-      copies: [...copies, ...ownCopies],
-      existingSecrets: written.content.existingSecrets ?? [],
-      existingConfigMaps: written.content.existingConfigMaps ?? [],
-      shootResources: inputs.shootResources,
-    }),
+    ...secretWarnings(complete, available),
   ];
   const { syncMode, deletionPolicy, suspend, adopt } = written.content;
   return {
@@ -99,7 +100,7 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
     kustomization,
     objects,
     sourceSecret,
-    additionalSecrets: copies,
+    additionalSecrets: [...additional.secrets, ...ofLists],
     ...(pullSecret && { pullSecret }),
     hasFluxConfig: inputs.fluxConfig !== undefined,
     origins,

@@ -3,7 +3,7 @@ import type { ConfigIssue } from '../errors.ts';
 import { normalVersion, withPort } from './checks.ts';
 import { binaryIssues, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import { fluxSchema, settings } from './flux-options.ts';
-import { type Layer, type LayerContent, noContent, unreadLayer } from './layer.ts';
+import { type FluxConfig, type Layer, noContent, unreadLayer } from './layer.ts';
 import { entriesProblem, limits } from './limits.ts';
 import { type Origins, optionOrigins } from './origins.ts';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from './project-config.ts';
@@ -144,14 +144,14 @@ function portWarnings(object: string, url: string | undefined): ConfigIssue[] {
   return [{ object, path: 'repositoryUrl', message }];
 }
 
-function originsOf(object: string, keys: FluxConfigKeys, { flux }: LayerContent): Origins {
+function originsOf(object: string, keys: FluxConfigKeys, { flux }: FluxConfig): Origins {
   // A list is one string here, so its entries have no path of their own.
   const options = optionOrigins(flux, (option) => ({ object, path: option === 'version' ? 'fluxVersion' : option }));
   const others = Object.entries(fluxConfigFields).filter(([name]) => keys[name] !== undefined);
   return { ...options, ...Object.fromEntries(others.map(([name, field]) => [field, { object, path: name }])) };
 }
 
-function toContent(keys: FluxConfigKeys): LayerContent {
+function toContent(keys: FluxConfigKeys): FluxConfig {
   const flux: FluxOptions = Object.fromEntries(
     Object.entries(installOptions).map(([name, option]) => [option, keys[name]]),
   );
@@ -164,7 +164,7 @@ function toContent(keys: FluxConfigKeys): LayerContent {
 }
 
 /** Returns the source and the Kustomization, with each key in the field that its row names. */
-function objectsOf(keys: FluxConfigKeys, repository: Repository): Pick<LayerContent, 'source' | 'kustomization'> {
+function objectsOf(keys: FluxConfigKeys, repository: Repository): Pick<FluxConfig, 'source' | 'kustomization'> {
   const isPrivate = repository.type === 'private';
   const source = {
     kind: 'GitRepository',

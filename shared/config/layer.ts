@@ -32,8 +32,8 @@ export interface AdditionalSecret {
   place: Place;
 }
 
-/** The content of one layer, without defaults. */
-export interface LayerContent {
+/** What a layer says, or all layers together, without defaults. Whatever its form, each layer is read into this one. */
+export interface FluxConfig {
   flux: FluxOptions;
   syncMode?: SyncMode | undefined;
   deletionPolicy?: DeletionPolicy | undefined;
@@ -74,7 +74,7 @@ export interface Layer {
   path: string;
   /** False: it exceeds a limit, so its content is unknown, and no rule for several layers applies. */
   isRead: boolean;
-  content: LayerContent;
+  content: FluxConfig;
   /** Which parts the layer sets, valid or not; a patch sets nothing. */
   sets: { source: boolean; kustomization: boolean };
   /** Where both are in the layer, if elsewhere than usual: `sources[0]`, or `source.gitRepository`. */
@@ -96,7 +96,7 @@ export function pathOfPart({ listed }: Layer, part: 'source' | 'kustomization'):
 }
 
 /** The content of a layer that does not exist. */
-export const noContent: LayerContent = { flux: {} };
+export const noContent: FluxConfig = { flux: {} };
 
 /** Returns the layer of an object that does not exist. */
 export function absentLayer(object: string, path = ''): Layer {

@@ -1,5 +1,5 @@
 import type { ConfigIssue } from '../errors.ts';
-import type { Layer, LayerContent, Template } from './layer.ts';
+import type { FluxConfig, Layer, Template } from './layer.ts';
 import { inside, issueAt, type Origins } from './origins.ts';
 import { schemaIssues } from './schema.ts';
 import { kustomizationIssues } from './template-rules.ts';
@@ -12,7 +12,7 @@ const PART = 'kustomization';
 export interface Merged {
   /** Highest first. */
   layers: readonly Layer[];
-  content: LayerContent;
+  content: FluxConfig;
   /** The layers that decide the source and the Kustomization. */
   sourceFrom: Layer;
   kustomizationFrom: Layer;

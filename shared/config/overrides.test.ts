@@ -107,12 +107,6 @@ describe('config.yaml', () => {
       'config.yaml.kustomization.patch.spec.path is also set by the key repositoryPath; remove one of them',
     ],
     ['a typo', { 'config.yaml': 'fluxx: {}' }, 'config.yaml.fluxx is not a known key; did you mean flux?'],
-    ['a list', { 'config.yaml': '- a' }, 'config.yaml must be an object, not a list'],
-    [
-      'a tab',
-      { 'config.yaml': 'flux:\n\tversion: v2' },
-      'config.yaml is not valid YAML in line 2, column 1: "Tabs are not allowed as indentation"; correct it',
-    ],
     [
       'a repeated key',
       { 'config.yaml': 'flux:\n  version: v2.9.4\n  version: v2.9.3' },

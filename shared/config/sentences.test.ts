@@ -108,14 +108,6 @@ const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
     'repositoryCommit "9c36b9c" is not a full commit ID; use all 40 digits, as git rev-parse HEAD prints them',
   ],
   [
-    { ...SSH, repositoryTag: 'v1.0.0', repositorySemver: '1.x' },
-    'repositorySemver cannot be combined with repositoryTag; set only one of repositoryTag, repositorySemver, repositoryCommit',
-  ],
-  [
-    { ...SSH, repositoryInterval: '30' },
-    'repositoryInterval "30" is not a duration; use numbers with the units h, m, s or ms, for example 5m or 1h30m',
-  ],
-  [
     { ...SSH, repositoryInterval: '2562048h' },
     'repositoryInterval "2562048h" exceeds the longest duration that Flux supports; use a shorter one, for example 24h',
   ],
@@ -126,10 +118,6 @@ const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
   [
     { ...SSH, kustomizationInterval: '0s' },
     'kustomizationInterval "0s" is zero; use a longer duration, for example 1m',
-  ],
-  [
-    { ...SSH, knownHosts: 'yes' },
-    'knownHosts has no valid host key in line 1; use lines as ssh-keyscan prints them (host, type, key), or scan',
   ],
   [
     { ...SSH, knownHosts: `${hostKey('github.com')}\n-----BEGIN OPENSSH PRIVATE KEY-----\nSECRET` },
@@ -163,10 +151,6 @@ const fluxConfigSentences: [Record<string, string>, ...string[]][] = [
   [
     { namespace: 'Flux' },
     `namespace "Flux" is not a valid namespace name; use at most 63 lowercase letters, digits and '-', starting and ending with a letter or digit`,
-  ],
-  [
-    { namespace: 'kube-system' },
-    'namespace "kube-system" is a namespace of Kubernetes itself, where Flux\'s NetworkPolicies would cut off other pods; use another one, for example flux-system',
   ],
   [
     { components: 'source-controller, kustomize-controler' },
@@ -254,11 +238,6 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
   ],
   ['flux that is not an object', withProviderConfig({ flux: 'v2.9.4' }), 'flux must be an object, not a string'],
   [
-    'a version as a number',
-    withProviderConfig({ flux: { version: 2.9 } }),
-    'flux.version must be a string, not a number; put it in quotes',
-  ],
-  [
     'an invalid version',
     withProviderConfig({ flux: { version: 'v2.x.1' } }),
     'flux.version "v2.x.1" is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release',
@@ -308,11 +287,6 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     'an unknown sync mode',
     withProviderConfig({ syncMode: 'ManifestOnly' }),
     'syncMode "ManifestOnly" is not a valid value; did you mean ManifestsOnly?',
-  ],
-  [
-    'a source without Kustomization',
-    withProviderConfig({ source: { template: gitRepository() } }),
-    'kustomization is missing, but a source is configured; add a kustomization with at least template.spec.path',
   ],
   [
     'a Kustomization without source',
@@ -393,11 +367,6 @@ const providerConfigSentences: [string, ConfigInputs, ...string[]][] = [
     ),
     `source.template.metadata.labels.tier "front end" is not a valid label value; use at most 63 letters, digits, '-', '_' and '.', starting and ending with a letter or digit`,
     'source.template.metadata.annotations "my note" is not a valid label or annotation key; use a form like example.com/team',
-  ],
-  [
-    'a kind of source that is not supported',
-    withTemplates({ kind: 'HelmRepository', spec: {} }),
-    'source.template.kind "HelmRepository" is not a valid value; use one of GitRepository, OCIRepository, Bucket',
   ],
   [
     'a spec that is not an object',
@@ -764,12 +733,12 @@ describe('every invalid value of a providerConfig has its own sentence', () => {
   });
 });
 
-test.each([
-  ['a list', [], 'providerConfig must be an object, not a list'],
-  ['a string', 'flux', 'providerConfig must be an object, not a string'],
-])('rejects %s as providerConfig', (_what, providerConfig, sentence) => {
-  expect(problems({ providerConfig })).toEqual([sentence]);
-});
+test.each([['a list', [], 'providerConfig must be an object, not a list']])(
+  'rejects %s as providerConfig',
+  (_what, providerConfig, sentence) => {
+    expect(problems({ providerConfig })).toEqual([sentence]);
+  },
+);
 
 test('never quotes a credential or a private key', () => {
   const all = [

@@ -85,9 +85,6 @@ interface LinkProblems {
   warnings: ConfigIssue[];
 }
 
-/** An Alert may name a thousand objects of other repositories, for none of which there is a similar name. */
-const MOST_LOOSE_SEARCHES = 40;
-
 /**
  * Checks the references of the listed objects to each other and to the root pair. A Kustomization that waits for a name
  * that does not exist waits for ever and says so only in the shoot.
@@ -99,14 +96,12 @@ export function linkProblems(listed: readonly PlacedObject[], roots: readonly Ku
   const known = new Set(targets.map(refOf));
   const issues: ConfigIssue[] = [];
   const warnings: ConfigIssue[] = [];
-  let searches = 0;
   for (const { object, place } of listed) {
     for (const link of linksOf(object)) {
       // A missing or unknown kind is an error of the CRD.
       if (link.kind === '' || known.has(refOf(link))) continue;
       // Each costs a search for the nearest name.
       if ((link.isNeeded ? issues : warnings).length >= MOST_ISSUES_OF_A_PART) continue;
-      if (!link.isNeeded && ++searches > MOST_LOOSE_SEARCHES) continue;
       const meant = suggestion(link, targets);
       if (link.isNeeded) issues.push(issueAt(place, link.path, missingSentence(link, meant)));
       else if (meant !== undefined) warnings.push(issueAt(place, link.path, missingSentence(link, meant)));
@@ -161,10 +156,9 @@ function missingSentence(link: Link, meant: string | undefined): string {
 function cycleIssues(listed: readonly PlacedObject[], roots: readonly KubeObject[]): ConfigIssue[] {
   const objects = [...roots, ...listed.map(({ object }) => object)];
   const waits = new Map(objects.map((object) => [refOfObject(object), dependenciesOf(object)]));
-  const stuck = neverFirst(waits);
   for (const { object, place } of listed) {
     const start = refOfObject(object);
-    const cycle = stuck.has(start) ? wayBack(start, waits) : undefined;
+    const cycle = wayBack(start, waits);
     if (cycle === undefined) continue;
     const names = cycle.map((ref) => ref.slice(ref.indexOf(' ') + 1)).join(', which waits for ');
     return [issueAt(place, 'spec.dependsOn', `is circular: it waits for ${names}; remove one of these dependencies`)];
@@ -180,27 +174,6 @@ function dependenciesOf(object: KubeObject): string[] {
   return linksOf(object)
     .filter(({ path }) => path.startsWith('spec.dependsOn'))
     .map(refOf);
-}
-
-/** Returns the objects that have to wait for a circle: one pass over all dependencies, of which there may be thousands. */
-function neverFirst(waits: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
-  const open = new Map<string, number>();
-  const waiting = new Map<string, string[]>();
-  for (const [ref, dependencies] of waits) {
-    const known = dependencies.filter((to) => waits.has(to));
-    open.set(ref, known.length);
-    for (const to of known) waiting.set(to, [...(waiting.get(to) ?? []), ref]);
-  }
-  const ready = [...open].filter(([, count]) => count === 0).map(([ref]) => ref);
-  for (let ref = ready.pop(); ref !== undefined; ref = ready.pop()) {
-    open.delete(ref);
-    for (const next of waiting.get(ref) ?? []) {
-      const count = (open.get(next) ?? 0) - 1;
-      open.set(next, count);
-      if (count === 0) ready.push(next);
-    }
-  }
-  return new Set(open.keys());
 }
 
 /** Returns the refs on the shortest way from an object to itself, in breadth: there may be a hundred objects. */

@@ -11,7 +11,7 @@ import type { ConfigInputs, CopiedSecret, FluxInstall } from '../types.ts';
 import { asObject } from '../values.ts';
 import { linkProblems, linksOf } from './links.ts';
 import { inOrder } from './read-objects.ts';
-import { secretIssues } from './secret-rules.ts';
+import { type Available, secretIssues } from './secret-rules.ts';
 
 /** An object of the configuration, and where it is written. */
 export interface PlacedObject {
@@ -131,14 +131,14 @@ interface ListedProblems {
 /**
  * Checks the listed objects against each other, and against what is in the shoot for them. The short forms `source` and
  * `kustomization` keep their own rules: they may name what the user has created in the shoot.
- * @param copies what is copied into the shoot besides the credentials of the listed sources
+ * @param available what is in the shoot for them, with the credentials of the listed sources
  */
 export function listedProblems(
   inputs: Root,
   { objects, secrets, issues }: Listed,
-  copies: readonly CopiedSecret[],
+  available: Available,
 ): ListedProblems {
-  const { layers, content, flux, source, kustomization, shootResources } = inputs;
+  const { layers, flux, source, kustomization } = inputs;
   if (layers.some(({ isRead }) => !isRead)) return { issues: [], warnings: [] };
   const roots = listedRoots(inputs);
   const others = [source, kustomization].filter(
@@ -146,12 +146,6 @@ export function listedProblems(
   );
   const all = [...roots, ...objects];
   const links = linkProblems(all, others as KubeObject[]);
-  const available = {
-    ...{ fluxNamespace: flux.namespace, shootResources },
-    copies: [...copies, ...secrets.map(({ secret }) => secret)],
-    existingSecrets: content.existingSecrets ?? [],
-    existingConfigMaps: content.existingConfigMaps ?? [],
-  };
   const found = [
     ...(isComplete(inputs) ? links.issues : links.issues.filter(isCertain)),
     ...secretIssues(all, available),
@@ -160,7 +154,7 @@ export function listedProblems(
     issues: [
       ...issues,
       ...namespaceIssues(objects, flux),
-      ...collisionIssues(secrets, copies, shootResources),
+      ...collisionIssues(secrets, available),
       ...found.map((issue) => whereWritten(issue, inputs.origins)),
     ],
     warnings: links.warnings,
@@ -196,17 +190,13 @@ function listedRoots({ source, kustomization, sourceFrom, kustomizationFrom, ori
 }
 
 /** Credentials must not replace another copy, such as the landscape's pull secret. */
-function collisionIssues(
-  secrets: readonly PlacedSecret[],
-  copies: readonly CopiedSecret[],
-  resources: Root['shootResources'],
-): ConfigIssue[] {
-  const byName = resourcesByName(resources);
+function collisionIssues(secrets: readonly PlacedSecret[], { copies, shootResources }: Available): ConfigIssue[] {
+  const byName = resourcesByName(shootResources);
   const nameOf = ({ namespace, targetName, origin }: CopiedSecret) => {
     const entry = origin.type === 'resource' ? byName.get(origin.resourceName) : undefined;
     return `${namespace}/${targetName ?? entry?.resourceName}`;
   };
-  const taken = Map.groupBy([...copies, ...secrets.map(({ secret }) => secret)], nameOf);
+  const taken = Map.groupBy(copies, nameOf);
   return secrets.flatMap(({ secret, place }) => {
     const sameName = taken.get(nameOf(secret)) ?? [];
     if (sameName.every((other) => isDeepStrictEqual(other, secret))) return [];
