@@ -1,12 +1,10 @@
+import { GRACE_SECONDS } from '../../shared/gardener/checked.ts';
 import type { Line } from '../../shared/gardener/status-map.ts';
 import { secondsSince } from '../../shared/runtime/growing-pause.ts';
 import type { FluxState } from './flux-state.ts';
 
 /** A step that is over sooner is not shown: most edits reach a Shoot within this time. */
 export const SHOWN_AFTER_SECONDS = 60;
-
-/** A failure without a user's mistake that is over sooner counts as progress, as in the Shoot's health. */
-export const GRACE_SECONDS = 300;
 
 /** What is said about a Shoot, and when time alone changes it. */
 export interface ShownLine {
@@ -35,6 +33,7 @@ export function lineToShow(
   if (state.type === 'ready') return { line: { state: 'Ready' } };
   const { since, sentence } = state;
   const age = secondsSince(since, now);
+  // A failure without a user's mistake counts as progress at first, as in the Shoot's health.
   if (state.type === 'failing' && (state.needsUser || age >= GRACE_SECONDS)) {
     return { line: { state: 'Not Ready', since, sentence } };
   }

@@ -1,12 +1,10 @@
+import { GRACE_SECONDS } from '../../shared/gardener/checked.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import type { Applied, Condition } from '../../shared/gardener/types.ts';
 import { SUSPENDED, type UntimedCondition, type Verdict } from './verdict.ts';
 
 /** The Shoot condition that gardenlet copies from our Extension, if an operator enables it (decision 20). */
 export const SHOOT_HEALTH = 'SystemComponentsHealthy';
-
-/** A failure shorter than this may be an image that is being pulled, or a wrong push that is already corrected. */
-const GRACE_SECONDS = 300;
 
 /**
  * Returns the condition for the Shoot's health, with the statuses that gardenlet knows (rule 5.4), or undefined for

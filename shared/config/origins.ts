@@ -66,7 +66,7 @@ export function issueAt(place: Place, below: string, message: string): ConfigIss
   return { ...inside(place, below), message };
 }
 
-/** Returns whether `repositoryUrl` names the source, so that `keys` takes care of `flux-source`; users write it otherwise. */
+/** Returns whether `repositoryUrl` names the source: `keys` takes care of `flux-source` then, and users otherwise. */
 export function isFromRepositoryUrl(origins: Origins): boolean {
   return origins['source.spec.url']?.path === 'repositoryUrl';
 }

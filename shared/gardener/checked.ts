@@ -3,6 +3,9 @@ import type { Applied, Condition, ExtensionStatus } from './types.ts';
 /** Conditions of `readiness` about parts of Flux; a Shoot without a repository has only the first. */
 export const parts = ['FluxReady', 'SourceReady', 'KustomizationReady', 'ObjectsReady'] as const;
 
+/** A failure shorter than this may be an image that is being pulled, or a wrong push that is already corrected. */
+export const GRACE_SECONDS = 300;
+
 export function findCondition({ conditions = [] }: ExtensionStatus, type: string): Condition | undefined {
   return conditions.find((condition) => condition.type === type);
 }
