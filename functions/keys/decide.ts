@@ -81,10 +81,10 @@ function decideKnownHosts(situation: Situation): KnownHostsDecision | { what: Ne
   if (hostKeys(existing, host).length > 0) return existingHostKeys(situation, host, existing);
   const published = publishedHostKeys(host);
   if (published.length > 0) return { knownHosts: withHostKeys(existing, host, published), notices: [], retry: false };
-  if (!isScanAllowed) return { notices: [missingHostKeys(situation, host)], retry: false };
-  if (situation.isScanOff === true) return { notices: [scanOff(situation, host)], retry: false };
+  if (!isScanAllowed) return { notices: [hostKeysMissing(situation, host, 'notGiven')], retry: false };
+  if (situation.isScanOff === true) return { notices: [hostKeysMissing(situation, host, 'scanOff')], retry: false };
   if (scannedHostKey === undefined) return { what: 'scannedHostKey' };
-  if (scannedHostKey === 'none') return { notices: [noHostKeyPresented(situation, host)], retry: true };
+  if (scannedHostKey === 'none') return { notices: [hostKeysMissing(situation, host, 'notPresented')], retry: true };
   const trusted = `${hostPattern(host)} ${fingerprint(scannedHostKey)}`;
   const knownHosts = withHostKeys(existing, host, [scannedHostKey]);
   return { knownHosts, trusted, notices: [trustedOnFirstUse(trusted)], retry: false };
@@ -92,7 +92,8 @@ function decideKnownHosts(situation: Situation): KnownHostsDecision | { what: Ne
 
 function configuredHostKeys(situation: Situation, host: SshHost, configured: string): KnownHostsDecision {
   // Lines for other hosts alone would replace lines that work.
-  if (hostKeys(configured, host).length === 0) return { notices: [onlyOtherHosts(situation, host)], retry: false };
+  if (hostKeys(configured, host).length === 0)
+    return { notices: [hostKeysMissing(situation, host, 'otherHosts')], retry: false };
   const isWritten = situation.secret?.data.known_hosts?.trim() === configured.trim();
   return { ...(!isWritten && { knownHosts: `${configured.trim()}\n` }), notices: [], retry: false };
 }
@@ -118,37 +119,23 @@ function trustedOnFirstUse(trusted: string): Notice {
   );
 }
 
-function missingHostKeys(situation: Situation, host: SshHost): Notice {
-  const lines = `the lines that ssh-keyscan prints for ${hostPattern(host)}`;
-  return warning(
-    'HostKeysMissing',
-    `${knownHostsOf(situation)} is missing, and the host is not a well-known one; add ${lines}, or set "scan" to trust the first key that the host presents.`,
-  );
-}
-
-function onlyOtherHosts(situation: Situation, host: SshHost): Notice {
-  return warning(
-    'HostKeysMissing',
-    `${knownHostsOf(situation)} has no key for ${hostPattern(host)}; add the lines that ssh-keyscan prints for it.`,
-  );
-}
-
-function scanOff(situation: Situation, host: SshHost): Notice {
-  return warning(
-    'HostKeysMissing',
-    `${knownHostsOf(situation)} cannot be "scan", because the operators of this landscape have switched it off; add the lines that ssh-keyscan prints for ${hostPattern(host)}.`,
-  );
-}
-
-function noHostKeyPresented(situation: Situation, host: SshHost): Notice {
-  return warning(
-    'HostKeysMissing',
-    `${knownHostsOf(situation)} cannot be completed, because ${hostPattern(host)} presented no host key that this landscape may fetch; check repositoryUrl, or add the lines that ssh-keyscan prints for it.`,
-  );
+/** Returns why known_hosts has no key for the host, and how the user provides one. */
+function hostKeysMissing(
+  { namespace }: Situation,
+  host: SshHost,
+  why: 'notGiven' | 'otherHosts' | 'scanOff' | 'notPresented',
+): Notice {
+  const name = hostPattern(host);
+  const addLines = 'add the lines that ssh-keyscan prints for';
+  const sentence = {
+    notGiven: `is missing, and the host is not a well-known one; ${addLines} ${name}, or set "scan" to trust the first key that the host presents`,
+    otherHosts: `has no key for ${name}; ${addLines} it`,
+    scanOff: `cannot be "scan", because the operators of this landscape have switched it off; ${addLines} ${name}`,
+    notPresented: `cannot be completed, because ${name} presented no host key that this landscape may fetch; check repositoryUrl, or ${addLines} it`,
+  }[why];
+  return warning('HostKeysMissing', `ConfigMap ${namespace}/${FLUX_CONFIG}: knownHosts ${sentence}.`);
 }
 
 function tooLarge({ namespace }: Situation, problem: string): Notice {
   return warning('InvalidSecret', `Secret ${namespace}/${FLUX_SOURCE}: known_hosts ${problem}.`);
 }
-
-const knownHostsOf = ({ namespace }: Situation) => `ConfigMap ${namespace}/${FLUX_CONFIG}: knownHosts`;
