@@ -90,7 +90,7 @@ describe('the bundle of the commands', () => {
       if (!child.killed && /webhooks on port \d+/.test(output)) child.kill('SIGTERM');
     });
     const [code] = await once(child, 'close');
-    expect(output).toContain('compile cache of webhooks-thread: used');
+    expect(output).toContain('compile cache of functions-thread: used');
     expect(code, output).toBe(0);
   });
 
@@ -118,7 +118,7 @@ describe('the compile cache', () => {
   it('has the code of every use', async () => {
     const files = await readdir(join(folder, 'compile-cache'));
     const uses = files.map((file) => file.replace(/-[0-9a-f]+\.bin$/, ''));
-    expect(uses.sort()).toEqual([...(await commands()), 'other', 'webhooks-thread'].sort());
+    expect(uses.sort()).toEqual([...(await commands()), 'other', 'functions-thread'].sort());
   });
 
   it('is the same each time', async () => {

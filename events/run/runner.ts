@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { type Activity, attributed, enter, leave } from '../../shared/runtime/activity.ts';
+import { resuming } from '../../shared/runtime/activity.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { ChangeHandler, Context, Handler, Settings } from '../../shared/runtime/context.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
@@ -66,28 +66,20 @@ export function takesChanges(
 
 /** Calls `handler` of `functions/<name>/handler.ts` once. Never throws; the caller requeues or retries. */
 export async function runOnce(runner: Runner, run: Run, signal: AbortSignal): Promise<RunResult> {
-  const activity: Activity = { function: runner.name, key: keyText(run.changes[0].key) };
   try {
-    enter(activity);
-    return await withinTime(runner.invoke(run.changes[0], contextOf(runner, run, activity, signal)), signal);
+    return await withinTime(runner.invoke(run.changes[0], contextOf(runner, run, signal)), signal);
   } catch (error) {
     return { type: 'failed', error };
-  } finally {
-    leave(activity);
   }
 }
 
-function contextOf(runner: Runner, { changes }: Run, activity: Activity, signal: AbortSignal): Context {
+function contextOf(runner: Runner, { changes }: Run, signal: AbortSignal): Context {
   const { settings, now, metrics } = runner;
-  const log = runner.log.with({ ...activity });
-  const { kube, send } = attributed(
-    {
-      kube: async (cluster: string) =>
-        attributed(withLoggedDeletions(await runner.kube(cluster, signal), cluster, log), activity),
-      send: (requests: ChangeRequest[]) => runner.send(requests),
-    },
-    activity,
-  );
+  const log = runner.log.with({ function: runner.name, key: keyText(changes[0].key) });
+  const { kube, send } = resuming({
+    kube: async (cluster: string) => resuming(withLoggedDeletions(await runner.kube(cluster, signal), cluster, log)),
+    send: (requests: ChangeRequest[]) => runner.send(requests),
+  });
   return {
     kube,
     settings,

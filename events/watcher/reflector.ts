@@ -2,7 +2,6 @@ import { errorMessage } from '../../shared/errors.ts';
 import { yieldToOthers } from '../../shared/event-loop.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { GoneError, KubeError } from '../../shared/kube/errors.ts';
-import { enter, leave } from '../../shared/runtime/activity.ts';
 import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
@@ -52,7 +51,6 @@ export function createReflector(options: ReflectorOptions): Reflector {
   const { selection, tracker, health, timing, metrics } = options;
   const { cluster, resource, metadataOnly, labelSelector, fieldSelector } = selection;
   const labels = { cluster, resource: resource.plural };
-  const activity = { function: 'watcher', key: `${cluster}/${resource.plural}` };
   const log = options.log.with(labels);
   const backoff = createBackoff(timing.backoffMs, timing.backoffCapMs);
   const listBackoff = createBackoff(timing.backoffMs, timing.backoffCapMs);
@@ -87,9 +85,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
     onProgress(take) {
       lastProgress = performance.now();
       listProblem = undefined;
-      enter(activity);
       take();
-      leave(activity);
     },
     onPage: listBackoff.reset,
     onUnreadable: options.onUnreadable,
@@ -155,7 +151,6 @@ export function createReflector(options: ReflectorOptions): Reflector {
         signal: AbortSignal.any([signal, own.signal]),
       });
       for await (const { type, object } of events) {
-        enter(activity);
         timer.refresh();
         progressed();
         if (type === 'DELETED') tracker.remove(object);
@@ -166,7 +161,6 @@ export function createReflector(options: ReflectorOptions): Reflector {
           fruitless = 0;
           backoff.reset();
         }
-        leave(activity);
         await yieldToOthers();
       }
       if (!own.signal.aborted) end = 'ended';

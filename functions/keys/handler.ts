@@ -54,6 +54,7 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   if (configMap === undefined || configMap.metadata.deletionTimestamp !== undefined) return done;
   const { operation, notices } = operationOf(namespace, configMap.metadata.annotations);
   const run = { garden, configMap, context, namespace, operation };
+  await report(run, endedNotices(key, context));
   await report(run, [...notices, ...(await checkProjectSecrets(run))]);
 
   const config = fluxConfigMapOf(namespace, configMap);
@@ -77,6 +78,13 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   // Last: a run that is killed before this point repeats everything, which changes nothing.
   if (!(await removeOperation(run))) return 'overtaken';
   return decided.retry ? requeueAfter(retrySeconds(age)) : done;
+}
+
+/** Says why the last run was ended, before this one may end the same way. */
+function endedNotices({ namespace, name }: ReconcileKey, { endedBefore }: Context): Notice[] {
+  if (endedBefore === undefined) return [];
+  const message = `Reading ConfigMap ${namespace}/${name} and its Secrets ${endedBefore}, so it was ended; simplify them.`;
+  return [warning('InvalidConfiguration', message)];
 }
 
 /** Reports why there are no credentials. A Secret that members create wakes this function. */

@@ -1,4 +1,5 @@
 import { RetryableError, retryWithin } from '../../shared/errors.ts';
+import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import { loadExtension } from '../../shared/gardener/gate.ts';
 import { askedOperation, isNewlyAsked } from '../../shared/gardener/operation.ts';
 import type { Cluster } from '../../shared/gardener/types.ts';
@@ -52,6 +53,7 @@ export const handler: Handler = async (key, context) => {
     isTimeUp: () => performance.now() - started > WORK_MS,
   };
   try {
+    await reportEnded(run);
     return await dispatch(run);
   } catch (error) {
     await reportUnexpectedError(run, error);
@@ -67,6 +69,16 @@ function dispatch(run: Run): Promise<Outcome> {
   if (run.operation !== 'Migrate' && !isRemoved && !isShootDeleted) return reconcile(run);
   if (run.operation === 'Migrate') return migrate(run);
   return isRemoved ? remove(run) : yieldToShootDeletion(run);
+}
+
+/** Says why the last run was ended, before this one may end the same way. */
+async function reportEnded({ reporter, context: { endedBefore } }: Run): Promise<void> {
+  if (endedBefore === undefined) return;
+  const { namespace, name } = reporter.current().metadata;
+  const sentence =
+    `The run for Extension ${namespace}/${name} ${endedBefore}, so it was ended, and is retried more and more rarely; ` +
+    'simplify its providerConfig, flux-config, and the objects that they name, for example the patterns in patches.';
+  await reporter.failed(sentence, [RETRYABLE_CONFIGURATION_PROBLEM]);
 }
 
 /** Shows an error that is retried while gardenlet waits. Best effort: the retry matters more. */

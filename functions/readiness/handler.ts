@@ -34,7 +34,7 @@ export const handler: Handler = async (key, context) => {
     await publishWhilePaused(seed, extension, false, context);
     return isStuck(extension, context.now()) ? done : requeueAfter(APPLYING_CHECK_SECONDS);
   }
-  const observed = await observeShoot(seed, key.namespace, applied, context);
+  const observed = endedOf(context) ?? (await observeShoot(seed, key.namespace, applied, context));
   const previous = { conditions: extension.status?.conditions ?? [], now: context.now() };
   const assessment =
     'reason' in observed
@@ -88,6 +88,15 @@ async function observeShoot(
     if (error instanceof KubeError) throw error;
     return notReachable(error);
   }
+}
+
+/** Says why the last look at the shoot was ended, instead of ending the same way at once. */
+function endedOf({ endedBefore }: Context): Unreachable | undefined {
+  if (endedBefore === undefined) return undefined;
+  const message =
+    `Reading the objects of Flux in the shoot ${endedBefore}, so it was ended; ` +
+    'check what the API of the shoot answers for them, and make them fewer or smaller.';
+  return { reason: 'ObservationEnded', message };
 }
 
 const noAccess: Unreachable = {

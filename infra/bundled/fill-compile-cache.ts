@@ -17,7 +17,7 @@ async function main(): Promise<void> {
   const overview = await start('shoot-flux', '--help');
   for (const command of commandsIn(overview)) await start('shoot-flux', command, '--help');
   // Outside of a thread it has nothing to do.
-  await start('webhooks-thread');
+  await start('functions-thread');
 }
 
 async function start(entry: string, ...args: string[]): Promise<string> {

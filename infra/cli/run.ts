@@ -1,4 +1,4 @@
-import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
+import { IN_CLUSTER, kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { startProduct } from '../process/product.ts';
 import { untilSignal } from '../process/signals.ts';
@@ -35,11 +35,13 @@ export default command({
     // Registered first, so that a signal during the start is not lost.
     const signalled = untilSignal();
     const product = await startProduct({
-      credentials: () => kubeconfigFiles(files),
+      // The Secret of the webhooks' certificates may be in the cluster of this process.
+      credentials: () => kubeconfigFiles({ [IN_CLUSTER]: IN_CLUSTER, ...files }),
+      threadKubeconfigs: files,
       settings,
       log,
       port: portOf(values, 'port'),
-      webhooks: webhooks && { ...webhooks, kubeconfigs: files },
+      webhooks,
       heartbeat,
       concurrency: concurrencyOf(values),
     });

@@ -3,19 +3,16 @@ import { readLandscape } from '../../shared/config/landscape.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { IN_CLUSTER, kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { createLog } from '../../shared/runtime/log.ts';
-import { boundCallers } from '../callers.ts';
-import { findWebhookDefinitions, findWebhooks } from '../functions.ts';
+import { findWebhookDefinitions } from '../functions.ts';
 import { listen } from '../listen.ts';
 import { clientsOf } from '../process/clients.ts';
 import { startEndpoints } from '../process/endpoints.ts';
 import { createPrometheusMetrics, type PrometheusMetrics } from '../process/metrics.ts';
 import { untilSignal } from '../process/signals.ts';
-import { startWatchdog } from '../process/watchdog.ts';
-import { serveWebhooks, type WebhookDependencies, type WebhookOptions } from '../process/webhooks.ts';
-import { close } from '../webhooks/close.ts';
-import { SILENT_MS, serverLimits } from '../webhooks/connections.ts';
+import { servedWebhooks, serveWebhooks, type WebhookDependencies, type WebhookOptions } from '../process/webhooks.ts';
 import { pathTokensOf } from '../webhooks/path-token.ts';
 import { createResponder, type ResponderOptions } from '../webhooks/respond.ts';
+import { bound, close, serverLimits } from '../webhooks/webhooks.ts';
 import { clusterNotes, clustersOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
 import { logLevelOf } from './log-options.ts';
@@ -60,11 +57,9 @@ export default command({
       https === undefined
         ? await serveHttp(portOf(values, 'port') ?? HTTP_PORT, { functions, tokenHashes }, dependencies)
         : await serveHttps({ ...https, tokenHashes }, portOf(values, 'port'), dependencies, metrics);
-    const watchdog = startWatchdog({ log, metrics });
     const paths = definitions.map(({ webhook }) => webhook.path).join(' and ');
     terminal.err(`shoot-flux serves ${paths} on port ${running.port}${running.probes}\n`);
     log.info('stopping', { signal: await signalled });
-    watchdog.stop();
     await running.stop();
     return exitCodes.success;
   },
@@ -83,13 +78,9 @@ interface Running {
 async function serveHttp(
   port: number,
   { functions, tokenHashes }: Pick<WebhookOptions, 'functions' | 'tokenHashes'>,
-  { clientsOf, settings, log, metrics }: WebhookDependencies,
+  dependencies: WebhookDependencies,
 ): Promise<Running> {
-  const asked = (await findWebhooks()).filter(({ definition: { name } }) => functions?.includes(name) !== false);
-  const served = asked.map((webhook) => ({
-    ...webhook,
-    dependencies: { kube: clientsOf(webhook.definition.name), settings, log, metrics },
-  }));
+  const served = await servedWebhooks(functions, dependencies);
   const tokens = tokenHashes === undefined ? undefined : pathTokensOf('tokenHashes', tokenHashes);
   return { ...(await startPlainServer({ port, served, tokens })), probes: '' };
 }
@@ -127,9 +118,6 @@ interface PlainServer {
   stop(): Promise<void>;
 }
 
-/** The proxy needs one for each request at the same time. */
-const MOST_CONNECTIONS = 512;
-
 /** Serves every webhook at its path, and `/healthz`. */
 async function startPlainServer(options: { port: number } & ResponderOptions): Promise<PlainServer> {
   const respond = createResponder(options);
@@ -138,17 +126,13 @@ async function startPlainServer(options: { port: number } & ResponderOptions): P
     if (request.method === 'GET' && request.url === '/healthz') response.end('ok\n');
     else void respond(request, response, () => isStopping);
   });
-  server.maxConnections = MOST_CONNECTIONS;
-  server.timeout = SILENT_MS;
-  boundCallers(server);
+  bound(server);
   const port = await listen(server, options.port);
   return {
     port,
     async stop() {
       isStopping = true;
-      const closed = close(server);
-      server.closeIdleConnections();
-      await closed;
+      await close(server);
     },
   };
 }

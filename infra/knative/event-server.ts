@@ -1,7 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { answering, type Receive } from '../../events/cloudevents/answer.ts';
 import type { Log } from '../../shared/runtime/log.ts';
-import { boundCallers } from '../callers.ts';
 import { listen } from '../listen.ts';
 import type { PrometheusMetrics } from '../process/metrics.ts';
 
@@ -42,7 +41,6 @@ export async function startEventServer({ port, receive, log, metrics }: EventSer
   });
   server.keepAliveTimeout = KEEP_MS;
   server.maxConnections = MOST_CONNECTIONS;
-  boundCallers(server);
   return {
     port: await listen(server, port),
     async stop(deadlineMs) {

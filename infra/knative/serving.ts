@@ -10,7 +10,6 @@ import type { Log } from '../../shared/runtime/log.ts';
 import { clientsOf } from '../process/clients.ts';
 import { startProber } from '../process/cluster-prober.ts';
 import { createPrometheusMetrics } from '../process/metrics.ts';
-import { startWatchdog } from '../process/watchdog.ts';
 import { startEventServer } from './event-server.ts';
 
 /** Functions behind HTTP: an instance of a Knative Service. */
@@ -58,12 +57,10 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     ...{ health, clusters: [GARDEN, ...settings.seeds], log, metrics },
     probe: async (cluster) => (await probes(cluster)).probe(),
   });
-  const watchdog = startWatchdog({ log, metrics });
   return {
     port: server.port,
     async stop() {
       await server.stop(DRAIN_MS);
-      watchdog.stop();
       await prober.stop();
       sink.close();
     },

@@ -20,6 +20,8 @@ export interface ProberOptions {
 
 /** Asks the clusters that do not answer. */
 export interface Prober {
+  /** Asks this cluster now, unless it is asked already. */
+  ask(cluster: string): void;
   stop(): Promise<void>;
 }
 
@@ -58,15 +60,17 @@ export function startProber({ health, clusters, probe, log, metrics, pauseMs = [
       await sleep(Math.min(pauseMs[1], pauseMs[0] * 2 ** Math.min(pauses++, 10)), stopped.signal);
     }
   };
-  const detach = health.attachProber((cluster) => {
-    if (running.has(cluster)) return;
+  const begin = (cluster: string) => {
+    if (running.has(cluster) || stopped.signal.aborted) return;
     running.set(
       cluster,
       ask(cluster).finally(() => running.delete(cluster)),
     );
-  });
+  };
+  const detach = health.attachProber(begin);
 
   return {
+    ask: begin,
     async stop() {
       stopped.abort();
       detach();

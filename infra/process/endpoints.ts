@@ -3,7 +3,6 @@ import type { DeadLetters } from '../../events/queue/dead-letters.ts';
 import type { QueueStatus } from '../../events/queue/forwarder.ts';
 import type { SelectionStatus, WatcherStatus } from '../../events/watcher/watcher.ts';
 import type { ClusterStatus } from '../../shared/runtime/cluster-health.ts';
-import { boundCallers } from '../callers.ts';
 import { listen } from '../listen.ts';
 import type { WebhooksStatus } from '../webhooks/webhooks.ts';
 import type { PrometheusMetrics } from './metrics.ts';
@@ -53,7 +52,6 @@ export async function startEndpoints(port: number, probes: Probes): Promise<Endp
   // Of requests that are sent ahead only one is answered, so that callers who do not read hold one page each, for a while.
   server.maxRequestsPerSocket = 1;
   server.timeout = SILENT_MS;
-  boundCallers(server);
   return { port: await listen(server, port), stop: () => close(server) };
 }
 

@@ -1,20 +1,20 @@
 import { openQueue, type Queue, type Running } from '../../events/queue/queue.ts';
 import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
-import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
-import { findFunctions } from '../functions.ts';
+import { findDefinitions, findFunctions } from '../functions.ts';
+
 import { startHeartbeat } from '../heartbeat/heartbeat.ts';
 import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
 import { type Endpoints, type Probes, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics, type PrometheusMetrics } from './metrics.ts';
-import { startThreadedWebhooks } from './threaded-webhooks.ts';
-import { startWatchdog } from './watchdog.ts';
-import type { ThreadedOptions } from './webhooks-messages.ts';
+import { startThreadedFunctions, type ThreadedFunctions, type ThreadOptions } from './threaded-functions.ts';
+import { serveWebhooks, type WebhookOptions } from './webhooks.ts';
 
 export interface ProductOptions {
   /**
@@ -26,8 +26,13 @@ export interface ProductOptions {
   log: Log;
   /** Port for `/healthz`, `/readyz` and `/metrics`; 0 chooses a free port. Absent: no endpoints. */
   port?: number | undefined;
-  /** Absent: no webhooks are served. They run in a thread of their own, with their own clients. */
-  webhooks?: ThreadedOptions | undefined;
+  /** Absent: no webhooks are served. */
+  webhooks?: WebhookOptions | undefined;
+  /**
+   * Kubeconfig files, or `in-cluster`, by cluster name, for a thread in which functions run and reviews are answered, so
+   * that none of them can block the process. Absent: they share the thread of the process, and its credentials.
+   */
+  threadKubeconfigs?: Record<string, string> | undefined;
   /** The extension's namespace by seed, in which the heartbeat of `shootHealth` is written. Absent: no heartbeat. */
   heartbeat?: Record<string, string> | undefined;
   resyncSeconds?: number | undefined;
@@ -48,12 +53,11 @@ export interface Product {
   stop(): Promise<void>;
 }
 
-/** Starts queue, functions and watcher in this process. Returns when changes can arrive, before any is handled. */
+/** Starts queue, functions and watcher. Returns when changes can arrive, before any is handled. */
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { settings, log } = options;
   const metrics = createPrometheusMetrics();
-  const functions = await findFunctions();
-  const definitions = functions.map(({ definition }) => definition);
+  const definitions = await findDefinitions();
   // A counter that appears with its first failure shows no increase, so an alert would miss it.
   for (const { name } of definitions) metrics.count('terminal_total', { function: name }, 0);
   const health = createClusterHealth();
@@ -72,8 +76,16 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
   });
   let running: Running | undefined;
+  const thread = threadOf(options, { definitions, health, metrics, onSuspect: (cluster) => prober.ask(cluster) });
+  const prober = startProber({
+    ...{ health: withAnswersOf(thread, health), clusters: [GARDEN, ...settings.seeds], log, metrics },
+    probe: async (cluster) => (await watcherKube(cluster)).probe(),
+  });
   const serve = async () => {
-    const webhooks = options.webhooks && (await startThreadedWebhooks(options.webhooks, { settings, log, metrics }));
+    const { answererOf } = thread ?? {};
+    const webhooks =
+      options.webhooks &&
+      (await serveWebhooks(options.webhooks, { clientsOf: kubeOf, settings, log, metrics, answererOf }));
     const ready = () => watcher.ready() && webhooks?.status().ready !== false;
     const probes = {
       alive: () => watcher.alive() && running?.alive() !== false,
@@ -90,20 +102,15 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     });
     return { webhooks, endpoints };
   };
-  // Before anything runs: when a port is taken, only the queue has to be closed.
+  // Before anything runs: a port may be taken.
   const { webhooks, endpoints } = await serve().catch(async (error: unknown) => {
-    await queue.stop();
+    await Promise.all([queue.stop(), prober.stop(), thread?.stop()]);
     throw error;
   });
-  const prober = startProber({
-    ...{ health, clusters: [GARDEN, ...settings.seeds], log, metrics },
-    probe: async (cluster) => (await watcherKube(cluster)).probe(),
-  });
-  running = queue.start(functions, ({ name }) => ({
+  running = queue.start(thread?.functions ?? (await findFunctions()), ({ name }) => ({
     ...{ kube: kubeOf(name), settings, now: () => new Date(), log, metrics },
   }));
   watcher.start();
-  const watchdog = startWatchdog({ log, metrics });
   const heartbeat = startHeartbeat({
     ...{ namespaces: options.heartbeat ?? {}, kube: kubeOf('heartbeat'), alive: watcher.alive },
     ...{ now: () => new Date(), log, metrics },
@@ -114,14 +121,32 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     webhookPort: webhooks?.port,
     watcher,
     async stop() {
-      watchdog.stop();
       await heartbeat.stop();
       await watcher.stop();
       await running?.stop();
       await prober.stop();
       await queue.stop();
       await webhooks?.stop();
+      await thread?.stop();
       await endpoints?.stop();
+    },
+  };
+}
+
+function threadOf(
+  { threadKubeconfigs: kubeconfigs, settings, log }: ProductOptions,
+  rest: Pick<ThreadOptions, 'definitions' | 'health' | 'metrics' | 'onSuspect'>,
+): ThreadedFunctions | undefined {
+  return kubeconfigs && startThreadedFunctions({ ...rest, kubeconfigs, settings, log });
+}
+
+/** Returns the health for the prober: what the thread has heard of a cluster since it was asked says more. */
+function withAnswersOf(thread: ThreadedFunctions | undefined, health: ClusterHealth): ClusterHealth {
+  return {
+    ...health,
+    declare(cluster, problem, begun = health.now()) {
+      const isContradicted = problem !== undefined && thread?.wasAnswered(cluster, health.now() - begun) === true;
+      if (!isContradicted) health.declare(cluster, problem, begun);
     },
   };
 }

@@ -13,7 +13,6 @@ import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
 import { startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
-import { startWatchdog } from './watchdog.ts';
 
 export interface WatchingOptions {
   /** Returns the credentials for an identity: `watcher` or `heartbeat`. */
@@ -76,7 +75,6 @@ export async function startWatching(options: WatchingOptions): Promise<Watching>
     probe: async (cluster) => (await watcherKube(cluster)).probe(),
   });
   watcher.start();
-  const watchdog = startWatchdog({ log, metrics });
   const heartbeat = startHeartbeat({
     ...{ namespaces: options.heartbeat ?? {}, kube: kubeOf('heartbeat'), alive: delivers },
     ...{ now: () => new Date(), log, metrics },
@@ -87,7 +85,6 @@ export async function startWatching(options: WatchingOptions): Promise<Watching>
     port: endpoints?.port,
     watcher,
     async stop() {
-      watchdog.stop();
       await shown?.stop();
       await heartbeat.stop();
       await watcher.stop();

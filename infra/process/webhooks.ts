@@ -2,15 +2,17 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { findWebhooks } from '../functions.ts';
+import { findWebhookDefinitions, findWebhooks, type WebhookFunction } from '../functions.ts';
+import { type AnswerDependencies, answer } from '../webhooks/answer.ts';
 import { type CertificateFiles, certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { managedCertificates } from '../webhooks/managed-certificates.ts';
 import { pathTokensOf } from '../webhooks/path-token.ts';
 import { publish } from '../webhooks/publish.ts';
+import type { Answerer, ServedWebhook } from '../webhooks/respond.ts';
 import type { CertificateSecret } from '../webhooks/store.ts';
 import { startWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 
-/** The address and certificate of the webhooks; plain data, because a thread may serve them. */
+/** The address and certificate of the webhooks. */
 export interface WebhookOptions {
   /** 0 chooses a free port. */
   port: number;
@@ -38,26 +40,24 @@ export interface WebhookDependencies {
   settings: WebhookSettings;
   log: Log;
   metrics: Metrics;
+  /** Answers the reviews of a webhook function elsewhere. Absent: in this thread. */
+  answererOf?: ((name: string) => Answerer) | undefined;
 }
 
 /**
  * Serves every webhook function, each with its own identity. The identity `webhooks` manages their certificates.
  */
-export async function serveWebhooks(
-  options: WebhookOptions,
-  { clientsOf, settings, log, metrics }: WebhookDependencies,
-): Promise<Webhooks> {
+export async function serveWebhooks(options: WebhookOptions, dependencies: WebhookDependencies): Promise<Webhooks> {
+  const { clientsOf, settings, log, metrics } = dependencies;
   const { port, hosts, certificate, secret, tokenHashes } = options;
-  const functions = (await findWebhooks()).filter(
-    ({ definition: { name } }) => options.functions?.includes(name) !== false,
-  );
-  for (const { definition } of functions) {
+  const served = await servedWebhooks(options.functions, dependencies);
+  for (const { definition } of served) {
     metrics.count('webhook_answers_total', { function: definition.name, result: 'failed' }, 0);
   }
   const now = () => new Date();
   const kube = clientsOf('webhooks');
   const targets = {
-    webhooks: functions.map(({ definition }) => definition.webhook),
+    webhooks: served.map(({ definition }) => definition.webhook),
     seeds: settings.seeds,
     configuration: options.configuration,
   };
@@ -67,10 +67,31 @@ export async function serveWebhooks(
     certificate === undefined
       ? managedCertificates({ ...targets, kube, hosts, secret, now })
       : certificateFromFiles(certificate, now, publishTo);
-  const served = functions.map((webhook) => ({
-    ...webhook,
-    dependencies: { kube: clientsOf(webhook.definition.name), settings, log, metrics },
-  }));
   const tokens = tokenHashes === undefined ? undefined : pathTokensOf('tokenHashes', tokenHashes);
   return startWebhooks({ port, served, tokens, certificates, log, now });
+}
+
+/**
+ * Returns the webhooks to serve, each with its own identity.
+ * @param names of their functions; undefined: all
+ */
+export async function servedWebhooks(
+  names: string[] | undefined,
+  { clientsOf, answererOf: answererElsewhere, ...rest }: WebhookDependencies,
+): Promise<ServedWebhook[]> {
+  const isServed = ({ name }: { name: string }) => names?.includes(name) !== false;
+  if (answererElsewhere !== undefined) {
+    const definitions = (await findWebhookDefinitions()).filter(isServed);
+    return definitions.map((definition) => ({ definition, answer: answererElsewhere(definition.name) }));
+  }
+  const functions = (await findWebhooks()).filter(({ definition }) => isServed(definition));
+  return functions.map((webhook) => {
+    const { definition } = webhook;
+    return { definition, answer: answererOf(webhook, { ...rest, kube: clientsOf(definition.name) }) };
+  });
+}
+
+/** Returns what answers the reviews of a webhook function in this thread. */
+export function answererOf(webhook: WebhookFunction, dependencies: AnswerDependencies): Answerer {
+  return (body, signal) => answer(webhook, body, dependencies, signal);
 }

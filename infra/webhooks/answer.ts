@@ -1,6 +1,6 @@
 import { type AdmissionAnswer, type ReadReview, readReview, reviewOf } from '../../shared/kube/admission.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { type Activity, enter, leave } from '../../shared/runtime/activity.ts';
+import { resuming } from '../../shared/runtime/activity.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { WebhookContext } from '../../shared/runtime/webhook.ts';
@@ -41,25 +41,16 @@ export async function answer(
   dependencies: AnswerDependencies,
   signal = timeLimit(),
 ): Promise<HttpAnswer> {
-  const reading: Activity = { function: definition.name, key: '' };
-  enter(reading);
   const read = readBody(body);
-  leave(reading);
   if ('problem' in read) return badRequest(read.problem);
   const { request } = read;
-  const activity: Activity = { function: definition.name, key: `${request.namespace ?? ''}/${request.name ?? ''}` };
-  const log = dependencies.log.with({ ...activity, operation: request.operation });
-  enter(activity);
+  const key = `${request.namespace ?? ''}/${request.name ?? ''}`;
+  const log = dependencies.log.with({ function: definition.name, key, operation: request.operation });
   const startedAt = performance.now();
-  const kube = async (cluster: string) => {
-    const client = await dependencies.kube(cluster, signal);
-    enter(activity);
-    return client;
-  };
+  const kube = async (cluster: string) => resuming(await dependencies.kube(cluster, signal));
   const { decision, hasFailed } = await run(definition.webhook.failurePolicy, log, () =>
     handler(request, { ...dependencies, kube, log, signal }),
   );
-  leave(activity);
   logAnswer(log, decision);
   const labels = { function: definition.name };
   dependencies.metrics.count('webhook_answers_total', { ...labels, result: hasFailed ? 'failed' : resultOf(decision) });

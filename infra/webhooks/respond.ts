@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { RetryableError } from '../../shared/errors.ts';
-import type { WebhookFunction } from '../functions.ts';
-import { type AnswerDependencies, answer, type HttpAnswer, timeLimit } from './answer.ts';
-import { createGate, type Gate } from './gate.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
+import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
+import { type HttpAnswer, timeLimit } from './answer.ts';
 import { isAllowed, type PathTokens } from './path-token.ts';
-import { createRoom, FREE_BYTES, headersProblem, type Rejection, type Room, withBody } from './read-body.ts';
 
-/** A webhook function with its dependencies. */
-export type ServedWebhook = WebhookFunction & { dependencies: AnswerDependencies };
+/** Answers the body of a review. @param signal aborts when the answer is due */
+export type Answerer = (body: Buffer, signal: AbortSignal) => Promise<HttpAnswer>;
+
+/** A webhook function, and what answers for it. */
+export interface ServedWebhook {
+  definition: WebhookDefinition;
+  answer: Answerer;
+}
 
 export interface ResponderOptions {
   served: ServedWebhook[];
@@ -25,23 +29,24 @@ export type Responder = (
   isStopping: () => boolean,
 ) => Promise<void>;
 
-/** A caller that no token stops must not keep API servers busy through us: every answer costs a few requests. */
-const READS = { atOnce: 16, perSecond: 50, burst: 200, waiting: 200 };
+/** Why a request is not answered with an AdmissionReview. */
+interface Rejection {
+  status: number;
+  sentence: string;
+}
 
-/** After this time the answer is given without reading; the rest of the time limit would not suffice for it. */
-const WAIT_MS = 3000;
+/** More than kube-apiserver sends: two Shoots, of which etcd takes 1.5 MiB each. */
+export const MAX_BYTES = 6 * 1024 * 1024;
+
+const FREE_BYTES = 64 * 1024;
+
+export const tooLong: Rejection = { status: 413, sentence: `The body is longer than ${MAX_BYTES} bytes.` };
 
 /** Returns the function that answers the requests of one server. */
-export function createResponder({ served, tokens }: ResponderOptions): Responder {
-  const room = createRoom();
-  const routes = served.map((webhook) => {
-    const { garden, seed } = webhook.definition.rights;
-    const readsClusters = garden.length + seed.length > 0;
-    return { webhook, ...(readsClusters && { gate: createGate(READS) }) };
-  });
+export function createResponder(options: ResponderOptions): Responder {
   return async (request, response, isStopping) => {
     try {
-      const { status, contentType, body } = await answerOf(request, routes, tokens, room);
+      const { status, contentType, body } = await answerOf(request, options);
       const isOver = isStopping() || leavesMuch(request);
       response.writeHead(status, { 'content-type': contentType, ...(isOver && { connection: 'close' }) }).end(body);
     } catch {
@@ -50,57 +55,65 @@ export function createResponder({ served, tokens }: ResponderOptions): Responder
   };
 }
 
-interface Route {
-  webhook: ServedWebhook;
-  /** Absent when the function reads nothing. */
-  gate?: Gate;
-}
-
-async function answerOf(
-  request: IncomingMessage,
-  routes: Route[],
-  tokens: PathTokens | undefined,
-  room: Room,
-): Promise<HttpAnswer> {
-  const route = routeTo(request.url ?? '', routes, tokens);
-  if (route === undefined) return rejectionOf(notFound(routes, tokens));
+async function answerOf(request: IncomingMessage, { served, tokens }: ResponderOptions): Promise<HttpAnswer> {
+  const webhook = webhookAt(request.url ?? '', served, tokens);
+  if (webhook === undefined) return rejectionOf(notFound(served, tokens));
   if (request.method !== 'POST') return rejectionOf({ status: 405, sentence: 'Send an AdmissionReview with POST.' });
   const problem = headersProblem(request);
   if (problem !== undefined) return rejectionOf(problem);
   const signal = timeLimit();
-  const given = await withBody(request, room, (body) => answerWith(route, body, signal));
-  return 'sentence' in given ? rejectionOf(given) : given;
-}
-
-async function answerWith({ webhook, gate }: Route, body: Buffer, signal: AbortSignal): Promise<HttpAnswer> {
-  const { dependencies } = webhook;
-  if (gate === undefined) return answer(webhook, body, dependencies, signal);
-  const leave = await gate.enter(WAIT_MS);
-  if (leave === undefined) return answer(webhook, body, { ...dependencies, kube: tooMany }, signal);
+  const body = await bodyOf(request);
+  if (body === undefined) return rejectionOf(tooLong);
   try {
-    return await answer(webhook, body, dependencies, signal);
-  } finally {
-    leave();
+    return await webhook.answer(body, signal);
+  } catch (error) {
+    // An API server shows the sentence, or allows the request, as the failure policy says.
+    return rejectionOf({ status: 503, sentence: describeError(error) });
   }
 }
 
-const tooMany: AnswerDependencies['kube'] = () =>
-  Promise.reject(new RetryableError('Too many requests at once: the cluster was not asked.'));
-
-function routeTo(url: string, routes: Route[], tokens: PathTokens | undefined): Route | undefined {
+function webhookAt(url: string, served: ServedWebhook[], tokens: PathTokens | undefined): ServedWebhook | undefined {
   const path = url.split('?', 1)[0] ?? '';
-  if (tokens === undefined) return routes.find(({ webhook }) => webhook.definition.webhook.path === path);
+  if (tokens === undefined) return served.find(({ definition }) => definition.webhook.path === path);
   const end = path.lastIndexOf('/');
   // The token is checked for every path, so that the time of the answer does not depend on the path.
   const isKnown = isAllowed(tokens, path.slice(end + 1));
-  const route = routes.find(({ webhook }) => webhook.definition.webhook.path === path.slice(0, end));
-  return isKnown ? route : undefined;
+  const webhook = served.find(({ definition }) => definition.webhook.path === path.slice(0, end));
+  return isKnown ? webhook : undefined;
 }
 
 /** Says nothing to a caller who needs a token. */
-function notFound(routes: Route[], tokens: PathTokens | undefined): Rejection {
-  const paths = routes.map(({ webhook }) => webhook.definition.webhook.path).join(' or ');
+function notFound(served: ServedWebhook[], tokens: PathTokens | undefined): Rejection {
+  const paths = served.map(({ definition }) => definition.webhook.path).join(' or ');
   return { status: 404, sentence: tokens === undefined ? `There is no such path; use ${paths}.` : 'Not found.' };
+}
+
+/** Returns why the headers already rule a request out; undefined when its body should be read. */
+function headersProblem({ headers }: IncomingMessage): Rejection | undefined {
+  const [type = ''] = (headers['content-type'] ?? '').toLowerCase().split(';');
+  if (type.trim() !== '' && type.trim() !== 'application/json') {
+    return { status: 415, sentence: 'Send the AdmissionReview as application/json.' };
+  }
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+    return { status: 415, sentence: 'Send the AdmissionReview without compression.' };
+  }
+  return Number(headers['content-length'] ?? 0) > 2 * MAX_BYTES ? tooLong : undefined;
+}
+
+/**
+ * Returns the body; undefined when it is too long. What is a little too long is read to its end, or the client would not
+ * receive the answer.
+ */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // By default the iterator destroys the connection when it is left early, and the client gets no answer.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > 2 * MAX_BYTES) return undefined;
+    if (bytes <= MAX_BYTES) chunks.push(chunk);
+  }
+  return bytes > MAX_BYTES ? undefined : Buffer.concat(chunks);
 }
 
 /** Returns whether so much of the body was not read that closing the connection is better than reading it now. */

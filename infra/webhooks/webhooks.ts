@@ -1,13 +1,12 @@
+import type { Server } from 'node:http';
 import { createServer } from 'node:https';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
-import { boundCallers } from '../callers.ts';
 import { listen } from '../listen.ts';
+import { TIMEOUT_SECONDS } from './answer.ts';
 import type { CertificateSource } from './certificate-source.ts';
 import type { KeyPair } from './certificates.ts';
-import { close } from './close.ts';
-import { boundConnections, serverLimits } from './connections.ts';
 import { createResponder, type ResponderOptions } from './respond.ts';
 import { validityOf } from './validity.ts';
 
@@ -105,6 +104,20 @@ const KEEP_ALIVE_MS = 120_000;
 /** A silent connection must not keep the process from stopping. */
 const HANDSHAKE_MS = 5_000;
 
+/**
+ * A request has to arrive well before the API server stops waiting, its headers at once; Node checks both only every 30 s
+ * unless it is asked to check more often.
+ */
+export const serverLimits = {
+  requestTimeout: (TIMEOUT_SECONDS - 2) * 1000,
+  headersTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16 * 1024,
+};
+
+/** An API server, or a proxy, opens one for each request at the same time. Each takes about 80 KB. */
+const MOST_CONNECTIONS = 512;
+
 /** Serves every webhook at its path over HTTPS. Until `use` is called every handshake fails. */
 export async function startWebhookServer(options: { port: number } & ResponderOptions): Promise<WebhookServer> {
   const respond = createResponder(options);
@@ -112,13 +125,9 @@ export async function startWebhookServer(options: { port: number } & ResponderOp
   let used: string | undefined;
   const server = createServer(
     { ...serverLimits, keepAliveTimeout: KEEP_ALIVE_MS, handshakeTimeout: HANDSHAKE_MS },
-    (request, response) => {
-      connections.begin(request, response);
-      void respond(request, response, () => isStopping);
-    },
+    (request, response) => void respond(request, response, () => isStopping),
   );
-  const connections = boundConnections(server, () => isStopping);
-  boundCallers(server);
+  bound(server);
   const port = await listen(server, options.port);
   return {
     port,
@@ -129,10 +138,23 @@ export async function startWebhookServer(options: { port: number } & ResponderOp
     },
     async stop() {
       isStopping = true;
-      const closed = close(server);
-      // Node closes only connections that have sent a request; others would keep the server open indefinitely.
-      connections.closeIdle();
-      await closed;
+      await close(server);
     },
   };
+}
+
+/** Limits the connections of a server, and how long one may be silent: a client that does not read its answer. */
+export function bound(server: Server): void {
+  server.maxConnections = MOST_CONNECTIONS;
+  server.timeout = 2 * TIMEOUT_SECONDS * 1000;
+}
+
+/** Closes a server once the answers in progress are sent, at the latest when no API server waits for one any more. */
+export async function close(server: Server): Promise<void> {
+  // A closing server no longer enforces the time limits of its requests.
+  const limit = setTimeout(() => server.closeAllConnections(), TIMEOUT_SECONDS * 1000);
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  await closed;
+  clearTimeout(limit);
 }

@@ -5,7 +5,7 @@ import { createKubeClient, type KubeClientOptions } from '../kube/http-client.ts
 import { kubeconfigConnection } from '../kube/kubeconfig.ts';
 import { type KubeObject, resources } from '../kube/resource.ts';
 import { shootLimits } from '../kube/transport.ts';
-import { attributed, currentActivity } from '../runtime/activity.ts';
+import { resuming } from '../runtime/activity.ts';
 import type { Context } from '../runtime/context.ts';
 import { withLoggedDeletions } from '../runtime/log.ts';
 
@@ -38,8 +38,6 @@ export async function withShoot<T>(
   act: (shoot: KubeClient) => Promise<T>,
   options: Pick<KubeClientOptions, 'timeoutMs' | 'userAgent'> = {},
 ): Promise<T | undefined> {
-  // The run that called; its code continues when the shoot answers.
-  const activity = currentActivity();
   const connection = await shootConnection(seed, namespace, settings.shootAccess);
   if (connection === undefined) return undefined;
   const shoot = createKubeClient(connection, {
@@ -49,8 +47,7 @@ export async function withShoot<T>(
     ...options,
   });
   try {
-    const logging = withLoggedDeletions(shoot, 'shoot', log);
-    return await act(activity === undefined ? logging : attributed(logging, activity));
+    return await act(resuming(withLoggedDeletions(shoot, 'shoot', log)));
   } finally {
     shoot.close();
   }

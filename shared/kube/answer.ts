@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { resumed } from '../runtime/activity.ts';
 import { callText, statusError, unreachable } from './call-errors.ts';
 import { AnswerTooLargeError, UnreachableError } from './errors.ts';
 import { limitsOf, type Request, serverName, type Transport } from './transport.ts';
@@ -87,6 +88,7 @@ async function failure(
 async function readJson(body: AsyncIterable<Buffer>): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk);
+  resumed();
   return JSON.parse(Buffer.concat(chunks).toString('utf8'));
 }
 

@@ -52,6 +52,11 @@ export interface Context {
   metrics: Metrics;
   /** Aborts shortly before the function's time limit. */
   signal: AbortSignal;
+  /**
+   * What the last run of this key did that ended the thread of the functions, for example `needed more than 128 MB of
+   * memory`. The function tells the author of the object, before it does the same again.
+   */
+  endedBefore?: string | undefined;
 }
 
 /** A function: stateless and idempotent; may be killed anywhere. */

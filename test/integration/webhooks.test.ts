@@ -15,7 +15,7 @@ import { findAllDefinitions, findWebhookDefinitions, findWebhooks } from '../../
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
 import { startProduct } from '../../infra/process/product.ts';
-import { serveWebhooks, type WebhookOptions } from '../../infra/process/webhooks.ts';
+import { answererOf, serveWebhooks, type WebhookOptions } from '../../infra/process/webhooks.ts';
 import { TIMEOUT_SECONDS } from '../../infra/webhooks/answer.ts';
 import { configurations } from '../../infra/webhooks/ca-bundle.ts';
 import { certificateFromFiles } from '../../infra/webhooks/certificate-files.ts';
@@ -276,7 +276,8 @@ describe('the webhooks of a process', () => {
       settings,
       log: createLog('error', () => {}),
       port: 0,
-      webhooks: { port: 0, hosts, kubeconfigs: input.paths },
+      threadKubeconfigs: input.paths,
+      webhooks: { port: 0, hosts },
     });
     const probe = async (path: string) => fetch(`http://127.0.0.1:${product.port}${path}`);
     await eventually('readiness', async () => (await probe('/readyz')).ok);
@@ -306,7 +307,8 @@ describe('the webhooks of a process', () => {
       settings,
       log: createLog('error', () => {}),
       port: 0,
-      webhooks: { port: 0, hosts, kubeconfigs: input.paths },
+      threadKubeconfigs: input.paths,
+      webhooks: { port: 0, hosts },
     });
     await eventually('the first lists', async () => product.watcher.ready());
     const answer = await fetch(`http://127.0.0.1:${product.port}/readyz`);
@@ -425,13 +427,13 @@ describe('the certificates of a process', () => {
 
   it('rotate without a failed call, on old and new connections', async () => {
     const served = (await findWebhooks()).map((webhook) => ({
-      ...webhook,
-      dependencies: {
+      definition: webhook.definition,
+      answer: answererOf(webhook, {
         kube: clientsOf(webhook.definition.name),
         settings,
         metrics: noMetrics,
         log: createLog('error', () => {}),
-      },
+      }),
     }));
     const server = await startWebhookServer({ port: 0, served });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

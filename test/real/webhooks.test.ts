@@ -2,6 +2,7 @@ import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
+import { answererOf } from '../../infra/process/webhooks.ts';
 import { configurations } from '../../infra/webhooks/ca-bundle.ts';
 import { caBundle, findDue } from '../../infra/webhooks/certificates.ts';
 import { issueDue } from '../../infra/webhooks/issue-certificates.ts';
@@ -46,13 +47,13 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
       shootAccess: 'external' as const,
     };
     const served = (await findWebhooks()).map((webhook) => ({
-      ...webhook,
-      dependencies: {
+      definition: webhook.definition,
+      answer: answererOf(webhook, {
         kube: async (cluster: string) => clientOf(cluster, webhook.definition.name),
         settings,
         log,
         metrics: noMetrics,
-      },
+      }),
     }));
     server = await startWebhookServer({ port: 0, served });
     garden = createKubeClient(connection('garden'));

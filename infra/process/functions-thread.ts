@@ -1,0 +1,154 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type QueueFunction, runnerOf, runOnce } from '../../events/run/runner.ts';
+import { asRun, onActivity } from '../../shared/runtime/activity.ts';
+import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
+import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
+import type { Handler } from '../../shared/runtime/context.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import { useCompileCache } from '../compile-cache.ts';
+import { findFunctions, findWebhooks } from '../functions.ts';
+import { clientsOf } from './clients.ts';
+import {
+  errorOf,
+  type FromThread,
+  forwardedLog,
+  forwardedMetrics,
+  type Job,
+  plainError,
+  type ThreadData,
+  type ToThread,
+} from './thread-messages.ts';
+import { answererOf } from './webhooks.ts';
+
+/** Often enough that eight missing ones mean that the thread is stuck. */
+const BEAT_MS = 100;
+
+/** Runs functions and answers reviews in this thread until the process terminates it. */
+async function serve(port: MessagePort, data: ThreadData): Promise<void> {
+  const { kubeconfigs, settings, beats, executing } = data;
+  const post = inOrder(port);
+  const log = forwardedLog(post);
+  const metrics = forwardedMetrics(post);
+  const health = createClusterHealth();
+  const clients = {
+    credentials: () => kubeconfigFiles(kubeconfigs),
+    metrics,
+    health: withAnswers(health, data),
+  };
+  const aborts = new Map<number, AbortController>();
+  const sent = new Map<number, PromiseWithResolvers<void>>();
+  let sends = 0;
+  const send = (changes: ChangeRequest[]) => {
+    const taken = Promise.withResolvers<void>();
+    sends += 1;
+    sent.set(sends, taken);
+    post({ type: 'send', id: sends, changes });
+    return taken.promise;
+  };
+
+  const dependencies = { settings, log, metrics };
+  const functions = new Map((await findFunctions()).map((each) => [each.definition.name, each]));
+  const answerers = new Map(
+    (await findWebhooks()).map((webhook) => {
+      const { name } = webhook.definition;
+      return [name, answererOf(webhook, { ...dependencies, kube: clientsOf(name, clients) })] as const;
+    }),
+  );
+  const kubeOf = new Map([...functions.keys()].map((name) => [name, clientsOf(name, clients)]));
+
+  const run = async (job: Extract<Job, { type: 'run' }>, signal: AbortSignal): Promise<FromThread> => {
+    const { id, key, causes, endedBefore } = job;
+    const found = functions.get(job.function);
+    const kube = kubeOf.get(job.function);
+    if (found === undefined || kube === undefined) throw new TypeError(`Function ${job.function} does not exist.`);
+    const runner = runnerOf(informed(found, endedBefore), { ...dependencies, kube, now: () => new Date(), send });
+    const [first, ...rest] = causes.map((cause) => ({ function: job.function, key, cause }));
+    if (first === undefined) throw new TypeError('A run needs a cause.');
+    const run = { changes: [first, ...rest] as const, attempt: 1, dueAt: 0, superseded: 0 };
+    const result = await runOnce(runner, run, signal);
+    if (result.type === 'failed') throw result.error;
+    return { type: 'ran', id, outcome: result };
+  };
+  const work = async (job: Job) => {
+    const ending = new AbortController();
+    aborts.set(job.id, ending);
+    try {
+      if (job.type === 'run') return post(await run(job, ending.signal));
+      const answer = await answerers.get(job.function)?.(Buffer.from(job.body), ending.signal);
+      if (answer === undefined) throw new TypeError(`Webhook ${job.function} does not exist.`);
+      post({ type: 'answered', id: job.id, answer });
+    } catch (error) {
+      post({ type: 'failed', id: job.id, error: plainError(error) });
+    } finally {
+      aborts.delete(job.id);
+    }
+  };
+
+  onActivity((id) => Atomics.store(executing, 0, id));
+  health.attachProber((cluster) => post({ type: 'suspect', cluster }));
+  health.onChange((cluster, isUp) => isUp && post({ type: 'up', cluster }));
+  port.on('message', (message: ToThread) => {
+    if (message.type === 'abort') aborts.get(message.id)?.abort();
+    else if (message.type === 'cluster') health.declare(message.cluster, message.problem);
+    else if (message.type === 'sent') {
+      const taken = sent.get(message.id);
+      sent.delete(message.id);
+      if (message.error === undefined) taken?.resolve();
+      else taken?.reject(errorOf(message.error));
+    } else void asRun(message.id, () => work(message));
+  });
+  const beat = () => Atomics.add(beats, 0, 1);
+  beat();
+  setInterval(beat, BEAT_MS);
+  post({ type: 'started' });
+}
+
+/** Posts what one turn of the event loop brings in its order, at the end of the turn: many are cheaper together. */
+function inOrder(port: MessagePort): (message: FromThread) => void {
+  let waiting: FromThread[] = [];
+  return (message) => {
+    if (waiting.push(message) > 1) return;
+    setImmediate(() => {
+      port.postMessage(waiting);
+      waiting = [];
+    });
+  };
+}
+
+/** Returns the function whose context says why the last run of its key was ended. */
+function informed(found: QueueFunction, endedBefore: string | undefined): QueueFunction {
+  if (endedBefore === undefined || found.definition.queue === 'standard') return found;
+  const invoke = found.handler as Handler;
+  const handler: Handler = (key, context) => invoke(key, { ...context, endedBefore });
+  return { definition: found.definition, handler } as QueueFunction;
+}
+
+/** Records when each cluster answers, which the process compares with what its prober finds. */
+function withAnswers(health: ClusterHealth, { settings, answeredAt }: ThreadData): ClusterHealth {
+  const clusters = [GARDEN, ...settings.seeds];
+  return {
+    ...health,
+    guard(cluster) {
+      const guard = health.guard(cluster);
+      const index = clusters.indexOf(cluster);
+      return {
+        ...guard,
+        begin(call) {
+          const begun = guard.begin(call);
+          return {
+            ...begun,
+            answered() {
+              if (index >= 0) answeredAt[index] = Date.now();
+              begun.answered();
+            },
+          };
+        },
+      };
+    },
+  };
+}
+
+useCompileCache();
+// Without `await`: a bundle in CommonJS cannot wait here. A failure ends the thread, with its reason.
+if (parentPort !== null) void serve(parentPort, workerData);

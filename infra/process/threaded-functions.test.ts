@@ -1,0 +1,136 @@
+import { eventually } from '@shoot-flux/landscape/eventually';
+import { afterEach, expect, it } from 'vitest';
+import { causeOf, functionOf, keptLog, keptMetrics, keyOf } from '../../events/testing.ts';
+import { RetryableError, retryWithin, retryWithinSeconds, TerminalError } from '../../shared/errors.ts';
+import { ClusterDownError, ConflictError } from '../../shared/kube/errors.ts';
+import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import type { Context, Handler } from '../../shared/runtime/context.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
+import { done } from '../../shared/runtime/outcome.ts';
+import { errorOf, plainError } from './thread-messages.ts';
+import { startThreadedFunctions, type ThreadedFunctions } from './threaded-functions.ts';
+
+let thread: ThreadedFunctions | undefined;
+afterEach(() => thread?.stop());
+
+/** Starts a thread whose code is given; each run calls `run` with its job, and the last number of the namespace. */
+function start(run: string) {
+  const source = `
+    import { parentPort, workerData } from 'node:worker_threads';
+    const post = (message) => parentPort.postMessage([message]);
+    const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    const execute = (job) => Atomics.store(workerData.executing, 0, job.id);
+    const run = async (job, number) => { ${run} };
+    parentPort.on('message', async (job) => {
+      if (job.type === 'abort') return;
+      try {
+        const outcome = await run(job, job.type === 'run' ? Number(/\\d+$/.exec(job.key.namespace)[0]) : 0);
+        if (job.type === 'run') post({ type: 'ran', id: job.id, outcome: outcome ?? { type: 'done' } });
+        else post({ type: 'answered', id: job.id, answer: { status: 200, contentType: 'x', body: 'answered' } });
+      } catch (error) {
+        post({ type: 'failed', id: job.id, error: { kind: 'other', message: error.message } });
+      }
+    });
+    setInterval(() => Atomics.add(workerData.beats, 0, 1), 20);
+    post({ type: 'started' });`;
+  const { log, lines } = keptLog();
+  const { metrics, sums } = keptMetrics();
+  const { definition } = functionOf(async () => done, 'readiness');
+  thread = startThreadedFunctions({
+    definitions: [definition],
+    kubeconfigs: {},
+    settings: { seeds: ['local'] } as Context['settings'],
+    health: createClusterHealth(),
+    ...{ log, metrics, onSuspect() {} },
+    code: new URL(`data:text/javascript,${encodeURIComponent(source)}`),
+  });
+  const handler = thread.functions[0]?.handler as Handler;
+  const invoke = (number: number, context: Partial<Context> = {}) =>
+    handler(keyOf(number), {
+      causes: [causeOf()],
+      signal: new AbortController().signal,
+      send: async () => {},
+      ...context,
+    } as Context);
+  return { thread, invoke, lines, sums };
+}
+
+const spin = 'execute(job); while (true);';
+const restarts = 'functions_restarts_total{}';
+
+it.each([
+  ['blocks it', spin, 'kept shoot-flux busy for more than 2 s'],
+  [
+    'needs too much memory',
+    'execute(job); const kept = []; while (true) kept.push(new Array(1e5).fill(kept.length));',
+    'needed more than 128 MB of memory',
+  ],
+])('a run that %s fails, and all others end in the next thread', async (_, hostile, reason) => {
+  const { invoke, lines, sums } = start(`
+    if (job.endedBefore !== undefined) throw new Error(job.endedBefore);
+    if (number === 7) { await later(50); ${hostile} }
+    await later(100);`);
+  const all = await Promise.allSettled([1, 2, 7, 3].map((number) => invoke(number)));
+  expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  const sentence = `local/shoot--dev--s7/shoot-flux ${reason}, so its run was ended; it is retried later.`;
+  expect(all[2]).toEqual({ status: 'rejected', reason: new RetryableError(sentence) });
+  expect(lines).toEqual([
+    expect.objectContaining({
+      ...{ message: 'functions restart', level: 'error', error: reason },
+      ...{ function: 'readiness', key: 'local/shoot--dev--s7/shoot-flux' },
+    }),
+  ]);
+  expect(sums.get(restarts)).toBe(1);
+  // The next run of the key knows, and the one after it does not.
+  await expect(invoke(7)).rejects.toThrow(reason);
+});
+
+it('what blocks it without being known is found among those that ran in every thread', async () => {
+  const { invoke, lines } = start('if (number === 7) { await later(50); while (true); } await later(20_000);');
+  const all = await Promise.allSettled([invoke(7), invoke(1)]);
+  expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(lines).toHaveLength(3);
+  // Alone, it is the only one.
+  await expect(invoke(7)).rejects.toThrow('local/shoot--dev--s7/shoot-flux kept shoot-flux busy');
+});
+
+it('a thread that ends by itself is replaced, and its runs end in the next one', async () => {
+  const { invoke, sums } = start('await later(10); if (number === 1) process.exit(); ');
+  await Promise.allSettled([invoke(1), invoke(2)]);
+  await invoke(3);
+  expect(sums.get(restarts)).toBeGreaterThan(0);
+});
+
+it('a review waits for the next thread, and one that blocks is answered with a sentence', async () => {
+  const { thread, invoke } = start(`if (number === 7) { await later(100); ${spin} } await later(200);`);
+  const { signal } = new AbortController();
+  const [blocked, answer] = await Promise.allSettled([
+    invoke(7),
+    thread.answererOf('admission')(Buffer.from('{}'), signal),
+  ]);
+  expect(blocked.status).toBe('rejected');
+  expect(answer).toMatchObject({ status: 'fulfilled', value: { body: 'answered' } });
+});
+
+it('tells the thread that a run is aborted, and does not run it again', async () => {
+  const ending = new AbortController();
+  const { invoke, sums } = start(spin);
+  const run = invoke(1, { signal: ending.signal });
+  ending.abort();
+  await expect(run).rejects.toThrow(RetryableError);
+  await eventually('the replacement', async () => sums.get(restarts) === 1);
+});
+
+it.each([
+  ['a dead letter', new TerminalError('no')],
+  ['a conflict', new ConflictError('GET x: conflict', 409, 'Conflict')],
+  ['a cluster that is down', new ClusterDownError('local', 'Seed local has not answered')],
+  ['a wish', retryWithin(new RetryableError('later'), 15)],
+  ['an error of a library', new TypeError('secret')],
+])('%s keeps its meaning across the boundary', (_, error) => {
+  const copy = errorOf(structuredClone(plainError(error)));
+  expect(describeError(copy)).toBe(describeError(error));
+  expect(retryWithinSeconds(copy)).toBe(retryWithinSeconds(error));
+  if (!(error instanceof TypeError)) expect(copy).toBeInstanceOf((error as Error).constructor);
+  if (error instanceof ClusterDownError) expect(copy).toMatchObject({ cluster: 'local' });
+});

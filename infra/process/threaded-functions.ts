@@ -1,0 +1,264 @@
+import { Worker } from 'node:worker_threads';
+import type { QueueFunction } from '../../events/run/runner.ts';
+import { RetryableError } from '../../shared/errors.ts';
+import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import type { Context, Handler, Settings } from '../../shared/runtime/context.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
+import { GARDEN, keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { Outcome } from '../../shared/runtime/outcome.ts';
+import type { Answerer } from '../webhooks/respond.ts';
+import { errorOf, type FromThread, type Job, plainError, type ThreadData, type ToThread } from './thread-messages.ts';
+
+/** What runs in the thread, and what it uses of its process by messages. */
+export interface ThreadOptions {
+  definitions: FunctionDefinition[];
+  /** Kubeconfig files, or `in-cluster`, by cluster name. */
+  kubeconfigs: Record<string, string>;
+  settings: Settings;
+  health: ClusterHealth;
+  log: Log;
+  metrics: Metrics;
+  /** Called when calls of a function to a cluster get no answer. */
+  onSuspect(cluster: string): void;
+  /** The code of the thread; tests replace it. */
+  code?: URL | undefined;
+}
+
+/** Functions that run in a thread, which is replaced when one of them blocks it. */
+export interface ThreadedFunctions {
+  functions: QueueFunction[];
+  /** Returns what answers the reviews of a webhook function. */
+  answererOf(name: string): Answerer;
+  /** Returns whether a call of a function to the cluster was answered in the last so many milliseconds. */
+  wasAnswered(cluster: string, msAgo: number): boolean;
+  /** Ends the thread; end what runs in it first. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Three times what the functions of 1,000 Shoots need. What one of them takes more is that of its input; the limits of
+ * answers and documents bound what is not counted here, such as Buffers.
+ */
+const MOST_HEAP_MB = 128;
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: MOST_HEAP_MB, maxYoungGenerationSizeMb: 16 };
+
+const CODE = new URL('./functions-thread.ts', import.meta.url);
+
+const CHECK_MS = 250;
+
+/**
+ * After so many checks in a row without a beat the thread is stuck: 2 s. Checks are counted instead of seconds, because
+ * the process may have been the one that was stuck.
+ */
+const MOST_SILENT_CHECKS = 8;
+
+/** Until its first beat; loading the code takes seconds on a busy machine. */
+const MOST_START_CHECKS = 240;
+
+/** Pauses before the next attempt to start a thread that did not start. */
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** What runs in more threads that are ended, one after the other, may be what blocks them, whatever executed last. */
+const MOST_SURVIVED = 2;
+
+/** A job that waits for its thread. */
+interface Waiting {
+  job: Job;
+  signal: AbortSignal;
+  resolve(message: FromThread): void;
+  reject(error: unknown): void;
+  /** How many threads were ended while this ran in them. */
+  survived: number;
+}
+
+/**
+ * Runs functions, and answers reviews, in a thread. A thread that is stuck, or needs too much memory, is replaced at
+ * once. What blocked it fails, and the queue retries it later; everything else that was running runs again.
+ */
+export function startThreadedFunctions(options: ThreadOptions): ThreadedFunctions {
+  const { definitions, kubeconfigs, settings, health, log, metrics, code = CODE } = options;
+  const clusters = [GARDEN, ...settings.seeds];
+  const answeredAt = new Float64Array(new SharedArrayBuffer(8 * clusters.length));
+  const waiting = new Map<number, Waiting>();
+  /** Why the last run of a key was ended, by function and key. */
+  const endings = new Map<string, string>();
+  let send: Context['send'] | undefined;
+  let jobs = 0;
+  let failedStarts = 0;
+  let isStopped = false;
+  metrics.count('functions_restarts_total', {}, 0);
+
+  /** Starts a thread that takes over all jobs. */
+  const begin = (): Worker => {
+    const [beats, executing] = [new Int32Array(new SharedArrayBuffer(4)), new Int32Array(new SharedArrayBuffer(4))];
+    const workerData: ThreadData = { kubeconfigs, settings, beats, executing, answeredAt };
+    const thread = new Worker(code, { workerData, resourceLimits: RESOURCE_LIMITS, name: 'functions' });
+    const started = { is: false };
+    let isOver = false;
+    const end = (reason: string) => {
+      if (isOver) return;
+      isOver = true;
+      stopChecking();
+      // Without waiting: code of the system, such as a check of a prime, ends only when it is done.
+      void thread.terminate();
+      if (!isStopped) replace(reason, started.is, Atomics.load(executing, 0));
+    };
+    const stopChecking = checkBeats(beats, started, () => end(`${BUSY} for more than 2 s`));
+    let reason = 'ended the thread of the functions unexpectedly';
+    thread.on('message', (messages: FromThread[]) => {
+      for (const message of isOver ? [] : messages) {
+        if (message.type === 'started') started.is = true;
+        else take(message, thread);
+      }
+    });
+    thread.on('error', (error) => {
+      reason = isOutOfMemory(error)
+        ? `needed more than ${MOST_HEAP_MB} MB of memory`
+        : `failed: ${describeError(error)}`;
+    });
+    thread.once('exit', () => end(reason));
+    for (const { cluster, isUp, problem } of health.status()) {
+      if (!isUp) thread.postMessage({ type: 'cluster', cluster, problem } satisfies ToThread);
+    }
+    for (const { job } of waiting.values()) thread.postMessage(job);
+    return thread;
+  };
+
+  const replace = (reason: string, hadStarted: boolean, executing: number) => {
+    const blamed = hadStarted ? findBlamed(waiting, executing) : undefined;
+    const fields = blamed === undefined ? {} : { function: blamed.job.function, key: nameOf(blamed.job) };
+    log.error('functions restart', { ...fields, error: reason, interrupted: waiting.size });
+    metrics.count('functions_restarts_total');
+    if (blamed?.job.type === 'run') endings.set(idOf(blamed.job.function, blamed.job.key), reason);
+    blamed?.reject(new RetryableError(`${nameOf(blamed.job)} ${reason}, so its run was ended; it is retried later.`));
+    for (const [id, each] of hadStarted ? waiting : []) {
+      each.survived += 1;
+      const isSuspect = each.survived > MOST_SURVIVED && each !== blamed;
+      if (isSuspect)
+        each.reject(new RetryableError(`${nameOf(each.job)} ran in ${each.survived} threads that had to be replaced.`));
+      if (isSuspect || each === blamed || each.signal.aborted) waiting.delete(id);
+    }
+    failedStarts = hadStarted ? 0 : failedStarts + 1;
+    if (hadStarted) worker = begin();
+    else restart = setTimeout(() => (worker = begin()), Math.min(FIRST_PAUSE_MS * 2 ** failedStarts, LONGEST_PAUSE_MS));
+  };
+
+  const take = (message: FromThread, thread: Worker) => {
+    switch (message.type) {
+      case 'line':
+        return log[message.level](message.message, message.fields);
+      case 'number':
+        if (message.kind === 'count') return metrics.count(message.name, message.labels, message.value);
+        return metrics[message.kind](message.name, message.value, message.labels);
+      case 'send': {
+        const { id, changes } = message;
+        const reply = (error?: unknown) =>
+          thread.postMessage({ type: 'sent', id, error: error === undefined ? undefined : plainError(error) });
+        return void (send?.(changes) ?? Promise.resolve()).then(() => reply(), reply);
+      }
+      case 'suspect':
+        return options.onSuspect(message.cluster);
+      case 'up':
+        return health.declare(message.cluster, undefined);
+      case 'failed':
+        return waiting.get(message.id)?.reject(errorOf(message.error));
+      case 'ran':
+      case 'answered':
+        return waiting.get(message.id)?.resolve(message);
+    }
+  };
+
+  const submit = async (job: Job, signal: AbortSignal): Promise<FromThread> => {
+    const { promise, resolve, reject } = Promise.withResolvers<FromThread>();
+    waiting.set(job.id, { job, signal, resolve, reject, survived: 0 });
+    worker.postMessage(job);
+    const abort = () => worker.postMessage({ type: 'abort', id: job.id } satisfies ToThread);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      return await promise;
+    } finally {
+      waiting.delete(job.id);
+      signal.removeEventListener('abort', abort);
+    }
+  };
+
+  const run = async (name: string, key: ReconcileKey, context: Context): Promise<Outcome> => {
+    send = context.send;
+    const endedBefore = endings.get(idOf(name, key));
+    endings.delete(idOf(name, key));
+    const job: Job = { type: 'run', id: ++jobs, function: name, key, causes: context.causes, endedBefore };
+    const message = await submit(job, context.signal);
+    if (message.type !== 'ran') throw new TypeError(`A run ended with ${message.type}.`);
+    return message.outcome;
+  };
+
+  let restart: NodeJS.Timeout | undefined;
+  let worker = begin();
+  const stopListening = health.onChange((cluster, isUp) => {
+    const problem = isUp ? undefined : health.status().find((status) => status.cluster === cluster)?.problem;
+    worker.postMessage({ type: 'cluster', cluster, problem } satisfies ToThread);
+  });
+
+  return {
+    // The delay queue exists only in SQS.
+    functions: definitions.filter(({ queue }) => queue !== 'standard').map((definition) => functionOf(definition, run)),
+    answererOf: (name) => async (body, signal) => {
+      const message = await submit({ type: 'review', id: ++jobs, function: name, body }, signal);
+      if (message.type !== 'answered') throw new TypeError(`A review ended with ${message.type}.`);
+      return message.answer;
+    },
+    wasAnswered: (cluster, msAgo) => (answeredAt[clusters.indexOf(cluster)] ?? 0) > Date.now() - msAgo,
+    async stop() {
+      isStopped = true;
+      stopListening();
+      clearTimeout(restart);
+      await worker.terminate();
+    },
+  };
+}
+
+/** Calls `onSilence` once the thread has shown no progress for too long. Returns a function that ends the checks. */
+function checkBeats(beats: Int32Array, started: { is: boolean }, onSilence: () => void): () => void {
+  let last = 0;
+  let silentChecks = 0;
+  const timer = setInterval(() => {
+    const now = Atomics.load(beats, 0);
+    silentChecks = now === last ? silentChecks + 1 : 0;
+    last = now;
+    if (silentChecks >= (started.is ? MOST_SILENT_CHECKS : MOST_START_CHECKS)) onSilence();
+  }, CHECK_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function functionOf(
+  definition: FunctionDefinition,
+  run: (name: string, ...given: Parameters<Handler>) => Promise<Outcome>,
+): QueueFunction {
+  const handler: Handler = (key, context) => run(definition.name, key, context);
+  return { definition, handler } as QueueFunction;
+}
+
+/** Returns the job that occupied the thread: the one that executed last, or the only one. */
+function findBlamed(waiting: ReadonlyMap<number, Waiting>, executing: number): Waiting | undefined {
+  const [first] = waiting.values();
+  return waiting.get(executing) ?? (waiting.size === 1 ? first : undefined);
+}
+
+const BUSY = 'kept shoot-flux busy';
+
+function idOf(name: string, key: ReconcileKey): string {
+  return `${name} ${keyText(key)}`;
+}
+
+function nameOf(job: Job): string {
+  return job.type === 'run' ? keyText(job.key) : `The request to ${job.function}`;
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
