@@ -1,7 +1,6 @@
 import { RetryableError, retryWithin } from '../../shared/errors.ts';
-import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/error-codes.ts';
 import { loadExtension } from '../../shared/gardener/gate.ts';
-import { askedOperation, isNewlyAsked } from '../../shared/gardener/operation.ts';
+import { askedOperation, isNewlyAsked, RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/operation.ts';
 import type { Cluster } from '../../shared/gardener/types.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
 import type { Handler } from '../../shared/runtime/context.ts';

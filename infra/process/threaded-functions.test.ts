@@ -65,6 +65,11 @@ it.each([
     'execute(job); const kept = []; while (true) kept.push(new Array(1e5).fill(kept.length));',
     'needed more than 128 MB of memory',
   ],
+  [
+    'blocks it in code that cannot be interrupted',
+    "execute(job); (await import('node:crypto')).pbkdf2Sync('a', 'b', 8e6, 64, 'sha512');",
+    'kept shoot-flux busy for more than 2 s',
+  ],
 ])('a run that %s fails, and all others end in the next thread', async (_, hostile, reason) => {
   const { invoke, lines, sums } = start(`
     if (job.endedBefore !== undefined) throw new Error(job.endedBefore);

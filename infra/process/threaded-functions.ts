@@ -38,10 +38,7 @@ export interface ThreadedFunctions {
   stop(): Promise<void>;
 }
 
-/**
- * Three times what the functions of 1,000 Shoots need. What one of them takes more is that of its input; the limits of
- * answers and documents bound what is not counted here, such as Buffers.
- */
+/** Limits of answers and documents bound what is not counted here, such as Buffers. */
 const MOST_HEAP_MB = 128;
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: MOST_HEAP_MB, maxYoungGenerationSizeMb: 16 };
 
@@ -124,7 +121,11 @@ export function startThreadedFunctions(options: ThreadOptions): ThreadedFunction
     for (const { cluster, isUp, problem } of health.status()) {
       if (!isUp) thread.postMessage({ type: 'cluster', cluster, problem } satisfies ToThread);
     }
-    for (const { job } of waiting.values()) thread.postMessage(job);
+    for (const [id, { job, signal }] of waiting) {
+      // What nobody waits for any more does not run again.
+      if (signal.aborted) waiting.delete(id);
+      else thread.postMessage(job);
+    }
     return thread;
   };
 
@@ -140,7 +141,7 @@ export function startThreadedFunctions(options: ThreadOptions): ThreadedFunction
       const isSuspect = each.survived > MOST_SURVIVED && each !== blamed;
       if (isSuspect)
         each.reject(new RetryableError(`${nameOf(each.job)} ran in ${each.survived} threads that had to be replaced.`));
-      if (isSuspect || each === blamed || each.signal.aborted) waiting.delete(id);
+      if (isSuspect || each === blamed) waiting.delete(id);
     }
     failedStarts = hadStarted ? 0 : failedStarts + 1;
     if (hadStarted) worker = begin();

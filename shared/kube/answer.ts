@@ -88,7 +88,6 @@ async function failure(
 async function readJson(body: AsyncIterable<Buffer>): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk);
-  resumed();
   return JSON.parse(Buffer.concat(chunks).toString('utf8'));
 }
 
@@ -103,8 +102,11 @@ async function* bounded(
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > max) throw tooManyBytes(request, transport, max);
+    resumed();
     yield chunk;
   }
+  // What is done with the whole answer belongs to this run, too.
+  resumed();
 }
 
 /** Stops reading an answer when the signal aborts: a destroyed request only discards what still arrives of it. */

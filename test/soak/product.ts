@@ -17,21 +17,16 @@ export interface SoakedProduct {
 }
 
 /** Log lines that show a bug of the product rather than a bad day of its surroundings. */
-const alarming = /TypeError|RangeError|ReferenceError|SyntaxError|unhandled|unreadable message/;
-/** A block of the event loop counts if the process itself was busy, in CPU time, rather than others on the machine. */
-const BLOCKED_CPU_MS = 200;
-/** Until then modules are compiled, and without a cache their types are stripped. */
-const WARM_UP_MS = 30_000;
+const alarming = /TypeError|RangeError|ReferenceError|SyntaxError|unhandled|unreadable message|functions restart/;
 /** More are only counted by their absence from this list. */
 const MOST_ALARMS = 50;
 
 /** Starts the product and waits until it is ready. */
 export async function startSoakedProduct(args: string[], onLog: (line: string) => void): Promise<SoakedProduct> {
   const alarms: string[] = [];
-  const started = performance.now();
   const { address, stop } = await startCommand(['run', '--log-level=info', ...args], {
     onLine(line) {
-      if (isAlarming(line, performance.now() - started) && alarms.length < MOST_ALARMS) alarms.push(line);
+      if (alarming.test(line) && alarms.length < MOST_ALARMS) alarms.push(line);
       onLog(line);
     },
   });
@@ -49,11 +44,6 @@ export async function startSoakedProduct(args: string[], onLog: (line: string) =
     isAlive: () => isOk('/healthz'),
     stop: () => stop(),
   };
-}
-
-function isAlarming(line: string, atMs: number): boolean {
-  const [, cpuMs = 0] = /"message":"event loop blocked".*"cpuMs":(\d+)/.exec(line) ?? [];
-  return alarming.test(line) || (atMs > WARM_UP_MS && Number(cpuMs) > BLOCKED_CPU_MS);
 }
 
 async function metricsAt(address: string): Promise<string> {

@@ -47,9 +47,9 @@ const rows: [title: string, panels: Panel[]][] = [
       },
       { title: 'Retries', unit: 'ops', series: [['{{function}}', rate('shoot_flux_retries_total', 'function')]] },
       {
-        title: 'Event loop blocked',
-        unit: 's',
-        series: [['{{function}}', rate('shoot_flux_event_loop_blocked_seconds_sum', 'function')]],
+        title: 'Restarts of the functions',
+        unit: 'short',
+        series: [['restarts', 'sum(increase(shoot_flux_functions_restarts_total[$__rate_interval]))']],
       },
     ],
   ],
