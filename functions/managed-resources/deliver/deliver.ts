@@ -26,13 +26,14 @@ import {
   retryApply,
   retryWebhook,
 } from '../read/control-plane.ts';
+import type { Recorded } from '../reporter.ts';
 import { oldestDeletion, PATIENCE_SECONDS, type Run, retryLater, secondsInFlight, waitOn } from '../run.ts';
 import { judge, type Verdict } from './judge.ts';
 import { requestReconciliation } from './requests.ts';
 import { applying } from './restored.ts';
 
 /** What remains to be done once everything is applied, and the record after it. */
-type Settle = () => Promise<{ record: Applied; isComplete: boolean }>;
+type Finish = () => Promise<{ record: Applied; isComplete: boolean }>;
 
 /**
  * Delivers a plan through the resource-manager: records the plan and writes the ManagedResources that differ, or, when
@@ -42,7 +43,7 @@ export async function deliverByManagedResource(
   run: Run,
   plan: Plan,
   { previous, live }: ControlPlane,
-  settle?: Settle,
+  finish?: Finish,
 ): Promise<Outcome> {
   const { reporter, seed, namespace } = run;
   const isFirstRun = previous === undefined && live.size === 0;
@@ -55,7 +56,7 @@ export async function deliverByManagedResource(
     for (const resource of changes.release) await releaseObjects(seed, resource, RELEASED);
     // What is held back counts as not applied, whatever content its ManagedResource has now.
     const seen = new Map([...live].filter(([name]) => name !== changes.deferred));
-    const outcome = await reportProgress(run, plan, seen, secretNames ?? new Set(), settle);
+    const outcome = await reportProgress(run, plan, seen, secretNames ?? new Set(), finish);
     // Run again: the waiting ManagedResource may be released now, and no event says so.
     const haveLeft = previous?.leaving !== undefined && plan.record.leaving === undefined;
     return haveLeft && outcome.type === 'done' ? requeueAfter(1) : outcome;
@@ -173,64 +174,60 @@ async function reportProgress(
   plan: Plan,
   live: Map<string, ManagedResource>,
   secretNames: ReadonlySet<string>,
-  settle: Settle = async () => ({ record: plan.record, isComplete: true }),
+  finish: Finish = async () => ({ record: plan.record, isComplete: true }),
 ): Promise<Outcome> {
-  const { reporter, seed, namespace, isNewlyAsked } = run;
+  const { reporter, seed, namespace } = run;
   const { record, references } = plan;
-  const seconds = secondsInFlight(run);
-  const verdict = judge(Object.keys(record.managedResources), live, seconds);
-  await retryWebhook(seed, namespace, live);
-  if (isNewlyAsked) await retryApply(seed, [...live.values()]);
-  if (verdict.state === 'pending' || verdict.state === 'struggling') {
-    // A failure without a request starts an operation, so that its age counts from here.
-    if (reporter.isInFlight() || verdict.state === 'struggling') {
-      await reporter.processing(applying(record.fluxVersion), { applied: record });
-      await reporter.accept();
-    }
-    if (verdict.state === 'struggling') return requeueAfter(verdict.recheckInSeconds);
-    // When a late resource-manager fails, that wakes nothing, and each run replaces the recheck of the one before it.
-    return reporter.isInFlight() ? requeueAfter(pauseWhilePending(run)) : done;
-  }
-  if (verdict.state === 'failed') {
-    await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied: record });
-    await reporter.accept();
-    return retryLater(run);
-  }
+  const sentence = applying(record.fluxVersion);
+  const unapplied = await reportUnapplied(run, record, live, sentence, { applied: record });
+  if (unapplied !== undefined) return unapplied;
   for (const name of leftoverSecrets(secretNames, { record }, live)) {
     await seed.delete(resources.secrets, { namespace, name }, { reason: 'no ManagedResource refers to this content' });
   }
-  const settled = await settle();
-  const followed = await followRequests(run, { ...plan, record: settled.record }, withInstalled(settled.record));
-  await reporter.succeeded(`Flux ${record.fluxVersion} and its configuration are applied.`, {
-    applied: followed.applied,
-    references,
-  });
+  const finished = await finish();
+  // The record comes after it: a run that is killed in between asks again with the same value, which changes nothing.
+  const isFollowed =
+    plan.requests === undefined || (await requestReconciliation(run, { ...plan, record: finished.record }));
+  const applied = { ...withInstalled(finished.record), ...(isFollowed && plan.requests) };
+  await reporter.succeeded(`Flux ${record.fluxVersion} and its configuration are applied.`, { applied, references });
   await reporter.finish();
-  const again = () => waitOn(run, reporter.current().status?.lastOperation?.lastUpdateTime, 5);
-  return followed.outcome(settled.isComplete ? done : again());
+  const again = (seconds: number) => waitOn(run, reporter.current().status?.lastOperation?.lastUpdateTime, seconds);
+  return sooner(finished.isComplete ? done : again(5), isFollowed ? done : again(10));
+}
+
+/**
+ * Reports what of a record is not applied yet, and asks the resource-manager to try again where that helps.
+ * @returns how the run ends; undefined: everything is applied
+ */
+export async function reportUnapplied(
+  run: Run,
+  { managedResources }: Pick<Applied, 'managedResources'>,
+  live: ReadonlyMap<string, ManagedResource>,
+  sentence: string,
+  recorded: Recorded = {},
+): Promise<Outcome | undefined> {
+  const { reporter, seed, namespace, isNewlyAsked } = run;
+  const verdict = judge(Object.keys(managedResources), live, secondsInFlight(run));
+  await retryWebhook(seed, namespace, live);
+  if (isNewlyAsked) await retryApply(seed, [...live.values()]);
+  if (verdict.state === 'applied') return undefined;
+  if (verdict.state === 'failed') {
+    await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], recorded);
+    await reporter.accept();
+    return retryLater(run);
+  }
+  // A failure without a request starts an operation, so that its age counts from here.
+  if (verdict.state === 'struggling' || reporter.isInFlight()) {
+    await reporter.processing(sentence, recorded);
+    await reporter.accept();
+  }
+  if (verdict.state === 'struggling') return requeueAfter(verdict.recheckInSeconds);
+  // When a late resource-manager fails, that wakes nothing, and each run replaces the recheck of the one before it.
+  return reporter.isInFlight() ? requeueAfter(pauseWhilePending(run)) : done;
 }
 
 /** A resource-manager that is down is waited for, ever more rarely. */
 export function pauseWhilePending(run: Run): number {
   const hasFailed = run.reporter.current().status?.lastOperation?.state === 'Error';
   return growingPause(hasFailed ? run.reporter.failingSeconds() : secondsInFlight(run), PATIENCE_SECONDS);
-}
-
-/** A record in which requests are noted that have been carried out, and when to try the others again. */
-interface Followed {
-  applied: Applied;
-  /** How the run ends, given how it would end otherwise. */
-  outcome(otherwise: Outcome): Outcome;
-}
-
-/**
- * Asks Flux in the shoot to take up rotated Secrets and to follow requests of users, once everything is applied. The
- * record comes after it: a run that is killed in between asks again with the same value, which changes nothing.
- */
-async function followRequests(run: Run, plan: Plan, applied: Applied): Promise<Followed> {
-  if (plan.requests === undefined) return { applied, outcome: (otherwise) => otherwise };
-  const isDone = await requestReconciliation(run, plan);
-  if (isDone) return { applied: { ...applied, ...plan.requests }, outcome: (otherwise) => otherwise };
-  const again = () => waitOn(run, run.reporter.current().status?.lastOperation?.lastUpdateTime, 10);
-  return { applied, outcome: (otherwise) => sooner(otherwise, again()) };
 }

@@ -1,14 +1,12 @@
 import { FLUX_SOURCE } from '../../../shared/config/project-config.ts';
 import { isCurrent, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
-import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/operation.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
-import { pauseWhilePending, writeContent, writeManagedResource } from '../deliver/deliver.ts';
-import { judge } from '../deliver/judge.ts';
+import { type Outcome, requeueAfter, sooner } from '../../../shared/runtime/outcome.ts';
+import { reportUnapplied, writeContent, writeManagedResource } from '../deliver/deliver.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type ControlPlane, readContent, retryApply, retryWebhook } from '../read/control-plane.ts';
-import { type Run, secondsInFlight } from '../run.ts';
+import { type ControlPlane, readContent } from '../read/control-plane.ts';
+import type { Run } from '../run.ts';
 
 /** What an operation waits for in the meantime. */
 const REAPPLYING =
@@ -21,7 +19,7 @@ export const KEPT = 'The last applied configuration is kept until the rollout in
  * Leaves the last applied objects unchanged, except for rotated Secrets of the project. gardenlet gets an answer, and what
  * fails is reported, as in a Shoot that does not wait. Nothing else is written: the project sees the rollout in
  * `flux-status`.
- * @param seconds until the next look
+ * @param seconds until the next check
  * @param problem what a person has to do for the rollout to go on, which `readiness` publishes
  */
 export async function keepApplied(
@@ -35,23 +33,10 @@ export async function keepApplied(
   // Its deletion policy may be a new one, and an older problem solved.
   if (previous !== undefined) await run.reporter.record({ ...previous, problem });
   await deliverRotated(run, plan, controlPlane);
-  const { reporter, seed, namespace, isAsked, isNewlyAsked } = run;
+  const { reporter, isAsked } = run;
   const outcome = requeueAfter(seconds);
-  const verdict = judge(Object.keys(previous?.managedResources ?? {}), live, secondsInFlight(run));
-  await retryWebhook(seed, namespace, live);
-  if (isNewlyAsked) await retryApply(seed, [...live.values()]);
-  // A failure without a request starts an operation, so that its age counts from here.
-  if (verdict.state === 'struggling' || (verdict.state === 'pending' && reporter.isInFlight())) {
-    await reporter.processing(REAPPLYING);
-    await reporter.accept();
-    const again = verdict.state === 'struggling' ? verdict.recheckInSeconds : pauseWhilePending(run);
-    return requeueAfter(Math.min(seconds, again));
-  }
-  if (verdict.state === 'failed') {
-    await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM]);
-    await reporter.accept();
-    return outcome;
-  }
+  const unapplied = await reportUnapplied(run, previous ?? { managedResources: {} }, live, REAPPLYING);
+  if (unapplied !== undefined) return sooner(outcome, unapplied);
   if (!isAsked && !reporter.isInFlight()) return outcome;
   await reporter.succeeded(KEPT);
   await reporter.finish();
