@@ -54,7 +54,7 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   if (configMap === undefined || configMap.metadata.deletionTimestamp !== undefined) return done;
   const { operation, notices } = operationOf(namespace, configMap.metadata.annotations);
   const run = { garden, configMap, context, namespace, operation };
-  await report(run, endedNotices(key, context));
+  if (context.endedBefore !== undefined) throw await reportEnded(run, context.endedBefore);
   await report(run, [...notices, ...(await checkProjectSecrets(run))]);
 
   const config = fluxConfigMapOf(namespace, configMap);
@@ -80,11 +80,11 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   return decided.retry ? requeueAfter(retrySeconds(age)) : done;
 }
 
-/** Says why the last run was ended, before this one may end the same way. */
-function endedNotices({ namespace, name }: ReconcileKey, { endedBefore }: Context): Notice[] {
-  if (endedBefore === undefined) return [];
-  const message = `Reading ConfigMap ${namespace}/${name} and its Secrets ${endedBefore}, so it was ended; simplify them.`;
-  return [warning('InvalidConfiguration', message)];
+/** Says why the last run was ended, and returns the same as an error: the next attempt does the work again. */
+async function reportEnded(run: Run, endedBefore: string): Promise<RetryableError> {
+  const message = `Reading ConfigMap ${run.namespace}/${FLUX_CONFIG} and its Secrets ${endedBefore}, so it was ended; simplify them.`;
+  await report(run, [warning('InvalidConfiguration', message)]);
+  return new RetryableError(message);
 }
 
 /** Reports why there are no credentials. A Secret that members create wakes this function. */

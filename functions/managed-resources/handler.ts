@@ -51,8 +51,8 @@ export const handler: Handler = async (key, context) => {
     isNewlyAsked: isNewlyAsked(extension),
     isTimeUp: () => performance.now() - started > WORK_MS,
   };
+  if (context.endedBefore !== undefined) throw await reportEnded(run, context.endedBefore);
   try {
-    await reportEnded(run);
     return await dispatch(run);
   } catch (error) {
     await reportUnexpectedError(run, error);
@@ -70,14 +70,14 @@ function dispatch(run: Run): Promise<Outcome> {
   return isRemoved ? remove(run) : yieldToShootDeletion(run);
 }
 
-/** Says why the last run was ended, before this one may end the same way. */
-async function reportEnded({ reporter, context: { endedBefore } }: Run): Promise<void> {
-  if (endedBefore === undefined) return;
+/** Says why the last run was ended, and returns the same as an error: the next attempt does the work again. */
+async function reportEnded({ reporter }: Run, endedBefore: string): Promise<RetryableError> {
   const { namespace, name } = reporter.current().metadata;
   const sentence =
     `The run for Extension ${namespace}/${name} ${endedBefore}, so it was ended, and is retried more and more rarely; ` +
     'simplify its providerConfig, flux-config, and the objects that they name, for example the patterns in patches.';
   await reporter.failed(sentence, [RETRYABLE_CONFIGURATION_PROBLEM]);
+  return new RetryableError(sentence);
 }
 
 /** Shows an error that is retried while gardenlet waits. Best effort: the retry matters more. */

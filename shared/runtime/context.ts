@@ -54,7 +54,7 @@ export interface Context {
   signal: AbortSignal;
   /**
    * What the last run of this key did that ended the thread of the functions, for example `needed more than 128 MB of
-   * memory`. The function tells the author of the object, before it does the same again.
+   * memory`. This run only tells the author of the object, so that the work waits for the next attempt.
    */
   endedBefore?: string | undefined;
 }
