@@ -180,7 +180,7 @@ interface Report {
   state: OperationReport['state'];
   recorded: Recorded;
   now: Date;
-  /** True: gardenlet or a user has asked again, maybe with the correction, so the looks are frequent again. */
+  /** True: gardenlet or a user has asked again, maybe with the correction, so runs are frequent again. */
   isRestarted: boolean;
 }
 

@@ -36,7 +36,7 @@ export function secondsInFlight({ reporter, context }: Run): number {
   return last?.state === 'Processing' ? (context.now().getTime() - Date.parse(last.lastUpdateTime)) / 1000 : 0;
 }
 
-/** Ends a run whose operation fails: the next look follows, ever more rarely, unless an event or a request comes first. */
+/** Ends a run whose operation fails: the next run follows, ever more rarely, unless an event or a request comes first. */
 export function retryLater({ reporter }: Run): Outcome {
   return requeueAfter(growingPause(reporter.failingSeconds(), 60));
 }
@@ -44,7 +44,7 @@ export function retryLater({ reporter }: Run): Outcome {
 /**
  * Ends a run that waits for something to finish which no event may report.
  * @param since when that began
- * @param shortest seconds until the next look at the beginning
+ * @param shortest seconds until the next run at the beginning
  */
 export function waitOn({ context }: Run, since: string | undefined, shortest: number): Outcome {
   return requeueAfter(growingPause(secondsSince(since, context.now()), shortest));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { FluxInstall } from '../config/types.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { withFlags } from './deployment.ts';
-import { installObjects } from './install.ts';
+import { installObjects, rolesFor } from './install.ts';
 import type { Release } from './release.ts';
 import { fluxInstall, object, standInRelease } from './testing.ts';
 
@@ -205,4 +205,25 @@ test('puts both pull secrets on every Deployment, the own one first', () => {
   for (const found of names({ imagePullSecret: 'same', landscapePullSecret: 'same' }))
     expect(found).toEqual([{ name: 'same' }]);
   for (const found of names({})) expect(found).toBeUndefined();
+});
+
+const role = object('ClusterRole', 'crd-controller');
+const binding = (name: string) =>
+  object('ClusterRoleBinding', `bind-${name}`, {
+    roleRef: { kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', name: 'source-controller', namespace: 'flux-system' }],
+  });
+
+test('appends the namespace to names, and renames only roles of the release in bindings', () => {
+  expect(rolesFor([role, binding('crd-controller'), binding('cluster-admin')], 'gitops')).toMatchObject([
+    { metadata: { name: 'crd-controller-gitops' } },
+    { metadata: { name: 'bind-crd-controller-gitops' }, roleRef: { name: 'crd-controller-gitops' } },
+    { metadata: { name: 'bind-cluster-admin-gitops' }, roleRef: { name: 'cluster-admin' } },
+  ]);
+});
+
+test('puts subjects into the namespace', () => {
+  const subjects = (namespace: string) => rolesFor([binding('x')], namespace)[0]?.subjects;
+  expect(subjects('gitops')).toMatchObject([{ name: 'source-controller', namespace: 'gitops' }]);
+  expect(subjects('flux-system')).toMatchObject([{ namespace: 'flux-system' }]);
 });

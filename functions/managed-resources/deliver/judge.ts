@@ -47,7 +47,7 @@ interface Delivery {
 /**
  * True while the resource-manager applies what the record says and has reported no failure. Of several ManagedResources it
  * reports each one, and only the last report has something to follow: the end of the operation, or the sync objects, which
- * wait for the two that they need (prerequisites.ts).
+ * wait for the two that they need (`inOrder`).
  */
 export function isStillApplying({ previous, live, lastOperation }: Delivery): boolean {
   if (previous === undefined) return false;

@@ -156,7 +156,7 @@ async function write(
   }
 }
 
-/** Seconds until the next look: growing, and in time for what is known to come. */
+/** Seconds until the next run: growing, and in time for what is known to come. */
 function pauseOf(
   { cluster, context }: Run,
   { settings }: ProjectRollout,
@@ -167,12 +167,12 @@ function pauseOf(
   const untilGathered = secondsToGather(shoots) - age;
   const window = cluster.spec.shoot.spec?.maintenance?.timeWindow;
   const untilWindow = settings.maintenanceWindow === true ? secondsUntilWindow(window, context.now()) : 0;
-  const looks = [
+  const pauses = [
     growingPause(age, RECHECK_SECONDS),
     ...(settings.order !== undefined && untilGathered > 0 ? [untilGathered] : []),
     ...(untilWindow > 0 ? [untilWindow] : []),
   ];
-  return Math.max(1, Math.min(...looks));
+  return Math.max(1, Math.min(...pauses));
 }
 
 /** A maintenance window of a Shoot: `begin` and `end` as Gardener writes them, for example `220000+0100`. */
@@ -236,7 +236,7 @@ export function needsTurn({ plan: { record }, previous, isBootstrapped, live, op
 
 /**
  * Removes the rollout from `flux-status` once the project asks for none: what it says would stay there for ever. Only a
- * Shoot that had one looks, before its record says that it has none.
+ * Shoot whose record has one reads `flux-status`, before its record says that it has none.
  * @returns undefined when nothing is left of it
  */
 export async function endRollout(
