@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
-import { deduplicationId, encodeChange, groupId, parseChange } from './change.ts';
+import { changeId, encodeChange, keyId, parseChange } from './change.ts';
 import { causeOf, changeOf } from './testing.ts';
 
 const name = fc.stringMatching(/^[a-z0-9]{1,8}$/);
@@ -87,7 +87,7 @@ describe('a change on the wire', () => {
         const newer = JSON.stringify({ v: 1, ...known, ...additions, cause: { ...cause, ...additions } });
         expect(parseChange(newer)).toEqual({ v: 1, ...known });
         expect(encodeChange(parseChange(newer))).toBe(encodeChange(known));
-        expect(deduplicationId(parseChange(newer))).toBe(deduplicationId(known));
+        expect(changeId(parseChange(newer))).toBe(changeId(known));
       }
     });
 
@@ -117,38 +117,38 @@ describe('a change on the wire', () => {
   });
 });
 
-describe('groupId', () => {
+describe('keyId', () => {
   it('is equal for all causes of a key, and differs by function and by every part of the key', () => {
-    const base = groupId(changeOf());
-    expect(groupId(changeOf({ cause: { type: 'resync', epoch: 7 } }))).toBe(base);
+    const base = keyId(changeOf());
+    expect(keyId(changeOf({ cause: { type: 'resync', epoch: 7 } }))).toBe(base);
     const { key } = changeOf();
     const others = [
       changeOf({ function: 'readiness' }),
       changeOf({ key: { ...key, cluster: 'other' } }),
       changeOf({ key: { ...key, namespace: 'other' } }),
       changeOf({ key: { ...key, name: 'other' } }),
-    ].map(groupId);
+    ].map(keyId);
     expect(new Set([base, ...others])).toHaveLength(5);
   });
 
   it('fits the limit of SQS: at most 128 letters and digits', () => {
     fc.assert(
       fc.property(change, (any) => {
-        expect(groupId(any)).toMatch(/^[0-9a-f]{64}$/);
+        expect(keyId(any)).toMatch(/^[0-9a-f]{64}$/);
       }),
     );
   });
 });
 
-describe('deduplicationId', () => {
+describe('changeId', () => {
   it('is equal for repetitions of the same change', () => {
-    expect(deduplicationId(changeOf())).toBe(deduplicationId(changeOf()));
+    expect(changeId(changeOf())).toBe(changeId(changeOf()));
   });
 
   it('is equal for a change that has become awaited: the queue has it already', () => {
-    const id = deduplicationId(changeOf());
-    expect(deduplicationId(changeOf({ cause: causeOf({ awaited: true }) }))).toBe(id);
-    expect(deduplicationId(changeOf({ cause: causeOf({ listed: true }) }))).toBe(id);
+    const id = changeId(changeOf());
+    expect(changeId(changeOf({ cause: causeOf({ awaited: true }) }))).toBe(id);
+    expect(changeId(changeOf({ cause: causeOf({ listed: true }) }))).toBe(id);
   });
 
   it('differs for every other change of the same key', () => {
@@ -173,12 +173,12 @@ describe('deduplicationId', () => {
       { type: 'redrive', nonce: 'a' },
       { type: 'redrive', nonce: 'b' },
     ];
-    expect(new Set(causes.map((cause) => deduplicationId(changeOf({ cause }))))).toHaveLength(causes.length);
+    expect(new Set(causes.map((cause) => changeId(changeOf({ cause }))))).toHaveLength(causes.length);
   });
 
   it('differs by function and key', () => {
     const { key } = changeOf();
     const ids = [changeOf(), changeOf({ function: 'readiness' }), changeOf({ key: { ...key, name: 'other' } })];
-    expect(new Set(ids.map(deduplicationId))).toHaveLength(3);
+    expect(new Set(ids.map(changeId))).toHaveLength(3);
   });
 });

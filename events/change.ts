@@ -79,16 +79,16 @@ function wrong(issues: string[]): TerminalError {
   );
 }
 
-/** Returns the group of a change, its function and key: SQS delivers changes of one group one after the other. */
-export function groupId({ function: target, key }: Pick<ChangeRequest, 'function' | 'key'>): string {
+/** Returns an id of a change's function and key. */
+export function keyId({ function: target, key }: Pick<ChangeRequest, 'function' | 'key'>): string {
   return hash('sha256', JSON.stringify([target, key.cluster, key.namespace, key.name]));
 }
 
 /**
  * Returns an id that is equal for two sends of the same change and different for any other change of the same key, so
- * that the queue drops only repetitions.
+ * that a transport that drops repetitions drops no other change.
  */
-export function deduplicationId({ function: target, key, cause }: ChangeRequest): string {
+export function changeId({ function: target, key, cause }: ChangeRequest): string {
   return hash('sha256', JSON.stringify([target, key.cluster, key.namespace, key.name, ...identity(cause)]));
 }
 

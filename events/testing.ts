@@ -6,7 +6,7 @@ import type { Handler, Settings } from '../shared/runtime/context.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 import { createLog, type Log } from '../shared/runtime/log.ts';
 import { type Labels, type Metrics, noMetrics } from '../shared/runtime/metrics.ts';
-import { encodeChange, groupId } from './change.ts';
+import { encodeChange, keyId } from './change.ts';
 import type { ProcessDependencies, QueueFunction } from './run/runner.ts';
 
 /** A change of an Extension for `managed-resources`. */
@@ -55,7 +55,7 @@ export function recordOf(
       SentTimestamp: String(Date.now()),
       SenderId: 'test',
       ApproximateFirstReceiveTimestamp: String(Date.now()),
-      MessageGroupId: groupId(change),
+      MessageGroupId: keyId(change),
       ...rest.attributes,
     },
   };
@@ -97,9 +97,9 @@ export function definitionOf(name: string, overrides: Partial<FunctionDefinition
   };
 }
 
-/** A function with a FIFO queue. */
+/** A function with a handler of the test. */
 export function functionOf(handler: Handler, name = 'managed-resources'): QueueFunction {
-  return { definition: { ...definitionOf(name), queue: 'fifo' }, handler };
+  return { definition: definitionOf(name), handler };
 }
 
 export function settingsOf(): Settings {

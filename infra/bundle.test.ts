@@ -13,8 +13,8 @@ import { sendJson, startTlsServer, statusBody, type TestServer } from '../shared
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 import { openQueues, type Queues } from '../test/sqs.ts';
 import type { webhookHandler } from './aws/webhook.ts';
-import { type Bundle, bundleAll } from './bundle.ts';
-import { type AnyDefinition, findAllDefinitions, findDefinitions } from './functions.ts';
+import { type Bundle, bundleAll, lambdaDefinitions } from './bundle.ts';
+import { type AnyDefinition, findDefinitions } from './functions.ts';
 
 const token = 'f'.repeat(64);
 let folder: string;
@@ -38,7 +38,7 @@ const secretsManager = createServer((_, response) => {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bundles-'));
-  all = await findAllDefinitions();
+  all = await lambdaDefinitions();
   definitions = await findDefinitions();
   bundles = await bundleAll(folder);
   await startBackends();
@@ -78,7 +78,7 @@ const handlerOf = async <T = SqsLambda>(name: string): Promise<T> =>
   (await import(pathToFileURL(join(folder, name, 'index.mjs')).href)).handler;
 
 describe('bundles', () => {
-  it('exist for every function', () => {
+  it('exist for every function and the delay queue', () => {
     expect(bundles.map(({ name }) => name)).toEqual(all.map(({ name }) => name));
   });
 

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { DELAY, delayDefinition } from '../events/sqs/queues.ts';
 import { bundleCli } from './bundle-cli.ts';
 import { type AnyDefinition, findAllDefinitions, isWebhook } from './functions.ts';
 
@@ -52,15 +53,22 @@ export async function bundleFunction(definition: AnyDefinition, folder = bundleF
   return { name, kb: bytes / 1000 };
 }
 
-/** Bundles every function. */
+/** Returns the definitions of all Lambdas, sorted by name: the functions, and what serves the delay queue of SQS. */
+export async function lambdaDefinitions(): Promise<AnyDefinition[]> {
+  return [...(await findAllDefinitions()), delayDefinition].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Bundles every Lambda. */
 export async function bundleAll(folder = bundleFolder): Promise<Bundle[]> {
   const bundles: Bundle[] = [];
-  for (const definition of await findAllDefinitions()) bundles.push(await bundleFunction(definition, folder));
+  for (const definition of await lambdaDefinitions()) bundles.push(await bundleFunction(definition, folder));
   return bundles;
 }
 
 function entrySource(definition: AnyDefinition): string {
   const { name } = definition;
+  if (name === DELAY)
+    return "import { delayHandler } from './infra/aws/lambda.ts'; export const handler = delayHandler();";
   const [make, from] = isWebhook(definition) ? ['webhookHandler', 'webhook'] : ['lambdaHandler', 'lambda'];
   return `import { ${make} } from './infra/aws/${from}.ts';
 import { definition } from './functions/${name}/function.ts';

@@ -22,7 +22,7 @@ const handler = 'export const handler = async () => ({ type: "done" });';
 describe('functions', () => {
   it('are the folders of functions/, each with a definition and a handler', async () => {
     const found = await findFunctions();
-    expect(found.map(({ definition: { name } }) => name)).toContain('delay');
+    expect(found.map(({ definition: { name } }) => name)).toContain('keys');
     for (const { definition: found_, handler: run } of found) {
       expect(found_.description).toMatch(/\.$/);
       expect(run).toBeTypeOf('function');

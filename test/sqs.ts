@@ -9,9 +9,10 @@ import {
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { ProcessDependencies, QueueFunction } from '../events/run/runner.ts';
 import { lazySqs } from '../events/sqs/connect.ts';
-import { createSqsLambda } from '../events/sqs/lambda.ts';
+import { createDelayLambda, createSqsLambda, type SqsLambda } from '../events/sqs/lambda.ts';
 import { BATCH_SIZE, VISIBILITY_SECONDS } from '../events/sqs/limits.ts';
-import { DELAY, prefixedQueueUrls, type QueueUrls, queueNames } from '../events/sqs/queues.ts';
+import { DELAY, delayDefinition, isFifo, prefixedQueueUrls, type QueueUrls, queueNames } from '../events/sqs/queues.ts';
+import type { SqsDependencies } from '../events/sqs/runner.ts';
 import { createSender, type Sender } from '../events/sqs/sender.ts';
 import { tagsOf } from '../events/sqs/served-seeds.ts';
 import { createVisibility } from '../events/sqs/visibility.ts';
@@ -33,7 +34,7 @@ export interface Queues {
   stop(): Promise<void>;
 }
 
-type Definition = Pick<FunctionDefinition, 'name' | 'queue'>;
+type Definition = Pick<FunctionDefinition, 'name'>;
 
 /** Starts SQS in memory, reachable from this machine only. */
 export async function startEmulator(): Promise<Emulator> {
@@ -52,10 +53,9 @@ export async function createQueues(
 ): Promise<Queues> {
   const sqs = lazySqs({ endpoint });
   const { client } = await sqs();
-  for (const definition of definitions) {
-    const { name, queue } = definition;
-    const names = queueNames(definition, prefix);
-    const fifo: Record<string, string> = queue === 'standard' ? {} : { FifoQueue: 'true' };
+  for (const { name } of [...definitions, delayDefinition]) {
+    const names = queueNames(name, prefix);
+    const fifo: Record<string, string> = isFifo(name) ? { FifoQueue: 'true' } : {};
     const visible = { VisibilityTimeout: String(VISIBILITY_SECONDS) };
     const tags = name === DELAY ? tagsOf(seeds) : {};
     await client.send(new CreateQueueCommand({ QueueName: names.deadLetterQueue, Attributes: fifo }));
@@ -153,7 +153,7 @@ function failedMessages(response: SQSBatchResponse | undefined, records: SQSReco
   return [...failed].every((id) => all.has(id)) ? failed : all;
 }
 
-/** Runs the Lambdas of functions for what is in their queues. */
+/** Runs the Lambdas of functions, and that of the delay queue, for what is in their queues. */
 export async function startLambdas(
   { endpoint, queues, sender }: Queues,
   functions: QueueFunction[],
@@ -161,13 +161,16 @@ export async function startLambdas(
 ): Promise<{ stop(): Promise<void> }> {
   const sqs = lazySqs({ endpoint });
   const { client } = await sqs();
-  const sources = functions.map((queueFunction) => {
-    const { definition } = queueFunction;
+  const start = (definition: FunctionDefinition, create: (dependencies: SqsDependencies) => SqsLambda) => {
     const queueUrl = queues.queue(definition.name);
     const visibility = createVisibility(sqs, queueUrl);
-    const lambda = createSqsLambda(queueFunction, { ...dependenciesOf(definition), sender, visibility });
+    const lambda = create({ ...dependenciesOf(definition), sender, visibility });
     return startEventSource({ client, queueUrl, invoke: (event) => lambda(event, lambdaContext(definition.name, 10)) });
-  });
+  };
+  const sources = functions.map((queueFunction) =>
+    start(queueFunction.definition, (dependencies) => createSqsLambda(queueFunction, dependencies)),
+  );
+  sources.push(start(delayDefinition, createDelayLambda));
   return {
     async stop() {
       await Promise.all(sources.map((source) => source.stop()));

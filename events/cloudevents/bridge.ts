@@ -8,8 +8,8 @@ import { safeText } from '../../shared/runtime/safe-text.ts';
 import { type Change, parseChange } from '../change.ts';
 import { createDeadLetters, type DeadLetters } from '../queue/dead-letters.ts';
 import type { Queue } from '../queue/queue.ts';
-import { requeue } from '../run/requeue.ts';
-import { decideRetry, LAST_ATTEMPT, SHORT_ATTEMPTS } from '../run/retry.ts';
+import { afterShortRetries, SHORT_ATTEMPTS } from '../retry.ts';
+import { laterChange } from '../waits.ts';
 import type { Answer, Receive } from './answer.ts';
 import { type Attributes, DELAY, LONGEST_TYPE, typeOf } from './event.ts';
 
@@ -61,17 +61,20 @@ export function createEventBridge({
     queue.add(name, key, cause, Math.min(LONGEST_WAIT_MS, Math.max(0, due - now().getTime())));
   };
 
-  const takeDeadLetter = async (change: Change, attributes: Attributes) => {
+  const takeDeadLetter = (change: Change, attributes: Attributes) => {
     const { function: name, key, cause } = change;
-    const next = afterDeadLetter(change, attributes, health.isUp(key.cluster));
-    if (next.type === 'drop') return;
-    if (next.type === 'retry') {
-      const later = { sendDelayed: async (due: ChangeRequest) => keep(due) };
-      return requeue({ name, queue: 'fifo', now, sender: later }, change, next.seconds, next.attempt);
+    const before = 'attempt' in cause ? (cause.attempt ?? 0) : 0;
+    const reason = safeText(reasonOf(attributes));
+    // A function that answered 400 or 422 has refused the change.
+    if (!isPermanent(attributes.knativeerrorcode)) {
+      const isUp = health.isUp(key.cluster);
+      const next = afterShortRetries(reason, { before, isResync: cause.type === 'resync', isUp });
+      if (next.type === 'drop') return;
+      if (next.type !== 'deadLetter') return keep(laterChange(change, next.seconds, now(), next).change);
     }
-    const reason = safeText(next.reason);
     metrics.count('terminal_total', { function: name });
-    deadLetters.add({ function: name, key, causes: [cause], reason, attempts: next.attempts }, now());
+    const attempts = Math.max(before, SHORT_ATTEMPTS) + 1;
+    deadLetters.add({ function: name, key, causes: [cause], reason, attempts }, now());
     log.error('dead letter', { function: name, key: keyText(key), error: reason });
   };
 
@@ -83,7 +86,7 @@ export function createEventBridge({
       if (!functions.includes(change.function)) {
         throw new TerminalError(`There is no function ${change.function}; send changes of ${functions.join(', ')}.`);
       }
-      if ('knativeerrordest' in attributes) await takeDeadLetter(change, attributes);
+      if ('knativeerrordest' in attributes) takeDeadLetter(change, attributes);
       else if (attributes.type === typeOf(DELAY)) keep(change);
       else {
         throw new TerminalError(
@@ -93,32 +96,6 @@ export function createEventBridge({
       return { status: 204 };
     },
   };
-}
-
-/** What follows when the broker has given an event up. */
-type AfterDeadLetter =
-  | { type: 'retry'; seconds: number; attempt: number }
-  /** Nothing: the next resync looks at the key again. */
-  | { type: 'drop' }
-  | { type: 'deadLetter'; reason: string; attempts: number };
-
-/**
- * Decides what follows when the broker has given an event up. A function that answered 400 or 422 has refused the
- * change. Otherwise only the broker's short retries are used up, and long ones follow, as in the queue of one process.
- * @param isUp whether the cluster of the key answers: while it does not, its changes are never given up
- */
-function afterDeadLetter({ cause }: ChangeRequest, attributes: Attributes, isUp: boolean): AfterDeadLetter {
-  const before = 'attempt' in cause ? (cause.attempt ?? 0) : 0;
-  const attempts = Math.max(before, SHORT_ATTEMPTS) + 1;
-  const reason = reasonOf(attributes);
-  if (isPermanent(attributes.knativeerrorcode)) return { type: 'deadLetter', reason, attempts };
-  if (cause.type === 'resync') return { type: 'drop' };
-  const attempt = isUp ? attempts : Math.min(attempts, LAST_ATTEMPT - 1);
-  // The grid of the key spreads long waits.
-  const retry = decideRetry(new RetryableError(reason), attempt, 1);
-  return retry.type === 'deadLetter'
-    ? { type: 'deadLetter', reason, attempts }
-    : { type: 'retry', seconds: retry.seconds, attempt };
 }
 
 /** Codes below 500 that a broker sends again. */

@@ -1,5 +1,5 @@
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
-import { deduplicationId, encodeChange, groupId } from '../change.ts';
+import { changeId, encodeChange, keyId } from '../change.ts';
 
 /** The attributes of a CloudEvent, without `datacontenttype`; all values are texts. */
 export type Attributes = Readonly<Record<string, string>>;
@@ -27,12 +27,12 @@ export function typeOf(name: string): string {
  * are recognised, and `partitionkey` is equal for all changes of a key, so that a broker with partitions keeps their order.
  */
 export function eventOf(change: ChangeRequest, now: Date): CloudEvent {
-  return event(change, { type: typeOf(change.function), id: deduplicationId(change) }, now);
+  return event(change, { type: typeOf(change.function), id: changeId(change) }, now);
 }
 
 /** Returns the event that carries a change to the bridge, which sends it when it is due. */
 export function delayedEventOf(change: ChangeRequest, now: Date): CloudEvent {
-  return event(change, { type: typeOf(DELAY), id: `${DELAY}-${deduplicationId(change)}` }, now);
+  return event(change, { type: typeOf(DELAY), id: `${DELAY}-${changeId(change)}` }, now);
 }
 
 function event(change: ChangeRequest, own: { type: string; id: string }, now: Date): CloudEvent {
@@ -43,7 +43,7 @@ function event(change: ChangeRequest, own: { type: string; id: string }, now: Da
     source: `/shoot-flux/clusters/${encodeURIComponent(cluster)}`,
     subject: `${namespace}/${name}`,
     time: now.toISOString(),
-    partitionkey: groupId(change),
+    partitionkey: keyId(change),
   };
   return { attributes, data: encodeChange(change) };
 }

@@ -3,12 +3,10 @@ import { ClusterDownError } from '../../shared/kube/errors.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { parseChange } from '../change.ts';
+import { afterFailure, isServed, NotServedError, retryAfterOf } from '../retry.ts';
 import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
-import { isServed, NotServedError } from '../run/not-served.ts';
-import type { Ending } from '../run/report.ts';
-import { type Requeuer, requeue } from '../run/requeue.ts';
-import { DOWN_ATTEMPTS, decideRetry, retryAfterOf, SHORT_ATTEMPTS } from '../run/retry.ts';
 import { type ProcessDependencies, type QueueFunction, type Run, type RunResult, runnerOf } from '../run/runner.ts';
+import { laterChange } from '../waits.ts';
 import type { Answer, Receive } from './answer.ts';
 import { LONGEST_TYPE, typeOf } from './event.ts';
 import { createKeyedRuns, type KeyedEnding } from './keyed-runs.ts';
@@ -35,8 +33,7 @@ export function serveFunctions({
     functions.map(({ queueFunction, dependencies }) => {
       const { name } = queueFunction.definition;
       const runner = runnerOf(queueFunction, { ...dependencies, send: (changes) => sender.send(changes) });
-      const later = { ...dependencies, name, queue: 'fifo' as const, sender: delayedBy(sender) };
-      const endingOf = (result: RunResult, run: Run) => endingOfRun(result, run, later);
+      const endingOf = (result: RunResult, run: Run) => endingOfRun(result, run, sender);
       const runs = createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf });
       return [name, { runs, seeds: dependencies.settings.seeds }] as const;
     }),
@@ -55,54 +52,36 @@ export function serveFunctions({
   };
 }
 
-function delayedBy(sender: Sink['sender']): Requeuer['sender'] {
-  // The change says when it is due; no broker has a delay of its own.
-  return { sendDelayed: (change) => sender.sendDelayed(change) };
-}
-
 /** Passes on what a run asks for. The broker retries what has failed for now. */
-async function endingOfRun(result: RunResult, run: Run, later: Requeuer): Promise<KeyedEnding> {
+async function endingOfRun(result: RunResult, run: Run, later: Sink['sender']): Promise<KeyedEnding> {
   if (result.type === 'done') return { result: 'done' };
-  if (result.type === 'failed') {
-    const ending = endingOfFailure(result.error, run);
-    return ending.result === 'retry' && isOfAnotherCluster(result.error, run) ? sentLater(ending, run, later) : ending;
-  }
+  if (result.type === 'failed') return endingOfFailure(result.error, run, later);
   try {
     // Sent first, acknowledged after: killed in between, the change arrives twice, which is harmless.
-    await requeue(later, run.changes[0], result.afterSeconds);
+    await later.sendDelayed(laterChange(run.changes[0], result.afterSeconds, new Date()).change);
     return { result: 'requeue', seconds: result.afterSeconds };
   } catch (error) {
     return { result: 'retry', error };
   }
 }
 
-function endingOfFailure(error: unknown, { changes }: Run): Ending {
-  if (error instanceof TerminalError) return { result: 'dead_letter', error };
-  const isResync = changes.every(({ cause }) => cause.type === 'resync');
-  if (isResync && error instanceof ClusterDownError) return { result: 'dropped', error };
+/**
+ * The bridge knows whether the cluster of a key is down, and not which other cluster its run has needed: then the retry is
+ * sent to it, because what the broker has given up counts an attempt.
+ */
+async function endingOfFailure(error: unknown, { changes, attempt }: Run, later: Sink['sender']): Promise<KeyedEnding> {
+  const next = afterFailure(error, { attempt, isResync: changes.every(({ cause }) => cause.type === 'resync') });
+  if (next.type === 'deadLetter') return { result: 'dead_letter', error };
+  if (next.type === 'drop') return { result: 'dropped', error };
   const seconds = retryAfterOf(error);
-  return seconds > 0 ? { result: 'retry', seconds, error } : { result: 'retry', error };
-}
-
-/** The bridge knows whether the cluster of a key is down, and not which other cluster its run has needed. */
-function isOfAnotherCluster(error: unknown, { changes: [{ key }] }: Run): boolean {
-  return error instanceof ClusterDownError && error.cluster !== key.cluster;
-}
-
-/** Sends the retry of a run that is not to blame to the bridge: what the broker has given up counts an attempt. */
-async function sentLater(
-  ending: Ending & { result: 'retry' },
-  { changes, attempt }: Run,
-  later: Requeuer,
-): Promise<KeyedEnding> {
-  const counted = Math.min(attempt, DOWN_ATTEMPTS);
-  const retry = decideRetry(ending.error, counted, counted > SHORT_ATTEMPTS ? 1 : Math.random());
+  const ending: KeyedEnding = seconds > 0 ? { result: 'retry', seconds, error } : { result: 'retry', error };
+  if (!(error instanceof ClusterDownError) || error.cluster === changes[0].key.cluster) return ending;
   // The rest of a pass is part of what any other change of its key asks for.
   const change = changes.find(({ cause }) => cause.type !== 'continue') ?? changes[0];
-  if (retry.type === 'deadLetter') return ending;
+  const options = { attempt: next.attempt, atLeastSeconds: seconds };
   try {
-    await requeue(later, change, retry.seconds, counted, retryAfterOf(ending.error));
-    return { ...ending, seconds: retry.seconds, isSent: true };
+    await later.sendDelayed(laterChange(change, next.seconds, new Date(), options).change);
+    return { result: 'retry', seconds: next.seconds, error, isSent: true };
   } catch {
     return ending;
   }

@@ -1,6 +1,7 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { originOf } from '../origin.ts';
 import { moreUrgent, type Priority, priorityOf } from '../priority.ts';
+import { ATTEMPTS_WHILE_PARKED } from '../retry.ts';
 
 /** The next run of a key: why, how urgent, and since when. */
 export interface Pending {
@@ -25,9 +26,6 @@ const RESYNC_PATIENCE_MS = 900_000;
 
 /** Nothing urgent is looked at so late: a later look is part of the background. */
 const URGENT_MS = 60_000;
-
-/** While a cluster is down, no more attempts than these are counted: with them, waits have grown to the longest. */
-const DOWN_ATTEMPTS = 25;
 
 /** Returns what one more cause asks for. */
 export function pendingOf(cause: Cause, since: number): Pending {
@@ -71,7 +69,7 @@ export function isRetry(cause: Cause): boolean {
 
 /** Returns the retry of a run, which answers the same causes. A cluster that is down does not use up the attempts. */
 export function retryOf(ran: Pending, at: number, isDown: boolean): Pending {
-  const attempts = isDown && ran.attempts >= DOWN_ATTEMPTS ? ran.attempts : ran.attempts + 1;
+  const attempts = isDown && ran.attempts >= ATTEMPTS_WHILE_PARKED ? ran.attempts : ran.attempts + 1;
   return { ...ran, merged: 0, since: at, attempts };
 }
 

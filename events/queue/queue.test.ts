@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { definition as delay } from '../../functions/delay/function.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { ClusterDownError } from '../../shared/kube/errors.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
@@ -54,7 +53,7 @@ describe('the queue of one process', () => {
   it('delivers changes that one function sends to another', async () => {
     const received = Promise.withResolvers<ReconcileKey>();
     const queue = openQueue({
-      definitions: [definitionOf('sender'), definitionOf('receiver'), delay],
+      definitions: [definitionOf('sender'), definitionOf('receiver')],
       metrics: noMetrics,
     });
     const sender = functionOf(async (key, { send }) => {

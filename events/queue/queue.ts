@@ -59,7 +59,7 @@ export interface Forwarding extends Running {
 
 /** The functions whose queues are opened, and their limits. */
 export interface QueueOptions {
-  definitions: Pick<FunctionDefinition, 'name' | 'queue' | 'sends'>[];
+  definitions: Pick<FunctionDefinition, 'name' | 'sends'>[];
   metrics: Metrics;
   /** Changes of a cluster that is down are parked until it answers. */
   health?: Pick<ClusterHealth, 'isUp' | 'onChange'> | undefined;
@@ -77,13 +77,14 @@ interface Lane {
   worker: Worker | undefined;
 }
 
-/** Opens the queues of functions in this process. Functions that only move changes between queues are not needed. */
+/** Opens the queues of functions in this process. */
 export function openQueue({ definitions, metrics, health, concurrency = DEFAULT_CONCURRENCY }: QueueOptions): Queue {
   const isUp = (cluster: string) => health?.isUp(cluster) !== false;
   const lanes = new Map<string, Lane>(
-    definitions
-      .filter(({ queue }) => queue !== 'standard')
-      .map(({ name, sends }) => [name, { sends, schedule: createSchedule({ concurrency, isUp }), worker: undefined }]),
+    definitions.map(({ name, sends }) => [
+      name,
+      { sends, schedule: createSchedule({ concurrency, isUp }), worker: undefined },
+    ]),
   );
   const deadLetters = createDeadLetters((name) => metrics.count('dead_letters_dropped_total', { function: name }));
   const stopListening = health?.onChange((cluster, isNowUp) => {

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
+import type { Next } from '../retry.ts';
 import { causeOf } from '../testing.ts';
-import type { Next } from './next.ts';
 import { createSchedule, type Schedule, type Start } from './schedule.ts';
 
 const clusters = ['garden', 'a', 'b'];

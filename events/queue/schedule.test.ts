@@ -3,8 +3,8 @@ import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { ClusterDownError, KubeError } from '../../shared/kube/errors.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
+import { type Next, nextOf } from '../retry.ts';
 import { causeOf, keyOf } from '../testing.ts';
-import { type Next, nextOf } from './next.ts';
 import { createSchedule, type Schedule, type Start } from './schedule.ts';
 
 const live = (resourceVersion = '1') => causeOf({ resourceVersion });

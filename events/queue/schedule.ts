@@ -1,9 +1,9 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Priority } from '../priority.ts';
-import { LAST_ATTEMPT } from '../run/retry.ts';
+import { LAST_ATTEMPT, type Next } from '../retry.ts';
+import { endOfWait } from '../waits.ts';
 import { Heap, type Timed } from './heap.ts';
-import { dueTime, type Next } from './next.ts';
 import {
   afresh,
   isFresh,
@@ -209,7 +209,7 @@ export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptio
       entry.pending = undefined;
       remember(givenUp, entry.text, next);
       if (next.type === 'look' || next.type === 'retry') {
-        const at = dueTime(next, key, now);
+        const at = endOfWait(now, next.seconds, key, next.type === 'retry' ? next.atLeastSeconds : 0);
         const down = next.type === 'retry' ? (next.down ?? (isUp(key.cluster) ? undefined : key.cluster)) : undefined;
         const later = next.type === 'retry' ? retryOf(ran, at, down !== undefined) : lookOf(ran, at, now);
         const pending = { ...later, priority: laterPriority(ran.priority, next.seconds) };

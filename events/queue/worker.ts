@@ -1,8 +1,8 @@
 import { describeError } from '../../shared/runtime/describe-error.ts';
+import { type Next, nextOf } from '../retry.ts';
 import { type Ending, report } from '../run/report.ts';
 import { type Runner, runOnce } from '../run/runner.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import { type Next, nextOf } from './next.ts';
 import type { Schedule, Start } from './schedule.ts';
 import { timedRun } from './timed-run.ts';
 

@@ -1,7 +1,7 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { resuming } from '../../shared/runtime/activity.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
-import type { ChangeHandler, Context, Handler, Settings } from '../../shared/runtime/context.ts';
+import type { Context, Handler, Settings } from '../../shared/runtime/context.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { keyText } from '../../shared/runtime/key.ts';
 import { type Log, withLoggedDeletions } from '../../shared/runtime/log.ts';
@@ -10,9 +10,10 @@ import type { Outcome } from '../../shared/runtime/outcome.ts';
 import { withinTime } from './deadline.ts';
 
 /** A function folder: `definition` of its function.ts, `handler` of its handler.ts. */
-export type QueueFunction =
-  | { definition: FunctionDefinition & { queue?: 'fifo' }; handler: Handler }
-  | { definition: FunctionDefinition & { queue: 'standard' }; handler: ChangeHandler };
+export interface QueueFunction {
+  definition: FunctionDefinition;
+  handler: Handler;
+}
 
 /** What a function needs from the process that runs it; the queue adds `send`. */
 export interface ProcessDependencies {
@@ -48,20 +49,10 @@ export type RunResult = Outcome | { type: 'failed'; error: unknown };
 
 /** Returns the runner of a function. */
 export function runnerOf(
-  queueFunction: QueueFunction,
+  { definition, handler }: QueueFunction,
   dependencies: ProcessDependencies & Pick<Runner, 'send'>,
 ): Runner {
-  const { name } = queueFunction.definition;
-  if (takesChanges(queueFunction)) return { ...dependencies, name, invoke: queueFunction.handler };
-  const { handler } = queueFunction;
-  return { ...dependencies, name, invoke: ({ key }, context) => handler(key, context) };
-}
-
-/** Returns whether a function gets changes of any function rather than keys of its own. */
-export function takesChanges(
-  candidate: QueueFunction,
-): candidate is Extract<QueueFunction, { handler: ChangeHandler }> {
-  return candidate.definition.queue === 'standard';
+  return { ...dependencies, name: definition.name, invoke: ({ key }, context) => handler(key, context) };
 }
 
 /** Calls `handler` of `functions/<name>/handler.ts` once. Never throws; the caller requeues or retries. */

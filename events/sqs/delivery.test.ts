@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { definition as delay } from '../../functions/delay/function.ts';
-import { handler as delayHandler } from '../../functions/delay/handler.ts';
 import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
@@ -20,12 +18,11 @@ import {
 const names = ['keys', 'managed-resources', 'sender', 'receiver'];
 let queues: Queues;
 beforeAll(async () => {
-  queues = await openQueues([...names.map((name) => definitionOf(name)), delay]);
+  queues = await openQueues(names.map((name) => definitionOf(name)));
 });
 afterAll(() => queues.stop());
 
 const soon = { timeout: 60_000, interval: 20 };
-const delayFunction = { definition: delay, handler: delayHandler };
 
 describe('Lambdas behind queues', () => {
   it('get two edits of a ConfigMap, a requeue and a redrive within minutes', async () => {
@@ -37,7 +34,7 @@ describe('Lambdas behind queues', () => {
       arrived.push(...causes);
       return arrived.length === 2 ? requeueAfter(1) : done;
     }, 'keys');
-    const running = await startLambdas(queues, [keys, delayFunction], () => processDependencies());
+    const running = await startLambdas(queues, [keys], () => processDependencies());
     await queues.sender.send([edit('100')]);
     await vi.waitFor(() => expect(arrived).toHaveLength(1), soon);
     // The same change again, as another watcher would send it: the queue drops it.
@@ -103,7 +100,7 @@ describe('Lambdas behind queues', () => {
     const due = Date.now() + 3_600_000;
     const cause: Cause = { type: 'notBefore', notBefore: new Date(due).toISOString() };
     const { log, lines } = keptLog();
-    const running = await startLambdas(queues, [delayFunction], () => processDependencies({ log }));
+    const running = await startLambdas(queues, [], () => processDependencies({ log }));
     await queues.sender.sendDelayed(changeOf({ function: 'receiver', key: keyOf(7), cause }), 0);
     await vi.waitFor(
       () => expect(lines).toContainEqual(expect.objectContaining({ outcome: 'requeue', for: 'receiver' })),

@@ -1,15 +1,15 @@
-import { TerminalError } from '../../shared/errors.ts';
-import { ClusterDownError } from '../../shared/kube/errors.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
-import { NOT_SERVED_SECONDS, NotServedError } from '../run/not-served.ts';
+import { afterFailure, retryAfterOf } from '../retry.ts';
 import type { Ending } from '../run/report.ts';
-import { requeue } from '../run/requeue.ts';
-import { DOWN_ATTEMPTS, decideRetry, type Retry, retryAfterOf, SHORT_ATTEMPTS } from '../run/retry.ts';
+import { laterChange } from '../waits.ts';
 import type { Group, Unreadable } from './groups.ts';
 import type { SqsRunner } from './runner.ts';
 
 /** How a run ended. `isRedelivered`: its kept message stays in the queue. */
 export type SqsEnding = Ending & { isRedelivered?: boolean };
+
+/** A longer wait goes through the delay queue: a hidden message blocks its group, and with it the edit that helps. */
+const MOST_HIDDEN_SECONDS = 10;
 
 /** How long a message is hidden, and blocks its group, when another queue does not take it. */
 const UNSENT_HIDDEN_SECONDS = 60;
@@ -20,7 +20,7 @@ const UNSENT_HIDDEN_SECONDS = 60;
  */
 export async function handleFailure(runner: SqsRunner, group: Group, error: unknown): Promise<SqsEnding> {
   const { record, change, attempt } = group.kept;
-  const next = afterFailure(error, group, runner.lastAttempt);
+  const next = afterFailure(error, { attempt, isResync: group.isResync }, runner.lastAttempt);
   if (next.type === 'drop') return { result: 'dropped', error };
   const seconds = next.type === 'deadLetter' ? UNSENT_HIDDEN_SECONDS : next.seconds;
   try {
@@ -28,8 +28,10 @@ export async function handleFailure(runner: SqsRunner, group: Group, error: unkn
       await sendToDeadLetter(runner, record, `${describeError(error)} (attempt ${attempt})`);
       return { result: 'dead_letter', error };
     }
-    if (next.type === 'long' && runner.queue === 'fifo') {
-      await requeue(runner, change, seconds, next.attempt, retryAfterOf(error));
+    if (runner.hasGroups && (next.type === 'long' || seconds > MOST_HIDDEN_SECONDS)) {
+      const options = { attempt: next.attempt, atLeastSeconds: retryAfterOf(error) };
+      const later = laterChange(change, seconds, runner.now(), options);
+      await runner.sender.sendDelayed(later.change, later.seconds);
       return { result: 'retry', seconds, error };
     }
   } catch (failure) {
@@ -72,41 +74,4 @@ async function hide(runner: SqsRunner, { kept: { record } }: Group, seconds: num
   } catch (failure) {
     runner.log.warn('visibility change failed', { function: runner.name, error: describeError(failure) });
   }
-}
-
-/** What follows a failed run. */
-type AfterFailure =
-  | Exclude<Retry, { type: 'long' }>
-  /** A wait in the delay queue. */
-  | { type: 'long'; seconds: number; attempt: number }
-  /** Nothing: the next resync looks at the key again. */
-  | { type: 'drop' };
-
-/** A longer wait goes through the delay queue: a hidden message blocks its group, and with it the edit that helps. */
-const MOST_HIDDEN_SECONDS = 10;
-
-/** A resync is tried twice, because a conflict is ordinary. With more, each resync would begin one more chain. */
-const RESYNC_ATTEMPTS = 2;
-
-/**
- * Decides how a failed run is retried.
- * @param random between 0 and 1: spreads keys that failed together
- */
-export function afterFailure(
-  error: unknown,
-  { kept: { attempt }, isResync }: Pick<Group, 'kept' | 'isResync'>,
-  lastAttempt: number,
-  random = Math.random(),
-): AfterFailure {
-  if (error instanceof NotServedError && attempt < lastAttempt) {
-    return { type: 'long', seconds: NOT_SERVED_SECONDS, attempt };
-  }
-  const isDown = error instanceof ClusterDownError;
-  if (isResync && !(error instanceof TerminalError) && (isDown || attempt >= RESYNC_ATTEMPTS)) return { type: 'drop' };
-  // Such a run costs nothing, and the change is not to blame: it is never given up.
-  const counted = isDown ? Math.min(attempt, DOWN_ATTEMPTS) : attempt;
-  // The grid of the key spreads long waits, and needs equal ones.
-  const retry = decideRetry(error, counted, counted > SHORT_ATTEMPTS ? 1 : random, lastAttempt);
-  if (retry.type === 'deadLetter' || (retry.type === 'short' && retry.seconds <= MOST_HIDDEN_SECONDS)) return retry;
-  return { type: 'long', seconds: retry.seconds, attempt: counted };
 }

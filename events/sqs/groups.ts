@@ -1,6 +1,6 @@
 import type { SQSRecord } from 'aws-lambda';
 import { errorMessage, TerminalError } from '../../shared/errors.ts';
-import { type Change, groupId, parseChange } from '../change.ts';
+import { type Change, keyId, parseChange } from '../change.ts';
 
 /** A received change, and how often it has been tried, including this run. */
 export interface Received {
@@ -36,7 +36,7 @@ export function groupRecords(records: SQSRecord[], only?: string): { groups: Gro
     try {
       const change = changeFor(record, only);
       const attempt = attemptsBefore(change, only) + Number(record.attributes.ApproximateReceiveCount);
-      const id = only === undefined ? record.messageId : groupId(change);
+      const id = only === undefined ? record.messageId : keyId(change);
       const all = groups.get(id);
       if (all === undefined) groups.set(id, [{ record, change, attempt }]);
       else all.push({ record, change, attempt });

@@ -24,9 +24,7 @@ import { createSqsLambda } from './lambda.ts';
 
 let queues: Queues;
 beforeAll(async () => {
-  const definitions = ['managed-resources', 'terminal', 'exhausted', 'unreadable', 'delay'].map((name) =>
-    definitionOf(name, name === 'delay' ? { queue: 'standard' } : {}),
-  );
+  const definitions = ['managed-resources', 'terminal', 'exhausted', 'unreadable'].map((name) => definitionOf(name));
   queues = await openQueues(definitions);
 });
 afterAll(() => queues.stop());
@@ -201,6 +199,15 @@ describe('the Lambda of a function', () => {
     expect(lines).toContainEqual(
       expect.objectContaining({ message: 'visibility change failed', error: 'SQS is away' }),
     );
+  });
+
+  it('frees the group during back-offs of more than ten seconds', async () => {
+    const { run, hidden } = setup(() => Promise.reject(new RetryableError('no answer')));
+    const record = recordOf(changeOf({ key: keyOf(191) }), { receiveCount: 4 });
+    expect(await run(record)).toEqual([record.messageId]);
+    expect(hidden.get(record.receiptHandle)).toBeLessThanOrEqual(8);
+    expect(await run(recordOf(changeOf({ key: keyOf(191) }), { receiveCount: 5 }))).toEqual([]);
+    expect(await delayedCauses(keyOf(191).namespace)).toMatchObject([{ type: 'notBefore', attempt: 5 }]);
   });
 
   it('frees the group during long back-offs, and keeps counting attempts', async () => {

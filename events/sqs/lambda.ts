@@ -1,13 +1,13 @@
 import middy from '@middy/core';
 import type { Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { isServed, NotServedError } from '../retry.ts';
 import { ABORT_EARLY_MS } from '../run/deadline.ts';
-import { isServed, NotServedError } from '../run/not-served.ts';
 import { report } from '../run/report.ts';
-import { requeue } from '../run/requeue.ts';
 import { type QueueFunction, type Run, runOnce } from '../run/runner.ts';
+import { laterChange } from '../waits.ts';
 import { handleFailure, rejectUnreadable, type SqsEnding } from './failure.ts';
 import { type Group, groupRecords, type Received } from './groups.ts';
-import { type SqsDependencies, type SqsRunner, sqsRunnerOf } from './runner.ts';
+import { delayRunnerOf, type SqsDependencies, type SqsRunner, sqsRunnerOf } from './runner.ts';
 
 /** What Lambda's event source mapping calls with a batch of messages. */
 export type SqsLambda = (event: SQSEvent, context: LambdaContext) => Promise<SQSBatchResponse>;
@@ -17,7 +17,15 @@ export type SqsLambda = (event: SQSEvent, context: LambdaContext) => Promise<SQS
  * response names the messages that SQS shall redeliver; a failing change or function never makes the Lambda throw.
  */
 export function createSqsLambda(queueFunction: QueueFunction, dependencies: SqsDependencies): SqsLambda {
-  const runner = sqsRunnerOf(queueFunction, dependencies);
+  return lambdaOf(sqsRunnerOf(queueFunction, dependencies));
+}
+
+/** Creates the Lambda of the delay queue, which sends changes back to the queues of their functions when they are due. */
+export function createDelayLambda(dependencies: SqsDependencies): SqsLambda {
+  return lambdaOf(delayRunnerOf(dependencies));
+}
+
+function lambdaOf(runner: SqsRunner): SqsLambda {
   const batches = new WeakMap<SQSEvent, Promise<SQSBatchResponse>>();
   const lambda = middy<SQSEvent, SQSBatchResponse>(
     (event: SQSEvent, _context: LambdaContext, { signal }: { signal: AbortSignal }) => {
@@ -33,7 +41,7 @@ export function createSqsLambda(queueFunction: QueueFunction, dependencies: SqsD
 }
 
 async function runBatch(runner: SqsRunner, { Records }: SQSEvent, signal: AbortSignal): Promise<SQSBatchResponse> {
-  const { groups, unreadable } = groupRecords(Records, runner.queue === 'fifo' ? runner.name : undefined);
+  const { groups, unreadable } = groupRecords(Records, runner.hasGroups ? runner.name : undefined);
   const redelivered = await Promise.all([
     ...groups.map((group) => runGroup(runner, group, signal)),
     ...unreadable.map((message) => rejectUnreadable(runner, message)),
@@ -63,7 +71,10 @@ async function runHandler(runner: SqsRunner, group: Group, signal: AbortSignal):
   if (outcome.type === 'failed') return handleFailure(runner, group, outcome.error);
   try {
     // Sent first, acknowledged after: killed in between, the change arrives twice, which is harmless.
-    await requeue(runner, group.kept.change, outcome.afterSeconds);
+    const { change } = group.kept;
+    const wait = { change, seconds: outcome.afterSeconds };
+    const later = runner.hasGroups ? laterChange(change, outcome.afterSeconds, runner.now()) : wait;
+    await runner.sender.sendDelayed(later.change, later.seconds);
     return { result: 'requeue', seconds: outcome.afterSeconds };
   } catch (error) {
     return handleFailure(runner, group, error);

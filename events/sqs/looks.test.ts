@@ -1,13 +1,13 @@
 // How often a key is looked at on SQS: the code of the Lambdas, with queues and a clock of this file.
 import { describe, expect, it } from 'vitest';
-import { handler as delay } from '../../functions/delay/handler.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { deduplicationId } from '../change.ts';
+import { changeId } from '../change.ts';
 import { changeOf, eventOf, functionOf, keyOf, lambdaContext, processDependencies, recordOf } from '../testing.ts';
 import { createSqsLambda } from './lambda.ts';
+import { delayRunnerOf } from './runner.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -31,7 +31,7 @@ class Queues {
   #handles = 0;
 
   send(change: ChangeRequest, at: number): void {
-    const id = deduplicationId(change);
+    const id = changeId(change);
     if (at - (this.#sent.get(id) ?? Number.NEGATIVE_INFINITY) < DEDUPLICATION_MS) return;
     this.#sent.set(id, at);
     this.group.push({ change, visibleAt: at, receives: 0, handle: `h${this.#handles++}` });
@@ -71,10 +71,15 @@ async function looksPerHour(handler: Handler, hours: number, liveChanges: number
       },
     },
   );
-  const delayContext = {
-    now: () => new Date(now),
-    send: async ([change]: ChangeRequest[]) => change && queues.send(change, now),
-  };
+  const delay = delayRunnerOf({
+    ...processDependencies({ now: () => new Date(now) }),
+    sender: {
+      send: async (changes) => changes.forEach((change) => void queues.send(change, now)),
+      sendDelayed: async () => {},
+      sendToDeadLetter: async () => {},
+    },
+    visibility: async () => {},
+  });
 
   const arrivals = [
     { at: START + 7 * SECOND, change: changeOf({ key }) },
@@ -92,7 +97,7 @@ async function looksPerHour(handler: Handler, hours: number, liveChanges: number
     const due = queues.delayed.filter(({ at }) => at <= now);
     for (const entry of due) {
       queues.delayed.splice(queues.delayed.indexOf(entry), 1);
-      const outcome = await delay(entry.change, delayContext as never);
+      const outcome = await delay.invoke(entry.change, {} as never);
       if (outcome.type === 'requeue') {
         queues.delayed.push({
           change: entry.change,

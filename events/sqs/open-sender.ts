@@ -25,7 +25,7 @@ export interface SqsSender extends OpenSender {
 }
 
 export interface SqsSenderOptions {
-  definitions: Pick<FunctionDefinition, 'name' | 'queue'>[];
+  definitions: Pick<FunctionDefinition, 'name'>[];
   /** Another SQS than AWS's in the region. */
   endpoint?: string | undefined;
   /** Start of every queue's name. */
@@ -46,7 +46,7 @@ export async function openSqsSender(options: SqsSenderOptions): Promise<SqsSende
   const connect = lazySqs({ endpoint });
   const sqs = await connect();
   try {
-    const queues = await withinMs(openMs, findQueues(sqs, definitions, prefix));
+    const queues = await withinMs(openMs, findQueues(sqs, [...definitions.map(({ name }) => name), DELAY], prefix));
     const problem = unservedProblem(await withinMs(openMs, recordedSeeds(sqs, queues.queue(DELAY))), prefix, seeds);
     if (problem !== undefined) throw new ShootFluxError(problem);
     const { send } = createSender({ sqs: connect, queues });
@@ -76,11 +76,7 @@ async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
  * Returns the queues of functions, which the deployment of the functions has created.
  * @throws ShootFluxError when one of them does not exist
  */
-async function findQueues(
-  { client, commands }: Sqs,
-  functions: Pick<FunctionDefinition, 'name' | 'queue'>[],
-  prefix: string,
-): Promise<QueueUrls> {
+async function findQueues({ client, commands }: Sqs, functions: string[], prefix: string): Promise<QueueUrls> {
   const find = async (QueueName: string): Promise<string> => {
     const { QueueUrl } = await client.send(new commands.GetQueueUrlCommand({ QueueName })).catch((error: unknown) => {
       if (!(error instanceof commands.QueueDoesNotExist)) throw error;
@@ -91,9 +87,7 @@ async function findQueues(
     if (QueueUrl !== undefined) return QueueUrl;
     throw new TypeError(`SQS returned no URL for queue ${QueueName}.`);
   };
-  const pairs = functions.map(
-    async (definition) => [definition.name, await find(queueNames(definition, prefix).queue)] as const,
-  );
+  const pairs = functions.map(async (name) => [name, await find(queueNames(name, prefix).queue)] as const);
   const urls = new Map(await Promise.all(pairs));
   return {
     queue(name) {

@@ -1,6 +1,9 @@
-import { LAST_ATTEMPT } from '../run/retry.ts';
-import { type ProcessDependencies, type QueueFunction, type Runner, runnerOf, takesChanges } from '../run/runner.ts';
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { LAST_ATTEMPT } from '../retry.ts';
+import { type ProcessDependencies, type QueueFunction, type Runner, runnerOf } from '../run/runner.ts';
 import { MAX_RECEIVE_COUNT } from './limits.ts';
+import { DELAY } from './queues.ts';
 import type { Sender } from './sender.ts';
 import type { ChangeVisibility } from './visibility.ts';
 
@@ -13,7 +16,8 @@ export interface SqsDependencies extends ProcessDependencies {
 
 /** A function with its queue of SQS. */
 export interface SqsRunner extends Runner {
-  queue: 'fifo' | 'standard';
+  /** True for a FIFO queue with a group for each key; its long waits go through the delay queue. */
+  hasGroups: boolean;
   sender: Sender;
   visibility: ChangeVisibility;
   /** The attempt after which a change goes to the dead-letter queue. */
@@ -24,8 +28,28 @@ export interface SqsRunner extends Runner {
 export function sqsRunnerOf(queueFunction: QueueFunction, dependencies: SqsDependencies): SqsRunner {
   const { sender } = dependencies;
   const runner = runnerOf(queueFunction, { ...dependencies, send: (changes) => sender.send(changes) });
-  // Retries of a standard queue stay in the queue, so the queue's own limit comes first.
-  return takesChanges(queueFunction)
-    ? { ...dependencies, ...runner, queue: 'standard', lastAttempt: MAX_RECEIVE_COUNT }
-    : { ...dependencies, ...runner, queue: 'fifo', lastAttempt: LAST_ATTEMPT };
+  return { ...dependencies, ...runner, hasGroups: true, lastAttempt: LAST_ATTEMPT };
+}
+
+/**
+ * Returns what holds changes until they are due, so that a long wait blocks no other change of the same key. SQS delays by
+ * at most 15 minutes: then they are delayed again.
+ */
+export function delayRunnerOf(dependencies: SqsDependencies): SqsRunner {
+  const { sender, now } = dependencies;
+  const send: Runner['send'] = (changes) => sender.send(changes);
+  const invoke: Runner['invoke'] = async (change) => {
+    const seconds = secondsUntilDue(change.cause, now());
+    if (seconds > 0) return requeueAfter(seconds);
+    await send([change]);
+    return done;
+  };
+  // Retries stay in the queue, so the queue's own limit comes first.
+  return { ...dependencies, name: DELAY, send, invoke, hasGroups: false, lastAttempt: MAX_RECEIVE_COUNT };
+}
+
+/** Returns the seconds until a change is due, 0 or less when it is due now. */
+function secondsUntilDue(cause: Cause, now: Date): number {
+  if (!('notBefore' in cause) || cause.notBefore === undefined) return 0;
+  return (Date.parse(cause.notBefore) - now.getTime()) / 1000;
 }

@@ -8,12 +8,12 @@ import { lazySqs } from './connect.ts';
 import { prefixedQueueUrls } from './queues.ts';
 import { createSender, UnsentError } from './sender.ts';
 
-const names = ['many', 'flaky', 'refused', 'delay'] as const;
+const names = ['many', 'flaky', 'refused'] as const;
 let queues: Queues;
 let faulty: FaultyGateway;
 
 beforeAll(async () => {
-  const definitions = names.map((name) => definitionOf(name, name === 'delay' ? { queue: 'standard' } : {}));
+  const definitions = names.map((name) => definitionOf(name));
   queues = await openQueues(definitions);
   faulty = await startFaultyGateway(queues.endpoint);
 });

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
 import { errorMessage, RetryableError } from '../../shared/errors.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
-import { deduplicationId, encodeChange, groupId } from '../change.ts';
+import { changeId, encodeChange, keyId } from '../change.ts';
 import { type BatcherOptions, createBatcher } from './batcher.ts';
 import type { Sqs } from './connect.ts';
 import { MAX_DELAY_SECONDS } from './limits.ts';
@@ -101,8 +101,8 @@ export function createSender({ sqs, queues, batching }: SenderOptions): Sender {
 function fifoEntry(change: ChangeRequest) {
   return {
     MessageBody: encodeChange(change),
-    MessageGroupId: groupId(change),
-    MessageDeduplicationId: deduplicationId(change),
+    MessageGroupId: keyId(change),
+    MessageDeduplicationId: changeId(change),
   };
 }
 

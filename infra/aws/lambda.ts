@@ -1,7 +1,8 @@
 import type { QueueFunction } from '../../events/run/runner.ts';
 import { lazySqs, type Sqs } from '../../events/sqs/connect.ts';
-import { createSqsLambda, type SqsLambda } from '../../events/sqs/lambda.ts';
-import { prefixedQueueUrls } from '../../events/sqs/queues.ts';
+import { createDelayLambda, createSqsLambda, type SqsLambda } from '../../events/sqs/lambda.ts';
+import { DELAY, prefixedQueueUrls } from '../../events/sqs/queues.ts';
+import type { SqsDependencies } from '../../events/sqs/runner.ts';
 import { createSender } from '../../events/sqs/sender.ts';
 import { createVisibility } from '../../events/sqs/visibility.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -14,26 +15,38 @@ import { readEnvironment, readQueueUrlPrefix } from './settings.ts';
  * `SQS_ENDPOINT`, `SECRETS_MANAGER_ENDPOINT` and `STS_ENDPOINT` replace AWS's own endpoints.
  */
 export function lambdaHandler(queueFunction: QueueFunction): SqsLambda {
+  const { name, sends } = queueFunction.definition;
+  return madeOnce(name, sends, (dependencies) => createSqsLambda(queueFunction, dependencies));
+}
+
+/** Returns the `handler` of the delay queue's bundle. */
+export function delayHandler(): SqsLambda {
+  return madeOnce(DELAY, true, createDelayLambda);
+}
+
+type Create = (dependencies: SqsDependencies) => SqsLambda;
+
+function madeOnce(name: string, sends: boolean, create: Create): SqsLambda {
   const sqs = lazySqs({ endpoint: process.env.SQS_ENDPOINT });
   // A function that sends needs the SDK in every run: load it during initialisation, when Lambda grants a full CPU.
-  if (queueFunction.definition.sends) sqs().catch(() => {});
+  if (sends) sqs().catch(() => {});
   let made: Promise<SqsLambda> | undefined;
   return async (event, context) => {
-    made ??= make(queueFunction, sqs, process.env);
+    made ??= make(name, create, sqs, process.env);
     return (await made)(event, context);
   };
 }
 
 async function make(
-  queueFunction: QueueFunction,
+  name: string,
+  create: Create,
   sqs: () => Promise<Sqs>,
   variables: NodeJS.ProcessEnv,
 ): Promise<SqsLambda> {
-  const { name } = queueFunction.definition;
   const environment = await readEnvironment(variables);
   const queues = prefixedQueueUrls(readQueueUrlPrefix(variables));
   const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
-  const lambda = createSqsLambda(queueFunction, {
+  const lambda = create({
     kube: lambdaClusters(name, environment, variables),
     settings: environment.settings,
     sender: createSender({ sqs, queues }),

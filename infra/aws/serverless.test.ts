@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { delayDefinition } from '../../events/sqs/queues.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
 import { bundleFolder, bundleFunction } from '../bundle.ts';
@@ -58,7 +59,7 @@ let folder: string;
 let resources: Record<string, { Type: string; Properties: object }>;
 
 beforeAll(async () => {
-  definitions = await findDefinitions();
+  definitions = [...(await findDefinitions()), delayDefinition];
   webhooks = await findWebhookDefinitions();
   all = [...definitions, ...webhooks];
   for (const definition of all)
@@ -91,7 +92,7 @@ const lambdaOf = ({ name }: AnyDefinition) =>
   lambdas().find(({ FunctionName }) => FunctionName === `shoot-flux-test-${name}`);
 const queues = () => ofType<Queue>('AWS::SQS::Queue');
 const queueOf = (name: string) => queues().find(({ QueueName }) => QueueName === name);
-const isFifo = ({ queue }: FunctionDefinition) => queue !== 'standard';
+const isFifo = ({ name }: FunctionDefinition) => name !== 'delay';
 const idOf = (name: string) =>
   Object.entries(resources).find(
     ([, { Properties }]) => 'QueueName' in Properties && Properties.QueueName === name,

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { FUNCTION_TIMEOUT_SECONDS } from '../../events/run/deadline.ts';
 import { BATCH_SIZE } from '../../events/sqs/limits.ts';
+import { delayDefinition } from '../../events/sqs/queues.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
@@ -25,7 +26,7 @@ export interface ServerlessParts {
 export async function serverlessParts(resolve: Resolve): Promise<ServerlessParts> {
   const parameters = await readParameters(resolve);
   const { seeds, clusterAccess, watcherIssuers } = parameters;
-  const definitions = await findDefinitions();
+  const definitions = [...(await findDefinitions()), delayDefinition].sort((a, b) => (a.name < b.name ? -1 : 1));
   const webhooks = await findWebhookDefinitions();
   const all = [...definitions, ...webhooks];
   const region = await resolve("opt:region, env:AWS_REGION, 'eu-central-1'");

@@ -3,7 +3,6 @@ import type { QueueFunction } from '../../events/run/runner.ts';
 import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { findDefinitions, findNamedFunctions } from '../functions.ts';
-import { servedOf } from '../knative/base.ts';
 import { startServing } from '../knative/serving.ts';
 import { untilSignal } from '../process/signals.ts';
 import { clusterNotes, clustersOf, missing } from './clusters.ts';
@@ -61,9 +60,9 @@ export default command({
 /** @throws UsageError */
 async function functionsOf(names: string[]): Promise<QueueFunction[]> {
   if (names.length === 0) throw new UsageError('name at least one function, such as managed-resources');
-  const known = names.every((name) => name !== 'delay') ? await findNamedFunctions(names) : [];
+  const known = await findNamedFunctions(names);
   if (known.length === new Set(names).size) return known;
-  const all = servedOf(await findDefinitions()).map(({ name }) => name);
+  const all = (await findDefinitions()).map(({ name }) => name);
   const unknown = names.find((name) => !all.includes(name));
   throw new UsageError(`there is no function ${unknown} to serve; there are ${all.join(', ')}`);
 }

@@ -19,11 +19,6 @@ const MOST_INSTANCES = '5';
 /** A run of ten seconds, after another one of its key. */
 const ANSWER_SECONDS = 30;
 
-/** Returns the functions that run behind Triggers; the bridge takes what waits. */
-export function servedOf(definitions: readonly FunctionDefinition[]): FunctionDefinition[] {
-  return definitions.filter(({ queue }) => queue !== 'standard');
-}
-
 /** Returns the broker. After its short retries, events go to the bridge, which knows longer waits. */
 export function broker(): KubeObject {
   return {
@@ -51,7 +46,7 @@ export function broker(): KubeObject {
 
 /** Returns one Trigger for each function, and one for the changes that wait. */
 export function triggers(definitions: readonly FunctionDefinition[]): KubeObject[] {
-  const served = servedOf(definitions).map(({ name }) =>
+  const served = definitions.map(({ name }) =>
     trigger(name, { apiVersion: SERVING, kind: 'Service', name: nameOf(name) }),
   );
   return [...served, trigger(DELAY, watcherService)];
@@ -68,7 +63,7 @@ function trigger(name: string, ref: object): KubeObject {
 
 /** Returns the Knative Service of each function, which scales to zero. */
 export function services(definitions: readonly FunctionDefinition[]): KubeObject[] {
-  return servedOf(definitions).map(({ name }) => ({
+  return definitions.map(({ name }) => ({
     apiVersion: SERVING,
     kind: 'Service',
     metadata: {
@@ -139,7 +134,7 @@ export function watcher(): KubeObject[] {
 export function sinkBindings(definitions: readonly FunctionDefinition[]): KubeObject[] {
   return [
     sinkBinding(WATCHER, { apiVersion: 'apps/v1', kind: 'Deployment', name: WATCHER }),
-    ...servedOf(definitions).map(({ name }) =>
+    ...definitions.map(({ name }) =>
       sinkBinding(nameOf(name), { apiVersion: SERVING, kind: 'Service', name: nameOf(name) }),
     ),
   ];
@@ -159,7 +154,7 @@ export function identities(definitions: readonly FunctionDefinition[]): KubeObje
   const labels = { 'bindings.knative.dev/include': 'true', 'pod-security.kubernetes.io/enforce': 'restricted' };
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels } },
-    ...[WATCHER, ...servedOf(definitions).map(({ name }) => nameOf(name))].map((name) => ({
+    ...[WATCHER, ...definitions.map(({ name }) => nameOf(name))].map((name) => ({
       apiVersion: 'v1',
       kind: 'ServiceAccount',
       metadata: { name },

@@ -4,7 +4,6 @@ import { asRun, onActivity } from '../../shared/runtime/activity.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
-import type { Handler } from '../../shared/runtime/context.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { useCompileCache } from '../compile-cache.ts';
 import { findFunctions, findWebhooks } from '../functions.ts';
@@ -118,10 +117,9 @@ function inOrder(port: MessagePort): (message: FromThread) => void {
 
 /** Returns the function whose context says why the last run of its key was ended. */
 function informed(found: QueueFunction, endedBefore: string | undefined): QueueFunction {
-  if (endedBefore === undefined || found.definition.queue === 'standard') return found;
-  const invoke = found.handler as Handler;
-  const handler: Handler = (key, context) => invoke(key, { ...context, endedBefore });
-  return { definition: found.definition, handler } as QueueFunction;
+  if (endedBefore === undefined) return found;
+  const { definition, handler: invoke } = found;
+  return { definition, handler: (key, context) => invoke(key, { ...context, endedBefore }) };
 }
 
 /** Records when each cluster answers, which the process compares with what its prober finds. */

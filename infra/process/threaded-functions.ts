@@ -205,8 +205,7 @@ export function startThreadedFunctions(options: ThreadOptions): ThreadedFunction
   });
 
   return {
-    // The delay queue exists only in SQS.
-    functions: definitions.filter(({ queue }) => queue !== 'standard').map((definition) => functionOf(definition, run)),
+    functions: definitions.map((definition) => functionOf(definition, run)),
     answererOf: (name) => async (body, signal) => {
       const message = await submit({ type: 'review', id: ++jobs, function: name, body }, signal);
       if (message.type !== 'answered') throw new TypeError(`A review ended with ${message.type}.`);

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Zippable, zipSync } from 'fflate';
-import { bundleFunction } from '../bundle.ts';
-import { findAllDefinitions, isWebhook } from '../functions.ts';
+import { bundleFunction, lambdaDefinitions } from '../bundle.ts';
+import { isWebhook } from '../functions.ts';
 import { chartArchive } from '../gardener/registration/chart-archive.ts';
 import { inlineRegistration, registrationFiles } from '../gardener/registration/files.ts';
 import type { Release } from '../gardener/registration/registration.ts';
@@ -56,7 +56,7 @@ export async function lambdaPackages(distribution?: string): Promise<Files> {
   const files: Files = {};
   const flux = distribution === undefined ? [] : await contents(distribution, 'dist/flux-distribution');
   await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-lambda-'));
-  const definitions = await findAllDefinitions();
+  const definitions = await lambdaDefinitions();
   await Promise.all(definitions.map((definition) => bundleFunction(definition, folder.path)));
   for (const definition of definitions) {
     const { name } = definition;

@@ -61,9 +61,3 @@ export interface Context {
 
 /** A function: stateless and idempotent; may be killed anywhere. */
 export type Handler = (key: ReconcileKey, context: Context) => Promise<Outcome>;
-
-/**
- * The handler of a function whose queue is `standard`: it gets each change itself, for whichever function. With
- * `requeue` it gets the same change again later.
- */
-export type ChangeHandler = (change: ChangeRequest, context: Context) => Promise<Outcome>;

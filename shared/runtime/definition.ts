@@ -70,8 +70,6 @@ export interface FunctionDefinition extends FunctionBasics {
   subscriptions: Subscription[];
   /** True if the hourly resync sends this function's keys. */
   resync: boolean;
-  /** True if the function sends changes to other functions; its bundle then contains the SQS client. */
+  /** True if the function sends changes to other functions. */
   sends: boolean;
-  /** `standard` for the delay queue; everything else is FIFO. Default `fifo`. */
-  queue?: 'fifo' | 'standard';
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deduplicationId } from '../../events/change.ts';
+import { changeId } from '../../events/change.ts';
 import { definition } from '../../functions/fan-out/function.ts';
 import { fanOut, handler } from '../../functions/fan-out/handler.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
@@ -90,7 +90,7 @@ test('forwards the version that it has read, so that repetitions are duplicates 
   garden.api.objects.create(fluxSource());
   const idAfter = async (causes: Cause[]) => {
     await garden.run({ causes });
-    return deduplicationId(garden.sent.at(-1) as ChangeRequest);
+    return changeId(garden.sent.at(-1) as ChangeRequest);
   };
   const first = await idAfter([edit('6')]);
   expect(await idAfter([{ type: 'notBefore', notBefore: '2026-01-02T03:04:05.000Z', attempt: 9 }])).toBe(first);
@@ -184,7 +184,7 @@ test('has each Shoot write its line again when others have deleted flux-status, 
     shoots.map((namespace) => `project-status ${namespace}`),
   );
   // Repeated, the queue drops them; the next deletion is another one.
-  const ids = () => garden.sent.splice(0).map((change) => deduplicationId(change));
+  const ids = () => garden.sent.splice(0).map((change) => changeId(change));
   const first = ids();
   await garden.run({ causes: [{ ...deletion, listed: true }] }, 'flux-status');
   expect(ids()).toEqual(first);

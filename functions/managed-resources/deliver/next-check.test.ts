@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { requeueTime } from '../../../events/run/requeue.ts';
+import { requeueTime } from '../../../events/waits.ts';
 import { nextCheck } from './next-check.ts';
 
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import { DEAD_LETTER_RETENTION_SECONDS, MAX_RECEIVE_COUNT, VISIBILITY_SECONDS } from '../../../events/sqs/limits.ts';
-import { DELAY, queueNames } from '../../../events/sqs/queues.ts';
+import { DELAY, isFifo, queueNames } from '../../../events/sqs/queues.ts';
 import { tagsOf } from '../../../events/sqs/served-seeds.ts';
 import type { FunctionDefinition } from '../../../shared/runtime/definition.ts';
 import { arn, logicalId, type Named, PREFIX, policy, sub } from './cloudformation.ts';
@@ -13,9 +13,9 @@ export const queueUrlPrefix = sub(`https://sqs.\${AWS::Region}.\${AWS::URLSuffix
  */
 export function queues(definition: FunctionDefinition, seeds: string[]): Named[] {
   const id = logicalId(definition.name);
-  const names = queueNames(definition, PREFIX);
+  const names = queueNames(definition.name, PREFIX);
   // High throughput: limits apply to each group instead of the queue.
-  const fifo = isFifo(definition)
+  const fifo = isFifo(definition.name)
     ? { FifoQueue: true, DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' }
     : {};
   return [
@@ -54,15 +54,11 @@ export function queues(definition: FunctionDefinition, seeds: string[]): Named[]
 
 /** The ARNs of the queues to which changes are sent. */
 export function fifoQueues(definitions: FunctionDefinition[]): object[] {
-  return definitions.filter(isFifo).map(({ name }) => arn(`${logicalId(name)}Queue`));
+  return definitions.filter(({ name }) => isFifo(name)).map(({ name }) => arn(`${logicalId(name)}Queue`));
 }
 
 function tags(values: Record<string, string>): { Key: string; Value: string }[] {
   return Object.entries(values).map(([Key, Value]) => ({ Key, Value }));
-}
-
-function isFifo({ queue }: FunctionDefinition): boolean {
-  return queue !== 'standard';
 }
 
 function queue(properties: object): object {

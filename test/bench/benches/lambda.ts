@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SQSBatchResponse } from 'aws-lambda';
-import { DELAY } from '../../../events/sqs/queues.ts';
 import { recordOf } from '../../../events/testing.ts';
 import { definition } from '../../../functions/managed-resources/function.ts';
 import { bundleFunction } from '../../../infra/bundle.ts';
@@ -45,8 +44,7 @@ export const lambdaBench = bench(
     await using clusters = await startClusters({}, progress);
     const { client, kubeconfigFile } = clusters.seed;
     const queue = await startEmulator();
-    const definitions = [definition, { name: DELAY, queue: 'standard' as const }];
-    await (await createQueues(queue.endpoint, definitions, { prefix: QUEUE_PREFIX })).stop();
+    await (await createQueues(queue.endpoint, [definition], { prefix: QUEUE_PREFIX })).stop();
     const secrets = await serveSecrets(await readFile(kubeconfigFile, 'utf8'));
     await client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
     await client.create(resources.configMaps, fluxConfig('Once'), write);

@@ -4,7 +4,6 @@ import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { findDefinitions } from '../../../infra/functions.ts';
-import { servedOf } from '../../../infra/knative/base.ts';
 import { NAMESPACE, nameOf, WATCHER } from '../../../infra/knative/names.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
@@ -76,7 +75,7 @@ describe('the page of Knative', () => {
   it('gives each identity its kubeconfigs, with its own ServiceAccount in garden and seed', async () => {
     await page.follow('Rights', workplace.run);
     await page.follow('Kubeconfigs', workplace.run);
-    const functions = servedOf(await findDefinitions()).map(({ name }) => nameOf(name));
+    const functions = (await findDefinitions()).map(({ name }) => nameOf(name));
     for (const identity of [WATCHER, ...functions]) {
       const { data } = await get(`/api/v1/namespaces/${NAMESPACE}/secrets/${identity}`);
       const kubeconfigs = data as Record<string, string>;
@@ -102,7 +101,7 @@ describe('the page of Knative', () => {
   it('creates what the API server accepts: Services, SinkBindings, Triggers and the EventPolicy', async () => {
     await page.block('Install', 3).run(workplace.run);
     const definitions = await findDefinitions();
-    const functions = servedOf(definitions).map(({ name }) => nameOf(name));
+    const functions = definitions.map(({ name }) => nameOf(name));
     expect(await namesOf(SERVICES)).toEqual(functions.toSorted());
     expect(await namesOf(SINK_BINDINGS)).toEqual([WATCHER, ...functions].toSorted());
     expect(await namesOf(TRIGGERS)).toEqual(definitions.map(({ name }) => nameOf(name)).toSorted());

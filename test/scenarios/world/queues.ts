@@ -1,9 +1,8 @@
-import { nextOf } from '../../../events/queue/next.ts';
 import { createSchedule, type Schedule } from '../../../events/queue/schedule.ts';
-import { requeueTime } from '../../../events/run/requeue.ts';
-import { decideRetry } from '../../../events/run/retry.ts';
+import { decideRetry, nextOf } from '../../../events/retry.ts';
 import type { RunResult } from '../../../events/run/runner.ts';
 import { VISIBILITY_SECONDS } from '../../../events/sqs/limits.ts';
+import { requeueTime } from '../../../events/waits.ts';
 import type { Cause, ChangeRequest } from '../../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../../shared/runtime/key.ts';
 

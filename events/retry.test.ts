@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RetryableError, retryWithin, TerminalError } from '../../shared/errors.ts';
-import { ConflictError, KubeError } from '../../shared/kube/errors.ts';
-import { decideRetry, LAST_ATTEMPT } from './retry.ts';
+import { RetryableError, retryWithin, TerminalError } from '../shared/errors.ts';
+import { ClusterDownError, ConflictError, KubeError, UnreachableError } from '../shared/kube/errors.ts';
+import { createClusterHealth } from '../shared/runtime/cluster-health.ts';
+import { afterFailure, decideRetry, LAST_ATTEMPT } from './retry.ts';
 
 const failure = new RetryableError('the seed does not answer');
 const waitsOf = (error: unknown, attempts: number) =>
@@ -79,5 +80,46 @@ describe('decideRetry', () => {
         },
       ),
     );
+  });
+});
+
+const unanswered = new UnreachableError('no connection', 0, 'ConnectTimeout');
+const down = new ClusterDownError('local', 'the seed local does not answer');
+const decided = (error: unknown, attempt: number, isResync = false) =>
+  afterFailure(error, { attempt, isResync }, LAST_ATTEMPT, 1);
+
+describe('after a failed run of what a transport has brought', () => {
+  it('a change of a cluster that is down is never given up, and is looked at every four minutes', () => {
+    expect(decided(down, LAST_ATTEMPT + 5)).toEqual({ type: 'long', seconds: 240, attempt: 11 });
+    expect(decided(retryWithin(new ClusterDownError('local', 'down'), 15), LAST_ATTEMPT)).toMatchObject({
+      seconds: 15,
+    });
+  });
+
+  it('a change that is alone in a cluster that is down is never given up either: each of its calls is the probe', () => {
+    const clock = { now: 0 };
+    const guard = createClusterHealth({ now: () => clock.now }).guard('local');
+    const call = () => {
+      try {
+        return guard.begin('GET secrets a/b').failed(unanswered) ?? unanswered;
+      } catch (error) {
+        return error;
+      }
+    };
+    let attempt = 1;
+    for (let run = 0; run < 100; run++) {
+      const next = decided(call(), attempt);
+      if (!('seconds' in next)) expect.fail(`given up after ${run} runs`);
+      clock.now += next.seconds * 1000;
+      attempt = 'attempt' in next ? next.attempt + 1 : attempt + 1;
+    }
+    expect(clock.now / 3_600_000).toBeGreaterThan(6);
+  });
+
+  it('a resync is dropped: at once if the cluster is down, else after its second attempt', () => {
+    expect(decided(down, 1, true)).toEqual({ type: 'drop' });
+    expect(decided(failure, 1, true)).toEqual({ type: 'short', seconds: 1, attempt: 1 });
+    expect(decided(failure, 2, true)).toEqual({ type: 'drop' });
+    expect(decided(new TerminalError('never'), 1, true)).toEqual({ type: 'deadLetter' });
   });
 });
