@@ -2,10 +2,17 @@ import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { TerminalError } from '../shared/errors.ts';
 import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
-import { namePattern } from './name.ts';
 
 /** A change on the wire: a request with a version. Some kilobytes at most, and never an object. */
 export type Change = { v: 1 } & ChangeRequest;
+
+/** Kubernetes names have no `/`, on which the text of a key relies, and are ASCII: some transports reject other characters. */
+const namePattern = /^[!-.0-~]{1,253}$/;
+
+/** True for what a change can carry as a name, a uid or a version. */
+export function isName(value: unknown): value is string {
+  return typeof value === 'string' && namePattern.test(value);
+}
 
 const name = z.string().check(z.regex(namePattern));
 const count = z.int().check(z.nonnegative());
@@ -108,7 +115,7 @@ function identity(cause: Cause): unknown[] {
   }
 }
 
-/** No change is longer; parsing a message of SQS's largest size would block the process for a tenth of a second. */
+/** No change is longer; parsing a message of 256 KB would block the process for a tenth of a second. */
 const LONGEST_BODY = 16_384;
 
 function json(body: string): unknown {

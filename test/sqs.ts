@@ -1,4 +1,5 @@
 // SQS and Lambda's event source mapping for tests: fauxqs speaks SQS's protocol in this process.
+
 import {
   CreateQueueCommand,
   DeleteMessageBatchCommand,
@@ -8,14 +9,22 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { ProcessDependencies, QueueFunction } from '../events/run/runner.ts';
+import { createVisibility } from '../events/sqs/batcher.ts';
 import { lazySqs } from '../events/sqs/connect.ts';
 import { createDelayLambda, createSqsLambda, type SqsLambda } from '../events/sqs/lambda.ts';
-import { BATCH_SIZE, VISIBILITY_SECONDS } from '../events/sqs/limits.ts';
-import { DELAY, delayDefinition, isFifo, prefixedQueueUrls, type QueueUrls, queueNames } from '../events/sqs/queues.ts';
+import {
+  BATCH_SIZE,
+  DELAY,
+  delayDefinition,
+  isFifo,
+  prefixedQueueUrls,
+  type QueueUrls,
+  queueNames,
+  VISIBILITY_SECONDS,
+} from '../events/sqs/queues.ts';
 import type { SqsDependencies } from '../events/sqs/runner.ts';
 import { createSender, type Sender } from '../events/sqs/sender.ts';
 import { tagsOf } from '../events/sqs/served-seeds.ts';
-import { createVisibility } from '../events/sqs/visibility.ts';
 import { lambdaContext } from '../events/testing.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 

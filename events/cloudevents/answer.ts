@@ -4,8 +4,7 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { cutText } from '../../shared/runtime/safe-text.ts';
-import { decodeEvent } from './decode.ts';
-import type { CloudEvent } from './event.ts';
+import { type CloudEvent, decodeEvent } from './event.ts';
 
 /** The answer to an event. 204 takes it; 400 and 422 give it up; with 503 the broker sends it again. */
 export interface Answer {

@@ -2,9 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseChange } from '../change.ts';
 import { causeOf, changeOf } from '../testing.ts';
-import { decodeEvent } from './decode.ts';
-import { encodeEvent } from './encode.ts';
-import { delayedEventOf, eventOf } from './event.ts';
+import { decodeEvent, delayedEventOf, encodeEvent, eventOf } from './event.ts';
 
 const now = new Date('2026-05-01T12:00:00.000Z');
 

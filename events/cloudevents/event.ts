@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { TerminalError } from '../../shared/errors.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { changeId, encodeChange, keyId } from '../change.ts';
 
@@ -46,4 +48,95 @@ function event(change: ChangeRequest, own: { type: string; id: string }, now: Da
     partitionkey: keyId(change),
   };
   return { attributes, data: encodeChange(change) };
+}
+
+/** Where the attributes of an event are: in the headers, or beside the data in the body. */
+export type Mode = 'binary' | 'structured';
+
+/** The headers and the body of a request that carries an event. */
+export interface Encoded {
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** Returns the request that carries an event. */
+export function encodeEvent({ attributes, data }: CloudEvent, mode: Mode = 'binary'): Encoded {
+  if (mode === 'structured') {
+    const envelope = { ...attributes, datacontenttype: 'application/json', data: JSON.parse(data) };
+    return {
+      headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' },
+      body: JSON.stringify(envelope),
+    };
+  }
+  const headers = Object.entries(attributes).map(([name, value]) => [`ce-${name}`, escaped(value)]);
+  return { headers: { ...Object.fromEntries(headers), 'content-type': 'application/json' }, body: data };
+}
+
+/** Headers carry printable ASCII; the HTTP binding of CloudEvents escapes the rest, and its own escape characters. */
+function escaped(value: string): string {
+  return value.replace(/[^!#$&-~]/gu, (character) => encodeURIComponent(character));
+}
+
+const STRUCTURED = 'application/cloudevents+json';
+const NAME = /^[a-z0-9]{1,40}$/;
+
+/**
+ * Returns the event of a request, in binary or structured mode.
+ * @throws TerminalError that names what is wrong, never its content: the sender is unknown
+ */
+export function decodeEvent(headers: IncomingHttpHeaders, body: string): CloudEvent {
+  const type = (headers['content-type'] ?? '').toLowerCase().split(';', 1)[0]?.trim() ?? '';
+  const event = type === STRUCTURED ? structured(body) : binary(headers, type, body);
+  const { specversion } = event.attributes;
+  if (specversion !== '1.0') throw wrong('specversion is not 1.0');
+  const absent = ['id', 'source', 'type'].find((name) => !event.attributes[name]);
+  if (absent !== undefined) throw wrong(`${absent} is missing`);
+  return event;
+}
+
+function binary(headers: IncomingHttpHeaders, type: string, body: string): CloudEvent {
+  if (type !== 'application/json' && !type.endsWith('+json')) {
+    throw wrong('its content type is neither application/json nor application/cloudevents+json');
+  }
+  const attributes = Object.entries(headers).flatMap(([name, value]) =>
+    name.startsWith('ce-') && typeof value === 'string' ? [[name.slice(3), unescaped(value)]] : [],
+  );
+  return { attributes: Object.fromEntries(attributes), data: body };
+}
+
+function structured(body: string): CloudEvent {
+  const { data, data_base64: encoded, datacontenttype: _, ...others } = object(body);
+  const attributes = Object.entries(others).flatMap(([name, value]) =>
+    NAME.test(name) && ['string', 'number', 'boolean'].includes(typeof value) ? [[name, String(value)]] : [],
+  );
+  return { attributes: Object.fromEntries(attributes), data: dataText(data, encoded) };
+}
+
+function dataText(data: unknown, encoded: unknown): string {
+  if (typeof encoded === 'string') return Buffer.from(encoded, 'base64').toString();
+  if (data === undefined) throw wrong('data is missing');
+  // Data of JSON that a sender has put into a text.
+  return typeof data === 'string' ? data : JSON.stringify(data);
+}
+
+function object(body: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // The message of a SyntaxError quotes the text.
+  }
+  throw wrong('its body is not a JSON object');
+}
+
+function unescaped(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+function wrong(problem: string): TerminalError {
+  return new TerminalError(`The request is not a CloudEvent of version 1.0: ${problem}; send it in that form.`);
 }

@@ -4,7 +4,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { getCACertificates } from 'node:tls';
 import { errorMessage, RetryableError } from '../../shared/errors.ts';
 import { tokenFile } from '../../shared/kube/connection.ts';
-import type { Encoded } from './encode.ts';
+import type { Encoded } from './event.ts';
 
 /** The sink gave no answer. */
 export class SilentSinkError extends RetryableError {

@@ -11,7 +11,7 @@ import { serveFunctions } from './serve.ts';
 function serve(handler: Handler) {
   const { log, lines } = keptLog();
   const delayed: ChangeRequest[] = [];
-  const sender = { send: async () => {}, sendDelayed: async (change: ChangeRequest) => void delayed.push(change) };
+  const sender = { send: async () => {}, retryLater: async (change: ChangeRequest) => void delayed.push(change) };
   const functions = [{ queueFunction: functionOf(handler), dependencies: processDependencies({ log }) }];
   const receive = serveFunctions({ functions, sender, concurrency: 20 });
   const post = (change: ChangeRequest) => receive(eventOf(change, new Date()));
@@ -92,7 +92,7 @@ describe('a function behind HTTP', () => {
 
   it('answers 503 when the bridge does not take what has to wait', async () => {
     const { post, sender } = serve(async () => requeueAfter(30));
-    sender.sendDelayed = async () => Promise.reject(new RetryableError('the sink broker answered 500'));
+    sender.retryLater = async () => Promise.reject(new RetryableError('the sink broker answered 500'));
     expect(await post(changeOf())).toMatchObject({ status: 503, sentence: 'the sink broker answered 500' });
   });
 
@@ -117,7 +117,7 @@ describe('a function behind HTTP', () => {
 
   it('leaves the retry to the broker where the bridge does not take it', async () => {
     const { post, sender } = serve(async () => Promise.reject(new ClusterDownError('garden', 'The garden is down.')));
-    sender.sendDelayed = async () => Promise.reject(new RetryableError('the sink broker answered 500'));
+    sender.retryLater = async () => Promise.reject(new RetryableError('the sink broker answered 500'));
     expect(await post(changeOf())).toMatchObject({ status: 503, sentence: 'The garden is down.' });
   });
 

@@ -6,16 +6,16 @@ import { parseChange } from '../change.ts';
 import { afterFailure, isServed, NotServedError, retryAfterOf } from '../retry.ts';
 import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
 import { type ProcessDependencies, type QueueFunction, type Run, type RunResult, runnerOf } from '../run/runner.ts';
+import type { Transport } from '../transport.ts';
 import { laterChange } from '../waits.ts';
 import type { Answer, Receive } from './answer.ts';
 import { LONGEST_TYPE, typeOf } from './event.ts';
 import { createKeyedRuns, type KeyedEnding } from './keyed-runs.ts';
-import type { Sink } from './sink.ts';
 
 /** Functions behind HTTP, and what they need. */
 export interface ServeOptions {
   functions: readonly { queueFunction: QueueFunction; dependencies: ProcessDependencies }[];
-  sender: Sink['sender'];
+  sender: Transport;
   /** Runs of each function at a time. */
   concurrency: number;
   /** A function's time. Default 10. */
@@ -53,12 +53,13 @@ export function serveFunctions({
 }
 
 /** Passes on what a run asks for. The broker retries what has failed for now. */
-async function endingOfRun(result: RunResult, run: Run, later: Sink['sender']): Promise<KeyedEnding> {
+async function endingOfRun(result: RunResult, run: Run, later: Transport): Promise<KeyedEnding> {
   if (result.type === 'done') return { result: 'done' };
   if (result.type === 'failed') return endingOfFailure(result.error, run, later);
   try {
     // Sent first, acknowledged after: killed in between, the change arrives twice, which is harmless.
-    await later.sendDelayed(laterChange(run.changes[0], result.afterSeconds, new Date()).change);
+    const { change, seconds } = laterChange(run.changes[0], result.afterSeconds, new Date());
+    await later.retryLater(change, seconds);
     return { result: 'requeue', seconds: result.afterSeconds };
   } catch (error) {
     return { result: 'retry', error };
@@ -69,7 +70,7 @@ async function endingOfRun(result: RunResult, run: Run, later: Sink['sender']): 
  * The bridge knows whether the cluster of a key is down, and not which other cluster its run has needed: then the retry is
  * sent to it, because what the broker has given up counts an attempt.
  */
-async function endingOfFailure(error: unknown, { changes, attempt }: Run, later: Sink['sender']): Promise<KeyedEnding> {
+async function endingOfFailure(error: unknown, { changes, attempt }: Run, later: Transport): Promise<KeyedEnding> {
   const next = afterFailure(error, { attempt, isResync: changes.every(({ cause }) => cause.type === 'resync') });
   if (next.type === 'deadLetter') return { result: 'dead_letter', error };
   if (next.type === 'drop') return { result: 'dropped', error };
@@ -80,7 +81,8 @@ async function endingOfFailure(error: unknown, { changes, attempt }: Run, later:
   const change = changes.find(({ cause }) => cause.type !== 'continue') ?? changes[0];
   const options = { attempt: next.attempt, atLeastSeconds: seconds };
   try {
-    await later.sendDelayed(laterChange(change, next.seconds, new Date(), options).change);
+    const kept = laterChange(change, next.seconds, new Date(), options);
+    await later.retryLater(kept.change, kept.seconds);
     return { result: 'retry', seconds: next.seconds, error, isSent: true };
   } catch {
     return ending;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseChange } from '../change.ts';
 import { changeOf, keyOf } from '../testing.ts';
-import { NotAcceptedError, openSink, sinkAt } from './sink.ts';
+import { UnsentError } from '../transport.ts';
+import { openSink, sinkAt } from './sink.ts';
 import { startTestSink } from './testing.ts';
 
 const changes = [1, 2, 3].map((n) => changeOf({ key: keyOf(n) }));
@@ -27,8 +28,8 @@ describe('a sink', () => {
     const { sender, close } = openSink({ url: receiver.url });
     const error = await sender.send(changes).catch((thrown: unknown) => thrown);
     close();
-    expect(error).toBeInstanceOf(NotAcceptedError);
-    expect((error as NotAcceptedError).unsent).toEqual([changes[1]]);
+    expect(error).toBeInstanceOf(UnsentError);
+    expect((error as UnsentError).unsent).toEqual([changes[1]]);
     expect((error as Error).message).toMatch(/did not accept 1 of 3 changes: the sink 127.0.0.1:\d+ answered 503/);
   });
 

@@ -1,9 +1,7 @@
 import * as z from 'zod/mini';
-import { errorMessage, RetryableError, ShootFluxError } from '../../shared/errors.ts';
-import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
-import type { ChangeSender } from '../bridge.ts';
-import { encodeEvent, type Mode } from './encode.ts';
-import { type Attributes, type CloudEvent, delayedEventOf, eventOf } from './event.ts';
+import { ShootFluxError } from '../../shared/errors.ts';
+import { type Transport, UnsentError } from '../transport.ts';
+import { type Attributes, type CloudEvent, delayedEventOf, encodeEvent, eventOf, type Mode } from './event.ts';
 import { createPost, SilentSinkError } from './post.ts';
 
 /** Where events are sent, and how. */
@@ -25,24 +23,10 @@ export interface SinkOptions {
   now?: (() => Date) | undefined;
 }
 
-/** Sends changes as CloudEvents. */
+/** Sends changes as CloudEvents; what is due later goes to the bridge, which sends it on then. */
 export interface Sink {
-  sender: ChangeSender & {
-    /** Sends a change to the bridge, which sends it on when it is due. */
-    sendDelayed(change: ChangeRequest): Promise<void>;
-  };
+  sender: Transport;
   close(): void;
-}
-
-/** The sink did not accept these changes: they must be sent again. */
-export class NotAcceptedError extends RetryableError {
-  override name = 'NotAcceptedError';
-  readonly unsent: ChangeRequest[];
-
-  constructor(unsent: ChangeRequest[], total: number, cause: unknown) {
-    super(`The sink did not accept ${unsent.length} of ${total} changes: ${errorMessage(cause)}`, { cause });
-    this.unsent = unsent;
-  }
 }
 
 const TOKEN_PATH = '/oidc/token';
@@ -62,9 +46,9 @@ export function openSink(options: SinkOptions): Sink {
         const results = await inParallel(changes, concurrency, (change) => send(eventOf(change, now())));
         const failure = results.find((result) => result?.status === 'rejected');
         const unsent = changes.filter((_, index) => results[index]?.status !== 'fulfilled');
-        if (failure !== undefined) throw new NotAcceptedError(unsent, changes.length, failure.reason);
+        if (failure !== undefined) throw new UnsentError('The sink', unsent, changes.length, failure.reason);
       },
-      async sendDelayed(change) {
+      async retryLater(change) {
         await send(delayedEventOf(change, now()));
       },
     },

@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { decodeEvent } from './decode.ts';
-import type { CloudEvent } from './event.ts';
+import { type CloudEvent, decodeEvent } from './event.ts';
 
 /** An HTTP server that keeps the events it receives. */
 export interface TestSink extends AsyncDisposable {

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
-import type { Pace } from '../bridge.ts';
 import { causeOf, definitionOf, keptLog, keptMetrics } from '../testing.ts';
+import type { Pace } from '../transport.ts';
 import { changesOf } from './forwarder.ts';
 import { openQueue } from './queue.ts';
 

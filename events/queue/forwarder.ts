@@ -5,8 +5,8 @@ import { keyText } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { createBackoff } from '../backoff.ts';
-import type { ChangeSender } from '../bridge.ts';
-import { originOf } from '../origin.ts';
+import type { ChangeSender } from '../transport.ts';
+import { originOf } from './pending.ts';
 import type { Schedule, Start } from './schedule.ts';
 import type { Worker } from './worker.ts';
 

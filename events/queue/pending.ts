@@ -1,7 +1,29 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
-import { originOf } from '../origin.ts';
-import { moreUrgent, type Priority, priorityOf } from '../priority.ts';
 import { ATTEMPTS_WHILE_PARKED } from '../retry.ts';
+
+/** Returns what a cause is about: its object, or for all others their type. */
+export function originOf(cause: Cause): string {
+  return cause.type === 'object'
+    ? JSON.stringify([cause.cluster, cause.kind, cause.namespace, cause.name])
+    : cause.type;
+}
+
+/** How urgent changes can be, from the most to the least urgent. */
+export const priorities = ['awaited', 'live', 'background'] as const;
+
+export type Priority = (typeof priorities)[number];
+
+/** Resyncs and what a list has found come by the thousands, and gardenlet and users wait for none of them. */
+export function priorityOf(cause: Cause): Priority {
+  if (cause.type === 'resync') return 'background';
+  if (cause.type === 'object' && cause.awaited === true) return 'awaited';
+  return 'listed' in cause && cause.listed === true ? 'background' : 'live';
+}
+
+/** Returns the more urgent one. */
+function moreUrgent(one: Priority, other: Priority): Priority {
+  return priorities.indexOf(one) <= priorities.indexOf(other) ? one : other;
+}
 
 /** The next run of a key: why, how urgent, and since when. */
 export interface Pending {

@@ -1,6 +1,5 @@
-import { type Priority, priorities } from '../priority.ts';
-import type { Slots } from './slots.ts';
-import type { Tenant } from './tenant.ts';
+import { type Priority, priorities } from './pending.ts';
+import type { Slots, Tenant } from './slots.ts';
 
 /** A key that may run. */
 export interface ReadyKey {

@@ -1,6 +1,5 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
-import type { Priority } from '../priority.ts';
 import { LAST_ATTEMPT, type Next } from '../retry.ts';
 import { endOfWait } from '../waits.ts';
 import { Heap, type Timed } from './heap.ts';
@@ -13,13 +12,13 @@ import {
   lookOf,
   merged,
   type Pending,
+  type Priority,
   pendingOf,
   replaces,
   retryOf,
 } from './pending.ts';
 import { Ready, type ReadyKey } from './ready.ts';
-import { createSlots } from './slots.ts';
-import { type Tenant, tenantOf } from './tenant.ts';
+import { createSlots, type Tenant, tenantOf } from './slots.ts';
 
 /** A key of one function: it waits, runs, or both. */
 interface Entry extends Timed, ReadyKey {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSlots, type Slots } from './slots.ts';
-import type { Tenant } from './tenant.ts';
+import { createSlots, type Slots, type Tenant, tenantOf } from './slots.ts';
 
 const tenant = (cluster: string, project = 'p'): Tenant => ({ cluster, project });
 
@@ -157,4 +156,15 @@ describe('slots', () => {
       { seed: 9 },
     );
   });
+});
+
+it.each([
+  ['a control plane', 'shoot--foo--bar', 'foo'],
+  ['a Shoot whose name has two hyphens', 'shoot--foo--bar--baz', 'foo'],
+  ["a project's namespace", 'garden-foo', 'foo'],
+  ['a namespace that the project chose', 'my-team', 'my-team'],
+  ['the namespace of the garden itself', 'garden', 'garden'],
+  ['a name that is cut short', 'shoot--foo', 'shoot--foo'],
+])('the project of %s', (_, namespace, project) => {
+  expect(tenantOf({ cluster: 'seed', namespace, name: 'x' })).toEqual({ cluster: 'seed', project });
 });

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchResultErrorEntry } from '@aws-sdk/client-sqs';
 import { RetryableError } from '../../shared/errors.ts';
-import { BATCH_SIZE } from './limits.ts';
+import type { Sqs } from './connect.ts';
+import { BATCH_SIZE } from './queues.ts';
 
 /** Sends up to ten entries in one request; throws when the request as a whole failed. */
 export type BatchRequest<E> = (
@@ -101,4 +102,24 @@ function failureOf({ Code = 'no code', Message, SenderFault = false }: BatchResu
 
 function jitteredBackOff(attempt: number): Promise<void> {
   return sleep(Math.random() * 100 * 2 ** attempt);
+}
+
+/** Hides a received message for so many seconds from now; 0 redelivers it at once. */
+export type ChangeVisibility = (receiptHandle: string, seconds: number) => Promise<void>;
+
+/** Changes the visibility of messages of one queue, in batches of ten. */
+export function createVisibility(sqs: () => Promise<Sqs>, queueUrl: string): ChangeVisibility {
+  interface Entry {
+    ReceiptHandle: string;
+    VisibilityTimeout: number;
+  }
+  const batcher = createBatcher<Entry>(
+    async (Entries) => {
+      const { client, commands } = await sqs();
+      const command = new commands.ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries });
+      return client.send(command, { abortSignal: AbortSignal.timeout(5_000) });
+    },
+    { attempts: 2 },
+  );
+  return (ReceiptHandle, VisibilityTimeout) => batcher({ ReceiptHandle, VisibilityTimeout });
 }

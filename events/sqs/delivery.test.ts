@@ -101,7 +101,7 @@ describe('Lambdas behind queues', () => {
     const cause: Cause = { type: 'notBefore', notBefore: new Date(due).toISOString() };
     const { log, lines } = keptLog();
     const running = await startLambdas(queues, [], () => processDependencies({ log }));
-    await queues.sender.sendDelayed(changeOf({ function: 'receiver', key: keyOf(7), cause }), 0);
+    await queues.sender.retryLater(changeOf({ function: 'receiver', key: keyOf(7), cause }), 0);
     await vi.waitFor(
       () => expect(lines).toContainEqual(expect.objectContaining({ outcome: 'requeue', for: 'receiver' })),
       soon,

@@ -25,13 +25,13 @@ export async function handleFailure(runner: SqsRunner, group: Group, error: unkn
   const seconds = next.type === 'deadLetter' ? UNSENT_HIDDEN_SECONDS : next.seconds;
   try {
     if (next.type === 'deadLetter') {
-      await sendToDeadLetter(runner, record, `${describeError(error)} (attempt ${attempt})`);
+      await deadLetter(runner, record, `${describeError(error)} (attempt ${attempt})`);
       return { result: 'dead_letter', error };
     }
     if (runner.hasGroups && (next.type === 'long' || seconds > MOST_HIDDEN_SECONDS)) {
       const options = { attempt: next.attempt, atLeastSeconds: retryAfterOf(error) };
       const later = laterChange(change, seconds, runner.now(), options);
-      await runner.sender.sendDelayed(later.change, later.seconds);
+      await runner.sender.retryLater(later.change, later.seconds);
       return { result: 'retry', seconds, error };
     }
   } catch (failure) {
@@ -48,7 +48,7 @@ export async function rejectUnreadable(runner: SqsRunner, { record, reason }: Un
   const fields = { function: runner.name, messageId: record.messageId };
   runner.metrics.count('terminal_total', { function: runner.name });
   try {
-    await sendToDeadLetter(runner, record, reason);
+    await deadLetter(runner, record, reason);
     runner.log.error('unreadable message', { ...fields, error: reason });
     return [];
   } catch (error) {
@@ -57,8 +57,8 @@ export async function rejectUnreadable(runner: SqsRunner, { record, reason }: Un
   }
 }
 
-function sendToDeadLetter(runner: SqsRunner, record: Unreadable['record'], reason: string): Promise<void> {
-  return runner.sender.sendToDeadLetter({
+function deadLetter(runner: SqsRunner, record: Unreadable['record'], reason: string): Promise<void> {
+  return runner.sender.deadLetter({
     function: runner.name,
     body: record.body,
     reason,

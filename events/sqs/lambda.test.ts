@@ -225,9 +225,9 @@ describe('the Lambda of a function', () => {
   });
 
   it('blocks a group for a minute at most when the delay queue takes nothing', async () => {
-    const sendDelayed = () => Promise.reject(new RetryableError('SQS is away'));
+    const retryLater = () => Promise.reject(new RetryableError('SQS is away'));
     const failing: Handler = () => Promise.reject(new RetryableError('still no answer'));
-    const { run, hidden } = setup(failing, 'managed-resources', { ...queues.sender, sendDelayed });
+    const { run, hidden } = setup(failing, 'managed-resources', { ...queues.sender, retryLater });
     const record = recordOf(extensionChange('1'), { receiveCount: 30 });
     expect(await run(record)).toEqual([record.messageId]);
     expect(hidden.get(record.receiptHandle)).toBe(60);
@@ -270,7 +270,7 @@ describe('the Lambda of a function', () => {
   });
 
   it('turns a requeue into a retry while the delay queue is unavailable', async () => {
-    const sender = { ...queues.sender, sendDelayed: () => Promise.reject(new RetryableError('SQS is away')) };
+    const sender = { ...queues.sender, retryLater: () => Promise.reject(new RetryableError('SQS is away')) };
     const { run } = setup(async () => requeueAfter(30), 'managed-resources', sender);
     const record = recordOf(extensionChange('1'));
     expect(await run(record)).toEqual([record.messageId]);

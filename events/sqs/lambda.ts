@@ -74,7 +74,7 @@ async function runHandler(runner: SqsRunner, group: Group, signal: AbortSignal):
     const { change } = group.kept;
     const wait = { change, seconds: outcome.afterSeconds };
     const later = runner.hasGroups ? laterChange(change, outcome.afterSeconds, runner.now()) : wait;
-    await runner.sender.sendDelayed(later.change, later.seconds);
+    await runner.sender.retryLater(later.change, later.seconds);
     return { result: 'requeue', seconds: outcome.afterSeconds };
   } catch (error) {
     return handleFailure(runner, group, error);

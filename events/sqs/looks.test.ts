@@ -62,9 +62,9 @@ async function looksPerHour(handler: Handler, hours: number, liveChanges: number
       ...processDependencies({ now: () => new Date(now) }),
       sender: {
         send: async (changes) => changes.forEach((change) => void queues.send(change, now)),
-        sendDelayed: async (change, seconds) =>
+        retryLater: async (change, seconds) =>
           void queues.delayed.push({ change, at: now + Math.min(900, Math.ceil(seconds)) * SECOND }),
-        sendToDeadLetter: async () => {},
+        deadLetter: async () => {},
       },
       visibility: async (handle, seconds) => {
         for (const message of queues.group) if (message.handle === handle) message.visibleAt = now + seconds * SECOND;
@@ -75,8 +75,8 @@ async function looksPerHour(handler: Handler, hours: number, liveChanges: number
     ...processDependencies({ now: () => new Date(now) }),
     sender: {
       send: async (changes) => changes.forEach((change) => void queues.send(change, now)),
-      sendDelayed: async () => {},
-      sendToDeadLetter: async () => {},
+      retryLater: async () => {},
+      deadLetter: async () => {},
     },
     visibility: async () => {},
   });

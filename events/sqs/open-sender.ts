@@ -1,6 +1,6 @@
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import type { OpenSender, Pace } from '../bridge.ts';
+import type { OpenSender, Pace } from '../transport.ts';
 import { lazySqs, type Sqs } from './connect.ts';
 import { DELAY, type QueueUrls, queueNames } from './queues.ts';
 import { createSender } from './sender.ts';

@@ -2,10 +2,9 @@ import type { Cause } from '../../shared/runtime/change-request.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { LAST_ATTEMPT } from '../retry.ts';
 import { type ProcessDependencies, type QueueFunction, type Runner, runnerOf } from '../run/runner.ts';
-import { MAX_RECEIVE_COUNT } from './limits.ts';
-import { DELAY } from './queues.ts';
+import type { ChangeVisibility } from './batcher.ts';
+import { DELAY, MAX_RECEIVE_COUNT } from './queues.ts';
 import type { Sender } from './sender.ts';
-import type { ChangeVisibility } from './visibility.ts';
 
 /** What a function whose changes come from SQS needs. */
 export interface SqsDependencies extends ProcessDependencies {

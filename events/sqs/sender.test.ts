@@ -4,9 +4,10 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openQueues, type Queues } from '../../test/sqs.ts';
 import { changeOf, definitionOf, keyOf, lookInto } from '../testing.ts';
+import { UnsentError } from '../transport.ts';
 import { lazySqs } from './connect.ts';
 import { prefixedQueueUrls } from './queues.ts';
-import { createSender, UnsentError } from './sender.ts';
+import { createSender } from './sender.ts';
 
 const names = ['many', 'flaky', 'refused'] as const;
 let queues: Queues;
@@ -64,8 +65,8 @@ describe('sender', () => {
 
   it('delays up to the limit of SQS', async () => {
     const change = changeOf({ function: 'many', cause: { type: 'notBefore', notBefore: '2030-01-01T00:00:00.000Z' } });
-    await queues.sender.sendDelayed(change, 12.2);
-    await queues.sender.sendDelayed(change, 86_400);
+    await queues.sender.retryLater(change, 12.2);
+    await queues.sender.retryLater(change, 86_400);
     const { delayed } = await lookInto(queues.endpoint, 'shoot-flux-delay');
     const seconds = delayed.map(({ delayUntil = 0, sentTimestamp }) => (delayUntil - sentTimestamp) / 1000);
     expect(seconds).toEqual([13, 900]);
@@ -73,8 +74,8 @@ describe('sender', () => {
 
   it('adds the reason to a dead letter, whatever characters it contains', async () => {
     const letter = { function: 'many', body: 'as it came', messageId: 'm1', groupId: 'g1' };
-    await queues.sender.sendToDeadLetter({ ...letter, reason: 'no such key \u0000 here' });
-    await queues.sender.sendToDeadLetter({ ...letter, reason: 'no such key \u0000 here' });
+    await queues.sender.deadLetter({ ...letter, reason: 'no such key \u0000 here' });
+    await queues.sender.deadLetter({ ...letter, reason: 'no such key \u0000 here' });
     const { ready } = await lookInto(queues.endpoint, 'shoot-flux-many-dead-letter.fifo');
     expect(ready.map(({ body, messageAttributes }) => [body, messageAttributes.reason?.StringValue])).toEqual([
       ['as it came', 'no such key ? here'],

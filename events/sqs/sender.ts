@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
 import type { SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
-import { errorMessage, RetryableError } from '../../shared/errors.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { changeId, encodeChange, keyId } from '../change.ts';
+import { type Transport, UnsentError } from '../transport.ts';
 import { type BatcherOptions, createBatcher } from './batcher.ts';
 import type { Sqs } from './connect.ts';
-import { MAX_DELAY_SECONDS } from './limits.ts';
-import { DELAY, type QueueUrls } from './queues.ts';
+import { DELAY, MAX_DELAY_SECONDS, type QueueUrls } from './queues.ts';
 
 /** A message that will not be retried, and why. */
 export interface DeadLetter {
@@ -23,23 +22,10 @@ export interface DeadLetter {
 }
 
 /** Sends changes to the queues of functions, whose Lambdas (`lambda.ts`) receive them. */
-export interface Sender {
-  /** Resolves when SQS has accepted all changes. @throws UnsentError with the others */
-  send(changes: ChangeRequest[]): Promise<void>;
+export interface Sender extends Transport {
   /** Sends through the delay queue, where a change waits without blocking its group; see MAX_DELAY_SECONDS. */
-  sendDelayed(change: ChangeRequest, delaySeconds: number): Promise<void>;
-  sendToDeadLetter(letter: DeadLetter): Promise<void>;
-}
-
-/** SQS did not accept these changes: they must be sent again. */
-export class UnsentError extends RetryableError {
-  override name = 'UnsentError';
-  readonly unsent: ChangeRequest[];
-
-  constructor(unsent: ChangeRequest[], total: number, cause: unknown) {
-    super(`SQS did not accept ${unsent.length} of ${total} changes: ${errorMessage(cause)}`, { cause });
-    this.unsent = unsent;
-  }
+  retryLater(change: ChangeRequest, seconds: number): Promise<void>;
+  deadLetter(letter: DeadLetter): Promise<void>;
 }
 
 /** The dependencies of a sender. */
@@ -77,16 +63,16 @@ export function createSender({ sqs, queues, batching }: SenderOptions): Sender {
       );
       const unsent = changes.filter((_, index) => results[index]?.status === 'rejected');
       const failure = results.find((result) => result.status === 'rejected');
-      if (failure !== undefined) throw new UnsentError(unsent, changes.length, failure.reason);
+      if (failure !== undefined) throw new UnsentError('SQS', unsent, changes.length, failure.reason);
     },
 
-    sendDelayed: (change, delaySeconds) =>
+    retryLater: (change, delaySeconds) =>
       enqueue(queues.queue(DELAY), {
         MessageBody: encodeChange(change),
         DelaySeconds: Math.min(MAX_DELAY_SECONDS, Math.max(0, Math.ceil(delaySeconds))),
       }),
 
-    sendToDeadLetter: ({ function: target, body, reason, messageId, groupId: MessageGroupId }) =>
+    deadLetter: ({ function: target, body, reason, messageId, groupId: MessageGroupId }) =>
       enqueue(queues.deadLetterQueue(target), {
         MessageBody: body,
         MessageAttributes: { reason: { DataType: 'String', StringValue: attributeText(reason) } },

@@ -1,10 +1,10 @@
 import type { QueueFunction } from '../../events/run/runner.ts';
+import { createVisibility } from '../../events/sqs/batcher.ts';
 import { lazySqs, type Sqs } from '../../events/sqs/connect.ts';
 import { createDelayLambda, createSqsLambda, type SqsLambda } from '../../events/sqs/lambda.ts';
 import { DELAY, prefixedQueueUrls } from '../../events/sqs/queues.ts';
 import type { SqsDependencies } from '../../events/sqs/runner.ts';
 import { createSender } from '../../events/sqs/sender.ts';
-import { createVisibility } from '../../events/sqs/visibility.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { lambdaClusters } from './clusters.ts';
 import { createEmfMetrics } from './emf.ts';

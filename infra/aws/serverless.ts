@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { FUNCTION_TIMEOUT_SECONDS } from '../../events/run/deadline.ts';
-import { BATCH_SIZE } from '../../events/sqs/limits.ts';
-import { delayDefinition } from '../../events/sqs/queues.ts';
+import { BATCH_SIZE, delayDefinition } from '../../events/sqs/queues.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';

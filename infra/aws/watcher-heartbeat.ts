@@ -1,5 +1,5 @@
-import type { OpenSender } from '../../events/bridge.ts';
 import type { SqsSender } from '../../events/sqs/open-sender.ts';
+import type { OpenSender } from '../../events/transport.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';

@@ -1,4 +1,4 @@
-import { isName } from '../../events/name.ts';
+import { isName } from '../../events/change.ts';
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { connectionOf } from '../../shared/runtime/clusters.ts';

@@ -1,8 +1,8 @@
-import type { OpenSender, Pace } from '../../events/bridge.ts';
 import { createEventBridge } from '../../events/cloudevents/bridge.ts';
 import { openSink, type SinkOptions } from '../../events/cloudevents/sink.ts';
 import type { DeadLetters } from '../../events/queue/dead-letters.ts';
 import type { Queue } from '../../events/queue/queue.ts';
+import type { OpenSender, Pace } from '../../events/transport.ts';
 import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { PrometheusMetrics } from '../process/metrics.ts';

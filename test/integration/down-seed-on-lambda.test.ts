@@ -62,8 +62,8 @@ test('on Lambda, runs for a seed that swallows packets soon fail at once and wai
     ...processDependencies({ kube, log }),
     sender: {
       send: async () => {},
-      sendDelayed: async (change) => void delayed.push(change),
-      sendToDeadLetter: async () => {},
+      retryLater: async (change) => void delayed.push(change),
+      deadLetter: async () => {},
     },
     visibility: async () => {},
   });

@@ -1,5 +1,4 @@
-import { MAX_DELAY_SECONDS } from '../../../events/sqs/limits.ts';
-import { DELAY } from '../../../events/sqs/queues.ts';
+import { DELAY, MAX_DELAY_SECONDS } from '../../../events/sqs/queues.ts';
 import type { FunctionDefinition } from '../../../shared/runtime/definition.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import type { AnyDefinition } from '../../functions.ts';

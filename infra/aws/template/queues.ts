@@ -1,5 +1,11 @@
-import { DEAD_LETTER_RETENTION_SECONDS, MAX_RECEIVE_COUNT, VISIBILITY_SECONDS } from '../../../events/sqs/limits.ts';
-import { DELAY, isFifo, queueNames } from '../../../events/sqs/queues.ts';
+import {
+  DEAD_LETTER_RETENTION_SECONDS,
+  DELAY,
+  isFifo,
+  MAX_RECEIVE_COUNT,
+  queueNames,
+  VISIBILITY_SECONDS,
+} from '../../../events/sqs/queues.ts';
 import { tagsOf } from '../../../events/sqs/served-seeds.ts';
 import type { FunctionDefinition } from '../../../shared/runtime/definition.ts';
 import { arn, logicalId, type Named, PREFIX, policy, sub } from './cloudformation.ts';

@@ -102,7 +102,7 @@ describe("behind Knative's broker", () => {
     const sent = () => received.get('managed-resources')?.length ?? 0;
     for (let attempt = 0; sent() === 0; attempt++) {
       if (attempt === 100) throw new Error(`the bridge gets nothing:\n${await plane.output()}`);
-      await sink.sender.sendDelayed(delays as never);
+      await sink.sender.retryLater(delays as never, 0);
       await sleep(200);
     }
     received.clear();

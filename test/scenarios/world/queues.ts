@@ -1,7 +1,7 @@
 import { createSchedule, type Schedule } from '../../../events/queue/schedule.ts';
 import { decideRetry, nextOf } from '../../../events/retry.ts';
 import type { RunResult } from '../../../events/run/runner.ts';
-import { VISIBILITY_SECONDS } from '../../../events/sqs/limits.ts';
+import { VISIBILITY_SECONDS } from '../../../events/sqs/queues.ts';
 import { requeueTime } from '../../../events/waits.ts';
 import type { Cause, ChangeRequest } from '../../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../../shared/runtime/key.ts';

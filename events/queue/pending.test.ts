@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Cause } from '../shared/runtime/change-request.ts';
-import { priorityOf } from './priority.ts';
-import { causeOf } from './testing.ts';
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import { causeOf } from '../testing.ts';
+import { priorityOf } from './pending.ts';
 
 test.each<[string, Cause, string]>([
   ['a live event', causeOf(), 'live'],

@@ -1,13 +1,33 @@
+// A transport carries changes to functions that run elsewhere: docs/add-a-transport.md.
+import { errorMessage, RetryableError } from '../shared/errors.ts';
 import type { ChangeRequest } from '../shared/runtime/change-request.ts';
 import type { Log } from '../shared/runtime/log.ts';
 
-/** Takes the changes of a watcher. */
+/** The side of a transport that takes changes. */
 export interface ChangeSender {
   /**
-   * Resolves when the queue has accepted all changes. After an error the changes in the error's `unsent`, or else all of
-   * them, are sent again.
+   * Resolves when the transport has accepted all changes. After an error the changes in the error's `unsent`, or else all
+   * of them, are sent again.
    */
   send(changes: ChangeRequest[]): Promise<void>;
+}
+
+/** What functions behind a transport need of it. */
+export interface Transport extends ChangeSender {
+  /** Sends a change that is due in so many seconds, as its cause says too. Until then it holds up no other change. */
+  retryLater(change: ChangeRequest, seconds: number): Promise<void>;
+}
+
+/** A transport did not accept these changes: they must be sent again. */
+export class UnsentError extends RetryableError {
+  override name = 'UnsentError';
+  readonly unsent: ChangeRequest[];
+
+  /** @param transport begins the sentence, for example `SQS` */
+  constructor(transport: string, unsent: ChangeRequest[], total: number, cause: unknown) {
+    super(`${transport} did not accept ${unsent.length} of ${total} changes: ${errorMessage(cause)}`, { cause });
+    this.unsent = unsent;
+  }
 }
 
 /** How many background changes a transport takes per second, if it delivers in the order of arrival. */
