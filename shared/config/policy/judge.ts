@@ -67,12 +67,21 @@ function proxyIssues({ allowedRepositoryUrls }: Policy, { proxy }: FluxInstall, 
   return [refusal('allowedRepositoryUrls', { origins, path: 'flux.proxy' }, NOT_ALLOWED, remedy)];
 }
 
-/** Returns what a policy refuses in the `spec` of a source. */
-export function sourceIssues(policy: Policy, kind: string, spec: JsonObject, origins: Origins): ConfigIssue[] {
+/**
+ * Returns what a policy refuses in the `spec` of a source.
+ * @param part the path of the source in the effective configuration
+ */
+export function sourceIssues(
+  policy: Policy,
+  kind: string,
+  spec: JsonObject,
+  origins: Origins,
+  part = 'source',
+): ConfigIssue[] {
   return [
-    ...urlIssue(policy, kind, spec, origins, 'source'),
-    ...readerProxyIssues(policy, spec, origins, 'source'),
-    ...insecureIssues(policy, kind, spec, origins, 'source'),
+    ...urlIssue(policy, kind, spec, origins, part),
+    ...readerProxyIssues(policy, spec, origins, part),
+    ...insecureIssues(policy, kind, spec, origins, part),
   ];
 }
 
@@ -194,13 +203,12 @@ function isOverHttp(url: string): boolean {
   return OVER_HTTP.some((pattern) => pattern.test(host));
 }
 
-/** An object of the effective configuration, by its path there. */
-interface JudgedObject {
+/** A chart in the effective configuration. */
+interface JudgedChart {
   policy: Policy;
-  spec: JsonObject;
   path: string;
   origins: Origins;
-  /** The objects that the configuration has, which a chart names. */
+  /** The objects that the configuration has, which the chart may name. */
   objects: readonly KubeObject[];
   namespace: string;
 }
@@ -212,38 +220,27 @@ export function objectIssues(
   root: KubeObject | undefined,
   origins: Origins,
 ): ConfigIssue[] {
-  return objects.flatMap(({ kind, spec, metadata }, index) => {
-    const judge = judges[kind];
-    if (judge === undefined) return [];
-    const judged = {
-      ...{ policy, origins, path: `objects[${index}]`, spec: asObject(spec) ?? {} },
-      objects: root === undefined ? objects : [root, ...objects],
-      namespace: metadata.namespace ?? '',
-    };
-    return [...judge(judged), ...insecureIssues(policy, kind, judged.spec, origins, judged.path)];
+  return objects.flatMap(({ kind, spec: given, metadata }, index) => {
+    const spec = asObject(given) ?? {};
+    const path = `objects[${index}]`;
+    if (SOURCES.has(kind)) return sourceIssues(policy, kind, spec, origins, path);
+    const all = root === undefined ? objects : [root, ...objects];
+    const judged = { policy, origins, path, objects: all, namespace: metadata.namespace ?? '' };
+    const ofSpec = asObject(asObject(spec.chart)?.spec) ?? {};
+    return [
+      ...(kind === 'HelmChart' ? chartIssues(judged, spec, 'spec') : []),
+      ...(kind === 'HelmRelease' ? chartIssues(judged, ofSpec, 'spec.chart.spec') : []),
+      ...(READERS.has(kind) ? insecureIssues(policy, kind, spec, origins, path) : []),
+    ];
   });
 }
 
-const none = () => [];
-
-/** What a kind may read from elsewhere. Kinds that are missing here read only what other objects name. */
-const judges: Readonly<Record<string, (judged: JudgedObject) => ConfigIssue[]>> = {
-  GitRepository: (judged) => source('GitRepository', judged),
-  OCIRepository: (judged) => source('OCIRepository', judged),
-  Bucket: (judged) => source('Bucket', judged),
-  HelmRepository: (judged) => source('HelmRepository', judged),
-  HelmChart: (judged) => chartIssues(judged, judged.spec, 'spec'),
-  HelmRelease: (judged) => chartIssues(judged, asObject(asObject(judged.spec.chart)?.spec) ?? {}, 'spec.chart.spec'),
-  ImageRepository: none,
-  Provider: none,
-};
-
-function source(kind: string, { policy, spec, origins, path }: JudgedObject): ConfigIssue[] {
-  return [...urlIssue(policy, kind, spec, origins, path), ...readerProxyIssues(policy, spec, origins, path)];
-}
+const SOURCES: ReadonlySet<string> = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'HelmRepository']);
+/** What else may read from elsewhere. Kinds that are missing here read only what other objects name. */
+const READERS: ReadonlySet<string> = new Set(['HelmChart', 'HelmRelease', 'ImageRepository', 'Provider']);
 
 /** In a registry, the name of a chart is the end of the URL, and may lead away from the repository. */
-function chartIssues(judged: JudgedObject, chart: JsonObject, field: string): ConfigIssue[] {
+function chartIssues(judged: JudgedChart, chart: JsonObject, field: string): ConfigIssue[] {
   const { policy, origins, path, objects, namespace } = judged;
   const { kind, name, namespace: other } = asObject(chart.sourceRef) ?? {};
   if (policy.allowedRepositoryUrls === undefined || kind !== 'HelmRepository') return [];
