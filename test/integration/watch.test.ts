@@ -131,10 +131,13 @@ describe('shoot-flux watch', () => {
     await vi.waitFor(async () => {
       expect(Math.min(await sent(one), await sent(other))).toBeGreaterThanOrEqual(2);
     }, soon);
-    expect((await keysFor('managed-resources')).sort()).toEqual([
-      'local/shoot--foo--bar/shoot-flux',
-      'local/shoot--foo--late/shoot-flux',
-    ]);
+    // They are counted some milliseconds before they are sent.
+    await vi.waitFor(async () => {
+      expect((await keysFor('managed-resources')).sort()).toEqual([
+        'local/shoot--foo--bar/shoot-flux',
+        'local/shoot--foo--late/shoot-flux',
+      ]);
+    }, soon);
   });
 
   it('writes the heartbeat while it delivers', async () => {
