@@ -3,8 +3,8 @@ import type { PolicyRule, Subscription } from '../../shared/runtime/definition.t
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { type AnyDefinition, isWebhook } from '../functions.ts';
 import { HEARTBEAT } from '../heartbeat/lease.ts';
-import { configurations } from '../webhooks/ca-bundle.ts';
 import { CERTIFICATES, CONFIGURATION, NAMESPACE } from '../webhooks/names.ts';
+import { configurations } from '../webhooks/publish.ts';
 
 export type Place = 'garden' | 'seed';
 

@@ -2,8 +2,8 @@ import { apiVersionOf, type KubeObject } from '../../shared/kube/resource.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Webhook, WebhookDefinition } from '../../shared/runtime/webhook.ts';
 import { TIMEOUT_SECONDS } from '../webhooks/answer.ts';
-import { configurations } from '../webhooks/ca-bundle.ts';
 import { CONFIGURATION, NAMESPACE, SERVICE, SERVICE_HOST } from '../webhooks/names.ts';
+import { configurations } from '../webhooks/publish.ts';
 
 /**
  * Generates the webhook configurations of the garden or a seed, one for each type, from the functions' definitions. The

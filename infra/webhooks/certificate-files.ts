@@ -1,8 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
-import type { CertificateSource } from './certificate-source.ts';
-import { validityOf } from './validity.ts';
+import { type CertificateSource, validityOf } from './certificates.ts';
 
 /** Publishes an authority; returns one sentence for each problem. */
 export type PublishAuthority = (bundle: string, signal: AbortSignal) => Promise<string[]>;

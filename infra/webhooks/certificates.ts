@@ -7,6 +7,19 @@ export interface KeyPair {
   key: string;
 }
 
+/** Where the serving certificate comes from. */
+export interface CertificateSource {
+  /** Called repeatedly. */
+  current(signal: AbortSignal): Promise<CurrentCertificate>;
+}
+
+/** The certificate to serve, and the problems with it. */
+export interface CurrentCertificate {
+  certificate: KeyPair;
+  /** One sentence for each problem; known later, because the clusters have to answer first. */
+  problems: Promise<string[]>;
+}
+
 /** The certificates that the processes of a deployment share in one Secret. */
 export interface Certificates {
   /** Signs the serving certificate. */
@@ -116,4 +129,27 @@ function timeLeft(certificate: X509Certificate, now: Date): number {
 function namesOf({ subjectAltName }: X509Certificate): string[] {
   const names = (subjectAltName ?? '').split(', ').map((name) => hostOf(name.replace(/^(DNS|IP Address):/, '')));
   return names.filter((name) => name !== undefined);
+}
+
+/** The validity of a certificate at some time. */
+export interface Validity {
+  /** Whether clients accept it. */
+  isValid: boolean;
+  until: Date;
+  /** `expired at …`, `expires at …` when its renewal is overdue, or `is not valid before …`. */
+  problem?: string | undefined;
+}
+
+/** The remaining share of its life below which its renewal is overdue: we renew at a half, others at a third. */
+const OVERDUE_SHARE = 0.1;
+
+/** Returns the validity of a certificate, PEM. */
+export function validityOf(cert: string, now: Date): Validity {
+  const { validFrom, validTo } = new X509Certificate(cert);
+  const [from, until] = [new Date(validFrom), new Date(validTo)];
+  const left = until.getTime() - now.getTime();
+  if (now < from) return { isValid: false, until, problem: `is not valid before ${from.toISOString()}` };
+  if (left <= 0) return { isValid: false, until, problem: `expired at ${until.toISOString()}` };
+  const isOverdue = left < OVERDUE_SHARE * (until.getTime() - from.getTime());
+  return { isValid: true, until, problem: isOverdue ? `expires at ${until.toISOString()}` : undefined };
 }

@@ -1,7 +1,6 @@
 import { RetryableError } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import type { CertificateSource } from './certificate-source.ts';
-import { type Certificates, caBundle, findDue } from './certificates.ts';
+import { type CertificateSource, type Certificates, caBundle, findDue } from './certificates.ts';
 import { type PublishOptions, publish } from './publish.ts';
 import { type CertificateSecret, defaultSecret, readCertificates, writeCertificates } from './store.ts';
 

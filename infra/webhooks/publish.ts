@@ -1,9 +1,30 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { ConflictError } from '../../shared/kube/errors.ts';
+import { apiVersionOf, type KubeObject, type Resource } from '../../shared/kube/resource.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Webhook } from '../../shared/runtime/webhook.ts';
-import { publishCaBundle } from './ca-bundle.ts';
 import { CONFIGURATION } from './names.ts';
+
+const group = 'admissionregistration.k8s.io';
+
+/** The resources of webhook configurations by the type of their webhooks. */
+export const configurations: Record<Webhook['type'], Resource> = {
+  Validating: {
+    group,
+    version: 'v1',
+    plural: 'validatingwebhookconfigurations',
+    kind: 'ValidatingWebhookConfiguration',
+    namespaced: false,
+  },
+  Mutating: {
+    group,
+    version: 'v1',
+    plural: 'mutatingwebhookconfigurations',
+    kind: 'MutatingWebhookConfiguration',
+    namespaced: false,
+  },
+};
 
 export interface PublishOptions {
   kube(cluster: string): Promise<KubeClient>;
@@ -39,4 +60,50 @@ export async function publish(
     }),
   );
   return problems.flat();
+}
+
+interface WebhookConfiguration extends KubeObject {
+  webhooks?: { clientConfig: { caBundle?: string } }[];
+}
+
+/** The webhook configuration of a type, in the cluster of a client. */
+interface Target {
+  type: Webhook['type'];
+  /** Name of the configuration. */
+  name: string;
+}
+
+/**
+ * Writes the authorities in `bundle` to a webhook configuration, unless it has them already.
+ * @returns false when there is no configuration; the API server then calls no webhook
+ */
+async function publishCaBundle(client: KubeClient, { type, name }: Target, bundle: string): Promise<boolean> {
+  const resource = configurations[type];
+  const caBundle = Buffer.from(bundle).toString('base64');
+  const live = await find(client, resource, name);
+  if (live === undefined) return false;
+  if (trusts(live, caBundle)) return true;
+  const patch = {
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+    // A list is patched as a whole: the resourceVersion protects concurrent changes.
+    metadata: { resourceVersion: live.metadata.resourceVersion },
+    webhooks: live.webhooks?.map((webhook) => ({ ...webhook, clientConfig: { ...webhook.clientConfig, caBundle } })),
+  };
+  try {
+    await client.mergePatch(resource, { name }, patch, { fieldManager: 'shoot-flux-webhooks' });
+  } catch (error) {
+    // Most likely another process of the deployment wrote the same. Any other change must not be overwritten.
+    const isPublished = error instanceof ConflictError && trusts(await find(client, resource, name), caBundle);
+    if (!isPublished) throw error;
+  }
+  return true;
+}
+
+function find(client: KubeClient, resource: Resource, name: string): Promise<WebhookConfiguration | undefined> {
+  return client.find<WebhookConfiguration>(resource, { name });
+}
+
+function trusts(configuration: WebhookConfiguration | undefined, caBundle: string): boolean {
+  return (configuration?.webhooks ?? []).every(({ clientConfig }) => clientConfig.caBundle === caBundle);
 }

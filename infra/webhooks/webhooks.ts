@@ -5,10 +5,8 @@ import type { Log } from '../../shared/runtime/log.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
 import { listen } from '../listen.ts';
 import { TIMEOUT_SECONDS } from './answer.ts';
-import type { CertificateSource } from './certificate-source.ts';
-import type { KeyPair } from './certificates.ts';
+import { type CertificateSource, type KeyPair, validityOf } from './certificates.ts';
 import { createResponder, type ResponderOptions } from './respond.ts';
-import { validityOf } from './validity.ts';
 
 /** A configuration that is applied again may lose its authority, and Shoots are rejected until it is restored. */
 const EVERY_MS = 60_000;
