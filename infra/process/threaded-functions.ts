@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { QueueFunction } from '../../events/run/runner.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
-import type { Context, Handler, Settings } from '../../shared/runtime/context.ts';
+import type { Context, Settings } from '../../shared/runtime/context.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { GARDEN, keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
@@ -205,7 +205,10 @@ export function startThreadedFunctions(options: ThreadOptions): ThreadedFunction
   });
 
   return {
-    functions: definitions.map((definition) => functionOf(definition, run)),
+    functions: definitions.map((definition) => ({
+      definition,
+      handler: (key, context) => run(definition.name, key, context),
+    })),
     answererOf: (name) => async (body, signal) => {
       const message = await submit({ type: 'review', id: ++jobs, function: name, body }, signal);
       if (message.type !== 'answered') throw new TypeError(`A review ended with ${message.type}.`);
@@ -233,14 +236,6 @@ function checkBeats(beats: Int32Array, started: { is: boolean }, onSilence: () =
   }, CHECK_MS);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-function functionOf(
-  definition: FunctionDefinition,
-  run: (name: string, ...given: Parameters<Handler>) => Promise<Outcome>,
-): QueueFunction {
-  const handler: Handler = (key, context) => run(definition.name, key, context);
-  return { definition, handler } as QueueFunction;
 }
 
 /** Returns the job that occupied the thread: the one that executed last, or the only one. */
