@@ -45,28 +45,23 @@ export async function findWebhookDefinitions(folder = functionsFolder): Promise<
 
 /** Finds the functions that take changes from a queue, with their handlers. */
 export async function findFunctions(folder = functionsFolder): Promise<QueueFunction[]> {
-  return (await withHandlers(folder, isQueued)) as QueueFunction[];
+  return (await withHandlers(await functionFolders(folder), isQueued)) as QueueFunction[];
 }
 
 /** Finds those functions that take changes from a queue and have one of these names; loads no other code. */
 export async function findNamedFunctions(names: readonly string[], folder = functionsFolder): Promise<QueueFunction[]> {
-  const folders = (await functionFolders(folder)).filter(({ name }) => names.includes(name));
-  const found = await Promise.all(
-    folders.map(async (module) => ({ definition: await definitionIn(module), handler: await handlerIn(module) })),
-  );
-  return found.filter(({ definition }) => isQueued(definition)) as QueueFunction[];
+  const named = (await functionFolders(folder)).filter(({ name }) => names.includes(name));
+  return (await withHandlers(named, isQueued)) as QueueFunction[];
 }
 
 /** Finds the webhook functions, with their handlers. */
 export async function findWebhooks(folder = functionsFolder): Promise<WebhookFunction[]> {
-  return (await withHandlers(folder, isWebhook)) as WebhookFunction[];
+  return (await withHandlers(await functionFolders(folder), isWebhook)) as WebhookFunction[];
 }
 
 /** Imports the handlers of the chosen functions only. */
-async function withHandlers(folder: URL, isChosen: (definition: AnyDefinition) => boolean) {
-  const found = await Promise.all(
-    (await functionFolders(folder)).map(async (module) => ({ module, definition: await definitionIn(module) })),
-  );
+async function withHandlers(folders: FunctionFolder[], isChosen: (definition: AnyDefinition) => boolean) {
+  const found = await Promise.all(folders.map(async (module) => ({ module, definition: await definitionIn(module) })));
   const chosen = found.filter(({ definition }) => isChosen(definition));
   return Promise.all(chosen.map(async ({ module, definition }) => ({ definition, handler: await handlerIn(module) })));
 }

@@ -33,7 +33,7 @@ export const definition: FunctionDefinition = {
       // Checked, and never written.
       { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: [...projectSecretNames] },
       // RBAC cannot name what does not exist yet, and the names of Events are hashes. A policy restricts the Secrets
-      // (infra/gardener/admission-policies.ts).
+      // (infra/gardener/rbac.ts).
       { apiGroups: [''], resources: ['secrets', 'events'], verbs: ['create'] },
       { apiGroups: [''], resources: ['events'], verbs: ['get'] },
     ],

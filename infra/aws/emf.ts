@@ -3,7 +3,7 @@ import type { Labels, Metrics } from '../../shared/runtime/metrics.ts';
 const NAMESPACE = 'shoot-flux';
 
 /** Metrics as log lines in CloudWatch's embedded metric format. */
-export interface EmfMetrics extends Metrics {
+interface EmfMetrics extends Metrics {
   /** Writes the measurements since the last flush, one line for each set of labels. */
   flush(): void;
 }

@@ -1,22 +1,14 @@
-import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { findAllDefinitions } from '../functions.ts';
-import { awsManifests, manifestsFolder } from './manifests.ts';
+import { awsManifests } from './manifests.ts';
 
 const manifests = await awsManifests();
 const objectsOf = (name: string) =>
   parseAllDocuments(manifests[name] ?? '').map((document) => document.toJS() as KubeObject);
 
 describe('manifests for AWS', () => {
-  it.each(Object.entries(manifests))(
-    '%s follows from the definitions; "npm run docs" writes it',
-    async (name, text) => {
-      expect(await readFile(new URL(name, manifestsFolder), 'utf8')).toBe(text);
-    },
-  );
-
   it('give the user of each function exactly the rights of its definition', async () => {
     for (const place of ['garden', 'seed'] as const) {
       const objects = objectsOf(`rbac-${place}.yaml`);

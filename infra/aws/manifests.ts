@@ -1,11 +1,11 @@
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { PolicyRule } from '../../shared/runtime/definition.ts';
 import { type AnyDefinition, findAllDefinitions } from '../functions.ts';
-import { policyObjects } from '../gardener/admission-policies.ts';
 import { yaml } from '../gardener/manifests.ts';
+import { policyObjects } from '../gardener/rbac.ts';
 
 /** The user of a function in a cluster that trusts the account's tokens; the function's name follows. */
-export const AWS_USER = 'shoot-flux-aws:';
+const AWS_USER = 'shoot-flux-aws:';
 
 /** The folder of the generated manifests. */
 export const manifestsFolder = new URL('./manifests/', import.meta.url);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delayDefinition } from '../../events/sqs/queues.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
-import { bundleFolder, bundleFunction } from '../bundle.ts';
+import { bundleFolder, bundleFunction } from '../bundle/bundle.ts';
 import { type AnyDefinition, findDefinitions, findWebhookDefinitions } from '../functions.ts';
 
 interface Arn {

@@ -3,9 +3,8 @@ import { standIn } from '../../shared/flux/testing.ts';
 import { choices } from '../choices.ts';
 import type { Terminal, Variables } from '../cli/option.ts';
 import { healthOptions, logOptions, serviceOptions, settingsOptions } from '../cli/options.ts';
-import { settingsOf } from '../cli/settings-options.ts';
-import { keyOf, variableOf } from '../cli/sources/names.ts';
-import { fromAllSources } from '../cli/sources/sources.ts';
+import { settingsOf } from '../cli/settings.ts';
+import { fromAllSources, keyOf, variableOf } from '../cli/sources.ts';
 import { readEnvironment, readQueueUrlPrefix } from './settings.ts';
 
 const least = { KUBECONFIG_SECRET_PREFIX: 'shoot-flux/dev/keys/' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { signedHeaders } from './signature.ts';
+import { signedHeaders } from './request.ts';
 
 describe('AWS Signature Version 4', () => {
   // The worked example of the AWS documentation: ListUsers of IAM.

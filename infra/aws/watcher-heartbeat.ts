@@ -3,11 +3,26 @@ import type { OpenSender } from '../../events/transport.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
-import { awsQuery } from './query.ts';
-import type { AwsEndpoint } from './signed-post.ts';
-import { heartbeatDimensions, NAMESPACE, WATCHER_HEARTBEAT, WATCHER_HEARTBEAT_SECONDS } from './watcher-metric.ts';
+import { type AwsEndpoint, awsQuery } from './request.ts';
 
-export interface WatcherHeartbeatOptions {
+/** Namespace of our metrics in CloudWatch. */
+export const NAMESPACE = 'shoot-flux';
+
+/** 1 for each cluster, once a minute while a watcher of this cluster makes progress. */
+export const WATCHER_HEARTBEAT = 'watcher_heartbeat';
+
+/** How often it is sent. */
+export const WATCHER_HEARTBEAT_SECONDS = 60;
+
+/** The dimensions of the heartbeat: the deployment by its prefix, and the watched cluster. */
+export function heartbeatDimensions(queuePrefix: string, cluster: string): { Name: string; Value: string }[] {
+  return [
+    { Name: 'queue_prefix', Value: queuePrefix },
+    { Name: 'cluster', Value: cluster },
+  ];
+}
+
+interface WatcherHeartbeatOptions {
   /** Where CloudWatch is, and the watcher's credentials. */
   cloudWatch: AwsEndpoint;
   queuePrefix: string;

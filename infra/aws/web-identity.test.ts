@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Connection, isSameConnection } from '../../shared/kube/connection.ts';
-import type { AwsEndpoint } from './signed-post.ts';
-import { webIdentityToken, withWebIdentity } from './web-identity.ts';
+import { webIdentityToken, withWebIdentity } from './clusters.ts';
+import type { AwsEndpoint } from './request.ts';
 
 /** What STS was asked for, and what it answers. */
 let asked: Record<string, string>[];

@@ -1,11 +1,12 @@
 import { isName } from '../../events/change.ts';
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
+import { ownNamespace } from '../../shared/kube/connection.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
-import { connectionOf } from '../../shared/runtime/clusters.ts';
+import { connectionOf, IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { UsageError, type Values } from './option.ts';
-import type { clusterOptions, watchedClusterOptions } from './options.ts';
-import { quoted } from './sources/origins.ts';
+import type { clusterOptions, healthOptions, watchedClusterOptions } from './options.ts';
+import { isFlag, named, quoted } from './sources.ts';
 
 export const clusterNotes = 'KUBECONFIG is a file, or in-cluster for the cluster that this process runs in.';
 
@@ -84,4 +85,39 @@ function seedOf(values: object, text: string): [string, string] {
   if (!isName(name)) throw new UsageError(`${quoted(values, 'seed', name)} is not the name of a seed`);
   if (name === GARDEN) throw new UsageError(`a seed cannot be called ${GARDEN}`);
   return [name, file];
+}
+
+/**
+ * Returns the namespaces by seed; that of the cluster that this process runs in is its own, unless an option names it.
+ * Without a heartbeat, gardenlet would set the condition of every Shoot to Unknown (trap 37).
+ * @throws UsageError when a namespace is missing or superfluous
+ */
+export async function heartbeatOf(
+  values: Values<typeof healthOptions>,
+  { seeds, files }: Clusters,
+  own = ownNamespace,
+): Promise<Record<string, string>> {
+  const texts = values.namespace ?? [];
+  const isWanted = values['shoot-health'] === true;
+  if (!isWanted) {
+    if (texts.length === 0 || !isFlag(values, 'namespace')) return {};
+    throw new UsageError('--namespace requires --shoot-health');
+  }
+  const namespaces = Object.fromEntries(texts.map((text) => namespaceOf(values, text, seeds)));
+  const here = seeds.find((seed) => files[seed] === IN_CLUSTER);
+  if (here !== undefined) namespaces[here] ??= await own();
+  const without = seeds.find((seed) => namespaces[seed] === undefined);
+  if (without === undefined) return namespaces;
+  throw new UsageError(
+    `${named(values, 'shoot-health')} requires --namespace ${without}=NAMESPACE, the extension's namespace there`,
+  );
+}
+
+function namespaceOf(values: object, text: string, seeds: readonly string[]): [string, string] {
+  const [, seed = '', namespace] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (namespace === undefined)
+    throw new UsageError(`${quoted(values, 'namespace', text)} is not of the form SEED=NAMESPACE`);
+  if (!seeds.includes(seed))
+    throw new UsageError(`${quoted(values, 'namespace', text)} does not name a seed of --seed`);
+  return [seed, namespace];
 }

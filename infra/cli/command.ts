@@ -1,13 +1,13 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { errorMessage } from '../../shared/errors.ts';
 import { type FlagValue, type Option, type Terminal, UsageError, type Values } from './option.ts';
-import { fromAllSources } from './sources/sources.ts';
+import { fromAllSources } from './sources.ts';
 
 /** Exit codes of every command. */
 export const exitCodes = { success: 0, failure: 1, wrongUsage: 2 } as const;
 
 /** A command, as its file defines it. */
-export interface CommandDefinition<O extends Record<string, Option>> {
+interface CommandDefinition<O extends Record<string, Option>> {
   name: string;
   /** One line that says what the command does. */
   summary: string;

@@ -3,14 +3,14 @@ import { asObject, type JsonObject } from '../../shared/config/values.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 
 /** A field that differs; `from` or `to` is missing where it has no such field. */
-export interface FieldChange {
+interface FieldChange {
   path: string;
   from?: unknown;
   to?: unknown;
 }
 
 /** An object that a change adds, removes or changes. */
-export interface ObjectChange {
+interface ObjectChange {
   type: 'added' | 'removed' | 'changed';
   /** Kind, namespace and name, as in `Kustomization flux-system/main-ks`. */
   object: string;

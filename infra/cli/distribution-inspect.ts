@@ -1,13 +1,14 @@
 import { join } from 'node:path';
-import { errorMessage } from '../../shared/errors.ts';
+import { registry as registryCheck } from '../../shared/config/checks.ts';
+import { installDefaults } from '../../shared/config/flux-options.ts';
+import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
-import type { Distribution } from '../../shared/flux/release.ts';
+import type { Distribution, Release } from '../../shared/flux/release.ts';
 import { oldestKubernetes } from '../../shared/flux/versions.ts';
 import { exitCodes } from './command.ts';
 import { tagOf } from './image-digests.ts';
-import type { Terminal } from './option.ts';
-import { checkComplete } from './releases.ts';
+import { type Terminal, UsageError } from './option.ts';
 
 /** The result for one release. */
 interface Report {
@@ -56,4 +57,102 @@ function text({ version, digest, pinned, components = {}, oldestKubernetes: olde
   const tags = Object.entries(components).map(([name, tag]) => `    ${name} ${tag}\n`);
   const images = pinned ? ', images pinned' : '';
   return `${version}  sha256 ${digest?.slice(0, 12)}, checksums verified${images}, Kubernetes ${oldest} and newer\n${tags.join('')}`;
+}
+
+/** What to list. */
+interface ImagesOptions {
+  dir: string;
+  /** Absent: every release of the distribution. */
+  version?: string | undefined;
+  /** The prefix of the images; default that of Flux. */
+  registry?: string | undefined;
+  /** The prefix in the mirror. */
+  to?: string | undefined;
+  json: boolean;
+}
+
+/** An image of a release. */
+interface Image {
+  version: string;
+  component: string;
+  /** Its name with its digest, or with its tag if the digest is unknown. */
+  source: string;
+  digest?: string;
+  /** Its name with its tag in the mirror. */
+  target?: string;
+}
+
+/** Prints the images of the controllers: one on each line, or with `to` its name in the mirror behind it. */
+export async function listImages({ dir, json, ...options }: ImagesOptions, terminal: Terminal): Promise<number> {
+  for (const [name, prefix] of Object.entries({ registry: options.registry, to: options.to })) {
+    const problem = prefix === undefined ? undefined : registryCheck(prefix);
+    if (problem !== undefined) throw new UsageError(`--${name} ${problem}`);
+  }
+  const distribution = openDistribution(dir);
+  const available = await releasesOf(distribution, dir);
+  const versions = available.filter((name) => [undefined, name, name.slice(1)].includes(options.version));
+  if (versions.length === 0) {
+    throw new ShootFluxError(`${dir} holds no Flux ${options.version}; it holds ${available.join(', ')}.`);
+  }
+  const releases = await Promise.all(versions.map((version) => distribution.release(version)));
+  const images = releases.flatMap((release) => imagesOf(release, options));
+  terminal.out(json ? `${JSON.stringify(images, null, 2)}\n` : lines(images).join(''));
+  return exitCodes.success;
+}
+
+function imagesOf(
+  release: Release,
+  { registry = installDefaults.registry, to }: Omit<ImagesOptions, 'dir' | 'json'>,
+): Image[] {
+  return componentsOf(release).flatMap((component) => {
+    const tag = tagOf(release, component);
+    if (tag === undefined) return [];
+    const digest = release.imageDigests?.[component];
+    const name = `${registry}/${component}`;
+    return [
+      {
+        version: release.version,
+        component,
+        source: digest === undefined ? `${name}:${tag}` : `${name}@${digest}`,
+        ...(digest !== undefined && { digest }),
+        ...(to !== undefined && { target: `${to}/${component}:${tag}` }),
+      },
+    ];
+  });
+}
+
+/** Releases share images. */
+function lines(images: readonly Image[]): string[] {
+  return [...new Set(images.map(({ source, target }) => `${source}${target === undefined ? '' : ` ${target}`}\n`))];
+}
+
+/**
+ * Returns the Flux releases of a distribution, newest first.
+ * @throws ShootFluxError when there is none, because then no configuration can work
+ */
+export async function releasesOf(distribution: Distribution, dir: string): Promise<string[]> {
+  const releases = await distribution.versions();
+  if (releases.length > 0) return releases;
+  throw new ShootFluxError(`${dir} holds no Flux release; add one with "distribution make".`);
+}
+
+/**
+ * Reads every Flux release once, so that a broken one fails at start and not at the first Shoot that gets it.
+ * @throws ShootFluxError that names the broken file
+ */
+export async function checkReleases(dir: string, versions: string[]): Promise<void> {
+  // One at a time: together they would take 20 MB that the process never gives back.
+  for (const version of versions) checkComplete(await openDistribution(dir).release(version), join(dir, version));
+}
+
+/**
+ * Checks that a Flux release has the files that every installation needs.
+ * @param from where its files come from
+ * @throws ShootFluxError that names the missing files
+ */
+export function checkComplete(release: Release, from: string): void {
+  const missing = ['policies', 'rbac', 'source-controller'].filter((name) => !release.files.has(name));
+  if (missing.length === 0) return;
+  const names = missing.map((name) => `${name}.yaml`).join(', ');
+  throw new ShootFluxError(`${from} lacks ${names}; provide all files of one release.`);
 }

@@ -17,9 +17,9 @@ import {
 } from '../../shared/flux/release-files.ts';
 import { readArchive, unpack } from './archive.ts';
 import { exitCodes } from './command.ts';
+import { checkComplete } from './distribution-inspect.ts';
 import { digestsFor, type pinnedImages } from './image-digests.ts';
 import { type Terminal, UsageError } from './option.ts';
-import { checkComplete } from './releases.ts';
 import { type Verification, verifies, verifyArchive } from './verify-archive.ts';
 
 /** What to make a release of. */

@@ -1,11 +1,10 @@
 import { installDefaults } from '../../shared/config/flux-options.ts';
 import { missing } from './clusters.ts';
 import { command } from './command.ts';
-import { listImages } from './distribution-images.ts';
-import { inspectDistribution } from './distribution-inspect.ts';
+import { inspectDistribution, listImages } from './distribution-inspect.ts';
 import { makeRelease } from './distribution-make.ts';
 import { digestOptions, pinnedImages } from './image-digests.ts';
-import { UsageError } from './option.ts';
+import { text, UsageError } from './option.ts';
 import { verificationOf, verifyOptions } from './verify-archive.ts';
 
 /** The options that each action takes: one without effect, such as a checksum, would look as if it had been checked. */
@@ -20,30 +19,13 @@ export default command({
   summary: 'Add a Flux release to a distribution folder, show what the folder holds, or list its images.',
   positionals: 'make|inspect|images',
   options: {
-    'flux-distribution': { type: 'string', value: 'DIR', description: 'The distribution folder.', required: true },
-    from: {
-      type: 'string',
-      value: 'PATH',
-      description: 'make: manifests.tar.gz of the release, or a folder with its files (required).',
-    },
-    version: {
-      type: 'string',
-      value: 'VERSION',
-      description: 'make: the release, for example v2.9.4 (required). images: only this release.',
-    },
+    'flux-distribution': text('DIR', 'The distribution folder.', { required: true }),
+    from: text('PATH', 'make: manifests.tar.gz of the release, or a folder with its files (required).'),
+    version: text('VERSION', 'make: the release, for example v2.9.4 (required). images: only this release.'),
     ...verifyOptions,
     ...digestOptions,
-    registry: {
-      type: 'string',
-      value: 'PREFIX',
-      description: 'images: the prefix to copy from.',
-      default: installDefaults.registry,
-    },
-    to: {
-      type: 'string',
-      value: 'PREFIX',
-      description: 'images: the prefix in a mirror; each line then has two names.',
-    },
+    registry: text('PREFIX', 'images: the prefix to copy from.', { default: installDefaults.registry }),
+    to: text('PREFIX', 'images: the prefix in a mirror; each line then has two names.'),
     json: { type: 'boolean', description: 'inspect, images: print a JSON list.' },
   },
   notes:

@@ -1,22 +1,19 @@
 import { ShootFluxError } from '../../shared/errors.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import type { ImageDigests, Release } from '../../shared/flux/release.ts';
-import { type Option, type Terminal, UsageError, type Values } from './option.ts';
+import { list, type Option, type Terminal, text, UsageError, type Values } from './option.ts';
 import { readDocument } from './read-file.ts';
 
 /** Options of `distribution make` that pin images. */
 export const digestOptions = {
-  digests: {
-    type: 'string',
-    value: 'FILE',
-    description: 'make: pin the images by the digests of this file: a list "images" as in a kustomization.yaml.',
-  },
-  image: {
-    type: 'string',
-    multiple: true,
-    value: 'COMPONENT=DIGEST',
-    description: 'make: pin the image of a component, for example source-controller=sha256:…. Repeatable.',
-  },
+  digests: text(
+    'FILE',
+    'make: pin the images by the digests of this file: a list "images" as in a kustomization.yaml.',
+  ),
+  image: list(
+    'COMPONENT=DIGEST',
+    'make: pin the image of a component, for example source-controller=sha256:…. Repeatable.',
+  ),
 } as const satisfies Record<string, Option>;
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;

@@ -12,38 +12,25 @@ import { ConfigError, ShootFluxError } from '../../shared/errors.ts';
 import { shootTraits } from '../../shared/gardener/shoot-facts.ts';
 import { type Cluster, EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
 import { missing } from './clusters.ts';
-import { type Option, type Terminal, UsageError, type Values } from './option.ts';
+import { type Option, type Terminal, text, UsageError, type Values } from './option.ts';
 import { readDocument } from './read-file.ts';
 import { checkNamespace, type GivenSecrets, readSecrets } from './secrets.ts';
-import { fromConfigFile } from './sources/config-file.ts';
+import { fromConfigFile } from './sources.ts';
 
 /** Options that `render` and `validate` share. */
 export const inputOptions = {
-  'flux-distribution': {
-    type: 'string',
-    value: 'DIR',
-    description: 'Folder with one folder per Flux release.',
-    required: true,
-  },
-  config: {
-    type: 'string',
-    value: 'FILE',
-    description: 'A config file of run, whose keys defaults and policy apply as they would in the landscape.',
-  },
-  'flux-config': { type: 'string', value: 'FILE', description: 'The ConfigMap flux-config of the project.' },
-  'provider-config': { type: 'string', value: 'FILE', description: 'The providerConfig (FluxConfig) of the Shoot.' },
-  shoot: {
-    type: 'string',
-    value: 'FILE',
-    description:
-      'The Shoot: used for its resources, its Kubernetes version and, without --provider-config, its providerConfig.',
-  },
-  secrets: {
-    type: 'string',
-    value: 'FILE',
-    description:
-      'Secrets and ConfigMaps of the project: those that the configuration names must be there with their keys. No value is printed.',
-  },
+  'flux-distribution': text('DIR', 'Folder with one folder per Flux release.', { required: true }),
+  config: text('FILE', 'A config file of run, whose keys defaults and policy apply as they would in the landscape.'),
+  'flux-config': text('FILE', 'The ConfigMap flux-config of the project.'),
+  'provider-config': text('FILE', 'The providerConfig (FluxConfig) of the Shoot.'),
+  shoot: text(
+    'FILE',
+    'The Shoot: used for its resources, its Kubernetes version and, without --provider-config, its providerConfig.',
+  ),
+  secrets: text(
+    'FILE',
+    'Secrets and ConfigMaps of the project: those that the configuration names must be there with their keys. No value is printed.',
+  ),
 } as const satisfies Record<string, Option>;
 
 export const inputNotes = 'FILE is YAML or JSON, or - for standard input.';

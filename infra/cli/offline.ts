@@ -2,16 +2,18 @@ import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { originOf } from '../../shared/config/origins.ts';
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/types.ts';
 import { ConfigError, issueText } from '../../shared/errors.ts';
+import { behaviourChanges, behaviourText } from '../../shared/flux/behaviour-changes.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { objectRuleIssues } from '../../shared/flux/object-rules.ts';
 import type { ObjectGroups } from '../../shared/flux/release.ts';
-import { resolveVersion } from '../../shared/flux/versions.ts';
+import { compareVersions, resolveVersion } from '../../shared/flux/versions.ts';
 import { objectGroups } from '../../shared/gardener/groups.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
+import { releasesOf } from './distribution-inspect.ts';
 import { type CliInputs, otherNamespaces, shootCluster } from './inputs.ts';
-import { releasesOf } from './releases.ts';
-import { givenSecretIssues } from './secret-issues.ts';
+import { givenSecretIssues } from './secrets.ts';
 
 /** A Shoot's objects, as far as they are known without a cluster. */
 export interface Offline {
@@ -104,4 +106,22 @@ function sentence({ namespace, targetName, origin }: CopiedSecret, shoot: Shoot 
       ? `a token of the WorkloadIdentity that is the resource "${resourceName}" of the Shoot.`
       : `a copy of the resource "${resourceName}" of the Shoot.`;
   return `${kind} ${namespace}/${name}: ${content}`;
+}
+
+/** One sentence for each change that an upgrade to the rendered release brings, or why there is none. */
+export function upgradeWarnings(from: string | undefined, { fluxVersion, components }: Offline): string[] {
+  if (from === undefined) return [];
+  if (compareVersions(from, fluxVersion) > 0) return [`${downgradeText(from, fluxVersion)}.`];
+  return behaviourChanges(from, fluxVersion, components).map(behaviourText);
+}
+
+/** A Shoot refuses only what its sync mode makes it apply, so it is no error for all of them. */
+function downgradeText(from: string, to: string): string {
+  return `Flux ${from} is never downgraded, so a Shoot that runs it does not get Flux ${to}, and reports an error if its syncMode still applies Flux; use ${from} or a newer release`;
+}
+
+/** The Flux release of rendered objects; undefined when Flux is not among them. */
+export function releaseOf(objects: readonly KubeObject[]): string | undefined {
+  const ofFlux = objects.find(({ metadata }) => metadata.labels?.['app.kubernetes.io/part-of'] === 'flux');
+  return ofFlux?.metadata.labels?.['app.kubernetes.io/version'];
 }

@@ -39,6 +39,22 @@ export interface Option {
   fallback?: { setBy: string; variables: Readonly<Record<string, (text: string) => string>> };
 }
 
+type More = Omit<Option, 'type' | 'multiple' | 'value' | 'description'>;
+
+/** An option with a value, and what `--help` calls the value. */
+export function text(
+  value: string,
+  description: string,
+  more: More = {},
+): Option & { type: 'string'; multiple?: false } {
+  return { type: 'string', value, description, ...more };
+}
+
+/** The same, repeatable. */
+export function list(value: string, description: string, more: More = {}): Option & { type: 'string'; multiple: true } {
+  return { type: 'string', value, description, multiple: true, ...more };
+}
+
 /** The parsed values of options: a string, a flag, or a list of strings. */
 export type Values<O extends Record<string, Option>> = {
   [Name in keyof O]?: O[Name] extends { type: 'nested' }

@@ -3,24 +3,17 @@ import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { choices, DEFAULT_LANDSCAPE } from '../choices.ts';
 import { CERTIFICATES, CONFIGURATION, NAMESPACE, SERVICE_HOST } from '../webhooks/names.ts';
-import type { Option } from './option.ts';
+import { list, type Option, text } from './option.ts';
 
 /** Options that say which clusters a command serves. */
 export const clusterOptions = {
-  garden: {
-    type: 'string',
-    value: 'KUBECONFIG',
-    description: 'Kubeconfig of the garden.',
+  garden: text('KUBECONFIG', 'Kubeconfig of the garden.', {
     required: true,
     fallback: { setBy: 'gardenlet', variables: { GARDEN_KUBECONFIG: (path) => path } },
-  },
-  seed: {
-    type: 'string',
-    multiple: true,
+  }),
+  seed: list('NAME=KUBECONFIG', 'A seed to serve, under its name in the garden. Repeatable.', {
     map: true,
     key: 'seeds',
-    value: 'NAME=KUBECONFIG',
-    description: 'A seed to serve, under its name in the garden. Repeatable.',
     required: true,
     fallback: {
       setBy: 'gardenlet',
@@ -29,7 +22,7 @@ export const clusterOptions = {
         SHOOT_NAME: (name) => `${selfHostedCluster(name)}=${IN_CLUSTER}`,
       },
     },
-  },
+  }),
 } as const satisfies Record<string, Option>;
 
 /** Options that say which clusters `watch` watches. */
@@ -48,26 +41,16 @@ export const watchedClusterOptions = {
 
 /** Options of `run` for `knownHosts: scan`. */
 export const scanOptions = {
-  'host-key-scan': {
-    type: 'string',
-    value: choices['host-key-scan'].join('|'),
-    description:
-      'Which hosts "knownHosts: scan" may contact. on: all except loopback, link-local and similar addresses. listed: only those of --host-key-scan-allow. off: none.',
-    default: choices['host-key-scan'][0],
-  },
-  'host-key-scan-allow': {
-    type: 'string',
-    multiple: true,
-    value: 'ENTRY',
-    description:
-      'An address, an address range or a host name (*.example.org includes all below it) that "knownHosts: scan" may contact. Repeatable. Loopback and similar addresses must be listed as addresses.',
-  },
-  'host-key-scan-deny': {
-    type: 'string',
-    multiple: true,
-    value: 'ENTRY',
-    description: 'The same, for what it may not contact. Repeatable. Takes precedence.',
-  },
+  'host-key-scan': text(
+    choices['host-key-scan'].join('|'),
+    'Which hosts "knownHosts: scan" may contact. on: all except loopback, link-local and similar addresses. listed: only those of --host-key-scan-allow. off: none.',
+    { default: choices['host-key-scan'][0] },
+  ),
+  'host-key-scan-allow': list(
+    'ENTRY',
+    'An address, an address range or a host name (*.example.org includes all below it) that "knownHosts: scan" may contact. Repeatable. Loopback and similar addresses must be listed as addresses.',
+  ),
+  'host-key-scan-deny': list('ENTRY', 'The same, for what it may not contact. Repeatable. Takes precedence.'),
 } as const satisfies Record<string, Option>;
 
 /** What the operators say for all projects (docs/policy.md). */
@@ -85,142 +68,76 @@ export const landscapeOptions = {
 
 /** Options of every command that runs functions. */
 export const settingsOptions = {
-  'flux-distribution': {
-    type: 'string',
-    value: 'DIR',
-    description: 'Folder with one folder per Flux release.',
-    required: true,
-  },
-  landscape: {
-    type: 'string',
-    value: 'NAME',
-    description: 'Name of the landscape in the comments of deploy keys.',
-    default: DEFAULT_LANDSCAPE,
-  },
-  'garden-identity': {
-    type: 'string',
-    value: 'ID',
-    description: "The garden's cluster identity.",
-    default: 'taken from the Shoot',
-  },
-  'shoot-access': {
-    type: 'string',
-    value: choices['shoot-access'].toReversed().join('|'),
-    description: 'Address of a shoot to try first.',
+  'flux-distribution': text('DIR', 'Folder with one folder per Flux release.', { required: true }),
+  landscape: text('NAME', 'Name of the landscape in the comments of deploy keys.', { default: DEFAULT_LANDSCAPE }),
+  'garden-identity': text('ID', "The garden's cluster identity.", { default: 'taken from the Shoot' }),
+  'shoot-access': text(choices['shoot-access'].toReversed().join('|'), 'Address of a shoot to try first.', {
     default: 'internal inside a cluster, else external',
-  },
+  }),
   ...scanOptions,
   ...landscapeOptions,
 } as const satisfies Record<string, Option>;
 
 /** More options of `run`. */
 export const runOptions = {
-  port: {
-    type: 'string',
-    value: 'N',
-    description: 'Serve /healthz, /readyz, /metrics and /dead-letters on this port.',
-    default: 'not at all',
-  },
-  concurrency: {
-    type: 'string',
-    value: 'N',
-    description: 'Runs of each function at a time, 1 to 1000.',
-    default: '20',
-  },
+  port: text('N', 'Serve /healthz, /readyz, /metrics and /dead-letters on this port.', { default: 'not at all' }),
+  concurrency: text('N', 'Runs of each function at a time, 1 to 1000.', { default: '20' }),
 } as const satisfies Record<string, Option>;
 
 /** The option that says where CloudEvents are sent. */
 export const sinkOptions = {
-  sink: {
-    type: 'string',
-    value: 'URL',
-    description: 'Send changes as CloudEvents to this address, for example a broker.',
+  sink: text('URL', 'Send changes as CloudEvents to this address, for example a broker.', {
     fallback: { setBy: 'a SinkBinding', variables: { K_SINK: (url) => url } },
-  },
+  }),
 } as const satisfies Record<string, Option>;
 
 /** More options of `serve`. */
 export const serveOptions = {
-  port: {
-    type: 'string',
-    value: 'N',
-    description: 'Port for CloudEvents, and for /healthz, /readyz and /metrics.',
-    default: '8080',
-  },
-  concurrency: {
-    type: 'string',
-    value: 'N',
-    description: 'Runs of each function at a time, 1 to 1000.',
-    default: '20',
-  },
+  port: text('N', 'Port for CloudEvents, and for /healthz, /readyz and /metrics.', { default: '8080' }),
+  concurrency: text('N', 'Runs of each function at a time, 1 to 1000.', { default: '20' }),
 } as const satisfies Record<string, Option>;
 
 /** The option for the tokens in the URLs of the webhooks. */
 export const tokenOptions = {
-  'webhook-token-sha256': {
-    type: 'string',
-    value: 'HASH',
-    description: `Serve the webhooks only at paths that end with a token, such as /admission/TOKEN; HASH is its SHA-256. Several hashes are separated by commas.`,
-  },
+  'webhook-token-sha256': text(
+    'HASH',
+    `Serve the webhooks only at paths that end with a token, such as /admission/TOKEN; HASH is its SHA-256. Several hashes are separated by commas.`,
+  ),
 } as const satisfies Record<string, Option>;
 
 /** Options for the webhooks. */
 export const webhookOptions = {
-  'webhook-port': {
-    type: 'string',
-    value: 'N',
-    description: 'Serve the webhooks over HTTPS on this port: /admission and /resource-manager.',
-  },
-  'webhook-host': {
-    type: 'string',
-    multiple: true,
-    value: 'NAME',
-    description: 'Name or address under which API servers call the webhooks. Repeatable.',
+  'webhook-port': text('N', 'Serve the webhooks over HTTPS on this port: /admission and /resource-manager.'),
+  'webhook-host': list('NAME', 'Name or address under which API servers call the webhooks. Repeatable.', {
     default: SERVICE_HOST,
-  },
-  'webhook-cert': {
-    type: 'string',
-    value: 'FILE',
-    description:
-      'Serve with this certificate (PEM) instead of a generated one. Without --webhook-ca you must set the caBundle of the webhooks yourself.',
-  },
-  'webhook-key': { type: 'string', value: 'FILE', description: 'Key of --webhook-cert (PEM).' },
-  'webhook-ca': {
-    type: 'string',
-    value: 'FILE',
-    description: 'Authority of --webhook-cert (PEM), to be published as the caBundle of the webhooks.',
-  },
-  'webhook-secret': {
-    type: 'string',
-    value: '[CLUSTER:]NAMESPACE/NAME',
-    description:
-      'Secret for the generated certificates. CLUSTER is garden, a seed, or in-cluster for the cluster that this process runs in.',
-    default: `${GARDEN}:${NAMESPACE}/${CERTIFICATES}`,
-  },
-  'webhook-configuration': {
-    type: 'string',
-    value: 'NAME',
-    description: 'Name of the webhook configurations in garden and seeds.',
+  }),
+  'webhook-cert': text(
+    'FILE',
+    'Serve with this certificate (PEM) instead of a generated one. Without --webhook-ca you must set the caBundle of the webhooks yourself.',
+  ),
+  'webhook-key': text('FILE', 'Key of --webhook-cert (PEM).'),
+  'webhook-ca': text('FILE', 'Authority of --webhook-cert (PEM), to be published as the caBundle of the webhooks.'),
+  'webhook-secret': text(
+    '[CLUSTER:]NAMESPACE/NAME',
+    'Secret for the generated certificates. CLUSTER is garden, a seed, or in-cluster for the cluster that this process runs in.',
+    { default: `${GARDEN}:${NAMESPACE}/${CERTIFICATES}` },
+  ),
+  'webhook-configuration': text('NAME', 'Name of the webhook configurations in garden and seeds.', {
     default: CONFIGURATION,
-  },
-  'webhook-function': {
-    type: 'string',
-    multiple: true,
-    value: 'NAME',
-    description: 'Serve this webhook function and no other: admission, resource-manager-webhook. Repeatable.',
-    default: 'all of them',
-  },
+  }),
+  'webhook-function': list(
+    'NAME',
+    'Serve this webhook function and no other: admission, resource-manager-webhook. Repeatable.',
+    { default: 'all of them' },
+  ),
   ...tokenOptions,
 } as const satisfies Record<string, Option>;
 
 /** More options of `webhooks`. */
 export const portOptions = {
-  port: {
-    type: 'string',
-    value: 'N',
-    description: 'Port for HTTP. With --webhook-port: serve /healthz, /readyz and /metrics on this port.',
+  port: text('N', 'Port for HTTP. With --webhook-port: serve /healthz, /readyz and /metrics on this port.', {
     default: '8080; not at all with --webhook-port',
-  },
+  }),
 } as const satisfies Record<string, Option>;
 
 /** Options of `run` for the Shoots' health. */
@@ -230,42 +147,28 @@ export const healthOptions = {
     description:
       "Report failures of Flux in the Shoot's health (SystemComponentsHealthy), not only in the extension's own conditions.",
   },
-  namespace: {
-    type: 'string',
-    multiple: true,
-    map: true,
-    key: 'namespaces',
-    value: 'SEED=NAMESPACE',
-    description:
-      "With --shoot-health, for each seed: the extension's namespace there, in which gardenlet expects a heartbeat. For the cluster that this process runs in, it defaults to the namespace of the Pod.",
-  },
+  namespace: list(
+    'SEED=NAMESPACE',
+    "With --shoot-health, for each seed: the extension's namespace there, in which gardenlet expects a heartbeat. For the cluster that this process runs in, it defaults to the namespace of the Pod.",
+    { map: true, key: 'namespaces' },
+  ),
 } as const satisfies Record<string, Option>;
 
 export const logOptions = {
-  'log-level': {
-    type: 'string',
-    value: 'LEVEL',
-    description: 'debug, info, warn or error.',
-    default: choices['log-level'][0],
-  },
+  'log-level': text('LEVEL', 'debug, info, warn or error.', { default: choices['log-level'][0] }),
 } as const satisfies Record<string, Option>;
 
 /** Options that say where `watch` sends changes. */
 export const destinationOptions = {
-  'queue-prefix': {
-    type: 'string',
-    value: 'TEXT',
-    description:
-      'Send to the queues in SQS whose names begin with this text. Region and credentials are those that the AWS SDK finds.',
-  },
-  'sqs-endpoint': { type: 'string', value: 'URL', description: "Another SQS than AWS's." },
+  'queue-prefix': text(
+    'TEXT',
+    'Send to the queues in SQS whose names begin with this text. Region and credentials are those that the AWS SDK finds.',
+  ),
+  'sqs-endpoint': text('URL', "Another SQS than AWS's."),
   ...sinkOptions,
-  'events-port': {
-    type: 'string',
-    value: 'N',
-    description: 'With --sink: take changes that wait, and dead letters of the broker, on this port.',
+  'events-port': text('N', 'With --sink: take changes that wait, and dead letters of the broker, on this port.', {
     default: 'not at all',
-  },
+  }),
 } as const satisfies Record<string, Option>;
 
 /** Options of `watch` for the Shoots' health, which the functions report. */
@@ -279,12 +182,7 @@ export const heartbeatOptions = {
 
 /** The option for the probes of `watch`. */
 export const probeOptions = {
-  port: {
-    type: 'string',
-    value: 'N',
-    description: 'Serve /healthz, /readyz and /metrics on this port.',
-    default: 'not at all',
-  },
+  port: text('N', 'Serve /healthz, /readyz and /metrics on this port.', { default: 'not at all' }),
 } as const satisfies Record<string, Option>;
 
 /** The options of all commands that run until a signal: what a config file may hold. */

@@ -7,10 +7,9 @@ import type { KubeObject } from '../../shared/kube/resource.ts';
 import { command, exitCodes } from './command.ts';
 import { diffObjects, diffText } from './diff.ts';
 import { type CliInputs, inputNotes, inputOptions, readInputs } from './inputs.ts';
-import { type Offline, renderOffline } from './offline.ts';
-import type { Terminal } from './option.ts';
+import { type Offline, releaseOf, renderOffline, upgradeWarnings } from './offline.ts';
+import { type Terminal, text } from './option.ts';
 import { readDocuments } from './read-file.ts';
-import { releaseOf, upgradeWarnings } from './upgrade-warnings.ts';
 
 /** Annotations with this prefix instruct the resource-manager; they say nothing about the shoot. */
 const DELIVERY = 'resources.gardener.cloud/';
@@ -20,12 +19,10 @@ export default command({
   summary: 'Print the objects for a shoot as YAML, in the order of their delivery.',
   options: {
     ...inputOptions,
-    diff: {
-      type: 'string',
-      value: 'FILE',
-      description:
-        'What render has written before a change: print only what the change would do to the objects. Copied Secrets are not compared.',
-    },
+    diff: text(
+      'FILE',
+      'What render has written before a change: print only what the change would do to the objects. Copied Secrets are not compared.',
+    ),
     json: { type: 'boolean', description: 'Print a JSON List instead.' },
   },
   notes:

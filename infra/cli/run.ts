@@ -2,14 +2,10 @@ import { IN_CLUSTER, kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { startProduct } from '../process/product.ts';
 import { untilSignal } from '../process/signals.ts';
-import { clusterNotes, clustersOf } from './clusters.ts';
+import { clusterNotes, clustersOf, heartbeatOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
-import { concurrencyOf } from './concurrency.ts';
-import { heartbeatOf } from './health-options.ts';
-import { logLevelOf } from './log-options.ts';
 import { clusterOptions, healthOptions, logOptions, runOptions, settingsOptions, webhookOptions } from './options.ts';
-import { portOf } from './port.ts';
-import { settingsOf } from './settings-options.ts';
+import { concurrencyOf, logLevelOf, portOf, settingsOf } from './settings.ts';
 import { webhooksOf } from './webhook-options.ts';
 
 export default command({

@@ -7,12 +7,9 @@ import { startServing } from '../knative/serving.ts';
 import { untilSignal } from '../process/signals.ts';
 import { clusterNotes, clustersOf, missing } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
-import { concurrencyOf } from './concurrency.ts';
-import { logLevelOf } from './log-options.ts';
 import { UsageError } from './option.ts';
 import { clusterOptions, healthOptions, logOptions, serveOptions, settingsOptions, sinkOptions } from './options.ts';
-import { portOf } from './port.ts';
-import { settingsOf } from './settings-options.ts';
+import { concurrencyOf, logLevelOf, portOf, settingsOf } from './settings.ts';
 
 /** Knative passes another one in `PORT`. */
 const HTTP_PORT = 8080;

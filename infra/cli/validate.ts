@@ -1,28 +1,28 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import semver from 'semver';
+import { documentsOf, type FluxConfigMap } from '../../shared/config/flux-config-map.ts';
+import { isSelected } from '../../shared/config/overrides.ts';
 import { projectLayers } from '../../shared/config/project-layers.ts';
-import { ConfigError, issueText } from '../../shared/errors.ts';
+import { asObject, type JsonObject } from '../../shared/config/values.ts';
+import { ConfigError, type ConfigIssue, fileProblem, issueText, ShootFluxError } from '../../shared/errors.ts';
+import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { command, exitCodes } from './command.ts';
-import { type Verdict, validateFleet } from './fleet.ts';
-import { type CliInputs, inputNotes, inputOptions, readInputs } from './inputs.ts';
-import { renderOffline } from './offline.ts';
-import { type Terminal, UsageError } from './option.ts';
-import { upgradeWarnings } from './upgrade-warnings.ts';
+import { type CliInputs, inputNotes, inputOptions, otherNamespaces, readInputs, withShoot } from './inputs.ts';
+import { renderOffline, upgradeWarnings } from './offline.ts';
+import { type Terminal, text, UsageError } from './option.ts';
+import { readDocuments } from './read-file.ts';
 
 export default command({
   name: 'validate',
   summary: 'Check a configuration: print nothing, or one line for each issue.',
   options: {
     ...inputOptions,
-    fleet: {
-      type: 'string',
-      value: 'DIR',
-      description: 'Check every Shoot in the files of a folder instead, and print a line for each.',
-    },
-    'upgrade-from': {
-      type: 'string',
-      value: 'VERSION',
-      description: 'The Flux release that runs now: warn of what behaves differently after the upgrade.',
-    },
+    fleet: text('DIR', 'Check every Shoot in the files of a folder instead, and print a line for each.'),
+    'upgrade-from': text(
+      'VERSION',
+      'The Flux release that runs now: warn of what behaves differently after the upgrade.',
+    ),
     json: { type: 'boolean', description: 'Print the issues as a JSON list.' },
   },
   notes: inputNotes,
@@ -88,4 +88,143 @@ async function checkFleet(
 function textOf({ sentence, skipped, condition }: Verdict): string {
   if (skipped !== undefined) return `skipped, because ${skipped}`;
   return `${sentence ?? 'ok'}${condition === undefined ? '' : ` (if ${condition})`}`;
+}
+
+/** A Shoot of a fleet, and its first issue if it has any. */
+interface Verdict {
+  /** The file, and the Shoot in it. */
+  shoot: string;
+  sentence?: string;
+  /** Why it was not checked. */
+  skipped?: string;
+  /** What has to be true for this to count. */
+  condition?: string;
+}
+
+/** What a fleet would get. */
+interface FleetVerdict {
+  verdicts: Verdict[];
+  /** One sentence for each override that no Shoot of the fleet gets. */
+  warnings: string[];
+}
+
+/** A Shoot of the files. */
+interface Checked {
+  verdict: Verdict;
+  /** Absent: it is skipped, or cannot be read. */
+  labels?: Labels;
+}
+
+/** The folder does not say whether the ControllerRegistration enables the extension for all Shoots. */
+const NOT_LISTED = 'the extension is enabled for all Shoots, because this one does not list it';
+
+/**
+ * Checks what each Shoot in the files of a folder would get, each with its own labels, resources and providerConfig.
+ * Other objects in these files are ignored.
+ */
+async function validateFleet(folder: string, inputs: CliInputs, terminal: Terminal): Promise<FleetVerdict> {
+  const checked: Checked[] = [];
+  for (const file of await filesIn(folder)) {
+    for (const document of await documentsIn(join(folder, file), terminal)) {
+      if (document instanceof ShootFluxError) checked.push({ verdict: { shoot: file, sentence: document.message } });
+      else for (const shoot of shootsIn(document)) checked.push(await check(shoot, file, inputs));
+    }
+  }
+  if (checked.length === 0) throw new ShootFluxError(`${folder} has no file with a Shoot; name a folder of Shoots.`);
+  return { verdicts: checked.map(({ verdict }) => verdict), warnings: warningsAbout(checked, inputs) };
+}
+
+/** While a Shoot cannot be read, an override may be for that one. */
+function warningsAbout(checked: readonly Checked[], { config }: CliInputs): string[] {
+  const counting = checked.filter(({ verdict }) => verdict.skipped === undefined);
+  const labels = counting.flatMap((shoot) => (shoot.labels === undefined ? [] : [shoot.labels]));
+  return labels.length < counting.length ? [] : unselectedOverrides(config.fluxConfig, labels).map(issueText);
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
+  } catch (error) {
+    throw new ShootFluxError(`cannot read ${folder}: ${fileProblem(error, 'folder')}; name a folder of Shoots.`);
+  }
+}
+
+async function documentsIn(path: string, terminal: Terminal): Promise<unknown[]> {
+  try {
+    return await readDocuments(path, terminal);
+  } catch (error) {
+    if (error instanceof ShootFluxError) return [error];
+    throw error;
+  }
+}
+
+/** `kubectl get shoots -o yaml` prints a List. */
+function shootsIn(document: unknown): unknown[] {
+  const { kind, items } = asObject(document) ?? {};
+  const all = kind === 'List' && Array.isArray(items) ? items : [document];
+  return all.filter((one) => asObject(one)?.kind === 'Shoot');
+}
+
+async function check(document: unknown, file: string, inputs: CliInputs): Promise<Checked> {
+  const name = asObject(asObject(document)?.metadata)?.name;
+  const shoot = typeof name === 'string' ? `${file} (${name})` : file;
+  const skipped = whySkipped(document, inputs);
+  if (skipped !== undefined) return { verdict: { shoot, skipped } };
+  const condition = ownEntry(document) === undefined ? { condition: NOT_LISTED } : {};
+  let ofShoot: CliInputs;
+  try {
+    ofShoot = withShoot(inputs, document, file);
+  } catch (error) {
+    // A Shoot that is not well-formed must not hide the others.
+    return { verdict: { shoot, sentence: sentenceOf(error), ...condition } };
+  }
+  const sentence = await firstIssue(ofShoot);
+  const verdict = { shoot, ...(sentence !== undefined && { sentence }), ...condition };
+  return { verdict, labels: ofShoot.config.shoot?.labels ?? {} };
+}
+
+async function firstIssue(inputs: CliInputs): Promise<string | undefined> {
+  try {
+    await renderOffline(inputs);
+    return undefined;
+  } catch (error) {
+    return sentenceOf(error);
+  }
+}
+
+/** @throws the error itself if it is not about what users have written */
+function sentenceOf(error: unknown): string {
+  if (error instanceof ConfigError) {
+    const [first, ...others] = error.issues.map(issueText);
+    return `${first}${others.length > 0 ? ` (and ${others.length} more)` : ''}`;
+  }
+  if (error instanceof ShootFluxError) return error.message;
+  throw error;
+}
+
+/** A folder may hold Shoots of other projects, and some that have switched the extension off. */
+function whySkipped(document: unknown, { config }: CliInputs): string | undefined {
+  const other = otherNamespaces(asObject(asObject(document)?.metadata)?.namespace, config);
+  if (other !== undefined) return `it is in namespace ${other.ofShoot}, and the ConfigMap in ${other.ofConfig}`;
+  return ownEntry(document)?.disabled === true ? 'it has the extension disabled' : undefined;
+}
+
+function ownEntry(document: unknown): JsonObject | undefined {
+  const extensions = asObject(asObject(document)?.spec)?.extensions;
+  return (Array.isArray(extensions) ? extensions : []).map(asObject).find((entry) => entry?.type === EXTENSION_TYPE);
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Returns the entries of `overrides.yaml` that select none of some Shoots; nothing is said about no Shoots. */
+function unselectedOverrides(fluxConfig: FluxConfigMap | undefined, shoots: readonly Labels[]): ConfigIssue[] {
+  if (fluxConfig === undefined || shoots.length === 0) return [];
+  const { entries } = documentsOf(fluxConfig).overrides ?? { entries: [] };
+  return entries
+    .filter(({ selector }) => !shoots.some((labels) => isSelected(labels, selector)))
+    .map(({ place }) => ({
+      object: place.object,
+      path: place.path.replace(/config$/, 'selector'),
+      message: 'selects no Shoot of the fleet; correct it, unless Shoots get such labels later',
+    }));
 }

@@ -4,23 +4,18 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
-import { type Option, UsageError, type Values } from './option.ts';
+import { type Option, text, UsageError, type Values } from './option.ts';
 
 /** Options of `distribution make` that verify an archive. */
 export const verifyOptions = {
-  sha256: { type: 'string', value: 'HEX', description: 'make: the SHA-256 that the archive must have.' },
-  checksums: {
-    type: 'string',
-    value: 'FILE',
-    description: 'make: flux_<version>_checksums.txt of the release, which must list the archive with its SHA-256.',
-  },
-  signature: { type: 'string', value: 'FILE', description: 'make: the signature of --checksums (.sig).' },
-  certificate: { type: 'string', value: 'FILE', description: 'make: the certificate of --signature (.pem).' },
-  bundle: {
-    type: 'string',
-    value: 'FILE',
-    description: 'make: the Sigstore bundle of --checksums, instead of --signature and --certificate.',
-  },
+  sha256: text('HEX', 'make: the SHA-256 that the archive must have.'),
+  checksums: text(
+    'FILE',
+    'make: flux_<version>_checksums.txt of the release, which must list the archive with its SHA-256.',
+  ),
+  signature: text('FILE', 'make: the signature of --checksums (.sig).'),
+  certificate: text('FILE', 'make: the certificate of --signature (.pem).'),
+  bundle: text('FILE', 'make: the Sigstore bundle of --checksums, instead of --signature and --certificate.'),
 } as const satisfies Record<string, Option>;
 
 /** What an archive is compared with. */

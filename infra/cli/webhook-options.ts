@@ -8,8 +8,8 @@ import { pathTokensOf } from '../webhooks/path-token.ts';
 import type { CertificateSecret } from '../webhooks/store.ts';
 import { UsageError, type Values } from './option.ts';
 import type { tokenOptions, webhookOptions } from './options.ts';
-import { portOf } from './port.ts';
-import { isFlag, named, quoted } from './sources/origins.ts';
+import { portOf } from './settings.ts';
+import { isFlag, named, quoted } from './sources.ts';
 
 /** Returns the hashes of the tokens; undefined when none are required. @throws ShootFluxError */
 export function tokenHashesOf(values: Values<typeof tokenOptions>): string | undefined {

@@ -15,9 +15,8 @@ import { createResponder, type ResponderOptions } from '../webhooks/respond.ts';
 import { bound, close, serverLimits } from '../webhooks/webhooks.ts';
 import { clusterNotes, clustersOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
-import { logLevelOf } from './log-options.ts';
 import { clusterOptions, landscapeOptions, logOptions, portOptions, webhookOptions } from './options.ts';
-import { portOf } from './port.ts';
+import { logLevelOf, portOf } from './settings.ts';
 import { functionsOf, httpsOptions, tokenHashesOf, webhooksOf } from './webhook-options.ts';
 
 export default command({
@@ -72,6 +71,7 @@ interface Running {
   port: number;
   /** What the first line says about the probes. */
   probes: string;
+  /** Finishes the answers in progress. */
   stop(): Promise<void>;
 }
 
@@ -111,15 +111,8 @@ async function serveHttps(
   };
 }
 
-/** Serves the webhooks over HTTP, behind a proxy that terminates TLS. */
-interface PlainServer {
-  port: number;
-  /** Finishes the answers in progress. */
-  stop(): Promise<void>;
-}
-
-/** Serves every webhook at its path, and `/healthz`. */
-async function startPlainServer(options: { port: number } & ResponderOptions): Promise<PlainServer> {
+/** Serves every webhook at its path over HTTP, behind a proxy that terminates TLS, and `/healthz`. */
+async function startPlainServer(options: { port: number } & ResponderOptions): Promise<Omit<Running, 'probes'>> {
   const respond = createResponder(options);
   let isStopping = false;
   const server = createServer(serverLimits, (request, response) => {

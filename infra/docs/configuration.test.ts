@@ -15,23 +15,17 @@ import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { customise } from '../../shared/flux/customise.ts';
 import { installObjects } from '../../shared/flux/install.ts';
 import { standInRelease } from '../../shared/flux/testing.ts';
-import { CONFIGURATION_PAGE, configurationPage } from './configuration.ts';
-import {
-  FLUX_CONFIG_EXAMPLE,
-  OBJECTS_EXAMPLE,
-  OVERRIDES_EXAMPLE,
-  PATCH_EXAMPLE,
-  PATCHES_EXAMPLE,
-  SHOOT_EXAMPLE,
-} from './examples.ts';
+import { documents, example, exampleWith } from '../../test/integration/documents.ts';
 import { exampleOf } from './table.ts';
 
-test('docs/configuration.md is what npm run docs writes', async () => {
-  expect(await readFile(CONFIGURATION_PAGE, 'utf8')).toBe(configurationPage());
-});
+const PAGE = 'docs/configuration.md';
+const { text = '', fences = [] } = documents.find(({ path }) => path === PAGE) ?? {};
+/** The YAML block below a heading. */
+const textBelow = (heading: string) => fences.find(({ section }) => section === heading)?.text ?? '';
+const yamlBelow = (heading: string) => parse(textBelow(heading));
 
 test('the example of the ConfigMap is good', () => {
-  const { metadata, data } = parse(FLUX_CONFIG_EXAMPLE);
+  const { metadata, data } = parse(example(PAGE, 'ConfigMap'));
   expect(effectiveConfig({ fluxConfig: { namespace: metadata.namespace, data } })).toMatchObject({
     flux: { version: '2.9.x' },
     syncMode: 'ManifestsOnly',
@@ -42,9 +36,9 @@ test('the example of the ConfigMap is good', () => {
 });
 
 test('the example of overrides is good', async () => {
-  const { metadata, data } = parse(FLUX_CONFIG_EXAMPLE);
+  const { metadata, data } = parse(example(PAGE, 'ConfigMap'));
   const { fluxVersion: _, componentsExtra: __, ...others } = data;
-  const documents = { 'config.yaml': 'flux: { logLevel: error }', 'overrides.yaml': OVERRIDES_EXAMPLE };
+  const documents = { 'config.yaml': 'flux: { logLevel: error }', 'overrides.yaml': textBelow('`overrides.yaml`') };
   const fluxConfig = { namespace: metadata.namespace, data: { ...others, ...documents } };
   const configOf = (labels: Record<string, string>) => effectiveConfig({ fluxConfig, shoot: { labels } });
   expect(configOf({})).toMatchObject({ flux: { logLevel: 'error', version: undefined } });
@@ -55,16 +49,16 @@ test('the example of overrides is good', async () => {
 });
 
 test('the example of a patch is good', () => {
-  const { metadata, data } = parse(FLUX_CONFIG_EXAMPLE);
+  const { metadata, data } = parse(example(PAGE, 'ConfigMap'));
   const fluxConfig = { namespace: metadata.namespace, data };
-  expect(effectiveConfig({ fluxConfig, providerConfig: parse(PATCH_EXAMPLE) }).kustomization).toMatchObject({
+  expect(effectiveConfig({ fluxConfig, providerConfig: yamlBelow('`kustomization`') }).kustomization).toMatchObject({
     metadata: { name: 'main-ks' },
     spec: { path: './clusters/staging', interval: '1m', prune: true },
   });
 });
 
 test('the example of the Shoot is good', () => {
-  const { spec } = parse(SHOOT_EXAMPLE);
+  const { spec } = parse(example(PAGE, 'Shoot'));
   const [{ providerConfig }] = spec.extensions;
   expect(effectiveConfig({ providerConfig, shootResources: shootResourcesOf(spec.resources) })).toMatchObject({
     flux: { version: 'v2.9.4', imagePullSecret: 'registry-credentials' },
@@ -79,7 +73,7 @@ test('the example of the Shoot is good', () => {
 });
 
 test('the example of several objects is good', () => {
-  const { source, kustomization, objects } = effectiveConfig({ providerConfig: parse(OBJECTS_EXAMPLE) });
+  const { source, kustomization, objects } = effectiveConfig({ providerConfig: parse(exampleWith(PAGE, 'objects')) });
   expect([source, kustomization, ...objects].map((object) => `${object?.kind} ${object?.metadata.name}`)).toEqual([
     'GitRepository flux-system',
     'Kustomization flux-system',
@@ -93,7 +87,7 @@ test('the example of several objects is good', () => {
 });
 
 test('the example of patches is good', async () => {
-  const { flux } = effectiveConfig({ providerConfig: parse(PATCHES_EXAMPLE) });
+  const { flux } = effectiveConfig({ providerConfig: yamlBelow('`flux.patches`') });
   const release = await standInRelease();
   const before = installObjects(release, flux);
   const { objects: after } = await customise(before, { install: flux, version: release.version, origins: {} });
@@ -120,16 +114,14 @@ test.each(examples)('the example of $name is good: $example', ({ field, example 
 test('every key of flux-config is documented', () => {
   for (const [name, field] of Object.entries(fluxConfigSchema.def.shape)) {
     expect(keyDocs.get(field), name).toBeDefined();
-    expect(configurationPage()).toContain(`| \`${name}\` |`);
+    expect(text).toContain(`| \`${name}\` |`);
   }
 });
 
 test('lists every fact of a Shoot', async () => {
   const source = await readFile(new URL('../../shared/gardener/shoot-facts.ts', import.meta.url), 'utf8');
   const known = [...source.matchAll(/^ +(SHOOT_\w+):/gm)].map(([, name = '']) => name);
-  const documented = [...(configurationPage().split('## In the Shoot')[1] ?? '').matchAll(/`(SHOOT_\w+)`/g)].map(
-    ([, name]) => name,
-  );
+  const documented = [...(text.split('## In the Shoot')[1] ?? '').matchAll(/`(SHOOT_\w+)`/g)].map(([, name]) => name);
   expect(known.length).toBeGreaterThan(4);
   expect(documented).toEqual(known);
 });

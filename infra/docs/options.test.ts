@@ -1,16 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { serviceCommands } from '../cli/cli.ts';
 import { serviceOptions } from '../cli/options.ts';
-import { keyOf, variableOf } from '../cli/sources/names.ts';
-import { OPTIONS_PAGE, optionsPage } from './options.ts';
+import { keyOf, variableOf } from '../cli/sources.ts';
 
 const commands = await serviceCommands();
-
-it('the page of options is what the commands define', async () => {
-  expect(await readFile(OPTIONS_PAGE, 'utf8'), 'run: npm run docs').toBe(optionsPage(commands));
-  expect(commands.map(({ definition }) => definition.name)).toEqual(expect.arrayContaining(['run', 'webhooks']));
-});
 
 it('an option has the same name and form in every command and in the config file', () => {
   const form = (flag: string, options: typeof serviceOptions) => {

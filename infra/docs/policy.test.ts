@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readLandscape } from '../../shared/config/landscape.ts';
@@ -6,18 +5,28 @@ import { policySchema } from '../../shared/config/policy/policy.ts';
 import { pullSecretProblem } from '../../shared/config/project-secret-content.ts';
 import { keyDocs } from '../../shared/config/schema.ts';
 import { standIn } from '../../shared/flux/testing.ts';
+import { documents, example, exampleWith } from '../../test/integration/documents.ts';
 import { files, shootFlux } from '../cli/testing.ts';
-import { LANDSCAPE_EXAMPLE, POLICY_PAGE, PULL_SECRET_EXAMPLE, policyPage, REFUSED_EXAMPLES } from './policy.ts';
 import { exampleOf } from './table.ts';
 
-test('docs/policy.md is what npm run docs writes', async () => {
-  expect(await readFile(POLICY_PAGE, 'utf8')).toBe(policyPage());
+const PAGE = 'docs/policy.md';
+
+/** Keys of `flux-config` that the page says are refused, and the sentence about them. */
+const refused = rowsBelow('| `flux-config` | the sentence |').map(([keys = '', sentence = '']) => {
+  const pairs = [...keys.matchAll(/`(\w+): ([^`]+)`/g)].map(([, key = '', value = '']) => [key, value]);
+  return [Object.fromEntries(pairs) as Record<string, string>, sentence] as const;
 });
+
+function rowsBelow(head: string): string[][] {
+  const text = documents.find(({ path }) => path === PAGE)?.text ?? '';
+  const [table = ''] = (text.split(`${head}\n|---|---|\n`)[1] ?? '').split('\n\n');
+  return table.split('\n').map((row) => row.slice(2, -2).split(' | '));
+}
 
 async function validate(data: Record<string, string>) {
   const metadata = { name: 'flux-config', namespace: 'garden-my-project' };
   await using input = await files({
-    config: LANDSCAPE_EXAMPLE,
+    config: exampleWith(PAGE, 'policy'),
     fluxConfig: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data },
   });
   const { config, fluxConfig } = input.paths;
@@ -32,7 +41,7 @@ async function validate(data: Record<string, string>) {
   ]);
 }
 
-test.each(REFUSED_EXAMPLES)('%j is refused as the page says', async (data, sentence) => {
+test.each(refused)('%j is refused as the page says', async (data, sentence) => {
   expect(await validate(data)).toEqual({
     code: 1,
     out: `ConfigMap garden-my-project/flux-config: ${sentence}\n`,
@@ -50,7 +59,7 @@ test.each([
 });
 
 test('the example of the pull secret is good', () => {
-  const { stringData, ...secret } = parse(PULL_SECRET_EXAMPLE);
+  const { stringData, ...secret } = parse(example(PAGE, 'Secret'));
   expect(() => JSON.parse(stringData['.dockerconfigjson'])).not.toThrow();
   expect(pullSecretProblem({ ...secret, data: stringData })).toBeUndefined();
   expect(readLandscape({ defaults: { pullSecret: {} } }).defaults).toEqual({ pullSecret: {} });

@@ -1,14 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { PolicyRule } from '../../shared/runtime/definition.ts';
 import { findAllDefinitions, isWebhook } from '../functions.ts';
 import { CONFIGURATION } from '../webhooks/names.ts';
-import { gardenerManifests } from './manifests.ts';
 import { rbacObjects } from './rbac.ts';
 import { webhookObjects } from './webhooks.ts';
 
 const definitions = await findAllDefinitions();
-const manifests = await gardenerManifests();
 const rulesOf = (place: 'garden' | 'seed', name: string): PolicyRule[] => {
   const objects = rbacObjects(definitions, place);
   const role = objects.find(
@@ -16,15 +13,6 @@ const rulesOf = (place: 'garden' | 'seed', name: string): PolicyRule[] => {
   );
   return (role?.rules as PolicyRule[] | undefined) ?? [];
 };
-
-describe('manifests', () => {
-  it.each(Object.entries(manifests))(
-    '%s follows from the definitions; "npm run docs" writes it',
-    async (name, text) => {
-      expect(await readFile(new URL(name, import.meta.url), 'utf8')).toBe(text);
-    },
-  );
-});
 
 describe('RBAC', () => {
   it('lets only keys write Secrets in the garden, without rights on a seed', () => {

@@ -1,8 +1,6 @@
 import { stringify } from 'yaml';
-import type { KubeObject } from '../../shared/kube/resource.ts';
 import { findAllDefinitions, isWebhook } from '../functions.ts';
-import { policyObjects } from './admission-policies.ts';
-import { rbacObjects } from './rbac.ts';
+import { policyObjects, rbacObjects } from './rbac.ts';
 import { webhookObjects } from './webhooks.ts';
 
 /** Generates the manifests of this folder from the functions' definitions, by file name. */
@@ -18,7 +16,7 @@ export async function gardenerManifests(): Promise<Record<string, string>> {
 }
 
 /** Returns the text of a generated file. */
-export function yaml(objects: KubeObject[]): string {
+export function yaml(objects: readonly object[]): string {
   const documents = objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }));
   return `# Written by "npm run docs" from the functions' definitions.\n${documents.join('---\n')}`;
 }

@@ -1,6 +1,5 @@
 import { makeCommand } from '../make-command.ts';
-import { builders } from './builder.ts';
-import { makeImage } from './image.ts';
+import { builders, makeImage } from './image.ts';
 
 const help = `Usage:
   npm run image -- --tag NAME:TAG [options]

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { ImagePackages, SystemPackage } from '../bundled/list-packages.ts';
+import type { ImagePackages, SystemPackage } from '../bundle/list-packages.ts';
 
 /** A part of a CycloneDX document. */
 export interface Component {

@@ -11,7 +11,7 @@ export interface EventServer {
   stop(deadlineMs: number): Promise<void>;
 }
 
-export interface EventServerOptions {
+interface EventServerOptions {
   /** 0 chooses a free port. */
   port: number;
   receive: Receive;

@@ -9,7 +9,7 @@ import type { PrometheusMetrics } from '../process/metrics.ts';
 import { startEventServer } from './event-server.ts';
 
 /** Where `watch` sends CloudEvents, and where it takes those that wait. */
-export interface KnativeOptions {
+interface KnativeOptions {
   /** Names of the functions behind the broker. */
   functions: readonly string[];
   sink: SinkOptions;

@@ -13,7 +13,7 @@ import { createPrometheusMetrics } from '../process/metrics.ts';
 import { startEventServer } from './event-server.ts';
 
 /** Functions behind HTTP: an instance of a Knative Service. */
-export interface ServingOptions {
+interface ServingOptions {
   functions: readonly QueueFunction[];
   credentials(identity: string): ClusterCredentials;
   settings: Settings;
@@ -26,7 +26,7 @@ export interface ServingOptions {
   log: Log;
 }
 
-export interface Serving {
+interface Serving {
   port: number;
   /** Takes no more events, and waits for those under way. */
   stop(): Promise<void>;

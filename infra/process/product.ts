@@ -7,11 +7,10 @@ import type { Settings } from '../../shared/runtime/context.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { findDefinitions, findFunctions } from '../functions.ts';
-
-import { startHeartbeat } from '../heartbeat/heartbeat.ts';
 import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
 import { type Endpoints, type Probes, startEndpoints } from './endpoints.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { createPrometheusMetrics, type PrometheusMetrics } from './metrics.ts';
 import { startThreadedFunctions, type ThreadedFunctions, type ThreadOptions } from './threaded-functions.ts';
 import { serveWebhooks, type WebhookOptions } from './webhooks.ts';

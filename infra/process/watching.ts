@@ -7,11 +7,11 @@ import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { findDefinitions } from '../functions.ts';
-import { startHeartbeat } from '../heartbeat/heartbeat.ts';
 import type { OpenBridge, OwnProcess } from '../knative/open-bridge.ts';
 import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
 import { startEndpoints } from './endpoints.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { createPrometheusMetrics } from './metrics.ts';
 
 export interface WatchingOptions {

@@ -1,4 +1,4 @@
-import { builders } from '../image/builder.ts';
+import { builders } from '../image/image.ts';
 import { makeCommand } from '../make-command.ts';
 import { makeRelease } from './release.ts';
 

@@ -1,24 +1,27 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Zippable, zipSync } from 'fflate';
 import { ShootFluxError } from '../../shared/errors.ts';
-import type { Release } from '../gardener/registration/registration.ts';
-import type { Builder } from '../image/builder.ts';
-import { makeImage } from '../image/image.ts';
-import { chartFiles, knativeFiles, lambdaPackages, registrations } from './files.ts';
-import { writeChecksums, writeFiles } from './folder.ts';
-import { checkVersion, notesOf } from './notes.ts';
+import { bundleFunction, lambdaDefinitions } from '../bundle/bundle.ts';
+import { isWebhook } from '../functions.ts';
+import { chartArchive, filesBelow } from '../gardener/registration/chart-archive.ts';
+import { inlineRegistration, type Release, registrationFiles } from '../gardener/registration/registration.ts';
+import { type Builder, makeImage } from '../image/image.ts';
+import { knativeManifests } from '../knative/manifests.ts';
 
 /** How the image of a release is built. */
-export interface ImageParts {
+interface ImageParts {
   builder: Builder;
   baseImage?: string | undefined;
   nodeImage?: string | undefined;
 }
 
 /** Name and place of a release. */
-export interface ReleaseOptions extends Release {
+interface ReleaseOptions extends Release {
   /** An empty or absent folder. */
   out: string;
   /** Becomes part of the image and of the Lambda packages; absent: they have none. */
@@ -58,4 +61,136 @@ export async function makeRelease({ out, distribution, image, epoch, ...release 
     });
   }
   await writeChecksums(out);
+}
+
+type Files = Record<string, string | Buffer>;
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The charts of a release; gardener-operator takes the parts of the admission chart alone. */
+const charts = [
+  'shoot-flux',
+  'shoot-flux-admission',
+  'shoot-flux-admission/charts/runtime',
+  'shoot-flux-admission/charts/application',
+];
+
+/** Packs the charts, by file name. */
+async function chartFiles({ version, registry }: Release): Promise<Files> {
+  const files: Files = {};
+  for (const chart of charts) {
+    const { name, archive } = await chartArchive(join(root, 'charts', chart), version, registry);
+    files[`charts/${name}-${version}.tgz`] = archive;
+  }
+  return files;
+}
+
+/** Generates the registrations, by file name. */
+export async function registrations(release: Release): Promise<Files> {
+  const files = Object.entries({
+    ...(await registrationFiles(release)),
+    'controller-registration-inline.yaml': await inlineRegistration(release),
+  });
+  return Object.fromEntries(files.map(([name, text]) => [`registration/${name}`, text]));
+}
+
+/** Generates the manifests for Knative, by file name. */
+async function knativeFiles({ version, registry }: Release): Promise<Files> {
+  const files = await knativeManifests({ newName: `${registry}/shoot-flux`, newTag: version });
+  return Object.fromEntries(Object.entries(files).map(([name, text]) => [`knative/${name}`, text]));
+}
+
+/**
+ * Packs each function for Lambda as serverless.yml does.
+ * @param distribution becomes part of the functions behind queues; absent: the deployment adds one
+ */
+async function lambdaPackages(distribution?: string): Promise<Files> {
+  const files: Files = {};
+  const flux = distribution === undefined ? [] : await contents(distribution, 'dist/flux-distribution');
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-lambda-'));
+  const definitions = await lambdaDefinitions();
+  await Promise.all(definitions.map((definition) => bundleFunction(definition, folder.path)));
+  for (const definition of definitions) {
+    const { name } = definition;
+    const bundle = await contents(join(folder.path, name), `dist/functions/${name}`);
+    files[`lambda/${name}.zip`] = zip([...bundle, ...(isWebhook(definition) ? [] : flux)]);
+  }
+  return files;
+}
+
+async function contents(folder: string, prefix: string) {
+  const paths = await filesBelow(folder);
+  return Promise.all(
+    paths.map(async (path) => ({ path: `${prefix}/${path}`, content: await readFile(join(folder, path)) })),
+  );
+}
+
+/** A file in a package. */
+interface ZipFile {
+  path: string;
+  content: Buffer;
+}
+
+const common = {
+  // The first moment that the format knows, which has no time zone.
+  mtime: new Date(1980, 0, 1),
+  // A regular file that everyone may read, as Unix writes it.
+  os: 3,
+  attrs: (0o100644 << 16) >>> 0,
+} as const;
+
+/** Packs files as a zip archive without times or owners: the same files give the same bytes. */
+function zip(files: readonly ZipFile[]): Buffer {
+  const sorted = files.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  const entries = sorted.map(({ path, content }): [string, Zippable[string]] => [path, [content, common]]);
+  return Buffer.from(zipSync(Object.fromEntries(entries), { level: 9 }));
+}
+
+/** Writes files by path into a folder. */
+export async function writeFiles(folder: string, files: Record<string, string | Buffer>): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+}
+
+/** Name of the file with the checksums of all others, as `sha256sum --check` reads it. */
+export const CHECKSUMS = 'SHA256SUMS';
+
+/** Writes the checksums of everything in a folder. */
+async function writeChecksums(folder: string): Promise<void> {
+  const lines: string[] = [];
+  for (const path of await filesBelow(folder)) {
+    if (path === CHECKSUMS) continue;
+    const sum = createHash('sha256').update(await readFile(join(folder, path)));
+    lines.push(`${sum.digest('hex')}  ${path}\n`);
+  }
+  await writeFile(join(folder, CHECKSUMS), lines.join(''));
+}
+
+/** A version of a release: three numbers, and for a candidate what follows them. */
+const VERSION = /^\d+\.\d+\.\d+(-[0-9A-Za-z]+(\.[0-9A-Za-z]+)*)?$/;
+
+/** Refuses what cannot be a tag of an image and a version of a chart. */
+export function checkVersion(version: string): void {
+  if (!VERSION.test(version))
+    throw new ShootFluxError(
+      `${JSON.stringify(version)} is not a version; write it like 0.1.0 or 0.1.0-rc.1, without v.`,
+    );
+}
+
+/**
+ * Returns the notes of a release: its section of the changelog. A candidate has the unreleased section.
+ * @throws ShootFluxError if there is none
+ */
+export function notesOf(changelog: string, version: string): string {
+  const section = version.includes('-') ? 'Unreleased' : version;
+  const parts = changelog.split(/^## /m).slice(1);
+  const found = parts.find((part) => part.startsWith(`[${section}]`));
+  if (found === undefined)
+    throw new ShootFluxError(
+      `CHANGELOG.md has no section [${section}]; rename the section [Unreleased] and give it the date of the release.`,
+    );
+  const [, ...lines] = found.split('\n');
+  return `# shoot-flux ${version}\n\n${lines.join('\n').trim()}\n`;
 }

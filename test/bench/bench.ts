@@ -1,5 +1,5 @@
 /** One row of the table: a measurement and its limit. */
-export interface Line {
+interface Line {
   what: string;
   unit: 'KB' | 'MB' | 'ms' | 's' | 'requests' | 'messages' | 'events' | 'runs' | 'bytes' | '%';
   /** The limit; absent where a number is only shown. */
@@ -7,7 +7,7 @@ export interface Line {
 }
 
 /** The result of a measurement. */
-export interface Measured {
+interface Measured {
   value: number;
   /** How it was measured, in brief. */
   note?: string;

@@ -11,7 +11,6 @@ import { report } from '../../events/run/report.ts';
 import { changeOf, keyOf } from '../../events/testing.ts';
 import { definition } from '../../functions/keys/function.ts';
 import { handler } from '../../functions/keys/handler.ts';
-import { LANDSCAPE_EXAMPLE } from '../../infra/docs/policy.ts';
 import { findDefinitions } from '../../infra/functions.ts';
 import { fluxStatusSubscription, RECONCILE_AT } from '../../shared/config/project-config.ts';
 import { TerminalError } from '../../shared/errors.ts';
@@ -24,7 +23,7 @@ import { done } from '../../shared/runtime/outcome.ts';
 import { failing, PROJECT, startProject } from '../scenarios/project/project.ts';
 import type { Apis } from '../scenarios/stage.ts';
 import { createQueues, startEmulator } from '../sqs.ts';
-import { commands, example, expanded, inlineCommands, isRunElsewhere, root } from './documents.ts';
+import { commands, example, exampleWith, expanded, inlineCommands, isRunElsewhere, root } from './documents.ts';
 import { startApisWithShippedRights } from './embedded-apis.ts';
 import { fluxConfig, fluxSource, startGarden } from './garden.ts';
 
@@ -56,7 +55,7 @@ describe('the commands of the documents', () => {
     await writeFile(join(folder, 'garden.kubeconfig'), garden.kubeconfig);
     await writeFile(join(folder, 'seed.kubeconfig'), seed.kubeconfig);
     await writeFile(join(folder, 'flux-config.yaml'), example('README.md', 'ConfigMap'));
-    await writeFile(join(folder, 'config.yaml'), LANDSCAPE_EXAMPLE);
+    await writeFile(join(folder, 'config.yaml'), exampleWith('docs/policy.md', 'policy'));
     await mkdir(join(folder, 'bin'));
     const kubectl = `#!/bin/sh\nexec node ${join(import.meta.dirname, 'kubectl.ts')} "$@"\n`;
     await writeFile(join(folder, 'bin/kubectl'), kubectl, { mode: 0o755 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { beat, HEARTBEAT } from '../../infra/heartbeat/lease.ts';
+import { beat, HEARTBEAT } from '../../infra/process/heartbeat.ts';
 import { NAMESPACE } from '../../infra/webhooks/names.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { policyObjects, RUN_USER } from '../../infra/gardener/admission-policies.ts';
-import { serviceAccountUser } from '../../infra/gardener/rbac.ts';
+import { policyObjects, RUN_USER, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { CERTIFICATES, NAMESPACE } from '../../infra/webhooks/names.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { shippedRbac } from '../scenarios/identities.ts';

@@ -1,6 +1,6 @@
 import { findAllDefinitions, findWebhookDefinitions } from '../../infra/functions.ts';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
-import { gardenRoles } from '../../infra/gardener/registration/garden-roles.ts';
+import { gardenRoles } from '../../infra/gardener/registration/registration.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { PolicyRule } from '../../shared/runtime/definition.ts';
 

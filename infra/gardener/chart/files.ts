@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { parse, stringify } from 'yaml';
+import { isMap, isScalar, type Pair, parse, parseDocument, stringify, type YAMLMap } from 'yaml';
+import { ShootFluxError } from '../../../shared/errors.ts';
 import type { PolicyRule } from '../../../shared/runtime/definition.ts';
 import type { Option } from '../../cli/option.ts';
 import { serviceOptions } from '../../cli/options.ts';
-import { keyOf } from '../../cli/sources/names.ts';
+import { keyOf } from '../../cli/sources.ts';
 import { type AnyDefinition, findAllDefinitions, isWebhook } from '../../functions.ts';
 import { CONFIGURATION } from '../../webhooks/names.ts';
 import { admissionAlerts, alertsFile, seedAlerts } from '../monitoring/alerts.ts';
 import { dashboardFile } from '../monitoring/dashboard.ts';
 import { type Identity, identitiesIn } from '../rbac.ts';
-import { gardenRights } from '../registration/garden-roles.ts';
+import { gardenRights } from '../registration/registration.ts';
 import { webhookObjects } from '../webhooks.ts';
 import { isLandscapeValue, landscapeDefinitions, landscapeKeys, landscapeRef } from './landscape-schema.ts';
-import { type ChartValue, chartValues } from './values.ts';
 
 /** The folder with one folder per chart. */
 export const CHARTS = new URL('../../../charts/', import.meta.url);
@@ -257,3 +257,53 @@ function webhooksIn(definitions: AnyDefinition[], place: 'garden' | 'seed'): Cha
 function yaml(content: object): string {
   return `${title}${stringify(content, { lineWidth: 0, aliasDuplicateObjects: false })}`;
 }
+
+/** One value of a chart, from its values.yaml. */
+interface ChartValue {
+  /** Keys from the root, for example `['image', 'tag']`. */
+  path: string[];
+  /** The comment above the key. */
+  description: string;
+  default: unknown;
+  /** What `# @schema {…}` adds to the value's JSON Schema. */
+  schema: Record<string, unknown>;
+  /** The keys of an object that is described elsewhere, by their path below the value. */
+  keys?: { path: string; description: string; default: string }[];
+}
+
+/** Begins a comment line that is part of the schema rather than of the description. */
+const SCHEMA = '@schema ';
+
+/**
+ * Reads the values of a chart. A key with a comment is one value; a key without a comment holds others.
+ * @throws ShootFluxError for a key that is not described
+ */
+export function chartValues(yaml: string): ChartValue[] {
+  const { contents } = parseDocument(yaml);
+  return isMap(contents) ? valuesIn(contents, []) : [];
+}
+
+function valuesIn(map: YAMLMap, parents: string[]): ChartValue[] {
+  return map.items.flatMap((pair, index) => {
+    const path = [...parents, nameOf(pair)];
+    // The parser gives the comment above the first key of an inner map to the map.
+    const comment = commentOf(pair.key) ?? (index === 0 && parents.length > 0 ? map.commentBefore : undefined);
+    const { value } = pair;
+    if (comment) return [{ path, ...parts(comment), default: isJson(value) ? value.toJSON() : value }];
+    if (isMap(value) && value.items.length > 0) return valuesIn(value, path);
+    throw new ShootFluxError(`values.yaml: ${path.join('.')} has no comment; describe it in the lines above.`);
+  });
+}
+
+function parts(comment: string): Pick<ChartValue, 'description' | 'schema'> {
+  // A paragraph before belongs to the file.
+  const lines = (comment.split(/\n\s*\n/).at(-1) ?? '').split('\n').map((line) => line.trim());
+  const schemas = lines.filter((line) => line.startsWith(SCHEMA)).map((line) => JSON.parse(line.slice(SCHEMA.length)));
+  const description = lines.filter((line) => !line.startsWith(SCHEMA)).join(' ');
+  return { description, schema: Object.assign({}, ...schemas) };
+}
+
+const nameOf = ({ key }: Pair): string => (isScalar(key) ? String(key.value) : String(key));
+const commentOf = (node: unknown) => (isScalar(node) ? node.commentBefore : undefined);
+const isJson = (value: unknown): value is { toJSON(): unknown } =>
+  typeof value === 'object' && value !== null && 'toJSON' in value;

@@ -16,84 +16,61 @@ export interface Alert {
   annotations: { summary: string; description: string };
 }
 
+/** @param forTime how long the expression must hold; undefined: once */
+function alert(
+  name: string,
+  severity: Alert['labels']['severity'],
+  forTime: string | undefined,
+  { expr, ...annotations }: Alert['annotations'] & { expr: string },
+): Alert {
+  return { alert: name, expr, ...(forTime !== undefined && { for: forTime }), labels: { severity }, annotations };
+}
+
 /** Alerts for the process that watches clusters and runs functions. */
 const controller: Alert[] = [
-  {
-    alert: 'ShootFluxClusterDown',
+  alert('ShootFluxClusterDown', 'critical', '5m', {
     expr: 'min by (cluster) (shoot_flux_cluster_up) == 0',
-    for: '5m',
-    labels: { severity: 'critical' },
-    annotations: {
-      summary: 'shoot-flux gets no answer from cluster {{ $labels.cluster }}.',
-      description: 'The changes of this cluster wait. /readyz and the log line "cluster down" say why.',
-    },
-  },
-  {
-    alert: 'ShootFluxNotWatching',
+    summary: 'shoot-flux gets no answer from cluster {{ $labels.cluster }}.',
+    description: 'The changes of this cluster wait. /readyz and the log line "cluster down" say why.',
+  }),
+  alert('ShootFluxNotWatching', 'critical', '10m', {
     expr: 'min by (cluster) (shoot_flux_watcher_up) == 0 unless min by (cluster) (shoot_flux_cluster_up) == 0',
-    for: '10m',
-    labels: { severity: 'critical' },
-    annotations: {
-      summary: 'shoot-flux cannot list or watch objects of cluster {{ $labels.cluster }}, although it answers.',
-      description: 'What changes there is not noticed. The lines "not ready" of /readyz say which objects, and why.',
-    },
-  },
-  {
-    alert: 'ShootFluxDeadLetters',
+    summary: 'shoot-flux cannot list or watch objects of cluster {{ $labels.cluster }}, although it answers.',
+    description: 'What changes there is not noticed. The lines "not ready" of /readyz say which objects, and why.',
+  }),
+  alert('ShootFluxDeadLetters', 'warning', undefined, {
     expr: 'sum by (function) (increase(shoot_flux_terminal_total[15m])) > 0',
-    labels: { severity: 'warning' },
-    annotations: {
-      summary: 'shoot-flux has given up changes of function {{ $labels.function }}.',
-      description: '/dead-letters or the dead-letter queue lists them with the reason.',
-    },
-  },
-  {
-    alert: 'ShootFluxHeartbeatFailing',
+    summary: 'shoot-flux has given up changes of function {{ $labels.function }}.',
+    description: '/dead-letters or the dead-letter queue lists them with the reason.',
+  }),
+  alert('ShootFluxHeartbeatFailing', 'critical', '5m', {
     expr: 'sum by (cluster) (increase(shoot_flux_heartbeat_failures_total[5m])) > 0',
-    for: '5m',
-    labels: { severity: 'critical' },
-    annotations: {
-      summary: 'shoot-flux cannot write its heartbeat to seed {{ $labels.cluster }}.',
-      description: 'gardenlet soon no longer trusts the health of Shoots. The log line "heartbeat failed" says why.',
-    },
-  },
-  {
-    alert: 'ShootFluxQueueSlow',
+    summary: 'shoot-flux cannot write its heartbeat to seed {{ $labels.cluster }}.',
+    description: 'gardenlet soon no longer trusts the health of Shoots. The log line "heartbeat failed" says why.',
+  }),
+  alert('ShootFluxQueueSlow', 'warning', '10m', {
     expr: 'histogram_quantile(0.9, sum by (function, le) (rate(shoot_flux_queue_age_seconds_bucket[10m]))) > 120',
-    for: '10m',
-    labels: { severity: 'warning' },
-    annotations: {
-      summary: 'Changes of function {{ $labels.function }} wait for minutes.',
-      description: 'One in ten waits for longer than two minutes before it runs. More slots (--concurrency) may help.',
-    },
-  },
+    summary: 'Changes of function {{ $labels.function }} wait for minutes.',
+    description: 'One in ten waits for longer than two minutes before it runs. More slots (--concurrency) may help.',
+  }),
 ];
 
 /** Alerts for every process. */
 const everywhere: Alert[] = [
-  {
-    alert: 'ShootFluxNotReady',
+  alert('ShootFluxNotReady', 'critical', '15m', {
     expr: 'min by (namespace, pod) (shoot_flux_ready) == 0',
-    for: '15m',
-    labels: { severity: 'critical' },
-    annotations: {
-      summary: 'shoot-flux in Pod {{ $labels.namespace }}/{{ $labels.pod }} is not ready.',
-      description: '/readyz names the list, the watch or the certificate that is missing.',
-    },
-  },
+    summary: 'shoot-flux in Pod {{ $labels.namespace }}/{{ $labels.pod }} is not ready.',
+    description: '/readyz names the list, the watch or the certificate that is missing.',
+  }),
 ];
 
 /** Alerts for the process that serves webhooks. */
 const webhooks: Alert[] = [
-  {
-    alert: 'ShootFluxWebhookFailing',
+  alert('ShootFluxWebhookFailing', 'warning', undefined, {
     expr: 'sum by (function) (increase(shoot_flux_webhook_answers_total{result="failed"}[15m])) > 0',
-    labels: { severity: 'warning' },
-    annotations: {
-      summary: 'The webhook {{ $labels.function }} of shoot-flux fails.',
-      description: 'Its answers are errors of its own, not refusals. The log line "admission answered" says why.',
-    },
-  },
+    summary: 'The webhook {{ $labels.function }} of shoot-flux fails.',
+    description: 'Its answers are errors of its own, not refusals. The log line "admission answered" says why.',
+  }),
 ];
 
 /** The alerts of the chart for seeds. */

@@ -3,98 +3,84 @@ interface Panel {
   title: string;
   /** Legend and PromQL expression of each series. */
   series: [legend: string, expr: string][];
-  unit?: 's' | 'short' | 'reqps' | 'bytes' | 'ops';
+  unit: 's' | 'short' | 'reqps' | 'bytes' | 'ops';
 }
 
 const p90 = (metric: string) =>
   `histogram_quantile(0.9, sum by (function, le) (rate(${metric}_bucket[$__rate_interval])))`;
 const rate = (metric: string, by: string) => `sum by (${by}) (rate(${metric}[$__rate_interval]))`;
 
+function panel(title: string, unit: Panel['unit'], ...series: Panel['series']): Panel {
+  return { title, series, unit };
+}
+
 /** The rows of the dashboard: each panel answers one question. */
 const rows: [title: string, panels: Panel[]][] = [
   [
     'Is it well?',
     [
-      { title: 'Ready', series: [['{{pod}}', 'min by (pod) (shoot_flux_ready)']] },
-      { title: 'Clusters that answer', series: [['{{cluster}}', 'min by (cluster) (shoot_flux_cluster_up)']] },
-      {
-        title: 'Dead letters',
-        series: [
-          ['listed', 'sum(shoot_flux_dead_letters)'],
-          ['new: {{function}}', 'sum by (function) (increase(shoot_flux_terminal_total[$__rate_interval]))'],
-        ],
-      },
-      {
-        title: 'Failed heartbeats',
-        series: [['{{cluster}}', 'sum by (cluster) (increase(shoot_flux_heartbeat_failures_total[$__rate_interval]))']],
-      },
+      panel('Ready', 'short', ['{{pod}}', 'min by (pod) (shoot_flux_ready)']),
+      panel('Clusters that answer', 'short', ['{{cluster}}', 'min by (cluster) (shoot_flux_cluster_up)']),
+      panel(
+        'Dead letters',
+        'short',
+        ['listed', 'sum(shoot_flux_dead_letters)'],
+        ['new: {{function}}', 'sum by (function) (increase(shoot_flux_terminal_total[$__rate_interval]))'],
+      ),
+      panel('Failed heartbeats', 'short', [
+        '{{cluster}}',
+        'sum by (cluster) (increase(shoot_flux_heartbeat_failures_total[$__rate_interval]))',
+      ]),
     ],
   ],
   [
     'Functions',
     [
-      {
-        title: 'Runs',
-        unit: 'ops',
-        series: [['{{function}} {{result}}', rate('shoot_flux_reconcile_total', 'function, result')]],
-      },
-      { title: 'Duration, p90', unit: 's', series: [['{{function}}', p90('shoot_flux_reconcile_seconds')]] },
-      { title: 'Wait for a run, p90', unit: 's', series: [['{{function}}', p90('shoot_flux_queue_age_seconds')]] },
-      {
-        title: 'Keys in the queue',
-        unit: 'short',
-        series: [['{{function}} {{state}}', 'sum by (function, state) (shoot_flux_queue_keys)']],
-      },
-      { title: 'Retries', unit: 'ops', series: [['{{function}}', rate('shoot_flux_retries_total', 'function')]] },
-      {
-        title: 'Restarts of the functions',
-        unit: 'short',
-        series: [['restarts', 'sum(increase(shoot_flux_functions_restarts_total[$__rate_interval]))']],
-      },
+      panel('Runs', 'ops', ['{{function}} {{result}}', rate('shoot_flux_reconcile_total', 'function, result')]),
+      panel('Duration, p90', 's', ['{{function}}', p90('shoot_flux_reconcile_seconds')]),
+      panel('Wait for a run, p90', 's', ['{{function}}', p90('shoot_flux_queue_age_seconds')]),
+      panel('Keys in the queue', 'short', [
+        '{{function}} {{state}}',
+        'sum by (function, state) (shoot_flux_queue_keys)',
+      ]),
+      panel('Retries', 'ops', ['{{function}}', rate('shoot_flux_retries_total', 'function')]),
+      panel('Restarts of the functions', 'short', [
+        'restarts',
+        'sum(increase(shoot_flux_functions_restarts_total[$__rate_interval]))',
+      ]),
     ],
   ],
   [
     'Watcher',
     [
-      {
-        title: 'Watched objects',
-        unit: 'short',
-        series: [['{{cluster}} {{resource}}', 'sum by (cluster, resource) (shoot_flux_watcher_objects)']],
-      },
-      {
-        title: 'Changes found',
-        unit: 'ops',
-        series: [['{{function}}', rate('shoot_flux_watcher_changes_total', 'function')]],
-      },
-      {
-        title: 'Ended watches',
-        unit: 'ops',
-        series: [
-          ['{{cluster}} {{resource}} {{end}}', rate('shoot_flux_watcher_watches_total', 'cluster, resource, end')],
-        ],
-      },
-      {
-        title: 'Failed attempts to send',
-        unit: 'ops',
-        series: [['{{function}}', rate('shoot_flux_watcher_send_failures_total', 'function')]],
-      },
+      panel('Watched objects', 'short', [
+        '{{cluster}} {{resource}}',
+        'sum by (cluster, resource) (shoot_flux_watcher_objects)',
+      ]),
+      panel('Changes found', 'ops', ['{{function}}', rate('shoot_flux_watcher_changes_total', 'function')]),
+      panel('Ended watches', 'ops', [
+        '{{cluster}} {{resource}} {{end}}',
+        rate('shoot_flux_watcher_watches_total', 'cluster, resource, end'),
+      ]),
+      panel('Failed attempts to send', 'ops', [
+        '{{function}}',
+        rate('shoot_flux_watcher_send_failures_total', 'function'),
+      ]),
     ],
   ],
   [
     'Requests',
     [
-      {
-        title: 'To garden and seeds',
-        unit: 'reqps',
-        series: [['{{cluster}} {{status}}', rate('shoot_flux_requests_total', 'cluster, status')]],
-      },
-      {
-        title: 'From API servers',
-        unit: 'reqps',
-        series: [['{{function}} {{result}}', rate('shoot_flux_webhook_answers_total', 'function, result')]],
-      },
-      { title: 'Answers of webhooks, p90', unit: 's', series: [['{{function}}', p90('shoot_flux_webhook_seconds')]] },
-      { title: 'Memory', unit: 'bytes', series: [['{{pod}}', 'sum by (pod) (process_resident_memory_bytes{SELF})']] },
+      panel('To garden and seeds', 'reqps', [
+        '{{cluster}} {{status}}',
+        rate('shoot_flux_requests_total', 'cluster, status'),
+      ]),
+      panel('From API servers', 'reqps', [
+        '{{function}} {{result}}',
+        rate('shoot_flux_webhook_answers_total', 'function, result'),
+      ]),
+      panel('Answers of webhooks, p90', 's', ['{{function}}', p90('shoot_flux_webhook_seconds')]),
+      panel('Memory', 'bytes', ['{{pod}}', 'sum by (pod) (process_resident_memory_bytes{SELF})']),
     ],
   ],
 ];
@@ -143,7 +129,7 @@ const dataSource = {
 /** Only our processes have this label. */
 const SELF = 'container=~"shoot-flux.*"';
 
-function graph({ title, series, unit = 'short' }: Panel): object {
+function graph({ title, series, unit }: Panel): object {
   // Plutono, the Grafana of Gardener's seeds, has no newer kind of graph; Grafana converts this one.
   return {
     type: 'graph',

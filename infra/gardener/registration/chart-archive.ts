@@ -20,12 +20,7 @@ export async function chartArchive(
   registry?: string,
 ): Promise<{ name: string; archive: Buffer }> {
   const { name } = parse(await readFile(join(folder, 'Chart.yaml'), 'utf8')) as { name: string };
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
-    .filter((path) => !IGNORED.test(path))
-    .sort();
+  const paths = (await filesBelow(folder)).filter((path) => !IGNORED.test(path));
   const files = await Promise.all(paths.map((path) => readFile(join(folder, path))));
   const blocks = paths.flatMap((path, index) => {
     const content = files[index] ?? Buffer.alloc(0);
@@ -35,6 +30,15 @@ export async function chartArchive(
     return file(`${name}/${path}`, content);
   });
   return { name, archive: gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), { level: 9 }) };
+}
+
+/** Lists the files below a folder by path with `/`, sorted. */
+export async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
+    .sort();
 }
 
 const edited = (content: Buffer, edit: (text: string) => string) => Buffer.from(edit(content.toString('utf8')));

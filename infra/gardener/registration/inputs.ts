@@ -6,14 +6,14 @@ import { nearest } from '../../../shared/config/nearest.ts';
 import { ConfigError, type ConfigIssue, ShootFluxError } from '../../../shared/errors.ts';
 import { fieldsOf } from '../../../shared/shapes.ts';
 import { readDocument } from '../../cli/read-file.ts';
-import { checkVersion } from '../../release/notes.ts';
+import { checkVersion } from '../../release/release.ts';
 import type { Release } from './registration.ts';
 
 /** Host, port and path, as they begin the name of an image. */
 const REGISTRY = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d+)?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/;
 
 /** What a command line says about a release. */
-export interface Inputs {
+interface Inputs {
   version: string;
   registry: string;
   /** File with values of the chart for seeds; `-` is standard input. */

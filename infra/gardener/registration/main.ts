@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { fileProblem, ShootFluxError } from '../../../shared/errors.ts';
-import { EXAMPLE, inlineRegistration, registrationFiles } from './files.ts';
 import { releaseOf } from './inputs.ts';
+import { EXAMPLE, inlineRegistration, registrationFiles } from './registration.ts';
 
 const USAGE = `Usage: npm run registration -- [--version X] [--registry R] [--values FILE] [--operator | --inline] [--out FILE]
 

@@ -1,20 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { findAllDefinitions } from '../../functions.ts';
 import { chartArchive } from './chart-archive.ts';
-import { EXAMPLES, registrationFiles } from './files.ts';
-import { gardenRoles } from './garden-roles.ts';
-import { operatorExtension, registrationObjects } from './registration.ts';
+import { gardenRoles, operatorExtension, registrationFiles, registrationObjects } from './registration.ts';
 
 const definitions = await findAllDefinitions();
 const release = { version: '1.2.3', registry: 'registry.example.com/gardener' };
-const files = await registrationFiles();
-
-it.each(Object.entries(files))('%s follows from the definitions; "npm run docs" writes it', async (name, text) => {
-  expect(await readFile(new URL(name, EXAMPLES), 'utf8')).toBe(text);
-});
 
 describe('the rights of installations in the garden', () => {
   const roles = gardenRoles(definitions);

@@ -1,8 +1,51 @@
+import { fileURLToPath } from 'node:url';
+import { stringify } from 'yaml';
 import { EXTENSION_TYPE } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import type { AnyDefinition } from '../../functions.ts';
-import { gardenRights } from './garden-roles.ts';
-import { REGISTRATION } from './names.ts';
+import { type AnyDefinition, findAllDefinitions } from '../../functions.ts';
+import { identitiesIn, policyObjects } from '../rbac.ts';
+import { chartArchive } from './chart-archive.ts';
+
+/** Name of the ControllerRegistration and ControllerDeployment; names of installations begin with it. */
+const REGISTRATION = 'shoot-flux';
+
+/** The account that the chart asks for in each seed, or the one that gardenlet injects where it does not. */
+const IN_SEED = `seed-[^:]+:(${REGISTRATION}|extension-${REGISTRATION}-[^:]+)`;
+
+/** The account that gardenlet injects in a self-hosted Shoot, in the namespace of its project. */
+const SELF_HOSTED = `garden(-[^:]+)?:extension-shoot--[^:]+--${REGISTRATION}-[^:]+`;
+
+/** The ServiceAccounts of installations. */
+const INSTALLATION = `request.userInfo.username.matches('^system:serviceaccount:(${IN_SEED}|${SELF_HOSTED})$')`;
+
+/** Identities of the garden that no installation in a seed has: admission runs beside the garden. */
+const NOT_IN_SEEDS = ['admission', 'webhooks'];
+
+/**
+ * Generates the ClusterRoles that extend the rights of installations in the garden, one for each function.
+ * gardener-controller-manager binds them to the ServiceAccounts that the annotation selects.
+ */
+export function gardenRoles(definitions: AnyDefinition[]): KubeObject[] {
+  const selector = { matchLabels: { 'controllerregistration.core.gardener.cloud/name': REGISTRATION } };
+  return identitiesIn(definitions, 'garden')
+    .filter(({ name }) => !NOT_IN_SEEDS.includes(name))
+    .map(({ name, rules }) => ({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: {
+        // The binding gets the same name, which must not be one of rbac-garden.yaml.
+        name: `extensions.gardener.cloud:${REGISTRATION}:installation:${name}`,
+        labels: { 'authorization.gardener.cloud/custom-extensions-permissions': 'true' },
+        annotations: { 'authorization.gardener.cloud/extensions-serviceaccount-selector': JSON.stringify(selector) },
+      },
+      rules,
+    }));
+}
+
+/** Generates everything that installations need in the garden beside Gardener's own objects. */
+export function gardenRights(definitions: AnyDefinition[]): KubeObject[] {
+  return [...gardenRoles(definitions), ...policyObjects(`${REGISTRATION}-installation-secrets`, [INSTALLATION])];
+}
 
 /** What a registration refers to. */
 export interface Release {
@@ -106,3 +149,32 @@ export function operatorExtension(release: Release): KubeObject {
 }
 
 const chartReference = ({ registry, version }: Release, chart: string) => `${registry}/charts/${chart}:${version}`;
+
+/** The folder of the generated examples. */
+export const EXAMPLES = new URL('../../../example/', import.meta.url);
+
+/** The release of the examples: the version of the charts, in a registry to be replaced. */
+export const EXAMPLE: Release = { version: '0.1.0', registry: 'registry.example.com' };
+
+const CHART = new URL('../../../charts/shoot-flux/', import.meta.url);
+
+/** Generates the registrations of a release that pull its charts, by file name. */
+export async function registrationFiles(release: Release = EXAMPLE): Promise<Record<string, string>> {
+  return {
+    'controller-registration.yaml': yaml(registrationObjects(await findAllDefinitions(), release)),
+    'operator-extension.yaml': yaml([operatorExtension(release)]),
+  };
+}
+
+/** Generates the registration that contains the chart. */
+export async function inlineRegistration(release: Release): Promise<string> {
+  const { archive } = await chartArchive(fileURLToPath(CHART), release.version);
+  return yaml(registrationObjects(await findAllDefinitions(), release, archive));
+}
+
+function yaml(objects: KubeObject[]): string {
+  // kubectl and Helm read YAML 1.1, in which off is false.
+  const options = { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false } as const;
+  const documents = objects.map((object) => stringify(object, options));
+  return `# Written by "npm run docs" and "npm run registration" from the functions' definitions.\n${documents.join('---\n')}`;
+}

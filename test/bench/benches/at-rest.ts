@@ -2,7 +2,6 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
-import { resources } from '../../../shared/kube/resource.ts';
 import { answersOk } from '../../real/cluster/ready.ts';
 import { type BuiltImage, builtImage } from '../../real/install/built-image.ts';
 import { startContainer } from '../../real/install/container.ts';
@@ -10,13 +9,12 @@ import { bench, type Progress } from '../bench.ts';
 import { startClusters } from '../landscape/clusters.ts';
 import { startEmbeddedClusters } from '../landscape/embedded-clusters.ts';
 import { fluxDistribution } from '../landscape/flux-distribution.ts';
-import { copyShoots, modelShoot } from '../landscape/model-shoot.ts';
-import { controlPlane, fluxConfig, namespace, PROJECT_NAMESPACE, SEED } from '../landscape/objects.ts';
+import { fillSeed } from '../landscape/model-shoot.ts';
+import { controlPlane, SEED } from '../landscape/objects.ts';
 import { cpuSeconds, residentMb } from '../landscape/process-usage.ts';
 import { type ProductProcess, startProductProcess } from '../landscape/product-process.ts';
 import { median } from '../numbers.ts';
 
-const write = { fieldManager: 'bench' };
 const STARTS = 7;
 const IDLE_SECONDS = 20;
 const SHOOTS = 10_000;
@@ -43,11 +41,8 @@ export const atRestBench = bench(
 async function withReleasedShoots(progress: Progress) {
   await using clusters = await startClusters({ shoot: true, anyNamespace: true, onlyReal: true }, progress);
   const { seed } = clusters;
-  await seed.client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
-  await seed.client.create(resources.configMaps, fluxConfig('Once'), write);
-  const model = await modelShoot(clusters, progress);
   const names = Array.from({ length: SHOOTS }, (_, number) => controlPlane(1 + number));
-  await copyShoots(seed, model, names, progress);
+  await fillSeed(clusters, 'Once', names, progress);
   await using product = await startProductProcess(seed.kubeconfigFile, { untilReady: false });
   await untilIdle(product, progress);
   const cpu = await cpuAtRest(product, AT_REST_SECONDS);

@@ -10,8 +10,8 @@ import { bench, type Progress } from '../bench.ts';
 import type { BenchCluster } from '../landscape/bench-clusters.ts';
 import { startClusters } from '../landscape/clusters.ts';
 import { requestReconciliations } from '../landscape/gardenlet.ts';
-import { copyShoots, modelShoot } from '../landscape/model-shoot.ts';
-import { controlPlane, fluxConfig, namespace, PROJECT_NAMESPACE, SEED } from '../landscape/objects.ts';
+import { copyShoots, fillSeed } from '../landscape/model-shoot.ts';
+import { controlPlane, PROJECT_NAMESPACE, SEED } from '../landscape/objects.ts';
 import { startProductProcess } from '../landscape/product-process.ts';
 import { createShoots } from '../landscape/shoots.ts';
 import { stampApplied } from '../landscape/stamp.ts';
@@ -63,12 +63,9 @@ async function besideDeadSeed(progress: Progress) {
   await using clusters = await startClusters(options, progress);
   const { seed, otherSeed } = clusters;
   if (otherSeed === undefined) throw new Error('There is no second seed.');
-  await seed.client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
-  await seed.client.create(resources.configMaps, fluxConfig('Reconcile'), write);
-  const model = await modelShoot(clusters, progress);
   const healthy = Array.from({ length: HEALTHY }, (_, number) => controlPlane(1 + number));
   const dead = Array.from({ length: DEAD }, (_, number) => controlPlane(1000 + number));
-  await copyShoots(seed, model, healthy, progress);
+  const model = await fillSeed(clusters, 'Reconcile', healthy, progress);
   const few = { objects: model.objects.filter(({ object }) => ['Cluster', 'Extension'].includes(object.kind)) };
   await copyShoots(otherSeed, few, dead, progress);
   const all = [...healthy.map((name) => [SEED, name]), ...dead.map((name) => [OTHER_SEED, name])];
@@ -134,11 +131,8 @@ async function kubeconfigThrough({ url }: TcpProxy, { kubeconfig, connection }: 
 async function untilAllHaveTheEdit(progress: Progress) {
   await using clusters = await startClusters({ shoot: true, anyNamespace: true, onlyReal: true }, progress);
   const { seed } = clusters;
-  await seed.client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
-  await seed.client.create(resources.configMaps, fluxConfig('ManifestsOnly'), write);
-  const model = await modelShoot(clusters, progress);
   const names = Array.from({ length: SHOOTS }, (_, number) => controlPlane(1 + number));
-  await copyShoots(seed, model, names, progress);
+  await fillSeed(clusters, 'ManifestsOnly', names, progress);
   await createShoots(
     seed.client,
     names.map((name) => ({ seed: SEED, namespace: name })),

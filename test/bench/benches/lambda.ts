@@ -1,26 +1,20 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { recordOf } from '../../../events/testing.ts';
 import { definition } from '../../../functions/managed-resources/function.ts';
-import { bundleFunction } from '../../../infra/bundle.ts';
+import { bundleFunction } from '../../../infra/bundle/bundle.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { type InstanceOptions, startInstance } from '../../real/install/aws/lambda-instance.ts';
 import { lambdaRuntimeClient } from '../../real/tools/aws-tools.ts';
 import { createQueues, startEmulator } from '../../sqs.ts';
 import { bench } from '../bench.ts';
 import { startClusters } from '../landscape/clusters.ts';
-import { lambdaEnvironment, QUEUE_PREFIX, serveSecrets } from '../landscape/lambda-environment.ts';
-import {
-  cluster,
-  controlPlane,
-  extension,
-  fluxConfig,
-  namespace,
-  PROJECT_NAMESPACE,
-  SEED,
-} from '../landscape/objects.ts';
+import { fluxDistribution } from '../landscape/flux-distribution.ts';
+import { cluster, controlPlane, createProject, extension, namespace, SEED } from '../landscape/objects.ts';
 import { median } from '../numbers.ts';
 
 const RUNS = 9;
@@ -46,8 +40,7 @@ export const lambdaBench = bench(
     const queue = await startEmulator();
     await (await createQueues(queue.endpoint, [definition], { prefix: QUEUE_PREFIX })).stop();
     const secrets = await serveSecrets(await readFile(kubeconfigFile, 'utf8'));
-    await client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
-    await client.create(resources.configMaps, fluxConfig('Once'), write);
+    await createProject(client, 'Once');
     await bundleFunction(definition, folder);
     const options: InstanceOptions = {
       name: definition.name,
@@ -94,3 +87,31 @@ export const lambdaBench = bench(
     return { cold: { value: median(totals), note: `median of ${RUNS} processes; ${clusters.servedBy}` } };
   },
 );
+
+/** Start of the names of the queues. */
+const QUEUE_PREFIX = 'bench-';
+
+/** What AWS and the template put into the environment of a Lambda. */
+function lambdaEnvironment(sqsEndpoint: string, secretsEndpoint: string): Record<string, string> {
+  return {
+    KUBECONFIG_SECRET_PREFIX: 'bench/',
+    SEEDS: SEED,
+    FLUX_DISTRIBUTION: fluxDistribution,
+    QUEUE_URL_PREFIX: `${sqsEndpoint}/000000000000/${QUEUE_PREFIX}`,
+    AWS_REGION: 'eu-central-1',
+    AWS_ACCESS_KEY_ID: 'bench',
+    AWS_SECRET_ACCESS_KEY: 'bench',
+    SQS_ENDPOINT: sqsEndpoint,
+    SECRETS_MANAGER_ENDPOINT: secretsEndpoint,
+  };
+}
+
+/** AWS Secrets Manager with the same kubeconfig for every cluster. */
+async function serveSecrets(SecretString: string): Promise<{ endpoint: string; stop(): void }> {
+  const server = createServer((_, outgoing) => void outgoing.end(JSON.stringify({ SecretString })));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    stop: () => void server.close().closeAllConnections(),
+  };
+}

@@ -3,7 +3,7 @@ import { resources } from '../../../shared/kube/resource.ts';
 import { bench, type Progress } from '../bench.ts';
 import { startClusters } from '../landscape/clusters.ts';
 import { type Arrivals, PER_SHOOT, watchArrivals } from '../landscape/managed-resources.ts';
-import { cluster, controlPlane, extension, fluxConfig, namespace, PROJECT_NAMESPACE } from '../landscape/objects.ts';
+import { cluster, controlPlane, createProject, extension, namespace } from '../landscape/objects.ts';
 import { startProductProcess } from '../landscape/product-process.ts';
 import { inParallel } from '../numbers.ts';
 
@@ -23,8 +23,7 @@ export const manyBench = bench(
     await using clusters = await startClusters({ onlyReal: true }, progress);
     const { client } = clusters.seed;
     const write = { fieldManager: 'bench' };
-    await client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
-    await client.create(resources.configMaps, fluxConfig('Once'), write);
+    await createProject(client, 'Once');
     const names = Array.from({ length: EXTENSIONS }, (_, number) => controlPlane(number));
     await inParallel(names, 16, async (name) => {
       await client.create(resources.namespaces, namespace(name), write);

@@ -22,6 +22,7 @@ import { watchArrivals } from '../landscape/managed-resources.ts';
 import {
   cluster,
   controlPlane,
+  createProject,
   extension,
   fluxConfig,
   namespace,
@@ -72,8 +73,7 @@ export const shootBench = bench(
 async function latency(progress: Progress) {
   await using clusters = await startClusters({}, progress);
   const { client, kubeconfigFile } = clusters.seed;
-  await client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
-  await client.create(resources.configMaps, fluxConfig('Once'), write);
+  await createProject(client, 'Once');
   await using _product = await startProductProcess(kubeconfigFile);
   const milliseconds: number[] = [];
   for (let number = 0; number < WARM_UP + WARM_RUNS; number++)
@@ -252,8 +252,8 @@ async function untilReady(progress: Progress) {
 }
 
 async function prepare({ seed, shoot }: BenchClusters, name: string): Promise<void> {
-  for (const each of [PROJECT_NAMESPACE, name]) await seed.client.create(resources.namespaces, namespace(each), write);
-  await seed.client.create(resources.configMaps, fluxConfig('Once'), write);
+  await createProject(seed.client, 'Once');
+  await seed.client.create(resources.namespaces, namespace(name), write);
   const kubeconfig = Buffer.from(shoot?.kubeconfig ?? '').toString('base64');
   const metadata = { name: 'gardener', namespace: name };
   await seed.client.create(

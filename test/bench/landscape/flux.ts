@@ -31,7 +31,7 @@ export async function playFlux(shoot: KubeClient, seconds: number, signal: Abort
 }
 
 /** Plays Flux in a shoot that has it already: whatever is edited is available or Ready at once, until the signal. */
-export async function keepReady(shoot: KubeClient, signal: AbortSignal): Promise<void> {
+async function keepReady(shoot: KubeClient, signal: AbortSignal): Promise<void> {
   await Promise.all([resources.deployments, ...synced].map((resource) => follow(shoot, resource, signal)));
 }
 

@@ -8,7 +8,7 @@ const write = { fieldManager: 'gardenlet' };
 const GIVE_UP_MS = 60_000;
 
 /** How requests are made. */
-export interface RequestsOptions {
+interface RequestsOptions {
   everyMs: number;
   count: number;
 }

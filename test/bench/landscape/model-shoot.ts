@@ -8,7 +8,7 @@ import type { Progress } from '../bench.ts';
 import { inParallel } from '../numbers.ts';
 import type { BenchCluster, BenchClusters } from './bench-clusters.ts';
 import { playFlux } from './flux.ts';
-import { cluster, controlPlane, extension, namespace } from './objects.ts';
+import { cluster, controlPlane, createProject, extension, namespace } from './objects.ts';
 import { settings } from './run-function.ts';
 
 const write = { fieldManager: 'bench' };
@@ -19,15 +19,28 @@ const FLUX_SECONDS = 3;
 const SETTLED_MS = 5_000;
 
 /** The objects of one control plane, in the order in which they are created. */
-export interface ModelShoot {
+interface ModelShoot {
   objects: { resource: Resource; object: KubeObject }[];
+}
+
+/** Creates the project and, in these namespaces of the seed, Shoots at rest. */
+export async function fillSeed(
+  clusters: BenchClusters,
+  syncMode: string,
+  names: readonly string[],
+  progress: Progress,
+): Promise<ModelShoot> {
+  await createProject(clusters.seed.client, syncMode);
+  const model = await modelShoot(clusters, progress);
+  await copyShoots(clusters.seed, model, names, progress);
+  return model;
 }
 
 /**
  * Brings one Shoot to rest with the product itself, the landscape's resource-manager and a simulated Flux, and returns
  * its objects as a model for many: a run that finds a copy of them has nothing to do.
  */
-export async function modelShoot({ seed, shoot }: BenchClusters, progress: Progress): Promise<ModelShoot> {
+async function modelShoot({ seed, shoot }: BenchClusters, progress: Progress): Promise<ModelShoot> {
   if (shoot === undefined) throw new Error('There is no shoot.');
   const name = controlPlane(0);
   await seed.client.create(resources.namespaces, namespace(name), write).catch(() => {});

@@ -1,5 +1,6 @@
 import type { Cluster, Extension } from '../../../shared/gardener/types.ts';
-import type { KubeObject } from '../../../shared/kube/resource.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 
 /** The project of all Shoots of a bench. */
 export const PROJECT_NAMESPACE = 'garden-bench';
@@ -14,6 +15,12 @@ export function controlPlane(number: number): string {
 
 export function namespace(name: string): KubeObject {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+}
+
+/** Creates the project of all Shoots, with its configuration in the given mode. */
+export async function createProject(client: KubeClient, syncMode: string): Promise<void> {
+  await client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), { fieldManager: 'bench' });
+  await client.create(resources.configMaps, fluxConfig(syncMode), { fieldManager: 'bench' });
 }
 
 /** A project's configuration with a public repository, in the given mode. */

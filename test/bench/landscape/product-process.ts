@@ -1,7 +1,11 @@
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bundleCli } from '../../../infra/bundle/bundle-cli.ts';
 import { type CommandProcess, startCommand } from '../../command-process.ts';
-import { bundledProduct } from './bundled-product.ts';
 import { fluxDistribution } from './flux-distribution.ts';
 import { SEED } from './objects.ts';
 
@@ -12,7 +16,7 @@ export interface ProductProcess extends CommandProcess {
 }
 
 /** What a process serves, and when its start is over. */
-export interface ProductProcessOptions {
+interface ProductProcessOptions {
   /** Kubeconfig files of further seeds by name. */
   otherSeeds?: Record<string, string>;
   /** False: the promise resolves as soon as the process listens, before its first lists are complete. */
@@ -59,4 +63,19 @@ function answersOk(url: string): Promise<boolean> {
     resolve(response.statusCode === 200);
   }).on('error', () => resolve(false));
   return promise;
+}
+
+let made: Promise<string> | undefined;
+
+/** Returns the entry of the bundle, as in the image. It is made once and removed at the end. */
+function bundledProduct(): Promise<string> {
+  made ??= make();
+  return made;
+}
+
+async function make(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-cli-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  await bundleCli(folder);
+  return join(folder, 'shoot-flux.mjs');
 }

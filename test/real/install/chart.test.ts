@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { LANDSCAPE_EXAMPLE } from '../../../infra/docs/policy.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { exampleWith } from '../../integration/documents.ts';
 import { shippedRules } from '../../scenarios/identities.ts';
 import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
 import { type Etcd, startEtcd } from '../cluster/etcd.ts';
@@ -33,7 +33,7 @@ const variants: Record<string, Record<string, unknown>> = {
       seeds: { one: { secretName: 'one' }, two: { secretName: 'two' }, own: { inCluster: true } },
     },
   },
-  'defaults and a policy': { ...seed, ...parse(LANDSCAPE_EXAMPLE) },
+  'defaults and a policy': { ...seed, ...parse(exampleWith('docs/policy.md', 'policy')) },
   'only the rights': { replicaCount: 0, rbac: { subjects: [{ kind: 'User', name: 'shoot-flux' }] } },
   'functions on AWS': {
     ...seed,

@@ -4,7 +4,7 @@ import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { findDefinitions } from '../../../infra/functions.ts';
-import { NAMESPACE, nameOf, WATCHER } from '../../../infra/knative/names.ts';
+import { NAMESPACE, nameOf, WATCHER } from '../../../infra/knative/manifests.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { example } from '../../integration/documents.ts';

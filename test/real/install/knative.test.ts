@@ -15,7 +15,7 @@ import {
   processDependencies,
 } from '../../../events/testing.ts';
 import { type EventServer, startEventServer } from '../../../infra/knative/event-server.ts';
-import { nameOf, WATCHER } from '../../../infra/knative/names.ts';
+import { nameOf, WATCHER } from '../../../infra/knative/manifests.ts';
 import { createPrometheusMetrics } from '../../../infra/process/metrics.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { createClusterHealth } from '../../../shared/runtime/cluster-health.ts';

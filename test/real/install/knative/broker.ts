@@ -1,6 +1,5 @@
 import { parseAllDocuments } from 'yaml';
-import { knativeManifests } from '../../../../infra/knative/manifests.ts';
-import { BROKER, NAMESPACE } from '../../../../infra/knative/names.ts';
+import { BROKER, knativeManifests, NAMESPACE } from '../../../../infra/knative/manifests.ts';
 import type { KubeObject } from '../../../../shared/kube/resource.ts';
 import { type DataPlane, DISPATCHER_PORT, put, putNamespace } from './data-plane.ts';
 

@@ -1,0 +1,102 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { standIn } from '../../shared/flux/testing.ts';
+import { bundleCli } from './bundle-cli.ts';
+
+const run = promisify(execFile);
+const sources = join(import.meta.dirname, '../cli/shoot-flux.js');
+let folder: string;
+let bundled: string;
+
+beforeAll(async () => {
+  // Outside the checkout, so that no package and no source is found by accident.
+  folder = await mkdtemp(join(tmpdir(), 'bundle-'));
+  bundled = join(folder, 'shoot-flux.mjs');
+  await bundleCli(folder);
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+async function start(entry: string, args: string[]): Promise<Ended> {
+  const options = { cwd: folder, timeout: 300_000 };
+  return run(process.execPath, [entry, ...args], options).then(
+    (streams) => ({ code: 0, ...streams }),
+    ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr }),
+  );
+}
+
+/** A kubeconfig of a cluster that does not answer. */
+const kubeconfigOf = (user: object) => ({
+  clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+  users: [{ name: 'u', user }],
+  contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+  'current-context': 'c',
+});
+
+/** The commands that the help lists. */
+async function commands(): Promise<string[]> {
+  const { stdout } = await start(sources, ['--help']);
+  return [...(/Commands:\n((?: {2}.*\n)+)/.exec(stdout)?.[1] ?? '').matchAll(/^ {2}(\S+)/gm)].map(
+    ([, name = '']) => name,
+  );
+}
+
+describe('the bundle of the commands', () => {
+  it('has every command of the sources, with the same help', async () => {
+    const names = await commands();
+    expect(names).toContain('run');
+    for (const args of [['--help'], ...names.map((name) => [name, '--help'])])
+      expect(await start(bundled, args)).toEqual(await start(sources, args));
+  });
+
+  it('renders what the sources render', async () => {
+    const config = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'flux-config' },
+      data: { repositoryType: 'public', repositoryUrl: 'https://example.org/a.git', repositoryBranch: 'main' },
+    };
+    await writeFile(join(folder, 'config.json'), JSON.stringify(config));
+    const args = ['render', '--flux-distribution', standIn.folder, '--flux-config', 'config.json', '--json'];
+    const rendered = await start(bundled, args);
+    expect(rendered.code).toBe(0);
+    expect(rendered.stdout).toContain('main-gitrepo');
+    expect(rendered).toEqual(await start(sources, args));
+  });
+
+  it('serves the webhooks of run in their thread', async () => {
+    await writeFile(join(folder, 'nowhere.json'), JSON.stringify(kubeconfigOf({ token: 'none' })));
+    const clusters = ['--garden', 'nowhere.json', '--seed', 's=nowhere.json'];
+    const ports = ['--port', '0', '--webhook-port', '0'];
+    const args = [bundled, 'run', ...clusters, '--flux-distribution', standIn.folder, ...ports];
+    const child = spawn(process.execPath, args, { cwd: folder });
+    let output = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      output += chunk;
+      if (!child.killed && /webhooks on port \d+/.test(output)) child.kill('SIGTERM');
+    });
+    const [code] = await once(child, 'close');
+    expect(code, output).toBe(0);
+  });
+
+  it('loads the plugins of kubeconfigs', async () => {
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'false' };
+    await writeFile(join(folder, 'exec.json'), JSON.stringify(kubeconfigOf({ exec })));
+    const args = ['run', '--garden', 'exec.json', '--seed', 's=exec.json', '--flux-distribution', standIn.folder];
+    const { code, stderr } = await start(bundled, args);
+    expect(code).toBe(1);
+    expect(stderr).toContain('its exec or auth-provider failed');
+  });
+});

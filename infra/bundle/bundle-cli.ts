@@ -1,0 +1,101 @@
+import { chmod, readdir, readFile, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { functionFolders } from '../function-folders.ts';
+import { functionsFolder } from '../functions.ts';
+
+/** Folder of the bundle: `shoot-flux.mjs` starts every command. */
+const cliFolder = fileURLToPath(new URL('../../dist/cli', import.meta.url));
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Loaded only for kubeconfigs with `exec` or `auth-provider`: as large as all the rest. */
+const CLIENT_NODE = '@kubernetes/client-node';
+
+/** What bundles of commands and of Lambdas have in common: ES modules that share chunks, without any package. */
+export const modules = {
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  outExtension: { '.js': '.mjs' },
+  // ES builds of dependencies allow tree shaking. Some packages have only a CommonJS `main`, which needs require() and
+  // __dirname (ssh2).
+  mainFields: ['module', 'main'],
+  banner: {
+    js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url),__dirname=import.meta.dirname;",
+  },
+  // Native add-ons are optional and only speed packages up.
+  external: ['*.node'],
+  metafile: true,
+  logLevel: 'warning',
+  absWorkingDir: root,
+} as const satisfies BuildOptions;
+
+/**
+ * Bundles all commands into one folder without any other file or package.
+ * @returns what each file was made of
+ */
+export async function bundleCli(folder = cliFolder): Promise<Metafile> {
+  await rm(folder, { recursive: true, force: true });
+  const programs = [
+    join(root, 'infra/bundle/shoot-flux.js'),
+    join(root, 'infra/bundle/list-packages.ts'),
+    ...(await threadFiles()),
+  ];
+  const { metafile } = await build({
+    ...modules,
+    entryPoints: Object.fromEntries(programs.map((file) => [basename(file).replace(/\.[jt]s$/, ''), file])),
+    outdir: folder,
+    // Names stay, so that stack traces can be read.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    lineLimit: 200,
+    legalComments: 'none',
+    plugins: [withoutFolders],
+  });
+  await chmod(join(folder, 'shoot-flux.mjs'), 0o755);
+  return metafile;
+}
+
+/** Returns the programs of threads: every `*-thread.ts`. */
+async function threadFiles(): Promise<string[]> {
+  const rooms = ['events', 'functions', 'infra', 'shared'].map(async (room) =>
+    (await readdir(join(root, room), { recursive: true })).map((file) => join(root, room, file)),
+  );
+  return (await Promise.all(rooms)).flat().filter((file) => file.endsWith('-thread.ts'));
+}
+
+/** Replaces what works only from sources: folders that are searched, and files that are found by their path. */
+const withoutFolders: Plugin = {
+  name: 'without folders',
+  setup({ onLoad, onResolve }) {
+    const resolveDir = join(root, 'infra');
+    onLoad({ filter: /\/infra\/function-folders\.ts$/ }, async () => ({ contents: await functionList(), resolveDir }));
+    onLoad({ filter: /\/infra\/compile-cache\.ts$/ }, () => ({ contents: 'export const useCompileCache = () => {};' }));
+    onLoad({ filter: /\/threaded-[^/]+\.ts$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace(/(new URL\('\.\/[\w-]+-thread)\.ts'/, "$1.mjs'"),
+      loader: 'ts',
+    }));
+    // Imported dynamically, so esbuild would keep all of it: 6 MB for one class.
+    onResolve({ filter: new RegExp(`^${CLIENT_NODE}$`) }, ({ namespace }) =>
+      namespace === 'file' ? { path: 'client-node', namespace: 'reduced' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'reduced' }, () => ({
+      contents: `export { KubeConfig } from '${CLIENT_NODE}';`,
+      resolveDir: root,
+    }));
+  },
+};
+
+/** The module that lists the functions. */
+async function functionList(): Promise<string> {
+  const folders = await functionFolders(functionsFolder);
+  const modules = folders.map(({ name }) => {
+    const from = (file: string) => `() => import('../functions/${name}/${file}.ts')`;
+    return `{ name: '${name}', definition: ${from('function')}, handler: ${from('handler')} }`;
+  });
+  return `export const functionFolders = async () => [${modules.join(',\n')}];`;
+}

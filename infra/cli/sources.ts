@@ -1,0 +1,180 @@
+import { nearest } from '../../shared/config/nearest.ts';
+import { type FlagValue, type Option, type Terminal, UsageError, type Variables } from './option.ts';
+import { serviceOptions } from './options.ts';
+import { readDocument } from './read-file.ts';
+
+/** Where the value of an option comes from. */
+interface Origin {
+  type: 'flag' | 'variable' | 'file';
+  /** The option's name there. */
+  name: string;
+  /** The config file. */
+  path?: string;
+}
+
+/** Kept beside the values, so that checks of plain values need not pass it along. */
+const known = new WeakMap<object, Readonly<Record<string, Origin>>>();
+
+/** Remembers where the values of options come from. */
+function setOrigins(values: object, origins: Readonly<Record<string, Origin>>): void {
+  known.set(values, origins);
+}
+
+/** Returns an option's name as the operator wrote it: `--port`, `PORT`, or `port in config.yaml`. */
+export function named(values: object, flag: string): string {
+  const { type, name, path } = originOf(values, flag);
+  return type === 'file' ? `${name} in ${path}` : name;
+}
+
+/** Returns an option with its value as the operator wrote it: `--port 80`, `PORT=80`, or `port: 80 in config.yaml`. */
+export function quoted(values: object, flag: string, text: string): string {
+  const { type, name, path } = originOf(values, flag);
+  if (type === 'file') return `${name}: ${text} in ${path}`;
+  return type === 'variable' ? `${name}=${text}` : `${name} ${text}`;
+}
+
+/**
+ * Returns true for an option that the command line has. Only there is an option without effect a mistake: commands of one
+ * deployment share a config file and an environment.
+ */
+export function isFlag(values: object, flag: string): boolean {
+  return Object.hasOwn(values, flag) && originOf(values, flag).type === 'flag';
+}
+
+function originOf(values: object, flag: string): Origin {
+  return known.get(values)?.[flag] ?? { type: 'flag', name: `--${flag}` };
+}
+
+/** The value of an option, from whichever source. */
+type Value = string | boolean | string[] | object;
+
+/**
+ * Returns the values of a command's options: a flag wins over an environment variable, that over the config file, and
+ * that over the variables that gardenlet sets. `origins.ts` knows where each comes from.
+ */
+export async function fromAllSources(
+  flags: Record<string, FlagValue>,
+  options: Record<string, Option>,
+  terminal: Terminal,
+): Promise<Record<string, Value>> {
+  const { environment } = terminal;
+  const path = flags.config ?? environment.CONFIG?.trim();
+  const file = typeof path === 'string' && path !== '' ? await fromConfigFile(path, terminal) : {};
+  const values: Record<string, Value> = {};
+  const origins: Record<string, Origin> = {};
+  for (const [flag, option] of Object.entries(options)) {
+    const key = keyOf(flag, option);
+    const [fallback = '', byOthers] = fromFallback(option, environment) ?? [];
+    const sources: [Origin, Value | undefined][] = [
+      [{ type: 'flag', name: `--${flag}` }, flags[flag] as Value | undefined],
+      [{ type: 'variable', name: variableOf(key) }, fromEnvironment(flag, option, environment)],
+      [{ type: 'file', name: key, path: String(path) }, file[flag]],
+      [{ type: 'variable', name: fallback }, byOthers],
+    ];
+    const [origin, value] = sources.find(([, candidate]) => candidate !== undefined) ?? [];
+    if (origin === undefined || value === undefined) continue;
+    values[flag] = value;
+    origins[flag] = origin;
+  }
+  setOrigins(values, origins);
+  return values;
+}
+
+/** Returns an option's key in the config file: `fluxDistribution` for `--flux-distribution`. */
+export function keyOf(flag: string, { key }: Option): string {
+  return key ?? flag.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Returns the environment variable of a key: `FLUX_DISTRIBUTION` for `fluxDistribution`. */
+export function variableOf(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+}
+
+/** Returns the value of an option's environment variable. An empty one counts as absent. @throws UsageError */
+function fromEnvironment(flag: string, option: Option, variables: Variables): Value | undefined {
+  const variable = variableOf(keyOf(flag, option));
+  const text = variables[variable]?.trim();
+  if (!text || option.type === 'nested') return undefined;
+  if (option.type === 'boolean') {
+    if (text === 'true' || text === 'false') return text === 'true';
+    throw new UsageError(`${variable}=${text} is not true or false`);
+  }
+  return option.multiple === true ? entriesOf(text) : text;
+}
+
+/** Returns the first variable with a value among those that others set for an option, and the value of the option. */
+function fromFallback({ fallback, multiple }: Option, variables: Variables): [name: string, Value] | undefined {
+  for (const [name, entryOf] of Object.entries(fallback?.variables ?? {})) {
+    const text = variables[name]?.trim();
+    if (text) return [name, multiple === true ? [entryOf(text)] : entryOf(text)];
+  }
+  return undefined;
+}
+
+/** Returns the entries of a text that separates them by commas. */
+function entriesOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);
+}
+
+/**
+ * Returns the values of a config file by flag. It may hold options of every command that runs until a signal, because
+ * the commands of one deployment share a file.
+ * @throws UsageError for an unknown key or a value of another type, ShootFluxError when the file cannot be read
+ */
+export async function fromConfigFile(path: string, terminal: Terminal): Promise<Record<string, Value>> {
+  const content = await readDocument(path, terminal);
+  if (content === null) return {};
+  if (!isObject(content)) throw new UsageError(`${path} is not an object with options as its keys`);
+  const flags = new Map(Object.entries(serviceOptions).map(([flag, option]) => [keyOf(flag, option), flag]));
+  const entries = Object.entries(content).map(([key, given]): [string, Value | undefined] => {
+    const flag = flags.get(key);
+    const option = flag === undefined ? undefined : serviceOptions[flag];
+    if (flag === undefined || option === undefined) throw unknownKey(path, key, [...flags.keys()]);
+    const value = readValue(option, given);
+    if (value === undefined && given !== null) throw new UsageError(`${key} in ${path} is not ${expected(option)}`);
+    return [flag, value];
+  });
+  return Object.fromEntries(entries.filter((entry): entry is [string, Value] => entry[1] !== undefined));
+}
+
+function readValue(option: Option, given: unknown): Value | undefined {
+  if (option.type === 'nested') return isObject(given) ? given : undefined;
+  if (option.type === 'boolean') return typeof given === 'boolean' ? given : undefined;
+  if (option.map === true && isObject(given)) {
+    const entries = Object.entries(given).map(([name, entry]) => [name, textOf(entry)] as const);
+    return allDefined(entries.map(([name, text]) => (text === undefined ? undefined : `${name}=${text}`)));
+  }
+  const text = textOf(given);
+  if (option.multiple !== true) return text;
+  if (Array.isArray(given)) return allDefined(given.map(textOf));
+  return text === undefined ? undefined : entriesOf(text);
+}
+
+function textOf(given: unknown): string | undefined {
+  if (typeof given === 'number') return String(given);
+  return typeof given === 'string' && given.trim() !== '' ? given.trim() : undefined;
+}
+
+function allDefined(texts: (string | undefined)[]): string[] | undefined {
+  return texts.every((text) => text !== undefined) ? texts : undefined;
+}
+
+function expected({ type, multiple, map, value }: Option): string {
+  if (type === 'nested') return 'an object';
+  if (type === 'boolean') return 'true or false';
+  if (map === true) return `an object with entries ${value?.replace('=', ': ')}`;
+  return multiple === true ? 'a list of texts' : 'a text or number';
+}
+
+function unknownKey(path: string, key: string, known: string[]): UsageError {
+  const near = nearest(key, known);
+  const remedy = near === undefined ? 'docs/options.md lists all keys' : `did you mean "${near}"?`;
+  return new UsageError(`${path} has an unknown key "${key}"; ${remedy}`);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,88 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { pullSecretSchema } from '../../shared/config/defaults.ts';
+import { fluxSchema } from '../../shared/config/flux-options.ts';
+import { type Limit, limits, limitText } from '../../shared/config/limits.ts';
+import { fluxKinds } from '../../shared/config/listed/read-objects.ts';
+import { policySchema } from '../../shared/config/policy/policy.ts';
+import {
+  additionalSecretSchema,
+  kustomizationSchema,
+  providerConfigSchema,
+  sourceSchema,
+} from '../../shared/config/provider-config-schema.ts';
+import { rolloutSchema } from '../../shared/config/rollout.ts';
+import { kustomizationTemplateSchema, SOURCE_KINDS, sourceTemplateSchema } from '../../shared/config/templates.ts';
+import { SHOOT_FACTS } from '../../shared/config/variables.ts';
+import { serviceCommands } from '../cli/cli.ts';
+import { optionTables } from './options.ts';
+import { ownAndSharedKeys, table } from './table.ts';
+
+/** The folder of the pages. */
+export const DOCS = new URL('../../docs/', import.meta.url);
+
+/** What the code says on the pages, by page and by the name between the markers. */
+const generated: Record<string, Record<string, () => string | Promise<string>>> = {
+  'configuration.md': {
+    'flux-config': () => ownAndSharedKeys(fluxSchema).own,
+    'shared-keys': () => quoted(ownAndSharedKeys(fluxSchema).shared),
+    rollout: () => table(rolloutSchema),
+    facts: () => quoted(SHOOT_FACTS),
+    'provider-config': () => table(providerConfigSchema),
+    flux: () => table(fluxSchema),
+    source: () => table(sourceSchema),
+    'source-template': () => table(...SOURCE_KINDS.map((kind) => sourceTemplateSchema(kind))),
+    kustomization: () => table(kustomizationSchema),
+    'kustomization-template': () => table(kustomizationTemplateSchema),
+    kinds: () => quoted(Object.keys(fluxKinds)),
+    'additional-secret-resources': () => table(additionalSecretSchema),
+    limits: limitTable,
+  },
+  'policy.md': {
+    'pull-secret': () => table(pullSecretSchema),
+    policy: () => table(policySchema),
+  },
+  'options.md': { commands: async () => optionTables(await serviceCommands()) },
+  'decisions/README.md': { decisions: decisionTable },
+};
+
+/** A generated part of a page: a block on lines of its own, or a list in a sentence. */
+const PART = /(<!-- generated: ([\w-]+) -->\n?).*?(<!-- end -->)/gs;
+
+/** Returns the pages, by path below `docs/`, with their generated parts. @throws Error for a part that is missing */
+export async function pages(): Promise<Record<string, string>> {
+  const filled = Object.entries(generated).map(async ([path, parts]): Promise<[string, string]> => {
+    const texts = new Map<string, string>();
+    for (const [name, part] of Object.entries(parts)) texts.set(name, await part());
+    const page = await readFile(new URL(path, DOCS), 'utf8');
+    const names = [...page.matchAll(PART)].map(([, , name = '']) => name);
+    if (names.toSorted().join() !== Object.keys(parts).toSorted().join())
+      throw new Error(`docs/${path} has the generated parts ${names}, and not ${Object.keys(parts)}.`);
+    return [path, page.replaceAll(PART, (_, begin, name, end) => `${begin}${texts.get(name)}${end}`)];
+  });
+  return Object.fromEntries(await Promise.all(filled));
+}
+
+const quoted = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
+
+/** One line for each limit, from the table that the checks use. */
+function limitTable(): string {
+  const all: Limit[] = Object.values(limits);
+  const lines = all.map((limit) => `| ${limit.of} | ${limitText(limit)} | ${limit.why} |`);
+  return ['| what | at most | why |', '|---|---|---|', ...lines, ''].join('\n');
+}
+
+/** One line for each record. @throws Error where a record has no number, status or date */
+async function decisionTable(): Promise<string> {
+  const folder = new URL('decisions/', DOCS);
+  const files = (await readdir(folder)).filter((name) => /^\d{4}-.*\.md$/.test(name)).sort();
+  const rows = files.map(async (file) => {
+    const record = await readFile(new URL(file, folder), 'utf8');
+    const [, number, title, status, date] = /^# (\d+)\. (.+)\n\nStatus: (.+) · (\d{4}-\d\d-\d\d)\n/.exec(record) ?? [];
+    if (Number(number) === Number(file.slice(0, 4)))
+      return `| [${number}](${file}) | ${title} | ${status} | ${date} |\n`;
+    throw new Error(
+      `docs/decisions/${file} has to begin with "# N. Title", an empty line and "Status: accepted · YYYY-MM-DD".`,
+    );
+  });
+  return `| number | decision | status | date |\n|---|---|---|---|\n${(await Promise.all(rows)).join('')}`;
+}

@@ -1,0 +1,92 @@
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { AlreadyExistsError, ConflictError } from '../../shared/kube/errors.ts';
+import { apiVersionOf, resources } from '../../shared/kube/resource.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
+import type { Log } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { sleep } from '../../shared/runtime/sleep.ts';
+
+/** The Lease that gardenlet reads in the extension's namespace of a seed (rule 5.4). */
+export const HEARTBEAT = 'gardener-extension-heartbeat';
+
+/** How often it is renewed. After five minutes without renewal gardenlet considers the extension gone (trap 37). */
+export const BEAT_SECONDS = 30;
+
+const options = { fieldManager: 'shoot-flux-heartbeat' };
+
+/** Creates or renews the Lease of one seed. When two processes do so at once, one of them is enough. */
+export async function beat(seed: KubeClient, namespace: string, now: Date): Promise<void> {
+  const { leases } = resources;
+  const name = { namespace, name: HEARTBEAT };
+  const spec = { holderIdentity: 'shoot-flux', leaseDurationSeconds: BEAT_SECONDS, renewTime: microTime(now) };
+  const live = await seed.find(leases, name);
+  try {
+    if (live === undefined) {
+      await seed.create(leases, { apiVersion: apiVersionOf(leases), kind: leases.kind, metadata: name, spec }, options);
+    } else {
+      const { resourceVersion } = live.metadata;
+      await seed.mergePatch(leases, name, { metadata: { resourceVersion }, spec }, options);
+    }
+  } catch (error) {
+    if (!(error instanceof AlreadyExistsError) && !(error instanceof ConflictError)) throw error;
+  }
+}
+
+/** Returns RFC 3339 with microseconds, like metav1.MicroTime. */
+function microTime(time: Date): string {
+  return time.toISOString().replace('Z', '000Z');
+}
+
+export interface HeartbeatOptions {
+  /** Seed -> the extension's own namespace in it. */
+  namespaces: Record<string, string>;
+  kube(seed: string, signal: AbortSignal): Promise<KubeClient>;
+  /** While this is false no Lease is renewed, so that gardenlet sees that the Shoots' health is out of date. */
+  alive(): boolean;
+  now(): Date;
+  log: Log;
+  metrics: Metrics;
+  everyMs?: number;
+}
+
+/** Shows gardenlet in each seed that our conditions about the Shoots' health are up to date. */
+export interface Heartbeat {
+  stop(): Promise<void>;
+}
+
+/** Renews the Leases of all seeds in parallel, so that a seed that does not answer blocks no other. */
+export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
+  const { namespaces, kube, alive, now, log, metrics, everyMs = BEAT_SECONDS * 1000 } = options;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const renew = async (seed: string, namespace: string) => {
+    try {
+      if (!alive()) return 'the watcher makes no progress';
+      await beat(await kube(seed, signal), namespace, now());
+      return undefined;
+    } catch (error) {
+      return describeError(error);
+    }
+  };
+  const keepRenewing = async (seed: string, namespace: string) => {
+    let logged: string | undefined;
+    metrics.count('heartbeat_failures_total', { cluster: seed }, 0);
+    while (!signal.aborted) {
+      const error = await renew(seed, namespace);
+      if (error !== undefined && !signal.aborted) {
+        metrics.count('heartbeat_failures_total', { cluster: seed });
+        if (error !== logged) log.warn('heartbeat failed', { cluster: seed, error });
+      }
+      if (error === undefined && logged !== undefined) log.info('heartbeat recovered', { cluster: seed });
+      logged = error;
+      await sleep(everyMs, signal);
+    }
+  };
+  const renewing = Promise.all(Object.entries(namespaces).map(([seed, namespace]) => keepRenewing(seed, namespace)));
+  return {
+    async stop() {
+      ending.abort();
+      await renewing;
+    },
+  };
+}
