@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['test/real/**/*.test.ts'],
     globalSetup: ['test/real/setup.ts'],
     ...timeLimits,
-    maxWorkers: 1,
-    fileParallelism: false,
+    // Each suite mostly waits for programs of its own.
+    maxWorkers: 2,
   },
 });
