@@ -21,8 +21,6 @@ interface ProductProcessOptions {
   otherSeeds?: Record<string, string>;
   /** False: the promise resolves as soon as the process listens, before its first lists are complete. */
   untilReady?: boolean;
-  /** A module that the process loads first. */
-  preload?: string;
   /** Called with each line of the log. */
   onLog?(line: string): void;
 }
@@ -30,7 +28,7 @@ interface ProductProcessOptions {
 /** Starts the whole product as the image does, and waits until it is ready. */
 export async function startProductProcess(
   kubeconfigFile: string,
-  { otherSeeds = {}, untilReady = true, preload, onLog }: ProductProcessOptions = {},
+  { otherSeeds = {}, untilReady = true, onLog }: ProductProcessOptions = {},
 ): Promise<ProductProcess> {
   const entry = await bundledProduct();
   const started = performance.now();
@@ -45,7 +43,6 @@ export async function startProductProcess(
     ],
     {
       entry,
-      ...(preload !== undefined && { preload }),
       onLine(line) {
         if (process.env.BENCH_LOG !== undefined) process.stderr.write(`${line}\n`);
         onLog?.(line);
