@@ -22,18 +22,19 @@ const cases = folder === undefined ? [] : realCases;
 const others =
   folder === undefined ? [] : await withRealRelease([...ofProject, ...ofTheShoot, ...ofLists, ...attacks], folder);
 
-/** The sentences that name the releases of the distribution or the components of one. */
+/** Those whose sentences name the releases of the distribution or the components of one; the rest says the same. */
 async function withRealRelease(configs: BadConfig[], dir: string): Promise<BadConfig[]> {
   const distribution = openDistribution(dir);
   const versions = await distribution.versions();
   const components = componentsOf(await distribution.release(NEWEST));
-  return configs.map((config) => ({
-    ...config,
-    sentence: config.sentence
+  const named = (sentence: string) =>
+    sentence
       .replace('available releases are v2.9.99', `available releases are ${versions.join(', ')}`)
       .replace(/\(its components are [\w, -]+\)/, `(its components are ${components.join(', ')})`)
-      .replaceAll('v2.9.99', NEWEST),
-  }));
+      .replaceAll('v2.9.99', NEWEST);
+  return configs
+    .map((config) => ({ ...config, sentence: named(config.sentence) }))
+    .filter(({ sentence }, index) => sentence !== configs[index]?.sentence);
 }
 
 test.runIf(folder !== undefined)('there are more than thirty mistakes that only a real release shows', () => {
