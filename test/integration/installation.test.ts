@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { aroundEachTest } from '../scenarios/around-each-test.ts';
-import { mainJobSuite } from '../scenarios/main-job.ts';
 import { failing, ready, startProject } from '../scenarios/project/project.ts';
 import { creating, eventually, PROJECT, type Stage, untilLogged } from '../scenarios/stage.ts';
 import { ownDistribution, startApisWithShippedRights } from './embedded-apis.ts';
@@ -41,8 +40,6 @@ function withoutReadingEvents(garden: KubeApi): void {
     garden.objects.patch({ ...role, metadata }, { rules: without });
   }
 }
-
-mainJobSuite('the main job with the account of an installation', asOwnAccount, ownDistribution);
 
 const eventsOf = async (stage: Stage, reason: string) =>
   (await stage.garden.list<KubeObject>(resources.events, { namespace: PROJECT })).items
