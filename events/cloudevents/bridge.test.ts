@@ -86,6 +86,14 @@ describe('the timers of the bridge', () => {
     expect(sent).toMatchObject([waits(20, 2), waits(60)]);
   });
 
+  it('are no more than memory holds, also while the sink takes nothing', async () => {
+    const { bridge, sender, wait } = start();
+    sender.send = async () => Promise.reject(new RetryableError('the sink answered 503'));
+    for (let n = 0; n < 50_000; n++) await wait(waits(-1, n));
+    expect(bridge.waiting()).toBe(50_000);
+    await expect(wait(waits(-1, 50_000))).rejects.toThrow('The bridge holds 50000 changes that wait');
+  });
+
   it('keep the rest of a pass beside the look', async () => {
     const { wait, sent } = start();
     const cause = {

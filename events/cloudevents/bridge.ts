@@ -52,7 +52,9 @@ export function createEventBridge({
 }: EventBridgeOptions): EventBridge {
   const deadLetters = createDeadLetters((name) => metrics.count('dead_letters_dropped_total', { function: name }));
 
-  const waiting = () => queue.depths().reduce((sum, { depth }) => sum + depth.delayed, 0);
+  // Also what is due, and waits for the sink or for its cluster.
+  const waiting = () =>
+    queue.depths().reduce((sum, { depth: { waiting: due, delayed, parked } }) => sum + due + delayed + parked, 0);
   const keep = ({ function: name, key, cause }: ChangeRequest) => {
     if (waiting() >= MOST) {
       throw new RetryableError(`The bridge holds ${MOST} changes that wait, and takes no more for now.`);
