@@ -172,6 +172,53 @@ describe('a queue whose changes are sent', () => {
     }
   });
 
+  it('does not delay others by a refused change that happens again and again', async () => {
+    const { add, attempts } = start((changes) => {
+      const unsent = changes.filter((change) => change.key.name === 'poison');
+      if (unsent.length > 0) throw refusing(unsent);
+    });
+    add('accepted');
+    let longest = 0;
+    for (let n = 0; n < 1200; n++) {
+      add('poison', causeOf({ resourceVersion: String(n) }));
+      await pass(500);
+      if (n % 100 !== 99) continue;
+      const before = Date.now();
+      add(`x${n}`);
+      while (!names(attempts.slice(-3).flat()).includes(`x${n}`) && Date.now() - before < 60_000) await pass(50);
+      longest = Math.max(longest, Date.now() - before);
+    }
+    expect(longest).toBeLessThan(1000);
+  });
+
+  it('tells no problem of a change that waits for its cluster when the transport takes all others', async () => {
+    let isBroken = true;
+    const { add, health, forwarding } = start((changes) => {
+      if (isBroken) throw refusing(changes);
+    });
+    add(key('x', 'dead'));
+    await pass(1);
+    expect(forwarding.status()[0]?.problem).toBe('refused');
+    health.declare('dead', 'ECONNREFUSED');
+    isBroken = false;
+    await pass(3_600_000);
+    expect(forwarding.status()[0]?.problem).toBeUndefined();
+    health.declare('dead', undefined);
+    await pass(1000);
+    expect(forwarding.status()[0]).toEqual({ function: 'keys', waiting: 0, problem: undefined });
+  });
+
+  it('accepts nothing while its first change waits for others of its key, and no longer says so after it was sent', async () => {
+    const { add, forwarding } = start();
+    add('later', causeOf(), 60_000);
+    expect(forwarding.accepts()).toBe(true);
+    add('x', causeOf(), 10);
+    expect(forwarding.accepts()).toBe(false);
+    await pass(20);
+    add('y', causeOf(), 10);
+    expect(forwarding.accepts()).toBe(true);
+  });
+
   it('pauses while the transport takes nothing, without delaying another function, and loses nothing', async () => {
     let isBroken = true;
     const { queue, add, attempts, forwarding, lines, sums } = start((changes) => {

@@ -12,7 +12,7 @@ import type { Worker } from './worker.ts';
 
 /** Sends the changes of one function's schedule to where the function runs. */
 export interface Forwarder extends Worker {
-  /** Returns true unless changes wait, and none has been accepted yet. */
+  /** Returns true unless changes wait, or will in a moment, and none has been accepted yet. */
   accepts(): boolean;
   status(): QueueStatus;
 }
@@ -30,6 +30,8 @@ export interface ForwardOptions {
   name: string;
   schedule: Schedule;
   sender: ChangeSender;
+  /** Keys of a cluster that is down wait for it, and not for the transport. Default: all are up. */
+  isUp?: ((cluster: string) => boolean) | undefined;
   /** How many background changes are sent per second, after a burst of as many. Default: all at once. */
   perSecond?: number | undefined;
   log: Log;
@@ -44,14 +46,23 @@ export interface ForwardOptions {
 const MOST_AT_ONCE = 500;
 /** So many background changes are sent together, where the pace allows it. */
 const TOGETHER = 10;
+/** What is due so soon waits already: most changes wait for others of their key for some milliseconds. */
+const MOMENT_MS = 1000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** A key that the transport has refused, and not accepted since. */
+interface Refused {
+  cluster: string;
+  /** The transport has accepted others meanwhile: the reason is this key. */
+  isSuspect: boolean;
+}
 
 /**
  * Starts to send keys, one attempt at a time. A change that the transport refuses backs off alone, so that it holds up
  * no other; while the transport takes none, new ones wait for it, too.
  */
 export function startForwarder(options: ForwardOptions): Forwarder {
-  const { name, schedule, sender, perSecond, log, metrics } = options;
+  const { name, schedule, sender, isUp = () => true, perSecond, log, metrics } = options;
   const { backoffMs: [base, cap] = [500, 30_000], stuckMs = 600_000 } = options;
   const pause = createBackoff(base, cap);
   const background = perSecond === undefined ? unlimited : createAllowance(perSecond, now());
@@ -61,6 +72,7 @@ export function startForwarder(options: ForwardOptions): Forwarder {
   let pausedUntil = 0;
   let hasSent = false;
   let problem: string | undefined;
+  const refusals = new Map<string, Refused>();
   /** When the attempt under way began, and what resolves at its end. */
   let attempt: { begun: number; ended: Promise<void> } | undefined;
 
@@ -105,20 +117,31 @@ export function startForwarder(options: ForwardOptions): Forwarder {
       for (const { key } of unsent) refused.add(keyText(key));
       problem = errorMessage(error);
     }
-    if (refused.size < starts.length) {
-      hasSent = true;
-      pause.reset();
-    } else if (starts.some(({ attempt: count }) => count === 1)) pausedUntil = now() + pause.next();
     for (const start of starts) {
-      const isRefused = refused.has(keyText(start.key));
+      const { cluster } = start.key;
+      const text = keyText(start.key);
+      const isRefused = refused.has(text);
+      if (!isRefused) refusals.delete(text);
+      else if (!refusals.has(text)) refusals.set(text, { cluster, isSuspect: false });
       const seconds = backOff(start.attempt) / 1000;
       schedule.end(start.key, isRefused ? { type: 'retry', seconds, error: problem } : { type: 'done' }, now());
     }
+    if (refused.size < starts.length) {
+      hasSent = true;
+      pause.reset();
+      for (const refusal of refusals.values()) refusal.isSuspect = true;
+    } else if (starts.some(isNew)) pausedUntil = now() + pause.next();
     if (problem === undefined) return;
     metrics.count('watcher_send_failures_total', { function: name });
     const retryInMs = Math.round(Math.max(0, pausedUntil - now()));
     log.warn('send failed', { function: name, error: problem, retryInMs });
   };
+
+  const isNew = ({ key, attempt: count }: Start) => count === 1 && refusals.get(keyText(key))?.isSuspect === false;
+
+  const currentProblem = () => ([...refusals.values()].some(({ cluster }) => isUp(cluster)) ? problem : undefined);
+
+  const isWaiting = () => schedule.depth().waiting > 0 || (schedule.nextDue() ?? Infinity) < now() + MOMENT_MS;
 
   const backOff = (count: number) => Math.min(cap, base * 2 ** Math.min(20, count - 1)) * (0.5 + Math.random() / 2);
 
@@ -132,11 +155,11 @@ export function startForwarder(options: ForwardOptions): Forwarder {
   wake();
   return {
     wake,
-    accepts: () => hasSent || (attempt === undefined && schedule.depth().waiting === 0 && problem === undefined),
+    accepts: () => hasSent || (attempt === undefined && !isWaiting() && currentProblem() === undefined),
     alive: () => attempt === undefined || now() - attempt.begun < stuckMs,
     status() {
       const { waiting, delayed, running } = schedule.depth();
-      return { function: name, waiting: waiting + delayed + running, problem };
+      return { function: name, waiting: waiting + delayed + running, problem: currentProblem() };
     },
     async stop() {
       isStopped = true;

@@ -33,7 +33,9 @@ export interface Queue {
     options?: { timeoutSeconds?: number },
   ): Running;
   /** Sends all changes to functions that run elsewhere. */
-  forward(options: Omit<ForwardOptions, 'name' | 'schedule' | 'perSecond'> & { pace?: Pace | undefined }): Forwarding;
+  forward(
+    options: Omit<ForwardOptions, 'name' | 'schedule' | 'isUp' | 'perSecond'> & { pace?: Pace | undefined },
+  ): Forwarding;
   /** Closes the queues; stop the functions first. */
   stop(): Promise<void>;
 }
@@ -51,7 +53,7 @@ export interface Running {
 
 /** Queues whose changes are sent elsewhere. */
 export interface Forwarding extends Running {
-  /** Returns true unless changes wait, and none has been accepted yet. */
+  /** Returns true unless changes of a function wait, or will in a moment, and none has been accepted yet. */
   accepts(): boolean;
   /** Returns how many keys wait to be sent, by function, and why the last attempt failed. */
   status(): QueueStatus[];
@@ -126,7 +128,7 @@ export function openQueue({ definitions, metrics, health, concurrency = DEFAULT_
     forward({ pace, ...options }) {
       const forwarders = [...lanes].map(([name, lane]) => {
         const perSecond = lane.sends ? pace?.perSecondOfSenders : pace?.perSecond;
-        const forwarder = startForwarder({ ...options, name, schedule: lane.schedule, perSecond });
+        const forwarder = startForwarder({ ...options, name, schedule: lane.schedule, isUp, perSecond });
         lane.worker = forwarder;
         return forwarder;
       });

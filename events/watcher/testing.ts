@@ -73,6 +73,7 @@ export async function startListWatch() {
   };
 
   return {
+    connection: server.connection,
     client: createKubeClient(server.connection),
     requests: server.requests,
     /** Requests that begin a watch. */

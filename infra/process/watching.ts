@@ -57,8 +57,13 @@ export async function startWatching(options: WatchingOptions): Promise<Watching>
   const alive = () => watcher.alive() && forwarding.alive();
   // Conditions can only be up to date while changes reach the functions.
   const delivers = () => alive() && forwarding.status().every(({ problem }) => problem === undefined);
+  let wasReady = false;
+  const ready = () => {
+    wasReady ||= watcher.ready() && forwarding.accepts();
+    return wasReady;
+  };
   const probes = {
-    ...{ alive, ready: () => forwarding.accepts() && watcher.ready(), status: watcher.status },
+    ...{ alive, ready, status: watcher.status },
     ...{ queues: forwarding.status, clusters: health.status, metrics, deadLetters: destination.deadLetters },
   };
   const endpoints =
