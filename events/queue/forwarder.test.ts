@@ -87,6 +87,16 @@ describe('what is sent for a key', () => {
     );
   });
 
+  it('is the retry of another process beside that: the run that failed may have had any cause', () => {
+    const retry: Cause = { type: 'notBefore', notBefore: '2026-05-01T12:00:00.000Z', attempt: 9 };
+    const look: Cause = { type: 'notBefore', notBefore: '2026-05-01T12:00:00.000Z' };
+    expect(sent([retry, causeOf({ kind: 'ManagedResource' }), resync])).toEqual([
+      causeOf({ kind: 'ManagedResource' }),
+      retry,
+    ]);
+    expect(sent([look, causeOf()])).toEqual([causeOf()]);
+  });
+
   it('is the rest of each pass beside that, and no resync beside any other cause', () => {
     const rest = (state: string): Cause => ({ type: 'continue', after: 'a', hop: 1, state });
     const look: Cause = { type: 'notBefore', notBefore: '2026-05-01T12:00:00.000Z', attempt: 9 };

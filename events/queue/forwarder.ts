@@ -6,7 +6,7 @@ import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { createBackoff } from '../backoff.ts';
 import type { ChangeSender } from '../transport.ts';
-import { originOf } from './pending.ts';
+import { isRetry, originOf } from './pending.ts';
 import type { Schedule, Start } from './schedule.ts';
 import type { Worker } from './worker.ts';
 
@@ -202,16 +202,20 @@ function createAllowance(perSecond: number, start: number): Allowance {
 const unlimited: Allowance = { isOpen: () => true, use: () => {}, next: () => 0 };
 
 /**
- * Returns what is sent for the causes of a key: one change for all objects, and the rest of each pass, because nothing
- * else knows where it stopped. A resync is no news beside any other cause.
+ * Returns what is sent for the causes of a key: one change for all objects, the retry that another process has sent,
+ * because the run that failed may have had any cause, and the rest of each pass, because nothing else knows where it
+ * stopped. A resync is no news beside any other cause.
  */
 export function changesOf(name: string, { key, causes }: Pick<Start, 'key' | 'causes'>): ChangeRequest[] {
   const objects = causes.filter((cause) => cause.type === 'object');
   const others = causes.filter(({ type }) => type !== 'object' && type !== 'continue');
   const one =
     objects.length > 0 ? joined(objects) : (others.findLast(({ type }) => type !== 'resync') ?? others.at(-1));
+  const retry = objects.length > 0 ? others.findLast(isRetry) : undefined;
   const rests = new Map(causes.flatMap((cause) => (cause.type === 'continue' ? [[cause.state, cause] as const] : [])));
-  return [...(one === undefined ? [] : [one]), ...rests.values()].map((cause) => ({ function: name, key, cause }));
+  return [one, retry, ...rests.values()].flatMap((cause) =>
+    cause === undefined ? [] : [{ function: name, key, cause }],
+  );
 }
 
 type ObjectCause = Cause & { type: 'object' };
