@@ -9,10 +9,8 @@ export type BatchRequest<E> = (
   entries: (E & { Id: string })[],
 ) => Promise<{ Failed?: BatchResultErrorEntry[] | undefined }>;
 
-/** How entries are gathered and retried. */
+/** How entries are sent and retried. */
 export interface BatcherOptions {
-  /** How long entries wait for others. Default 0: entries of the same turn of the event loop share a request. */
-  lingerMs?: number;
   /** Concurrent requests. Default 4. */
   parallel?: number;
   /** How often an entry that SQS rejects is tried. Default 5. */
@@ -27,7 +25,7 @@ export interface BatcherOptions {
  */
 export function createBatcher<E extends object>(
   request: BatchRequest<E>,
-  { lingerMs = 0, parallel = 4, attempts = 5, backOff = jitteredBackOff }: BatcherOptions = {},
+  { parallel = 4, attempts = 5, backOff = jitteredBackOff }: BatcherOptions = {},
 ): (entry: E) => Promise<void> {
   interface Waiting {
     entry: E;
@@ -41,12 +39,11 @@ export function createBatcher<E extends object>(
   const schedule = () => {
     if (isScheduled) return;
     isScheduled = true;
-    const start = () => {
+    // Entries of the same turn of the event loop share a request.
+    setImmediate(() => {
       isScheduled = false;
       startBatches();
-    };
-    if (lingerMs === 0) setImmediate(start);
-    else setTimeout(start, lingerMs);
+    });
   };
   const startBatches = () => {
     while (active < parallel && waiting.length > 0) {
