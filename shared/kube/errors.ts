@@ -75,7 +75,7 @@ export class UnreachableError extends KubeError {
   override name = 'UnreachableError';
 }
 
-/** The answer exceeds the limits of `answer-limits.ts`, so it was not read. */
+/** The answer exceeds the limit of its request (`limitsOf` in transport.ts), so it was not read. */
 export class AnswerTooLargeError extends KubeError {
   override name = 'AnswerTooLargeError';
 

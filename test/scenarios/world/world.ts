@@ -63,7 +63,7 @@ const CALM_MS = 30_000;
 /** A world that takes more steps than this never calms down. */
 const MOST_STEPS = 1500;
 
-/** What `project-status` shows depends on how long a state has lasted; scenarios/project-status.ts kills it. */
+/** What `project-status` shows depends on how long a state has lasted; scenarios/project/suite.ts kills it. */
 const functions = findFunctions().then((all) => all.filter(({ definition }) => definition.name !== 'project-status'));
 const never = new Promise<never>(() => {});
 
