@@ -2,6 +2,7 @@
 import { errorMessage, RetryableError } from '../shared/errors.ts';
 import type { ChangeRequest } from '../shared/runtime/change-request.ts';
 import type { Log } from '../shared/runtime/log.ts';
+import type { DeadLetters } from './queue/dead-letters.ts';
 
 /** The side of a transport that takes changes. */
 export interface ChangeSender {
@@ -44,6 +45,8 @@ export interface OpenSender {
   pace?: Pace | undefined;
   /** Shows the operator of the functions that these clusters are watched. Absent: nothing there takes it. */
   startHeartbeat?(watched: WatchedHeartbeat): { stop(): Promise<void> };
+  /** Lists the changes that were given up, if this process keeps them. */
+  deadLetters?: DeadLetters['list'];
   /** Closes its connections; stop the watcher first. */
   stop(): Promise<void>;
 }

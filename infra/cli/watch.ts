@@ -1,11 +1,11 @@
 import { sinkAt } from '../../events/cloudevents/sink.ts';
+import type { OpenSender } from '../../events/transport.ts';
 import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { createLog } from '../../shared/runtime/log.ts';
-import type { OpenBridge, OwnProcess } from '../knative/open-bridge.ts';
 import { untilSignal } from '../process/signals.ts';
-import { startWatching } from '../process/watching.ts';
+import { type OwnProcess, startWatching } from '../process/watching.ts';
 import { clusterNotes, heartbeatOf, watchedClustersOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
 import { UsageError, type Values, type Variables } from './option.ts';
@@ -52,7 +52,7 @@ interface Destination {
   /** Names it in the first line of the process. */
   name: string;
   /** @param seeds the seeds that are watched */
-  open(definitions: FunctionDefinition[], seeds: string[], own: OwnProcess): Promise<OpenBridge>;
+  open(definitions: FunctionDefinition[], seeds: string[], own: OwnProcess): Promise<OpenSender>;
 }
 
 /**

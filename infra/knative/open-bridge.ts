@@ -1,11 +1,7 @@
 import { createEventBridge } from '../../events/cloudevents/bridge.ts';
 import { openSink, type SinkOptions } from '../../events/cloudevents/sink.ts';
-import type { DeadLetters } from '../../events/queue/dead-letters.ts';
-import type { Queue } from '../../events/queue/queue.ts';
 import type { OpenSender, Pace } from '../../events/transport.ts';
-import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
-import type { Log } from '../../shared/runtime/log.ts';
-import type { PrometheusMetrics } from '../process/metrics.ts';
+import type { OwnProcess } from '../process/watching.ts';
 import { startEventServer } from './event-server.ts';
 
 /** Where `watch` sends CloudEvents, and where it takes those that wait. */
@@ -15,19 +11,6 @@ interface KnativeOptions {
   sink: SinkOptions;
   /** Port for changes that wait, and for dead letters. Absent: another bridge takes them. */
   eventsPort?: number | undefined;
-}
-
-/** What the bridge needs of its process. */
-export interface OwnProcess {
-  queue: Queue;
-  health: ClusterHealth;
-  log: Log;
-  metrics: PrometheusMetrics;
-}
-
-/** An open sink, and what the bridge keeps. */
-export interface OpenBridge extends OpenSender {
-  deadLetters?: DeadLetters['list'];
 }
 
 /** Brokers deliver in the order of arrival, too, and at this pace the functions keep up. */
@@ -40,7 +23,7 @@ const DRAIN_MS = 5_000;
 export async function openKnativeBridge(
   { functions, sink, eventsPort }: KnativeOptions,
   own: OwnProcess,
-): Promise<OpenBridge> {
+): Promise<OpenSender> {
   const { sender, close } = openSink(sink);
   if (eventsPort === undefined) return { sender, pace: PACE, stop: async () => close() };
   const bridge = createEventBridge({ functions, ...own });

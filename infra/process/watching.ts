@@ -1,25 +1,33 @@
-import { openQueue } from '../../events/queue/queue.ts';
+import { openQueue, type Queue } from '../../events/queue/queue.ts';
+import type { OpenSender } from '../../events/transport.ts';
 import { createWatcher, type WatchedClusters, type Watcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
-import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { findDefinitions } from '../functions.ts';
-import type { OpenBridge, OwnProcess } from '../knative/open-bridge.ts';
 import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
 import { startEndpoints } from './endpoints.ts';
 import { startHeartbeat } from './heartbeat.ts';
-import { createPrometheusMetrics } from './metrics.ts';
+import { createPrometheusMetrics, type PrometheusMetrics } from './metrics.ts';
+
+/** What a transport can use of the process that watches. */
+export interface OwnProcess {
+  queue: Queue;
+  health: ClusterHealth;
+  log: Log;
+  metrics: PrometheusMetrics;
+}
 
 export interface WatchingOptions {
   /** Returns the credentials for an identity: `watcher` or `heartbeat`. */
   credentials(identity: string): ClusterCredentials;
   clusters: WatchedClusters;
   /** Opens where changes of these functions are sent. */
-  open(definitions: FunctionDefinition[], own: OwnProcess): Promise<OpenBridge>;
+  open(definitions: FunctionDefinition[], own: OwnProcess): Promise<OpenSender>;
   log: Log;
   /** Port for `/healthz`, `/readyz` and `/metrics`; 0 chooses a free port. Absent: no endpoints. */
   port?: number | undefined;
