@@ -73,7 +73,7 @@ describe('the looks at one Shoot, of this function and of managed-resources, in 
     return own + 1;
   };
   const conditions = changed(DAY);
-  const phases = fc.integer({ min: 0, max: 719 });
+  const phases = fc.integer({ min: 0, max: READY_CHECK_SECONDS - 1 });
 
   it('are at most 7 where all is Ready and followed, and 2 where it is released', () => {
     fc.assert(

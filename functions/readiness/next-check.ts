@@ -1,7 +1,7 @@
 import type { Condition, Extension } from '../../shared/gardener/types.ts';
 import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
 
-/** Seconds between two checks of a Shoot that is Ready and not released: with both resyncs seven checks an hour (decision 32). */
+/** Seconds between two checks of a Shoot that is Ready and not released. Decision 32 has the load that follows. */
 export const READY_CHECK_SECONDS = 720;
 /** Seconds until a check while content is still being applied: its end is an event, and this only covers a lost one. */
 export const APPLYING_CHECK_SECONDS = 720;

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { READY_CHECK_SECONDS } from '../../../functions/readiness/next-check.ts';
 import { managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
@@ -28,8 +29,8 @@ const EVERY_MS = 400;
 const EDIT_AFTER_MS = 10_000;
 const GIVE_UP_MS = 900_000;
 const SHOOTS = 5000;
-/** A followed Shoot is checked every 12 minutes. After half of them, the checks of all Shoots are spread evenly. */
-const UNTIL_CHECKS_SECONDS = 360;
+/** After half of the interval at which followed Shoots are checked, the checks of all Shoots are spread evenly. */
+const UNTIL_CHECKS_SECONDS = READY_CHECK_SECONDS / 2;
 const AT_REST_SECONDS = 240;
 
 /** Thousands of Shoots: a seed that is gone delays no other one, and an edit reaches all. */
