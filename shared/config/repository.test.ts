@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { ConfigError } from '../errors.ts';
-import { hostKey, problems, sourceOf, withFluxConfig } from './config.fixtures.ts';
+import { hostKey, kustomizationOf, problems, sourceOf, withFluxConfig, withTemplates } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigObject } from './flux-config-map.ts';
-import { fluxConfigRepository } from './repository.ts';
+import { fluxConfigRepository, repositoryKeys } from './repository.ts';
+import { keyDocs } from './schema.ts';
 
 const read = (data: Record<string, string>) => fluxConfigRepository({ namespace: 'garden-foo', data });
 
@@ -82,4 +83,20 @@ test('a GitHub App is the provider of the source, and needs a private repository
   expect(problems(withFluxConfig({ ...data, repositoryUrl: 'ssh://git@github.com/org/fleet' }))).toEqual([
     'ConfigMap garden-foo/flux-config: repositoryProvider cannot be github with SSH; use the https:// URL of the repository',
   ]);
+});
+
+const ofObjects = Object.entries(repositoryKeys).filter(([, row]) => keyDocs.get(row)?.sets?.includes('.spec.'));
+const oddValues = ['1h', '1m30s', '0s', '-1m', '5', 'x y', '../x', '>=1', 'v1..2'];
+
+test.each(ofObjects)('%s accepts nothing that a template refuses in the field that it sets', (name) => {
+  for (const value of oddValues) {
+    const inputs = withFluxConfig({
+      repositoryUrl: 'https://github.com/org/fleet',
+      repositoryBranch: 'main',
+      [name]: value,
+    });
+    if (problems(inputs).length > 0) continue;
+    const config = effectiveConfig(inputs);
+    expect(problems(withTemplates(sourceOf(config), kustomizationOf(config))), value).toEqual([]);
+  }
 });
