@@ -99,7 +99,7 @@ async function removeNamespace(shoot: KubeClient, name: string): Promise<void> {
 }
 
 /** Why an uninstallation deletes, for the log. */
-const UNINSTALLED = 'deletionPolicy: uninstall removes Flux with the extension';
+const UNINSTALLED = 'deletionPolicy Uninstall removes Flux with the extension';
 
 /** Removes Flux's finalizers from the objects of a CRD, then deletes it; true when it did not exist any more. */
 async function removeCrd(
