@@ -55,6 +55,19 @@ describe('objects of a seed', () => {
     expect(appliedOf({ ...applied, ...parts })).toEqual(applied);
   });
 
+  it('a first success counts whatever it says, or everything in the shoot would be written again', () => {
+    for (const bootstrapped of [{}, { at: 1 }, { at: '2026-01-01T00:00:00Z', configHash: null }]) {
+      const { status } = extensionOf(withMeta({ status: { state: { bootstrapped } } }));
+      expect(status?.state?.bootstrapped).toEqual(bootstrapped);
+    }
+    expect(extensionOf(withMeta({ status: { state: { bootstrapped: 'x' } } })).status?.state).toEqual({});
+  });
+
+  it('a record with an unknown sync mode is not lost', () => {
+    const applied = appliedFactory({ objects: { a: ['b'] } });
+    expect(appliedOf({ ...applied, syncMode: 'Other' })).toEqual({ ...applied, syncMode: 'ManifestsOnly' });
+  });
+
   it('a Cluster without a Shoot is none', () => {
     for (const spec of [
       undefined,

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isRecord } from '../shapes.ts';
 
 /**
  * The state that we keep on an Extension, in `status.state`: one row for each field, with when it appears and goes, and
@@ -47,8 +48,11 @@ const recordFields = {
   ownsNamespace: z.catch(z.boolean(), false),
   /** Readers: the next plan, for components that leave or are out of scope. */
   components: texts,
-  /** Readers: `sync-mode`; the scope while a configuration is invalid or deleted; the default of the deletion policy. */
-  syncMode: z.enum(['Once', 'ManifestsOnly', 'Reconcile']),
+  /**
+   * Readers: `sync-mode`; the scope while a configuration is invalid or deleted; the default of the deletion policy. An
+   * unknown one does not lose the record: it counts as the mode that never uninstalls Flux, and follows the configuration.
+   */
+  syncMode: z.catch(z.enum(['Once', 'ManifestsOnly', 'Reconcile']), 'ManifestsOnly'),
   /** Whether the ConfigMap contributed. Reader: its later absence is reported instead of followed. */
   fromFluxConfig: z.catch(z.boolean(), false),
   /** ManagedResource name -> name of the Secret with its content. Readers: everything that asks how far it is applied. */
@@ -101,13 +105,16 @@ const recordFields = {
   reconcileAt: optional(text),
 };
 
-/** What `sync-mode` writes after the first success. It never goes; the scope depends on it. */
-const bootstrapped = z.object({
+/**
+ * What `sync-mode` writes after the first success, for people. It never goes. Only that it is there decides the scope, so
+ * any object counts.
+ */
+export interface Bootstrapped {
   /** RFC 3339. */
-  at: text,
-  fluxVersion: text,
-  configHash: text,
-});
+  at: string;
+  fluxVersion: string;
+  configHash: string;
+}
 
 const record = z.object(recordFields);
 
@@ -115,7 +122,7 @@ const record = z.object(recordFields);
 const stateFields = {
   /** Absent before the first delivery. One that cannot be read counts as absent: the objects are read from the shoot. */
   applied: optional(z.looseObject(recordFields)),
-  bootstrapped: optional(z.looseObject(bootstrapped.shape)),
+  bootstrapped: optional(z.custom<Bootstrapped>(isRecord)),
   /** RFC 3339: since when the operation has been failing, because the time of an error changes with its words. Until a success. */
   failingSince: optional(text),
   /** Why the Flux in the shoot is left alone: others manage it. One sentence. Reader: `readiness`. */
@@ -131,15 +138,13 @@ const stateFields = {
 const state = z.looseObject(stateFields);
 
 export type Applied = z.infer<typeof record>;
-export type Bootstrapped = z.infer<typeof bootstrapped>;
 /** Names an object in the shoot by what an API request needs. */
 export type ShootObject = z.infer<typeof shootObject>;
 /** An object from a list of the configuration. */
 export type ListedObject = z.infer<typeof listedObject>;
 export type ImagePlaces = z.infer<typeof imagePlaces>;
-export type ExtensionState = Omit<z.infer<z.ZodMiniObject<typeof stateFields>>, 'applied' | 'bootstrapped'> & {
+export type ExtensionState = Omit<z.infer<z.ZodMiniObject<typeof stateFields>>, 'applied'> & {
   applied?: Applied | undefined;
-  bootstrapped?: Bootstrapped | undefined;
 };
 
 /** Returns the state of an Extension in its usual shape; undefined where it is none. */
