@@ -208,12 +208,10 @@ describe('multiTenancy', () => {
   });
 });
 
-test("lists of the landscape's defaults are checked with each Shoot: a Lambda starts without the code for them", () => {
+test("lists of the landscape's defaults are checked when the settings are read", () => {
   const base = { ...kustomize('base', 'fleet'), typo: true };
   const defaults = { objects: [git('fleet'), base, kustomize('apps', 'fleet', { dependsOn: [{ name: 'base' }] })] };
-  const sentence =
-    "the landscape's defaults: objects[1].typo is not a known key; known keys are apiVersion, kind, metadata, spec";
-  expect(problems({ landscape: { defaults } })).toEqual([sentence]);
-  const own = { objects: [kustomize('own', 'nowhere')] };
-  expect(problems({ ...withProviderConfig(own), landscape: { defaults } })).toContain(sentence);
+  expect(() => readLandscape({ defaults })).toThrow(
+    "the landscape's defaults: objects[1].typo is not a known key; known keys are apiVersion, kind, metadata, spec",
+  );
 });

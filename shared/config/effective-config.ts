@@ -34,8 +34,8 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   const { landscape = {}, shoot } = inputs;
   // Read.
   const ofProject = projectLayers(inputs.fluxConfig, shoot?.labels);
-  const defaults = defaultsLayer(landscape);
-  const layers = [providerConfig, ...ofProject.layers, defaults];
+  // `readLandscape` has checked the defaults.
+  const layers = [providerConfig, ...ofProject.layers, defaultsLayer(landscape)];
   const project = projectSecretsOf(inputs);
 
   // Merge.
@@ -72,8 +72,6 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   const issues: ConfigIssue[] = [
     ...ofProject.issues,
     ...providerConfig.issues,
-    // A function on Lambda has checked them without their lists.
-    ...defaults.issues,
     ...root.issues,
     ...lists.substitutionIssues,
     ...layerIssues(complete),

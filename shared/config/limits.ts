@@ -13,8 +13,8 @@ export interface Limit {
 }
 
 /**
- * All limits on the configuration, listed in docs/configuration.md. One process serves every project, so the longest
- * valid input must be checked, merged and rendered in less than 50 ms; the figures leave room for any real use.
+ * All limits on the configuration, listed in docs/configuration.md. One process serves every project; the figures leave room
+ * for any real use.
  */
 export const limits = {
   configuration: {

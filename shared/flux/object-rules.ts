@@ -12,7 +12,7 @@ import type { Release } from './release.ts';
 
 /**
  * Returns the issues that the rules of the release's CRDs have with the objects for Flux, whose types are valid. Only objects
- * that rules may be about load the code that evaluates them.
+ * that rules may be about are looked at.
  */
 export async function objectRuleIssues(config: EffectiveConfig, release: Release): Promise<ConfigIssue[]> {
   const withRules = configuredObjects(config)
@@ -112,7 +112,7 @@ const PLAIN = new Set(
   ),
 );
 
-/** True for an object with fields that rules of its CRD may be about: only then is their code loaded. */
+/** True for an object with fields that rules of its CRD may be about. */
 export function hasRareFields(object: KubeObject | undefined): boolean {
   return Object.keys(asObject(object?.spec) ?? {}).some((field) => !PLAIN.has(field));
 }
