@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
+import { eventually } from '@shoot-flux/landscape/eventually';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keptLog } from '../../events/testing.ts';
@@ -237,6 +238,22 @@ describe('a hostile client', () => {
       'HTTP/1.1 408 Request Timeout',
       'HTTP/1.1 408 Request Timeout',
     ]);
+  });
+
+  it('that sends many large bodies at once does not fill the memory', async () => {
+    const all = await Promise.all(Array.from({ length: 12 }, () => raw()));
+    const refused = Promise.race(all.map(({ answer }) => answer));
+    for (const { socket } of all) {
+      socket.write(head(`content-length: ${6 * 1024 * 1024}\r\n`));
+      socket.write(Buffer.alloc(5.5 * 1024 * 1024, ' '));
+    }
+    expect(await refused).toContain('There are too many large requests at once; send it again.');
+    // Small ones need no room.
+    expect((await post('/admission', review({}))).status).toBe(200);
+    for (const { socket } of all) socket.destroy();
+    // What was occupied is free again.
+    const large = review({ object: { kind: 'Shoot', metadata: {}, spec: 'x'.repeat(3_000_000) } });
+    await eventually('room', async () => (await post('/admission', large)).status === 200);
   });
 });
 

@@ -38,15 +38,30 @@ interface Rejection {
 /** More than kube-apiserver sends: two Shoots, of which etcd takes 1.5 MiB each. */
 export const MAX_BYTES = 6 * 1024 * 1024;
 
+/** Almost all bodies are smaller, and need no room. */
 const FREE_BYTES = 64 * 1024;
+
+/**
+ * Room for all larger bodies that are being received or answered. Any caller that reaches the port can send them, to the
+ * process and not to the thread: 512 of them would take 3 GB.
+ */
+const ROOM_BYTES = 48 * 1024 * 1024;
 
 export const tooLong: Rejection = { status: 413, sentence: `The body is longer than ${MAX_BYTES} bytes.` };
 
+const noRoom: Rejection = { status: 503, sentence: 'There are too many large requests at once; send it again.' };
+
+/** How many bytes of the room are free. */
+interface Room {
+  free: number;
+}
+
 /** Returns the function that answers the requests of one server. */
 export function createResponder(options: ResponderOptions): Responder {
+  const room: Room = { free: ROOM_BYTES };
   return async (request, response, isStopping) => {
     try {
-      const { status, contentType, body } = await answerOf(request, options);
+      const { status, contentType, body } = await answerOf(request, options, room);
       const isOver = isStopping() || leavesMuch(request);
       response.writeHead(status, { 'content-type': contentType, ...(isOver && { connection: 'close' }) }).end(body);
     } catch {
@@ -55,21 +70,26 @@ export function createResponder(options: ResponderOptions): Responder {
   };
 }
 
-async function answerOf(request: IncomingMessage, { served, tokens }: ResponderOptions): Promise<HttpAnswer> {
+async function answerOf(
+  request: IncomingMessage,
+  { served, tokens }: ResponderOptions,
+  room: Room,
+): Promise<HttpAnswer> {
   const webhook = webhookAt(request.url ?? '', served, tokens);
   if (webhook === undefined) return rejectionOf(notFound(served, tokens));
   if (request.method !== 'POST') return rejectionOf({ status: 405, sentence: 'Send an AdmissionReview with POST.' });
   const problem = headersProblem(request);
   if (problem !== undefined) return rejectionOf(problem);
   const signal = timeLimit();
-  const body = await bodyOf(request);
-  if (body === undefined) return rejectionOf(tooLong);
-  try {
-    return await webhook.answer(body, signal);
-  } catch (error) {
-    // An API server shows the sentence, or allows the request, as the failure policy says.
-    return rejectionOf({ status: 503, sentence: describeError(error) });
-  }
+  const given = await withBody(request, room, async (body) => {
+    try {
+      return await webhook.answer(body, signal);
+    } catch (error) {
+      // An API server shows the sentence, or allows the request, as the failure policy says.
+      return rejectionOf({ status: 503, sentence: describeError(error) });
+    }
+  });
+  return 'sentence' in given ? rejectionOf(given) : given;
 }
 
 function webhookAt(url: string, served: ServedWebhook[], tokens: PathTokens | undefined): ServedWebhook | undefined {
@@ -101,19 +121,41 @@ function headersProblem({ headers }: IncomingMessage): Rejection | undefined {
 }
 
 /**
- * Returns the body; undefined when it is too long. What is a little too long is read to its end, or the client would not
- * receive the answer.
+ * Reads a body and gives it to `use`; it occupies room until that is done. What is a little too long is read to its end,
+ * or the client would not receive the answer.
  */
-async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
+async function withBody<T>(
+  request: IncomingMessage,
+  room: Room,
+  use: (body: Buffer) => Promise<T>,
+): Promise<T | Rejection> {
+  // One buffer that grows: in chunks of one byte, a body would take a hundred times its length.
+  let buffer = Buffer.alloc(0);
   let bytes = 0;
-  // By default the iterator destroys the connection when it is left early, and the client gets no answer.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > 2 * MAX_BYTES) return undefined;
-    if (bytes <= MAX_BYTES) chunks.push(chunk);
+  let taken = 0;
+  try {
+    // By default the iterator destroys the connection when it is left early, and the client gets no answer.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      const from = bytes;
+      bytes += chunk.length;
+      if (bytes > 2 * MAX_BYTES) return tooLong;
+      if (bytes > MAX_BYTES) continue;
+      if (bytes > buffer.length) {
+        const size = Math.min(MAX_BYTES, Math.max(2 * buffer.length, bytes));
+        const needed = Math.max(0, size - FREE_BYTES) - taken;
+        if (needed > room.free) return noRoom;
+        room.free -= needed;
+        taken += needed;
+        const larger = Buffer.allocUnsafe(size);
+        buffer.copy(larger, 0, 0, from);
+        buffer = larger;
+      }
+      chunk.copy(buffer, from);
+    }
+    return bytes > MAX_BYTES ? tooLong : await use(buffer.subarray(0, bytes));
+  } finally {
+    room.free += taken;
   }
-  return bytes > MAX_BYTES ? undefined : Buffer.concat(chunks);
 }
 
 /** Returns whether so much of the body was not read that closing the connection is better than reading it now. */
