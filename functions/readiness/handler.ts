@@ -1,3 +1,4 @@
+import { RetryableError } from '../../shared/errors.ts';
 import { loadExtension } from '../../shared/gardener/gate.ts';
 import { allApplied, listManagedResources } from '../../shared/gardener/managed-resource.ts';
 import { withShoot } from '../../shared/gardener/shoot-client.ts';
@@ -34,13 +35,17 @@ export const handler: Handler = async (key, context) => {
     await publishWhilePaused(seed, extension, false, context);
     return isStuck(extension, context.now()) ? done : requeueAfter(APPLYING_CHECK_SECONDS);
   }
-  const observed = endedOf(context) ?? (await observeShoot(seed, key.namespace, applied, context));
+  const ended = endedOf(context);
+  const observed = ended ?? (await observeShoot(seed, key.namespace, applied, context));
   const previous = { conditions: extension.status?.conditions ?? [], now: context.now() };
   const assessment =
     'reason' in observed
       ? assessAsUnknown(applied, observed.reason, observed.message)
       : assess(applied, observed, previous);
-  return publish(seed, extension, applied, assessment, context);
+  const outcome = await publish(seed, extension, applied, assessment, context);
+  // As an error, so that the next looks become rarer: one that succeeds would be followed by the next within seconds.
+  if (ended !== undefined) throw new RetryableError(ended.message);
+  return outcome;
 };
 
 /** Seconds until the next check of a Shoot that is waking up, which takes minutes, or is stuck. */
