@@ -105,6 +105,17 @@ it('what blocks it without being known is found among those that ran in every th
   await expect(invoke(7)).rejects.toThrow('local/shoot--dev--s7/shoot-flux kept shoot-flux busy');
 });
 
+it('a thread that is busy with one run after the other is not stuck, and nothing is interrupted', async () => {
+  const { invoke, sums } = start(`
+    const begun = Date.now();
+    if (number === 7) for (let id = 1; Date.now() < begun + 3_500; id += 1) {
+      Atomics.store(workerData.executing, 0, id);
+      while (Date.now() < begun + id * 100);
+    }`);
+  await Promise.all([invoke(1), invoke(7)]);
+  expect(sums.get(restarts)).toBe(0);
+});
+
 it('a thread that ends by itself is replaced, and its runs end in the next one', async () => {
   const { invoke, sums } = start('await later(10); if (number === 1) process.exit(); ');
   await Promise.allSettled([invoke(1), invoke(2)]);

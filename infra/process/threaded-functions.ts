@@ -52,6 +52,9 @@ const CHECK_MS = 250;
  */
 const MOST_SILENT_CHECKS = 8;
 
+/** While one run after the other continues, the thread only has much to do, and its end would interrupt all of them. */
+const MOST_BUSY_CHECKS = 32;
+
 /** Until its first beat; loading the code takes seconds on a busy machine. */
 const MOST_START_CHECKS = 240;
 
@@ -104,7 +107,7 @@ export function startThreadedFunctions(options: ThreadOptions): ThreadedFunction
       void thread.terminate();
       if (!isStopped) replace(reason, started.is, Atomics.load(executing, 0));
     };
-    const stopChecking = checkBeats(beats, started, () => end(`${BUSY} for more than 2 s`));
+    const stopChecking = checkBeats({ beats, executing }, started, () => end(BUSY));
     let reason = 'ended the thread of the functions unexpectedly';
     thread.on('message', (messages: FromThread[]) => {
       for (const message of isOver ? [] : messages) {
@@ -225,14 +228,21 @@ export function startThreadedFunctions(options: ThreadOptions): ThreadedFunction
 }
 
 /** Calls `onSilence` once the thread has shown no progress for too long. Returns a function that ends the checks. */
-function checkBeats(beats: Int32Array, started: { is: boolean }, onSilence: () => void): () => void {
-  let last = 0;
+function checkBeats(
+  { beats, executing }: Pick<ThreadData, 'beats' | 'executing'>,
+  started: { is: boolean },
+  onSilence: () => void,
+): () => void {
+  let last = { beat: 0, id: 0 };
   let silentChecks = 0;
+  let checksOfRun = 0;
   const timer = setInterval(() => {
-    const now = Atomics.load(beats, 0);
-    silentChecks = now === last ? silentChecks + 1 : 0;
+    const now = { beat: Atomics.load(beats, 0), id: Atomics.load(executing, 0) };
+    silentChecks = now.beat === last.beat ? silentChecks + 1 : 0;
+    checksOfRun = now.id === last.id ? Math.min(checksOfRun + 1, silentChecks) : 0;
     last = now;
-    if (silentChecks >= (started.is ? MOST_SILENT_CHECKS : MOST_START_CHECKS)) onSilence();
+    const isStuck = checksOfRun >= MOST_SILENT_CHECKS || silentChecks >= MOST_BUSY_CHECKS;
+    if (started.is ? isStuck : silentChecks >= MOST_START_CHECKS) onSilence();
   }, CHECK_MS);
   timer.unref();
   return () => clearInterval(timer);
@@ -244,7 +254,7 @@ function findBlamed(waiting: ReadonlyMap<number, Waiting>, executing: number): W
   return waiting.get(executing) ?? (waiting.size === 1 ? first : undefined);
 }
 
-const BUSY = 'kept shoot-flux busy';
+const BUSY = 'kept shoot-flux busy for more than 2 s';
 
 function idOf(name: string, key: ReconcileKey): string {
   return `${name} ${keyText(key)}`;
