@@ -123,15 +123,25 @@ it('a thread that ends by itself is replaced, and its runs end in the next one',
   expect(sums.get(restarts)).toBeGreaterThan(0);
 });
 
-it('a review waits for the next thread, and one that blocks is answered with a sentence', async () => {
-  const { thread, invoke } = start(`if (number === 7) { await later(100); ${spin} } await later(200);`);
-  const { signal } = new AbortController();
-  const [blocked, answer] = await Promise.allSettled([
-    invoke(7),
-    thread.answererOf('admission')(Buffer.from('{}'), signal),
-  ]);
+it('a review waits for the next thread, and one that blocks it is answered with a sentence', async () => {
+  const { thread, invoke, lines } = start(
+    `if (number === 7 || job.function === 'hostile') { await later(100); ${spin} } await later(200);`,
+  );
+  const ask = (name: string, signal = new AbortController().signal) =>
+    thread.answererOf(name)(Buffer.from('{}'), signal);
+  const [blocked, answer] = await Promise.allSettled([invoke(7), ask('admission')]);
   expect(blocked.status).toBe('rejected');
   expect(answer).toMatchObject({ status: 'fulfilled', value: { body: 'answered' } });
+  await expect(ask('hostile')).rejects.toThrow(
+    /^The request to hostile kept shoot-flux busy for more than 2 s, so it was ended\.$/,
+  );
+  expect(lines[1]).toEqual(expect.objectContaining({ message: 'functions restart', function: 'hostile' }));
+  expect(lines[1]).not.toHaveProperty('key');
+  const ending = new AbortController();
+  const late = Promise.allSettled([invoke(7), ask('admission', ending.signal)]);
+  ending.abort();
+  const sentence = 'The request to admission was interrupted, and its time is over.';
+  expect((await late)[1]).toEqual({ status: 'rejected', reason: new RetryableError(sentence) });
 });
 
 it('asks about a cluster that a function suspects, and tells each thread which ones are down', async () => {

@@ -124,9 +124,9 @@ export function startThreadedFunctions(options: ThreadOptions): ThreadedFunction
     for (const { cluster, isUp, problem } of health.status()) {
       if (!isUp) thread.postMessage({ type: 'cluster', cluster, problem } satisfies ToThread);
     }
-    for (const [id, { job, signal }] of waiting) {
+    for (const { job, signal, reject } of waiting.values()) {
       // What nobody waits for any more does not run again.
-      if (signal.aborted) waiting.delete(id);
+      if (signal.aborted) reject(new RetryableError(`${nameOf(job)} was interrupted, and its time is over.`));
       else thread.postMessage(job);
     }
     return thread;
@@ -134,11 +134,14 @@ export function startThreadedFunctions(options: ThreadOptions): ThreadedFunction
 
   const replace = (reason: string, hadStarted: boolean, executing: number) => {
     const blamed = hadStarted ? findBlamed(waiting, executing) : undefined;
-    const fields = blamed === undefined ? {} : { function: blamed.job.function, key: nameOf(blamed.job) };
+    const job = blamed?.job;
+    const key = job?.type === 'run' ? job.key : undefined;
+    const fields = { ...(job && { function: job.function }), ...(key && { key: keyText(key) }) };
     log.error('functions restart', { ...fields, error: reason, interrupted: waiting.size });
     metrics.count('functions_restarts_total');
-    if (blamed?.job.type === 'run') endings.set(idOf(blamed.job.function, blamed.job.key), reason);
-    blamed?.reject(new RetryableError(`${nameOf(blamed.job)} ${reason}, so its run was ended; it is retried later.`));
+    if (job && key) endings.set(idOf(job.function, key), reason);
+    const ending = key === undefined ? 'it was ended.' : 'its run was ended; it is retried later.';
+    if (job) blamed?.reject(new RetryableError(`${nameOf(job)} ${reason}, so ${ending}`));
     for (const [id, each] of hadStarted ? waiting : []) {
       each.survived += 1;
       const isSuspect = each.survived > MOST_SURVIVED && each !== blamed;
