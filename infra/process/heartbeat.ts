@@ -61,7 +61,7 @@ export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
   const { signal } = ending;
   const renew = async (seed: string, namespace: string) => {
     try {
-      if (!alive()) return 'the watcher makes no progress';
+      if (!alive()) return 'the process makes no progress';
       await beat(await kube(seed, signal), namespace, now());
       return undefined;
     } catch (error) {

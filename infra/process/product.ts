@@ -80,6 +80,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     ...{ health: withAnswersOf(thread, health), clusters: [GARDEN, ...settings.seeds], log, metrics },
     probe: async (cluster) => (await watcherKube(cluster)).probe(),
   });
+  const alive = () => watcher.alive() && running?.alive() !== false && thread?.alive() !== false;
   const serve = async () => {
     const { answererOf } = thread ?? {};
     const webhooks =
@@ -87,8 +88,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
       (await serveWebhooks(options.webhooks, { clientsOf: kubeOf, settings, log, metrics, answererOf }));
     const ready = () => watcher.ready() && webhooks?.status().ready !== false;
     const probes = {
-      alive: () => watcher.alive() && running?.alive() !== false,
-      ready,
+      ...{ alive, ready },
       status: watcher.status,
       clusters: health.status,
       webhooks: webhooks?.status,
@@ -111,7 +111,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   }));
   watcher.start();
   const heartbeat = startHeartbeat({
-    ...{ namespaces: options.heartbeat ?? {}, kube: kubeOf('heartbeat'), alive: watcher.alive },
+    ...{ namespaces: options.heartbeat ?? {}, kube: kubeOf('heartbeat'), alive },
     ...{ now: () => new Date(), log, metrics },
   });
 

@@ -14,10 +14,11 @@ let thread: ThreadedFunctions | undefined;
 afterEach(() => thread?.stop());
 
 /** Starts a thread whose code is given; each run calls `run` with its job, and the last number of the namespace. */
-function start(run: string) {
+function start(run: string, begin = '') {
   const source = `
     import { parentPort, workerData } from 'node:worker_threads';
     const post = (message) => parentPort.postMessage([message]);
+    ${begin}
     const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
     const execute = (job) => Atomics.store(workerData.executing, 0, job.id);
     let downs = [];
@@ -121,6 +122,14 @@ it('a thread that ends by itself is replaced, and its runs end in the next one',
   await Promise.allSettled([invoke(1), invoke(2)]);
   await invoke(3);
   expect(sums.get(restarts)).toBeGreaterThan(0);
+});
+
+it('a thread that fails to start again and again is reported as not alive', async () => {
+  const { thread, lines } = start('', 'throw new Error("no room");');
+  expect(thread.alive()).toBe(true);
+  await eventually('three attempts', async () => !thread.alive());
+  expect(lines).toHaveLength(3);
+  expect(lines[0]).toMatchObject({ message: 'functions restart', error: expect.stringMatching(/^failed: Error at /) });
 });
 
 it('a review waits for the next thread, and one that blocks it is answered with a sentence', async () => {

@@ -34,6 +34,8 @@ export interface ThreadedFunctions {
   answererOf(name: string): Answerer;
   /** Returns whether a call of a function to the cluster was answered in the last so many milliseconds. */
   wasAnswered(cluster: string, msAgo: number): boolean;
+  /** Returns false if threads fail to start, one after the other: only a new process may help. */
+  alive(): boolean;
   /** Ends the thread; end what runs in it first. */
   stop(): Promise<void>;
 }
@@ -61,6 +63,9 @@ const MOST_START_CHECKS = 240;
 /** Pauses before the next attempt to start a thread that did not start. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
+
+/** One may fail to start for want of memory that is free in a moment. */
+const MOST_FAILED_STARTS = 3;
 
 /** What runs in more threads that are ended, one after the other, may be what blocks them, whatever executed last. */
 const MOST_SURVIVED = 2;
@@ -111,8 +116,10 @@ export function startThreadedFunctions(options: ThreadOptions): ThreadedFunction
     let reason = 'ended the thread of the functions unexpectedly';
     thread.on('message', (messages: FromThread[]) => {
       for (const message of isOver ? [] : messages) {
-        if (message.type === 'started') started.is = true;
-        else take(message, thread);
+        if (message.type === 'started') {
+          started.is = true;
+          failedStarts = 0;
+        } else take(message, thread);
       }
     });
     thread.on('error', (error) => {
@@ -149,9 +156,11 @@ export function startThreadedFunctions(options: ThreadOptions): ThreadedFunction
         each.reject(new RetryableError(`${nameOf(each.job)} ran in ${each.survived} threads that had to be replaced.`));
       if (isSuspect || each === blamed) waiting.delete(id);
     }
-    failedStarts = hadStarted ? 0 : failedStarts + 1;
     if (hadStarted) worker = begin();
-    else restart = setTimeout(() => (worker = begin()), Math.min(FIRST_PAUSE_MS * 2 ** failedStarts, LONGEST_PAUSE_MS));
+    else {
+      restart = setTimeout(() => (worker = begin()), Math.min(FIRST_PAUSE_MS * 2 ** failedStarts, LONGEST_PAUSE_MS));
+      failedStarts += 1;
+    }
   };
 
   const take = (message: FromThread, thread: Worker) => {
@@ -221,6 +230,7 @@ export function startThreadedFunctions(options: ThreadOptions): ThreadedFunction
       return message.answer;
     },
     wasAnswered: (cluster, msAgo) => (answeredAt[clusters.indexOf(cluster)] ?? 0) > Date.now() - msAgo,
+    alive: () => failedStarts < MOST_FAILED_STARTS,
     async stop() {
       isStopped = true;
       stopListening();

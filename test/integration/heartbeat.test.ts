@@ -86,7 +86,7 @@ it('renews the Lease after an outage, and only while the watcher is alive', asyn
   expect(failures()).toBe(3);
   alive = false;
   await eventually('the reason for not renewing is logged', async () =>
-    lines.some((line) => line.includes('the watcher makes no progress')),
+    lines.some((line) => line.includes('the process makes no progress')),
   );
   const last = (await lease())?.spec.renewTime;
   await heartbeat.stop();
