@@ -13,6 +13,7 @@ import {
   type FromThread,
   forwardedLog,
   forwardedMetrics,
+  inOrder,
   type Job,
   plainError,
   type ThreadData,
@@ -87,6 +88,11 @@ async function serve(port: MessagePort, data: ThreadData): Promise<void> {
   onActivity((id) => Atomics.store(executing, 0, id));
   health.attachProber((cluster) => post({ type: 'suspect', cluster }));
   health.onChange((cluster, isUp) => isUp && post({ type: 'up', cluster }));
+  const beat = () => Atomics.add(beats, 0, 1);
+  beat();
+  setInterval(beat, BEAT_MS);
+  // At once: the first job may block the thread before its turn ends.
+  port.postMessage([{ type: 'started' } satisfies FromThread]);
   port.on('message', (message: ToThread) => {
     if (message.type === 'abort') aborts.get(message.id)?.abort();
     else if (message.type === 'cluster') health.declare(message.cluster, message.problem);
@@ -97,22 +103,6 @@ async function serve(port: MessagePort, data: ThreadData): Promise<void> {
       else taken?.reject(errorOf(message.error));
     } else void asRun(message.id, () => work(message));
   });
-  const beat = () => Atomics.add(beats, 0, 1);
-  beat();
-  setInterval(beat, BEAT_MS);
-  post({ type: 'started' });
-}
-
-/** Posts what one turn of the event loop brings in its order, at the end of the turn: many are cheaper together. */
-function inOrder(port: MessagePort): (message: FromThread) => void {
-  let waiting: FromThread[] = [];
-  return (message) => {
-    if (waiting.push(message) > 1) return;
-    setImmediate(() => {
-      port.postMessage(waiting);
-      waiting = [];
-    });
-  };
 }
 
 /** Returns the function whose context says why the last run of its key was ended. */

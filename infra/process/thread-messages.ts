@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import { RetryableError, retryWithin, retryWithinSeconds, ShootFluxError, TerminalError } from '../../shared/errors.ts';
 import { ClusterDownError, ConflictError, KubeError } from '../../shared/kube/errors.ts';
 import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
@@ -101,6 +102,22 @@ function withoutWish({ kind, message, cluster = '', retryAfterSeconds }: PlainEr
 }
 
 type Post = (message: FromThread) => void;
+
+/**
+ * Posts what one turn of the event loop brings in its order, at the end of the turn: many are cheaper together. Lines of
+ * the log do not wait: the turn may be the thread's last one, and nobody would know what was deleted.
+ */
+export function inOrder(port: Pick<MessagePort, 'postMessage'>): Post {
+  let waiting: FromThread[] = [];
+  const flush = () => {
+    if (waiting.length > 0) port.postMessage(waiting);
+    waiting = [];
+  };
+  return (message) => {
+    if (waiting.push(message) === 1) setImmediate(flush);
+    if (message.type === 'line') flush();
+  };
+}
 
 /** A log whose lines the process writes, with the time at which they were logged. */
 export function forwardedLog(post: Post, base: LogFields = {}): Log {

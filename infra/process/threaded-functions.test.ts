@@ -7,7 +7,7 @@ import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done } from '../../shared/runtime/outcome.ts';
-import { errorOf, plainError } from './thread-messages.ts';
+import { errorOf, type FromThread, forwardedLog, inOrder, plainError } from './thread-messages.ts';
 import { startThreadedFunctions, type ThreadedFunctions } from './threaded-functions.ts';
 
 let thread: ThreadedFunctions | undefined;
@@ -200,4 +200,17 @@ it.each([
   expect(retryWithinSeconds(copy)).toBe(retryWithinSeconds(error));
   if (!(error instanceof TypeError)) expect(copy).toBeInstanceOf((error as Error).constructor);
   if (error instanceof ClusterDownError) expect(copy).toMatchObject({ cluster: 'local' });
+});
+
+it('lines of the log are posted at once, everything else together at the end of the turn, and all in order', async () => {
+  const posted: FromThread[][] = [];
+  const post = inOrder({ postMessage: (messages) => posted.push(messages) });
+  post({ type: 'up', cluster: 'a' });
+  forwardedLog(post).info('object deleted');
+  post({ type: 'up', cluster: 'b' });
+  post({ type: 'up', cluster: 'c' });
+  const types = () => posted.map((messages) => messages.map(({ type }) => type).join());
+  expect(types()).toEqual(['up,line']);
+  await eventually('the end of the turn', async () => posted.length === 2);
+  expect(types()).toEqual(['up,line', 'up,up']);
 });
