@@ -116,6 +116,9 @@ export const serverLimits = {
 /** An API server, or a proxy, opens one for each request at the same time. Each takes about 80 KB. */
 const MOST_CONNECTIONS = 512;
 
+/** With so many, those that only wait for a request are closed, so that a caller who holds them keeps nobody out. */
+const MANY_CONNECTIONS = 384;
+
 /** Serves every webhook at its path over HTTPS. Until `use` is called every handshake fails. */
 export async function startWebhookServer(options: { port: number } & ResponderOptions): Promise<WebhookServer> {
   const respond = createResponder(options);
@@ -144,6 +147,11 @@ export async function startWebhookServer(options: { port: number } & ResponderOp
 /** Limits the connections of a server, and how long one may be silent: a client that does not read its answer. */
 export function bound(server: Server): void {
   server.maxConnections = MOST_CONNECTIONS;
+  server.on('connection', () => {
+    server.getConnections((_, count) => {
+      if (count >= MANY_CONNECTIONS) server.closeIdleConnections();
+    });
+  });
   server.timeout = 2 * TIMEOUT_SECONDS * 1000;
 }
 
