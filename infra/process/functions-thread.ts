@@ -138,5 +138,5 @@ function withAnswers(health: ClusterHealth, { settings, answeredAt }: ThreadData
 }
 
 useCompileCache();
-// Without `await`: a bundle in CommonJS cannot wait here. A failure ends the thread, with its reason.
+// A failure ends the thread, with its reason.
 if (parentPort !== null) void serve(parentPort, workerData);
