@@ -14,7 +14,7 @@ export function buildFolder(root: string, path = './'): KubeObject[] {
   if (!existsSync(folder)) {
     throw new FluxFailure(
       'ArtifactFailed',
-      `kustomization path not found: stat ${join('/tmp', path)}: no such file or directory`,
+      `kustomization path not found: stat ${join('/tmp/kustomization-1', path)}: no such file or directory`,
     );
   }
   try {

@@ -37,7 +37,8 @@ export async function startProgram(program: Program): Promise<RunningProgram> {
   const log = await open(logFile, 'a');
   const child = spawn(program.command, program.args, {
     cwd: program.folder,
-    env: { ...process.env, ...program.env },
+    // A kustomize-controller that starts empties the temporary folders of the others.
+    env: { ...process.env, TMPDIR: program.folder, ...program.env },
     stdio: ['ignore', log.fd, log.fd],
   });
   const ended = new Promise<void>((resolve) => {

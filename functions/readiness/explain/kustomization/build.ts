@@ -87,7 +87,7 @@ export const buildFailures: Failure[] = [
   },
   {
     reason: 'BuildFailed',
-    matches: /accumulating components: .{0,500}evalsymlink failure on '(?:\/tmp\/[^/\s]+\/)?([^']+)'/s,
+    matches: /accumulating components: .{0,500}evalsymlink failure on '(?:\/\S*?\/kustomization-\d+\/)?([^']+)'/s,
     says: ([, folder], { places }) => [
       `component ${folder} does not exist in the source`,
       `add it, or correct components in ${places.template} or in kustomization.yaml`,
@@ -112,7 +112,7 @@ export const buildFailures: Failure[] = [
   {
     reason: 'BuildFailed',
     matches:
-      /(?:failed to decode Kubernetes YAML from|while parsing YAML file) (?:\/tmp\/[^/\s]+\/)?([^\s:]+)|got file '([^']+)', but/,
+      /(?:failed to decode Kubernetes YAML from|while parsing YAML file) (?:\/\S*?\/kustomization-\d+\/)?([^\s:]+)|got file '([^']+)', but/,
     says: ([, file, other]) => [
       `${file ?? other} does not contain Kubernetes objects in YAML`,
       'correct it, or exclude it with .sourceignore or a kustomization.yaml',

@@ -124,7 +124,8 @@ export const prerequisiteFailures: Failure[] = [
   },
   {
     reason: 'PathNotFound',
-    matches: /kustomization path not found: (?:l?stat )?(?:\/tmp\/[^/\s]+\/?)?(\S*?):? no such file or directory/,
+    matches:
+      /kustomization path not found: (?:l?stat )?(?:\/\S*?\/kustomization-\d+\/?)?(\S*?):? no such file or directory/,
     says: ([, folder], { path, places }) => [
       `the source has no folder ${folder || path}`,
       `create it, or correct ${places.path}`,
