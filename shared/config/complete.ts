@@ -106,9 +106,20 @@ function completeKustomization(
   flux: FluxInstall,
   omitOwnNamespace: boolean,
 ): KubeObject {
+  const { namespace } = source.metadata;
+  const isOwn = namespace === completeMetadata(template, flux.namespace).namespace;
+  const sourceRef = {
+    kind: source.kind,
+    name: source.metadata.name,
+    ...(omitOwnNamespace && isOwn ? {} : { namespace }),
+    ...(template.spec.sourceRef as object | undefined),
+  };
+  return kustomizationOf(template, flux, { sourceRef }, decryptionOf(template, flux));
+}
+
+/** Returns a Kustomization with what every one of them gets. */
+function kustomizationOf(template: Template, flux: FluxInstall, source: object, more: object = {}): KubeObject {
   const metadata = completeMetadata(template, flux.namespace);
-  const sourceRef = (template.spec.sourceRef ?? {}) as Record<string, unknown>;
-  const namespace = source.metadata.namespace;
   return {
     apiVersion: template.apiVersion ?? '',
     kind: 'Kustomization',
@@ -117,14 +128,9 @@ function completeKustomization(
       ...template.spec,
       interval: template.spec.interval ?? defaultIntervals.template,
       prune: template.spec.prune ?? false,
-      sourceRef: {
-        kind: source.kind,
-        name: source.metadata.name,
-        ...(omitOwnNamespace && namespace === metadata.namespace ? {} : { namespace }),
-        ...sourceRef,
-      },
+      ...source,
       ...accountOf(template, metadata, flux),
-      ...decryptionOf(template, flux),
+      ...more,
     },
   };
 }
@@ -151,20 +157,9 @@ export function completeListed(template: Template, flux: FluxInstall, source: Ku
 const DEFAULT_INTERVAL: ReadonlySet<string> = new Set(['GitRepository', 'OCIRepository', 'Bucket']);
 
 function listedKustomization(template: Template, flux: FluxInstall, source: KubeObject | undefined): KubeObject {
-  const metadata = completeMetadata(template, flux.namespace);
-  const sourceRef = source && { kind: source.kind, name: source.metadata.name, namespace: source.metadata.namespace };
-  return {
-    apiVersion: template.apiVersion ?? '',
-    kind: 'Kustomization',
-    metadata,
-    spec: {
-      ...template.spec,
-      interval: template.spec.interval ?? defaultIntervals.template,
-      prune: template.spec.prune ?? false,
-      ...(template.spec.sourceRef === undefined && sourceRef && { sourceRef }),
-      ...accountOf(template, metadata, flux),
-    },
-  };
+  if (template.spec.sourceRef !== undefined || source === undefined) return kustomizationOf(template, flux, {});
+  const sourceRef = { kind: source.kind, name: source.metadata.name, namespace: source.metadata.namespace };
+  return kustomizationOf(template, flux, { sourceRef });
 }
 
 /**
