@@ -12,6 +12,7 @@ import { type HostileInput, hostileInputs } from '../bench/landscape/hostile-inp
 import { cluster, extension, namespace } from '../bench/landscape/objects.ts';
 import { stampApplied } from '../bench/landscape/stamp.ts';
 import { type CommandProcess, startCommand } from '../command-process.ts';
+import { kubeconfigOf, secretWith } from '../shoot-secrets.ts';
 
 const write = { fieldManager: 'gardenlet' };
 const preload = join(import.meta.dirname, 'endless-code.js');
@@ -163,12 +164,12 @@ async function createShoot(
   await create(resources.configMaps, {
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'flux-config', namespace: garden }, data },
   });
-  if (fluxSource !== undefined) await create(resources.secrets, secret(garden, 'flux-source', fluxSource));
+  if (fluxSource !== undefined) await create(resources.secrets, secretWith(garden, 'flux-source', fluxSource));
   for (const [name, content] of Object.entries(secrets)) {
-    await create(resources.secrets, secret(controlPlane, name, content));
+    await create(resources.secrets, secretWith(controlPlane, name, content));
   }
   if (shoot !== undefined) {
-    await create(resources.secrets, secret(controlPlane, 'gardener', { kubeconfig: kubeconfigOf(shoot) }));
+    await create(resources.secrets, secretWith(controlPlane, 'gardener', { kubeconfig: kubeconfigOf(shoot) }));
   }
   const owner = cluster(
     controlPlane,
@@ -197,22 +198,4 @@ async function textsOf(controlPlane: string, project: string): Promise<string[]>
   const { lastError, lastOperation, conditions = [] } = live?.status ?? {};
   const texts = [lastError?.description, lastOperation?.description, ...conditions.map(({ message }) => message)];
   return [...texts, ...items.map(({ message }) => message)].filter((text) => text !== undefined);
-}
-
-function secret(namespaceName: string, name: string, data: Record<string, string>): KubeObject {
-  const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
-  const metadata = { name, namespace: namespaceName };
-  return { apiVersion: 'v1', kind: 'Secret', metadata, data: Object.fromEntries(encoded) } as KubeObject;
-}
-
-function kubeconfigOf({ server, ca = '' }: { server: string; ca?: string | undefined }): string {
-  const authority = Buffer.from(ca).toString('base64');
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'shoot',
-    contexts: [{ name: 'shoot', context: { cluster: 'shoot', user: 'shoot' } }],
-    clusters: [{ name: 'shoot', cluster: { server, 'certificate-authority-data': authority } }],
-    users: [{ name: 'shoot', user: { token: 'none' } }],
-  });
 }

@@ -3,6 +3,7 @@ import { createKubeClient, type KubeClient } from '@shoot-flux/landscape/client'
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { startTlsServer } from '../../../shared/kube/testing.ts';
+import { kubeconfigOf, secretWith } from '../../shoot-secrets.ts';
 import { bench } from '../bench.ts';
 import { startEmbeddedClusters } from '../landscape/embedded-clusters.ts';
 import { type HostileInput, hostileInputs } from '../landscape/hostile-inputs.ts';
@@ -86,11 +87,15 @@ async function tryOut(client: KubeClient, input: HostileInput, project: string):
     metadata: { name: 'flux-config', namespace: garden },
     data: { ...repository, ...ownTexts(input.fluxConfig ?? {}, project) },
   });
-  if (input.fluxSource !== undefined) await create(resources.secrets, secret(garden, 'flux-source', input.fluxSource));
+  if (input.fluxSource !== undefined)
+    await create(resources.secrets, secretWith(garden, 'flux-source', input.fluxSource));
   if (server !== undefined)
-    await create(resources.secrets, secret(controlPlane, 'gardener', { kubeconfig: kubeconfigOf(server.connection) }));
+    await create(
+      resources.secrets,
+      secretWith(controlPlane, 'gardener', { kubeconfig: kubeconfigOf(server.connection) }),
+    );
   for (const [name, data] of Object.entries(input.secrets ?? {}))
-    await create(resources.secrets, secret(controlPlane, name, data));
+    await create(resources.secrets, secretWith(controlPlane, name, data));
   const owner = cluster(
     controlPlane,
     Object.keys(input.secrets ?? {}).map((name) => name.replace('ref-', '')),
@@ -125,21 +130,4 @@ async function failAll(client: KubeClient, name: string, message: string): Promi
     const status = { observedGeneration: metadata.generation, conditions };
     await client.mergePatch(resources.managedResources, metadata, { status }, { ...write, subresource: 'status' });
   }
-}
-
-function secret(namespace: string, name: string, data: Record<string, string>): KubeObject {
-  const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
-  return { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace }, data: Object.fromEntries(encoded) };
-}
-
-function kubeconfigOf({ server, ca = '' }: { server: string; ca?: string | undefined }): string {
-  const authority = Buffer.from(ca).toString('base64');
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'shoot',
-    contexts: [{ name: 'shoot', context: { cluster: 'shoot', user: 'shoot' } }],
-    clusters: [{ name: 'shoot', cluster: { server, 'certificate-authority-data': authority } }],
-    users: [{ name: 'shoot', user: { token: 'bench' } }],
-  });
 }
