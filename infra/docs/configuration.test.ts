@@ -48,27 +48,14 @@ test('the example of overrides is good', async () => {
   });
 });
 
-test('the example of a patch is good', () => {
-  const { metadata, data } = parse(example(PAGE, 'ConfigMap'));
-  const fluxConfig = { namespace: metadata.namespace, data };
-  expect(effectiveConfig({ fluxConfig, providerConfig: yamlBelow('`kustomization`') }).kustomization).toMatchObject({
-    metadata: { name: 'main-ks' },
-    spec: { path: './clusters/staging', interval: '1m', prune: true },
-  });
-});
-
 test('the example of the Shoot is good', () => {
   const { spec } = parse(example(PAGE, 'Shoot'));
   const [{ providerConfig }] = spec.extensions;
   expect(effectiveConfig({ providerConfig, shootResources: shootResourcesOf(spec.resources) })).toMatchObject({
-    flux: { version: 'v2.9.4', imagePullSecret: 'registry-credentials' },
+    flux: { version: 'v2.9.4' },
     source: { kind: 'OCIRepository', metadata: { name: 'flux-system' } },
     sourceSecret: { origin: { resourceName: 'fleet-registry' }, targetName: 'flux-system' },
-    additionalSecrets: [
-      { targetName: 'sops-age' },
-      { origin: { resourceName: 'registry-credentials' } },
-      { origin: { resourceName: 'variables' } },
-    ],
+    additionalSecrets: [{ origin: { resourceName: 'sops' }, targetName: 'sops-age' }],
   });
 });
 
@@ -80,7 +67,6 @@ test('the example of several objects is good', () => {
     'GitRepository apps',
     'HelmRepository charts',
     'Provider chat',
-    'Alert errors',
     'Kustomization apps',
     'HelmRelease ingress',
   ]);

@@ -64,11 +64,11 @@ test('a Shoot without the label fails the check, and no other', async () => {
   );
 });
 
-test('the overrides, the label for incidents and the providerConfig do what the page says', async () => {
+test('the overrides and the label for incidents do what the page says', async () => {
   const { data } = parse(example(PAGE, 'ConfigMap'));
   const fluxConfig = { namespace: 'garden-my-project', data };
-  const configOf = (labels: Record<string, string>, providerConfig?: unknown) =>
-    effectiveConfig({ fluxConfig, providerConfig, shoot: { labels, facts: { SHOOT_NAME: 'my-shoot' } } });
+  const configOf = (labels: Record<string, string>) =>
+    effectiveConfig({ fluxConfig, shoot: { labels, facts: { SHOOT_NAME: 'my-shoot' } } });
   expect(configOf({ stage: 'prod' })).toMatchObject({
     suspend: false,
     flux: { logLevel: 'info' },
@@ -79,7 +79,4 @@ test('the overrides, the label for incidents and the providerConfig do what the 
     kustomization: { spec: { interval: '1m' } },
   });
   expect(configOf({ stage: 'dev', frozen: '' })).toMatchObject({ suspend: true });
-  expect(configOf({ stage: 'dev' }, parse(example(PAGE, 'FluxConfig')))).toMatchObject({
-    kustomization: { metadata: { name: 'main-ks' }, spec: { interval: '30m', timeout: '5m', prune: true } },
-  });
 });

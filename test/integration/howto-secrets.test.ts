@@ -4,10 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
-import { effectiveConfig } from '../../shared/config/effective-config.ts';
-import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
-import { documented, example, exampleWith, root } from './documents.ts';
+import { documented, example, root } from './documents.ts';
 
 const [SOPS, OCI, GITHUB] = ['docs/howto/sops.md', 'docs/howto/oci.md', 'docs/howto/github-app.md'] as const;
 const validate = documented(
@@ -63,20 +60,4 @@ test('the credentials of the registry wire themselves, as the page says', async 
   expect(out).toMatch(/kind: OCIRepository\n(?:.*\n)*? {2}secretRef:\n {4}name: flux-registry\n/);
   expect(out).toMatch(/imagePullSecrets:\n *- name: flux-registry\n/);
   expect(out).not.toContain('replace-this');
-});
-
-test('a Shoot trusts the certificate authority of its registry', async () => {
-  const { spec } = parse(example(OCI, 'Shoot'));
-  const { metadata, data } = parse(example(OCI, 'ConfigMap'));
-  const trusting = { ...parse(data['config.yaml']), ...parse(exampleWith(OCI, 'additionalSecretResources')) };
-  const fluxConfig = {
-    namespace: metadata.namespace,
-    data: { ...data, 'config.yaml': stringify(trusting) },
-  };
-  const { source, additionalSecrets } = effectiveConfig({
-    fluxConfig,
-    shootResources: shootResourcesOf(spec.resources),
-  });
-  expect(source?.spec).toMatchObject({ certSecretRef: { name: 'registry-ca' } });
-  expect(additionalSecrets).toMatchObject([{ origin: { resourceName: 'registry-ca' }, namespace: 'flux-system' }]);
 });

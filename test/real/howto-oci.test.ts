@@ -2,7 +2,7 @@ import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { resources } from '../../shared/kube/resource.ts';
-import { example, exampleWith } from '../integration/documents.ts';
+import { example } from '../integration/documents.ts';
 import { testDistribution } from '../made-distribution.ts';
 import { eventually } from '../scenarios/stage.ts';
 import { type RealApis, startRealApis } from './apis.ts';
@@ -11,6 +11,7 @@ import { startFluxStage } from './sync/flux-stage.ts';
 import { type PrivateRegistry, startPrivateRegistry } from './sync/private-registry.ts';
 
 const PAGE = 'docs/howto/oci.md';
+const CA = 'registry-ca';
 const fluxDistribution = await testDistribution();
 const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
 
@@ -38,9 +39,7 @@ describe.skipIf(!isComplete)(PAGE, () => {
     });
     await using flux = await startFluxStage(apis, fluxDistribution ?? '');
     const { stage, attempts } = flux;
-    const [entry] = parse(example(PAGE, 'Shoot')).spec.resources;
-    const ca = await flux.putResource(entry.name, { 'ca.crt': registry.ca });
-    expect(ca).toEqual(entry);
+    const ca = await flux.putResource(CA, { 'ca.crt': registry.ca });
     const { type, stringData } = parse(example(PAGE, 'Secret'));
     const { auths } = JSON.parse(stringData['.dockerconfigjson']);
     const login = Object.values(JSON.parse(registry.dockerConfig).auths)[0];
@@ -65,10 +64,10 @@ describe.skipIf(!isComplete)(PAGE, () => {
   /** Returns the configuration of the page for a registry with a certificate of its own, as the page says below it. */
   const withAuthority = (text: string): string => {
     const { objects, ...rest } = parse(text);
-    const trusting = parse(exampleWith(PAGE, 'additionalSecretResources'));
-    const { certSecretRef } = trusting.source.template.spec;
+    rest.source.template.spec.certSecretRef = { name: CA };
     const [chart, ...others] = objects;
-    const whole = { ...rest, ...trusting, objects: [{ ...chart, spec: { ...chart.spec, certSecretRef } }, ...others] };
+    chart.spec.certSecretRef = { name: CA };
+    const whole = { ...rest, additionalSecretResources: [{ name: CA }], objects: [chart, ...others] };
     return stringify(whole).replaceAll('registry.example.com', registry.host);
   };
 });

@@ -23,6 +23,7 @@ test.skipIf(isComplete)(testDataMissing, () => {});
 /** A stand-in for gardenlet installs the chart, and starts the container of the image: both come from the registry. */
 describe.skipIf(!isComplete)('docs/install-deployment.md, followed from an empty folder', () => {
   const page = followPage('docs/install-deployment.md');
+  const firstShoot = followPage('docs/first-shoot.md');
   let apis: RealApis;
   let registry: Registry;
   let workplace: Workplace;
@@ -63,12 +64,12 @@ describe.skipIf(!isComplete)('docs/install-deployment.md, followed from an empty
     await page.follow('Register it', shell);
     await installer.install();
     expect(installer.images()).toEqual([`${REGISTRY}/shoot-flux:0.1.0`]);
-    expect(await page.block('podinfo in a Shoot', 2).run(shell)).toContain('shoot-flux');
+    expect(await page.block('The first Shoot').run(shell)).toContain('shoot-flux');
     expect(await page.follow('Change the values', shell)).toContain(`${SEED}: in-cluster`);
   });
 
   it('brings podinfo into a Shoot', async () => {
-    await bringPodinfo(page, stage, workplace, shell).catch(async (error: Error) => {
+    await bringPodinfo(firstShoot, stage, workplace, shell).catch(async (error: Error) => {
       throw new Error(`${error.message}\n${await installer.output()}`, { cause: error });
     });
   });

@@ -40,6 +40,7 @@ interface Sender {
 /** The page from an empty folder, on real API servers: garden, seed, and one with the CRDs of Knative. */
 describe('the page of Knative', () => {
   const page = followPage('docs/install-knative.md');
+  const firstShoot = followPage('docs/first-shoot.md');
   let etcd: Etcd;
   let workplace: Workplace;
   let folder: string;
@@ -136,12 +137,12 @@ describe('the page of Knative', () => {
   });
 
   it('registers the extension, and has a ConfigMap that brings podinfo', async () => {
-    await writeFile(join(folder, 'values.yaml'), page.yaml('Register the extension'));
+    await writeFile(join(folder, 'values.yaml'), 'replicaCount: 0\n');
     await page.follow('Register the extension', workplace.run);
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden-my-project' } };
     await applyObjects(serverOf('garden'), [namespace]);
-    await writeFile(join(folder, 'flux-config.yaml'), page.yaml('podinfo in a Shoot'));
-    await page.block('podinfo in a Shoot', 1).run(workplace.run);
+    await writeFile(join(folder, 'flux-config.yaml'), firstShoot.yaml('podinfo in a Shoot'));
+    await firstShoot.block('podinfo in a Shoot', 1).run(workplace.run);
     const { data } = await get('/api/v1/namespaces/garden-my-project/configmaps/flux-config', 'garden');
     const fluxConfig = { namespace: 'garden-my-project', data: data as Record<string, string> };
     const { source, kustomization } = effectiveConfig({ fluxConfig });
@@ -159,7 +160,7 @@ describe('the page of Knative', () => {
     ] as KubeObject[];
     await applyObjects(serverOf('knative'), objects);
     await cp(await serverOf('knative').kubeconfigFile(), join(folder, 'my-shoot.kubeconfig'));
-    const rows = await page.block('podinfo in a Shoot', 2).run(workplace.run);
+    const rows = await firstShoot.block('podinfo in a Shoot', 2).run(workplace.run);
     expect(rows).toContain('main-gitrepo');
     expect(rows).toContain('main-ks');
     expect(source?.spec).toMatchObject({ url: 'https://github.com/stefanprodan/podinfo', ref: { branch: 'master' } });

@@ -26,8 +26,7 @@ export async function bringPodinfo(
   await stage.reconcileShoot({ status: { lastOperation: creating } });
   await stage.untilReady(120);
   await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
-  const look = page.block(SECTION, page.blocksBelow(SECTION));
-  const rows = await look.run(shell);
+  const rows = await page.block(SECTION, 2).run(shell);
   expect(rows).toMatch(/main-gitrepo +True/);
   expect(rows).toMatch(/main-ks +True/);
   const source = await stage.shoot.find(gitRepositories, inFlux('main-gitrepo'));
