@@ -12,6 +12,13 @@ import { makeWorkplace, type Workplace } from './workplace.ts';
 
 const releases = testData('flux');
 
+const fluxConfig = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'flux-config', namespace: 'garden-my-project' },
+  data: { fluxVersion: 'v2.9.4', repositoryUrl: 'https://git.example.com/my-org/my-cluster' },
+};
+
 test.skipIf(releases !== undefined)(testDataMissing, () => {});
 
 describe.skipIf(releases === undefined)('docs/howto/air-gapped.md, followed with two registries', () => {
@@ -92,7 +99,7 @@ describe.skipIf(releases === undefined)('docs/howto/air-gapped.md, followed with
     await page.follow('Copy the images', shell);
     await expectEqual();
     await writeFile(join(workplace.folder, 'config.yaml'), page.yaml('Configure the landscape'));
-    await writeFile(join(workplace.folder, 'flux-config.yaml'), page.yaml('Configure a project'));
+    await writeFile(join(workplace.folder, 'flux-config.yaml'), JSON.stringify(fluxConfig));
     await page.follow('Check it', shell);
     const images = (await lines('objects.yaml')).filter((line) => line.trim().startsWith('image: '));
     expect(images).toHaveLength(4);
