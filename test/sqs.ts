@@ -10,7 +10,7 @@ import {
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { ProcessDependencies, QueueFunction } from '../events/run/runner.ts';
 import { createVisibility } from '../events/sqs/batcher.ts';
-import { lazySqs } from '../events/sqs/connect.ts';
+import { createSqsClient } from '../events/sqs/connect.ts';
 import { createDelayLambda, createSqsLambda, type SqsLambda } from '../events/sqs/lambda.ts';
 import {
   BATCH_SIZE,
@@ -60,8 +60,7 @@ export async function createQueues(
   definitions: Definition[],
   { prefix = 'shoot-flux-', seeds = [] as string[] } = {},
 ): Promise<Queues> {
-  const sqs = lazySqs({ endpoint });
-  const { client } = await sqs();
+  const client = createSqsClient(endpoint);
   for (const { name } of [...definitions, delayDefinition]) {
     const names = queueNames(name, prefix);
     const fifo: Record<string, string> = isFifo(name) ? { FifoQueue: 'true' } : {};
@@ -71,7 +70,7 @@ export async function createQueues(
     await client.send(new CreateQueueCommand({ QueueName: names.queue, Attributes: { ...fifo, ...visible }, tags }));
   }
   const queues = prefixedQueueUrls(`${endpoint}/000000000000/${prefix}`);
-  return { endpoint, queues, sender: createSender({ sqs, queues }), stop: async () => client.destroy() };
+  return { endpoint, queues, sender: createSender({ client, queues }), stop: async () => client.destroy() };
 }
 
 /** Opens the queues of functions in an emulator of their own. */
@@ -168,11 +167,10 @@ export async function startLambdas(
   functions: QueueFunction[],
   dependenciesOf: (definition: FunctionDefinition) => ProcessDependencies,
 ): Promise<{ stop(): Promise<void> }> {
-  const sqs = lazySqs({ endpoint });
-  const { client } = await sqs();
+  const client = createSqsClient(endpoint);
   const start = (definition: FunctionDefinition, create: (dependencies: SqsDependencies) => SqsLambda) => {
     const queueUrl = queues.queue(definition.name);
-    const visibility = createVisibility(sqs, queueUrl);
+    const visibility = createVisibility(client, queueUrl);
     const lambda = create({ ...dependenciesOf(definition), sender, visibility });
     return startEventSource({ client, queueUrl, invoke: (event) => lambda(event, lambdaContext(definition.name, 10)) });
   };

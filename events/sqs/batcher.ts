@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchResultErrorEntry } from '@aws-sdk/client-sqs';
+import { type BatchResultErrorEntry, ChangeMessageVisibilityBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { RetryableError } from '../../shared/errors.ts';
-import type { Sqs } from './connect.ts';
 import { BATCH_SIZE } from './queues.ts';
 
 /** Sends up to ten entries in one request; throws when the request as a whole failed. */
@@ -105,15 +104,14 @@ function jitteredBackOff(attempt: number): Promise<void> {
 export type ChangeVisibility = (receiptHandle: string, seconds: number) => Promise<void>;
 
 /** Changes the visibility of messages of one queue, in batches of ten. */
-export function createVisibility(sqs: () => Promise<Sqs>, queueUrl: string): ChangeVisibility {
+export function createVisibility(client: SQSClient, queueUrl: string): ChangeVisibility {
   interface Entry {
     ReceiptHandle: string;
     VisibilityTimeout: number;
   }
   const batcher = createBatcher<Entry>(
-    async (Entries) => {
-      const { client, commands } = await sqs();
-      const command = new commands.ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries });
+    (Entries) => {
+      const command = new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries });
       return client.send(command, { abortSignal: AbortSignal.timeout(5_000) });
     },
     { attempts: 2 },

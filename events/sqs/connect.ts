@@ -1,36 +1,11 @@
-import type { SQSClient } from '@aws-sdk/client-sqs';
+import { SQSClient } from '@aws-sdk/client-sqs';
 
-/** Which SQS is used. */
-export interface SqsOptions {
-  /** Another SQS than AWS's, for example `http://127.0.0.1:4566`. Default: AWS in the region. */
-  endpoint?: string | undefined;
-  /** Default: as the SDK finds it, and `us-east-1` with an endpoint. */
-  region?: string | undefined;
-}
-
-/** The SDK's commands and a client. */
-export interface Sqs {
-  client: SQSClient;
-  commands: typeof import('./client.ts');
-}
-
-/** Returns a connection to SQS that loads the SDK on first use and is then kept. */
-export function lazySqs(options: SqsOptions = {}): () => Promise<Sqs> {
-  let connected: Promise<Sqs> | undefined;
-  return () => {
-    connected ??= connect(options);
-    return connected;
-  };
-}
-
-async function connect({ endpoint, region }: SqsOptions): Promise<Sqs> {
-  const commands = await import('./client.ts');
-  const client = new commands.SQSClient({
-    maxAttempts: 4,
-    ...(region === undefined ? {} : { region }),
-    ...(endpoint === undefined ? {} : { endpoint, ...emulator(endpoint, region) }),
-  });
-  return { client, commands };
+/**
+ * Returns a client of SQS.
+ * @param endpoint another SQS than AWS's, for example `http://127.0.0.1:4566`. Default: AWS in the region
+ */
+export function createSqsClient(endpoint?: string): SQSClient {
+  return new SQSClient({ maxAttempts: 4, ...(endpoint !== undefined && { endpoint, ...emulator(endpoint) }) });
 }
 
 /** Variables of which one is set where the SDK finds credentials without asking for an instance's role. */
@@ -42,16 +17,13 @@ const CREDENTIALS = [
   'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
 ];
 
-function hasCredentials(): boolean {
-  return CREDENTIALS.some((name) => process.env[name] !== undefined);
-}
-
 /** Emulators accept any signature; without credentials the SDK would look for an instance role first. */
-function emulator(endpoint: string, region: string | undefined) {
+function emulator(endpoint: string) {
   if (new URL(endpoint).hostname.endsWith('.amazonaws.com')) return {};
+  const hasCredentials = CREDENTIALS.some((name) => process.env[name] !== undefined);
   const credentials = { accessKeyId: 'shoot-flux', secretAccessKey: 'shoot-flux' };
   return {
-    ...(region === undefined && process.env.AWS_REGION === undefined ? { region: 'us-east-1' } : {}),
-    ...(hasCredentials() ? {} : { credentials }),
+    ...(process.env.AWS_REGION === undefined && { region: 'us-east-1' }),
+    ...(!hasCredentials && { credentials }),
   };
 }

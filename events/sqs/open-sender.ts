@@ -1,7 +1,8 @@
+import { GetQueueUrlCommand, QueueDoesNotExist, type SQSClient } from '@aws-sdk/client-sqs';
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { OpenSender, Pace } from '../transport.ts';
-import { lazySqs, type Sqs } from './connect.ts';
+import { createSqsClient } from './connect.ts';
 import { DELAY, type QueueUrls, queueNames } from './queues.ts';
 import { createSender } from './sender.ts';
 import { recordedSeeds, unservedProblem } from './served-seeds.ts';
@@ -43,17 +44,16 @@ export interface SqsSenderOptions {
  */
 export async function openSqsSender(options: SqsSenderOptions): Promise<SqsSender> {
   const { definitions, endpoint, prefix, seeds, openMs = OPEN_MS } = options;
-  const connect = lazySqs({ endpoint });
-  const sqs = await connect();
+  const client = createSqsClient(endpoint);
   try {
-    const queues = await withinMs(openMs, findQueues(sqs, [...definitions.map(({ name }) => name), DELAY], prefix));
-    const problem = unservedProblem(await withinMs(openMs, recordedSeeds(sqs, queues.queue(DELAY))), prefix, seeds);
+    const queues = await withinMs(openMs, findQueues(client, [...definitions.map(({ name }) => name), DELAY], prefix));
+    const problem = unservedProblem(await withinMs(openMs, recordedSeeds(client, queues.queue(DELAY))), prefix, seeds);
     if (problem !== undefined) throw new ShootFluxError(problem);
-    const { send } = createSender({ sqs: connect, queues });
-    const { region, credentials } = sqs.client.config;
-    return { sender: { send }, pace: PACE, identity: { region, credentials }, stop: async () => sqs.client.destroy() };
+    const { send } = createSender({ client, queues });
+    const { region, credentials } = client.config;
+    return { sender: { send }, pace: PACE, identity: { region, credentials }, stop: async () => client.destroy() };
   } catch (error) {
-    sqs.client.destroy();
+    client.destroy();
     if (error instanceof ShootFluxError) throw error;
     const place = endpoint === undefined ? 'SQS' : `SQS at ${new URL(endpoint).host}`;
     const remedy = 'check region, credentials and rights';
@@ -76,10 +76,10 @@ async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
  * Returns the queues of functions, which the deployment of the functions has created.
  * @throws ShootFluxError when one of them does not exist
  */
-async function findQueues({ client, commands }: Sqs, functions: string[], prefix: string): Promise<QueueUrls> {
+async function findQueues(client: SQSClient, functions: string[], prefix: string): Promise<QueueUrls> {
   const find = async (QueueName: string): Promise<string> => {
-    const { QueueUrl } = await client.send(new commands.GetQueueUrlCommand({ QueueName })).catch((error: unknown) => {
-      if (!(error instanceof commands.QueueDoesNotExist)) throw error;
+    const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName })).catch((error: unknown) => {
+      if (!(error instanceof QueueDoesNotExist)) throw error;
       throw new ShootFluxError(
         `The queue ${QueueName} does not exist; deploy the functions first, or correct --queue-prefix or the region.`,
       );

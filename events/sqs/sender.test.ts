@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openQueues, type Queues } from '../../test/sqs.ts';
 import { changeOf, definitionOf, keyOf, lookInto } from '../testing.ts';
 import { UnsentError } from '../transport.ts';
-import { lazySqs } from './connect.ts';
+import { createSqsClient } from './connect.ts';
 import { prefixedQueueUrls } from './queues.ts';
 import { createSender } from './sender.ts';
 
@@ -36,7 +36,11 @@ describe('sender', () => {
 
   it('resolves only after SQS has accepted the changes that it rejected at first', async () => {
     faulty.refuse = 2;
-    const sender = createSender({ sqs: faulty.sqs, queues: queues.queues, batching: { backOff: async () => {} } });
+    const sender = createSender({
+      client: faulty.client,
+      queues: queues.queues,
+      batching: { backOff: async () => {} },
+    });
     await sender.send(changes('flaky', 10));
     expect(faulty.refuse).toBe(0);
     expect((await lookInto(queues.endpoint, 'shoot-flux-flaky.fifo')).ready).toHaveLength(10);
@@ -45,7 +49,7 @@ describe('sender', () => {
   it('throws with only the changes that SQS did not accept', async () => {
     faulty.refuse = Number.POSITIVE_INFINITY;
     const batching = { attempts: 2, backOff: async () => {} };
-    const sender = createSender({ sqs: faulty.sqs, queues: queues.queues, batching });
+    const sender = createSender({ client: faulty.client, queues: queues.queues, batching });
     const sent = changes('refused', 10);
     const error = await sender.send(sent).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UnsentError);
@@ -59,7 +63,7 @@ describe('sender', () => {
 
   it('throws when the queue does not exist', async () => {
     const elsewhere = prefixedQueueUrls(`${queues.endpoint}/000000000000/elsewhere-`);
-    const sender = createSender({ sqs: lazySqs({ endpoint: queues.endpoint }), queues: elsewhere });
+    const sender = createSender({ client: createSqsClient(queues.endpoint), queues: elsewhere });
     await expect(sender.send(changes('many', 1))).rejects.toThrow(/1 of 1 changes.*does not exist/);
   });
 
@@ -84,7 +88,7 @@ describe('sender', () => {
 });
 
 interface FaultyGateway {
-  sqs: ReturnType<typeof lazySqs>;
+  client: ReturnType<typeof createSqsClient>;
   /** How many more requests lose every second entry, as SQS does during an outage. */
   refuse: number;
   stop(): Promise<void>;
@@ -108,7 +112,7 @@ async function startFaultyGateway(upstream: string): Promise<FaultyGateway> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const gateway: FaultyGateway = {
-    sqs: lazySqs({ endpoint: `http://127.0.0.1:${port}` }),
+    client: createSqsClient(`http://127.0.0.1:${port}`),
     refuse: 0,
     async stop() {
       server.closeAllConnections();

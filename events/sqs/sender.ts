@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import type { SendMessageBatchRequestEntry } from '@aws-sdk/client-sqs';
+import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { changeId, encodeChange, keyId } from '../change.ts';
 import { type Transport, UnsentError } from '../transport.ts';
 import { type BatcherOptions, createBatcher } from './batcher.ts';
-import type { Sqs } from './connect.ts';
 import { DELAY, MAX_DELAY_SECONDS, type QueueUrls } from './queues.ts';
 
 /** A message that will not be retried, and why. */
@@ -30,7 +29,7 @@ export interface Sender extends Transport {
 
 /** The dependencies of a sender. */
 export interface SenderOptions {
-  sqs: () => Promise<Sqs>;
+  client: SQSClient;
   queues: QueueUrls;
   /** How entries that SQS rejects are retried. */
   batching?: BatcherOptions;
@@ -40,15 +39,14 @@ export interface SenderOptions {
 const REQUEST_TIMEOUT_MS = 5_000;
 
 /** Sends changes to the queues of functions, in batches of ten per queue. */
-export function createSender({ sqs, queues, batching }: SenderOptions): Sender {
+export function createSender({ client, queues, batching }: SenderOptions): Sender {
   type Entry = Omit<SendMessageBatchRequestEntry, 'Id'>;
   const batchers = new Map<string, (entry: Entry) => Promise<void>>();
   const enqueue = (url: string, entry: Entry): Promise<void> => {
     let batcher = batchers.get(url);
     if (batcher === undefined) {
-      batcher = createBatcher<Entry>(async (Entries) => {
-        const { client, commands } = await sqs();
-        const command = new commands.SendMessageBatchCommand({ QueueUrl: url, Entries });
+      batcher = createBatcher<Entry>((Entries) => {
+        const command = new SendMessageBatchCommand({ QueueUrl: url, Entries });
         return client.send(command, { abortSignal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
       }, batching);
       batchers.set(url, batcher);

@@ -1,5 +1,5 @@
+import { ListQueueTagsCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { ShootFluxError } from '../../shared/errors.ts';
-import type { Sqs } from './connect.ts';
 
 /** A tag's key, followed by a number: SQS allows 50 tags with 256 characters each. */
 const TAG = 'shoot-flux-seeds-';
@@ -7,8 +7,8 @@ const LONGEST_VALUE = 256;
 const MOST_TAGS = 40;
 
 /** Returns the seeds that the functions behind the queues serve, as far as they are recorded. */
-export async function recordedSeeds({ client, commands }: Sqs, QueueUrl: string): Promise<string[]> {
-  const command = new commands.ListQueueTagsCommand({ QueueUrl });
+export async function recordedSeeds(client: SQSClient, QueueUrl: string): Promise<string[]> {
+  const command = new ListQueueTagsCommand({ QueueUrl });
   const { Tags = {} } = await client.send(command, { abortSignal: AbortSignal.timeout(10_000) });
   return seedsIn(Tags);
 }

@@ -1,6 +1,7 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { QueueFunction } from '../../events/run/runner.ts';
 import { createVisibility } from '../../events/sqs/batcher.ts';
-import { lazySqs, type Sqs } from '../../events/sqs/connect.ts';
+import { createSqsClient } from '../../events/sqs/connect.ts';
 import { createDelayLambda, createSqsLambda, type SqsLambda } from '../../events/sqs/lambda.ts';
 import { DELAY, prefixedQueueUrls } from '../../events/sqs/queues.ts';
 import type { SqsDependencies } from '../../events/sqs/runner.ts';
@@ -15,42 +16,34 @@ import { readEnvironment, readQueueUrlPrefix } from './settings.ts';
  * `SQS_ENDPOINT`, `SECRETS_MANAGER_ENDPOINT` and `STS_ENDPOINT` replace AWS's own endpoints.
  */
 export function lambdaHandler(queueFunction: QueueFunction): SqsLambda {
-  const { name, sends } = queueFunction.definition;
-  return madeOnce(name, sends, (dependencies) => createSqsLambda(queueFunction, dependencies));
+  return madeOnce(queueFunction.definition.name, (dependencies) => createSqsLambda(queueFunction, dependencies));
 }
 
 /** Returns the `handler` of the delay queue's bundle. */
 export function delayHandler(): SqsLambda {
-  return madeOnce(DELAY, true, createDelayLambda);
+  return madeOnce(DELAY, createDelayLambda);
 }
 
 type Create = (dependencies: SqsDependencies) => SqsLambda;
 
-function madeOnce(name: string, sends: boolean, create: Create): SqsLambda {
-  const sqs = lazySqs({ endpoint: process.env.SQS_ENDPOINT });
-  // A function that sends needs the SDK in every run: load it during initialisation, when Lambda grants a full CPU.
-  if (sends) sqs().catch(() => {});
+function madeOnce(name: string, create: Create): SqsLambda {
+  const client = createSqsClient(process.env.SQS_ENDPOINT);
   let made: Promise<SqsLambda> | undefined;
   return async (event, context) => {
-    made ??= make(name, create, sqs, process.env);
+    made ??= make(name, create, client, process.env);
     return (await made)(event, context);
   };
 }
 
-async function make(
-  name: string,
-  create: Create,
-  sqs: () => Promise<Sqs>,
-  variables: NodeJS.ProcessEnv,
-): Promise<SqsLambda> {
+async function make(name: string, create: Create, client: SQSClient, variables: NodeJS.ProcessEnv): Promise<SqsLambda> {
   const environment = await readEnvironment(variables);
   const queues = prefixedQueueUrls(readQueueUrlPrefix(variables));
   const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
   const lambda = create({
     kube: lambdaClusters(name, environment, variables),
     settings: environment.settings,
-    sender: createSender({ sqs, queues }),
-    visibility: createVisibility(sqs, queues.queue(name)),
+    sender: createSender({ client, queues }),
+    visibility: createVisibility(client, queues.queue(name)),
     now: () => new Date(),
     log: createLog(environment.logLevel),
     metrics,
