@@ -75,7 +75,9 @@ export function readReview(text: string): ReadReview {
       operation: textOf(operation) ?? '',
       namespace: textOf(namespace),
       name: textOf(name),
-      ...present({ object, oldObject }),
+      // An API server writes null for what is absent.
+      object: object ?? undefined,
+      oldObject: oldObject ?? undefined,
     },
   };
 }
@@ -100,11 +102,6 @@ function responseOf(answer: AdmissionAnswer): object {
 
 function base64(text: string): string {
   return Buffer.from(text).toString('base64');
-}
-
-/** Drops absent fields; an API server writes null for them. */
-function present(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
 }
 
 function textOf(value: unknown): string | undefined {

@@ -15,17 +15,24 @@ export async function answer<T>(
 ): Promise<T> {
   const status = response.statusCode ?? 0;
   const isGood = status >= 200 && status < 300;
-  if (!isGood)
-    throw statusError(request, status, await failure(transport, request, response, signal), response.headers);
-  const max = request.maxBytes ?? limitsOf(transport).object;
+  const { object, error: ofFailure } = limitsOf(transport);
+  const failure = (body?: unknown) => statusError(request, status, body, response.headers);
+  let body: unknown;
   try {
-    const body = bounded(transport, request, response, max);
-    return (await whileReading(response, signal, () => (request.read ?? readJson)(body))) as T;
+    const bytes = bounded(transport, request, response, isGood ? (request.maxBytes ?? object) : ofFailure);
+    body = await ((isGood && request.read) || readJson)(bytes);
+    // What was destroyed ends like an answer whose connection was closed: what has arrived may be half of it.
+    signal.throwIfAborted();
   } catch (error) {
     // The parser's own message quotes the text, which may be a Secret.
-    if (error instanceof SyntaxError && !signal.aborted) throw invalidAnswer(request, 'the answer is not JSON');
-    throw unreachable(transport, request, error instanceof SyntaxError ? undefined : error, signal);
+    const isNoJson = error instanceof SyntaxError;
+    if (signal.aborted || !(isNoJson || error instanceof AnswerTooLargeError))
+      throw unreachable(transport, request, isNoJson ? undefined : error, signal);
+    if (!isGood) throw failure();
+    throw isNoJson ? invalidAnswer(request, 'the answer is not JSON') : error;
   }
+  if (!isGood) throw failure(body);
+  return body as T;
 }
 
 /** Returns the error for an answer that no API server gives. */
@@ -68,23 +75,6 @@ export function pieces(most: number, tooLarge: () => Error): Pieces {
   };
 }
 
-/** Returns the parsed answer to a failed call; undefined when it is too long, or no JSON. */
-async function failure(
-  transport: Transport,
-  request: Request,
-  response: IncomingMessage,
-  signal: AbortSignal,
-): Promise<unknown> {
-  try {
-    const body = bounded(transport, request, response, limitsOf(transport).error);
-    return await whileReading(response, signal, () => readJson(body));
-  } catch (error) {
-    if (signal.aborted) throw unreachable(transport, request, undefined, signal);
-    if (error instanceof SyntaxError || error instanceof AnswerTooLargeError) return undefined;
-    throw unreachable(transport, request, error, signal);
-  }
-}
-
 async function readJson(body: AsyncIterable<Buffer>): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk);
@@ -107,19 +97,4 @@ async function* bounded(
   }
   // What is done with the whole answer belongs to this run, too.
   resumed();
-}
-
-/** Stops reading an answer when the signal aborts: a destroyed request only discards what still arrives of it. */
-async function whileReading<T>(response: IncomingMessage, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
-  const abort = () => response.destroy();
-  signal.addEventListener('abort', abort);
-  try {
-    if (signal.aborted) abort();
-    const body = await read();
-    // What was destroyed ends like an answer whose connection was closed: what has arrived may be half of it.
-    signal.throwIfAborted();
-    return body;
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

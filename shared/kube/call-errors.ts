@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ShootFluxError } from '../errors.ts';
 import { cutText } from '../runtime/safe-text.ts';
+import { entriesAt, fieldsAt, fieldsOf, textAt } from '../shapes.ts';
 import { CALL_MS, CONNECT_MS, type Stop } from './call-limit.ts';
 import {
   AlreadyExistsError,
@@ -22,16 +23,6 @@ export interface Call {
   resource: Resource;
   /** Absent for lists and watches of everything. */
   name?: Partial<ObjectName> | undefined;
-}
-
-/** The parts of a `v1` Status that are read. */
-interface Status {
-  kind?: unknown;
-  code?: unknown;
-  reason?: unknown;
-  message?: unknown;
-  metadata?: unknown;
-  details?: unknown;
 }
 
 /** Messages are cut here, where they arrive: a webhook or an aggregated API chooses their length. */
@@ -63,15 +54,15 @@ export function statusError(
   body: unknown,
   headers: IncomingHttpHeaders = {},
 ): KubeError {
-  const status = isStatus(body) ? body : undefined;
+  const status = textAt(body, 'kind') === 'Status' ? fieldsOf(body) : undefined;
   const code = httpStatus === 200 && typeof status?.code === 'number' ? status.code : httpStatus;
-  const reason = typeof status?.reason === 'string' ? cutText(status.reason, LONGEST_REASON) : '';
+  const reason = cutText(textAt(status, 'reason') ?? '', LONGEST_REASON);
   const message = `${callText(call)}: ${[code, reason].filter(Boolean).join(' ')}: ${explanation(call, code, status)}`;
   const retryAfterSeconds = retryAfterOf(headers['retry-after'], status);
-  const next = fieldOf(status?.metadata, 'continue');
+  const next = textAt(status, 'metadata', 'continue');
   const options = {
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    ...(typeof next === 'string' && next !== '' && { continue: next }),
+    ...(next && { continue: next }),
   };
   // For an unknown path an API server answers "404 page not found" with an audit id. A 404 from a proxy does not prove
   // absence; if it did, configured objects would be removed.
@@ -99,14 +90,14 @@ const denied = /\bdenied (the )?request\b/;
 const denialOfSecret =
   /^(?:admission webhook "[\w.:-]{1,253}" denied the request\b|secrets(?: "[\w.:-]{1,253}")? is forbidden: ValidatingAdmissionPolicy '[\w.:-]{1,253}' with binding '[\w.:-]{1,253}' denied request\b)/;
 
-function explanation({ resource }: Call, code: number, status: Status | undefined): string {
-  const message = typeof status?.message === 'string' ? status.message : 'no message';
+function explanation({ resource }: Call, code: number, status: unknown): string {
+  const message = textAt(status, 'message') ?? 'no message';
   if (status === undefined)
     return 'the answer is not a Kubernetes Status; a proxy in front of the API server may have sent it';
   if (code === 401 && message === 'Unauthorized') return 'the API server does not accept the credentials; renew them';
   // "expected string, got &value.valueUnstructured{Value:…}" quotes the request.
   if (resource.kind === 'Secret' && (!harmless.has(code) || denied.test(message))) {
-    const fields = causeFields(fieldOf(status.details, 'causes'));
+    const fields = causeFields(status);
     const rest =
       fields.length === 0
         ? 'the original message is withheld because it may contain Secret data'
@@ -117,26 +108,17 @@ function explanation({ resource }: Call, code: number, status: Status | undefine
   return cutText(message, LONGEST_MESSAGE);
 }
 
-function causeFields(causes: unknown): string[] {
-  if (!Array.isArray(causes)) return [];
-  return causes
-    .slice(0, MOST_CAUSES)
-    .map((cause) => fieldOf(cause, 'field'))
-    .filter((field) => typeof field === 'string')
-    .map((field) => cutText(field, LONGEST_FIELD));
-}
-
-/** Returns a field of a value that may be anything. */
-function fieldOf(value: unknown, field: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, field) : undefined;
+function causeFields(status: unknown): string[] {
+  const causes = entriesAt(status, 'details', 'causes').slice(0, MOST_CAUSES);
+  return causes.flatMap((cause) => textAt(cause, 'field') ?? []).map((field) => cutText(field, LONGEST_FIELD));
 }
 
 /** Longer waits are cut to this: every key is looked at once an hour in any case. */
 const LONGEST_RETRY_AFTER_SECONDS = 3600;
 
 /** Returns the wait that the server asks for, in whole seconds; undefined if it asks for none. */
-function retryAfterOf(header: string | undefined, status: Status | undefined): number | undefined {
-  const asked = [secondsOf(header), fieldOf(status?.details, 'retryAfterSeconds')];
+function retryAfterOf(header: string | undefined, status: unknown): number | undefined {
+  const asked = [secondsOf(header), fieldsAt(status, 'details')?.retryAfterSeconds];
   const seconds = asked.find((value) => typeof value === 'number' && value > 0);
   return seconds === undefined ? undefined : Math.min(Math.ceil(seconds as number), LONGEST_RETRY_AFTER_SECONDS);
 }
@@ -146,10 +128,6 @@ function secondsOf(header = ''): number | undefined {
   if (/^\s*\d+\s*$/.test(header)) return Number(header);
   const date = /\bGMT\s*$/.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? undefined : (date - Date.now()) / 1000;
-}
-
-function isStatus(body: unknown): body is Status {
-  return typeof body === 'object' && body !== null && 'kind' in body && body.kind === 'Status';
 }
 
 const REMEDY = 'check the address, the network path and the certificate authority';
@@ -165,37 +143,29 @@ export function unreachable(
   if (error instanceof ShootFluxError) return error;
   const stop: Stop | undefined = signal.aborted ? signal.reason : undefined;
   if (stop?.by === 'down') return stop.error;
-  const seconds = (ms: number) => `${ms / 1000} s`;
-  const without = (what: string, reason?: string) => {
-    const details = [...(options.name === undefined ? [] : [server.host]), ...(reason === undefined ? [] : [reason])];
-    const suffix = details.length === 0 ? '' : ` (${details.join(', ')})`;
-    return `${callText(request)}: ${what} ${serverName(transport)}${suffix}`;
-  };
-  if (stop !== undefined && stop.by !== 'limit') {
-    return new UnreachableError(`${without('no answer from')} before the time limit of this run`, 0, 'Aborted');
-  }
-  if (stop !== undefined) {
-    return new UnreachableError(
-      `${without('no answer from')} within ${seconds(options.timeoutMs ?? CALL_MS)}`,
-      0,
-      'Timeout',
+  const without = (what: string, rest: string, reason: string, shown?: string) => {
+    const details = [options.name === undefined ? undefined : server.host, shown].filter(
+      (detail) => detail !== undefined,
     );
-  }
+    const suffix = details.length === 0 ? '' : ` (${details.join(', ')})`;
+    return new UnreachableError(`${callText(request)}: ${what} ${serverName(transport)}${suffix}${rest}`, 0, reason);
+  };
+  const within = (ms: number) => ` within ${ms / 1000} s`;
+  if (stop?.by === 'limit') return without('no answer from', within(options.timeoutMs ?? CALL_MS), 'Timeout');
+  if (stop !== undefined) return without('no answer from', ' before the time limit of this run', 'Aborted');
   const code = (error as { code?: unknown } | undefined)?.code;
   const reason = typeof code === 'string' ? code : 'NoAnswer';
   if (reason === CONNECT_TIMEOUT) {
-    const limit = seconds(options.connectTimeoutMs ?? CONNECT_MS);
-    return new UnreachableError(`${without('no connection to')} within ${limit}: ${REMEDY}`, 0, reason);
+    return without('no connection to', `${within(options.connectTimeoutMs ?? CONNECT_MS)}: ${REMEDY}`, reason);
   }
   // The HTTP parser's codes: headers of more than 16 KiB, broken chunks.
   if (reason.startsWith('HPE_')) {
-    const sentence = `${without('no valid HTTP from', reason)}: check whether its address is that of an API server`;
-    return new UnreachableError(sentence, 0, 'InvalidAnswer');
+    const remedy = ': check whether its address is that of an API server';
+    return without('no valid HTTP from', remedy, 'InvalidAnswer', reason);
   }
   // Nothing was sent: Node could not read a PEM text, or would not send the token.
   if (reason.startsWith('ERR_OSSL_') || reason === 'ERR_INVALID_CHAR') {
-    const sentence = `${without('no request to', reason)}: check the certificate, key and token in its kubeconfig`;
-    return new UnreachableError(sentence, 0, reason);
+    return without('no request to', ': check the certificate, key and token in its kubeconfig', reason, reason);
   }
-  return new UnreachableError(`${without('no answer from', reason)}: ${REMEDY}`, 0, reason);
+  return without('no answer from', `: ${REMEDY}`, reason, reason);
 }

@@ -8,6 +8,9 @@ export interface CallLimit {
   /** Its reason is a `Stop`. */
   signal: AbortSignal;
   stop(reason: Stop): void;
+  /** From now on the call may take any time: what a watch answers has begun. */
+  lift(): void;
+  end(): void;
 }
 
 /** Default time limit of a call: below the functions' 10 s. */
@@ -16,27 +19,38 @@ export const CALL_MS = 8000;
 /** Default time limit for TCP and TLS, with the name's resolution. */
 export const CONNECT_MS = 2000;
 
-/** Runs `work` with a signal that aborts after the client's time limit, with the client's signal and with the caller's. */
-export async function withCallLimit<T>(
+/** Begins a call that is stopped after the client's time limit, with the client's signal and with the caller's. */
+export function beginCall(
   { signal: run, timeoutMs = CALL_MS }: { signal?: AbortSignal; timeoutMs?: number },
-  work: (limit: CallLimit) => Promise<T>,
   caller?: AbortSignal,
-): Promise<T> {
+): CallLimit {
   const controller = new AbortController();
   const stop = (reason: Stop) => controller.abort(reason);
   const ofRun = () => stop({ by: 'run' });
   const ofCaller = () => stop({ by: 'caller' });
-  const end = expiry(timeoutMs, () => stop({ by: 'limit' }));
+  const lift = expiry(timeoutMs, () => stop({ by: 'limit' }));
   run?.addEventListener('abort', ofRun);
   caller?.addEventListener('abort', ofCaller);
   if (caller?.aborted) ofCaller();
   if (run?.aborted) ofRun();
-  try {
-    return await work({ signal: controller.signal, stop });
-  } finally {
-    end();
+  const end = () => {
+    lift();
     run?.removeEventListener('abort', ofRun);
     caller?.removeEventListener('abort', ofCaller);
+  };
+  return { signal: controller.signal, stop, lift, end };
+}
+
+/** Does the work of a call within its limit. */
+export async function withCallLimit<T>(
+  options: Parameters<typeof beginCall>[0],
+  work: (limit: CallLimit) => Promise<T>,
+): Promise<T> {
+  const limit = beginCall(options);
+  try {
+    return await work(limit);
+  } finally {
+    limit.end();
   }
 }
 

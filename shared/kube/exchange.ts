@@ -121,12 +121,15 @@ function send(
       },
     });
     let isSettled = false;
-    // The option `signal` would do the same, with a dozen listeners for each request.
-    const abort = () => outgoing.destroy();
+    let answer: IncomingMessage | undefined;
+    // The option `signal` would do the same, with a dozen listeners for each request. A request that is destroyed after its
+    // answer has begun only discards what still arrives of it.
+    const abort = () => (answer ?? outgoing).destroy();
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort);
     outgoing.on('response', (response) => {
       isSettled = true;
+      answer = response;
       report(response.statusCode ?? 0);
       resolve(response);
     });

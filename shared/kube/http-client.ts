@@ -18,6 +18,7 @@ import {
   apiVersionOf,
   collectionPath,
   type KubeObject,
+  type ObjectMeta,
   type ObjectName,
   objectPath,
   queryText,
@@ -61,13 +62,26 @@ const jsonType = 'application/json';
 const mergePatchType = 'application/merge-patch+json';
 const applyType = 'application/apply-patch+yaml';
 
+type Writing = [method: 'POST' | 'PUT' | 'PATCH', contentType: string];
+
 function clientOver(transport: Transport): HttpKubeClient {
   const call = <T>(request: Request): Promise<T> =>
     withCallLimit(transport.options, async (limit) =>
       answer<T>(transport, request, await exchange(transport, request, limit), limit.signal),
     );
-  const write = async <T extends KubeObject>(request: Request): Promise<T> =>
-    objectIn<T>(request, await call<unknown>(request));
+  const write = async <T extends KubeObject>(
+    [method, contentType]: Writing,
+    resource: Resource,
+    name: ObjectMeta | ObjectName,
+    body: unknown,
+    { fieldManager, subresource }: WriteOptions,
+  ): Promise<T> => {
+    const isCreation = method === 'POST';
+    const path = isCreation ? collectionPath(resource, name.namespace) : objectPath(resource, name, subresource);
+    const query = queryText({ fieldManager, force: contentType === applyType || undefined });
+    const request = { method, resource, name, path: path + query, contentType, body };
+    return objectIn<T>(request, await call<unknown>(request));
+  };
 
   return {
     async find<T extends KubeObject>(resource: Resource, name: ObjectName, options?: { metadataOnly?: boolean }) {
@@ -96,54 +110,16 @@ function clientOver(transport: Transport): HttpKubeClient {
 
     watch: (resource, options) => typedWatch(transport, resource, options),
 
-    create: <T extends KubeObject>(resource: Resource, object: T, { fieldManager }: WriteOptions) =>
-      write<T>({
-        method: 'POST',
-        resource,
-        name: object.metadata,
-        path: collectionPath(resource, object.metadata.namespace) + queryText({ fieldManager }),
-        contentType: jsonType,
-        body: typed(resource, { ...object }),
-      }),
+    create: (resource, object, options) =>
+      write(['POST', jsonType], resource, object.metadata, typed(resource, object), options),
 
-    replace: <T extends KubeObject>(resource: Resource, object: T, { fieldManager, subresource }: WriteOptions) =>
-      write<T>({
-        method: 'PUT',
-        resource,
-        name: object.metadata,
-        path: objectPath(resource, object.metadata, subresource) + queryText({ fieldManager }),
-        contentType: jsonType,
-        body: typed(resource, { ...object }),
-      }),
+    replace: (resource, object, options) =>
+      write(['PUT', jsonType], resource, object.metadata, typed(resource, object), options),
 
-    apply: <T extends KubeObject>(
-      resource: Resource,
-      object: KubeObject,
-      { fieldManager, subresource }: WriteOptions,
-    ) =>
-      write<T>({
-        method: 'PATCH',
-        resource,
-        name: object.metadata,
-        path: objectPath(resource, object.metadata, subresource) + queryText({ fieldManager, force: true }),
-        contentType: applyType,
-        body: typed(resource, { ...object }),
-      }),
+    apply: (resource, object, options) =>
+      write(['PATCH', applyType], resource, object.metadata, typed(resource, object), options),
 
-    mergePatch: <T extends KubeObject>(
-      resource: Resource,
-      name: ObjectName,
-      patch: unknown,
-      { fieldManager, subresource }: WriteOptions,
-    ) =>
-      write<T>({
-        method: 'PATCH',
-        resource,
-        name,
-        path: objectPath(resource, name, subresource) + queryText({ fieldManager }),
-        contentType: mergePatchType,
-        body: patch,
-      }),
+    mergePatch: (resource, name, patch, options) => write(['PATCH', mergePatchType], resource, name, patch, options),
 
     async delete(resource: Resource, name: ObjectName, { reason: _, ...options }: Partial<DeleteOptions> = {}) {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
@@ -160,15 +136,12 @@ function clientOver(transport: Transport): HttpKubeClient {
 }
 
 /** Keeps the old `onRequest` beside the new one. */
-function merged(old: KubeClientOptions, { onRequest, ...options }: KubeClientOptions): KubeClientOptions {
-  if (onRequest === undefined || old.onRequest === undefined) {
-    return { ...old, ...options, ...(onRequest && { onRequest }) };
-  }
-  const both = (info: RequestInfo) => {
+function merged(old: KubeClientOptions, options: KubeClientOptions): KubeClientOptions {
+  const onRequest = (info: RequestInfo) => {
     old.onRequest?.(info);
-    onRequest(info);
+    options.onRequest?.(info);
   };
-  return { ...old, ...options, onRequest: both };
+  return { ...old, ...options, onRequest };
 }
 
 async function* typedWatch(
@@ -252,9 +225,7 @@ function acceptOf(metadataOnly: boolean | undefined, kind: string): string {
   return metadataOnly === true ? `application/json;as=${kind};g=meta.k8s.io;v=v1` : jsonType;
 }
 
-/** Sets `apiVersion` and `kind` of an object that is sent. */
-function typed<T extends KubeObject>(resource: Resource, object: T): T {
-  object.apiVersion = apiVersionOf(resource);
-  object.kind = resource.kind;
-  return object;
+/** Returns an object as it is sent, with the `apiVersion` and `kind` of its resource. */
+function typed(resource: Resource, object: KubeObject): KubeObject {
+  return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
 }

@@ -2,9 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { isRecord } from '../shapes.ts';
 import { answer, invalidAnswer, pieces, tooManyBytes } from './answer.ts';
 import { callText, statusError, unreachable } from './call-errors.ts';
-import { type CallLimit, withCallLimit } from './call-limit.ts';
+import { beginCall, type Stop } from './call-limit.ts';
 import type { WatchEvent } from './client.ts';
-import type { ClusterDownError } from './errors.ts';
 import { exchange } from './exchange.ts';
 import { limitsOf, type Request, type Transport } from './transport.ts';
 
@@ -23,36 +22,29 @@ export async function* watch(
   request: Request,
   signal: AbortSignal,
 ): AsyncGenerator<SentEvent, void, undefined> {
-  let response: IncomingMessage | undefined;
-  let down: ClusterDownError | undefined;
-  const abort = () => response?.destroy();
-  const stops = [signal, transport.options.signal].filter((stop) => stop !== undefined);
-  const stopped = () => stops.some((stop) => stop.aborted);
-  for (const stop of stops) stop.addEventListener('abort', abort);
+  const limit = beginCall(transport.options, signal);
+  const stopped = () => ['run', 'caller'].includes((limit.signal.reason as Stop | undefined)?.by ?? '');
   // Its connection is as dead as the cluster, but would only be found silent after more than a minute.
-  const unsubscribe = transport.options.guard?.onDown((errorOf) => {
-    down = errorOf(callText(request));
-    abort();
-  });
+  const unsubscribe = transport.options.guard?.onDown((errorOf) =>
+    limit.stop({ by: 'down', error: errorOf(callText(request)) }),
+  );
+  let response: IncomingMessage | undefined;
   try {
-    response = await withCallLimit(transport.options, (limit) => begin(transport, request, limit), signal);
+    response = await exchange(transport, request, limit);
+    if (response.statusCode !== 200) await answer(transport, request, response, limit.signal);
+    limit.lift();
     for await (const line of lines(transport, request, response)) {
       if (stopped()) return;
       yield watchEvent(request, line);
     }
   } catch (error) {
     if (stopped()) return;
-    throw down ?? unreachable(transport, request, error, signal);
+    throw unreachable(transport, request, error, limit.signal);
   } finally {
     unsubscribe?.();
-    for (const stop of stops) stop.removeEventListener('abort', abort);
+    limit.end();
     response?.destroy();
   }
-}
-
-async function begin(transport: Transport, request: Request, limit: CallLimit): Promise<IncomingMessage> {
-  const response = await exchange(transport, request, limit);
-  return response.statusCode === 200 ? response : answer(transport, request, response, limit.signal);
 }
 
 const types = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'] satisfies WatchEvent['type'][];
