@@ -1,65 +1,23 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { TerminalError } from '../shared/errors.ts';
-import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
+import { type Cause, type ChangeRequest, causeSchemas, nameSchema } from '../shared/runtime/change-request.ts';
 
 /** A change on the wire: a request with a version. Some kilobytes at most, and never an object. */
 export type Change = { v: 1 } & ChangeRequest;
 
-/** Kubernetes names have no `/`, on which the text of a key relies, and are ASCII: some transports reject other characters. */
-const namePattern = /^[!-.0-~]{1,253}$/;
-
-/** True for what a change can carry as a name, a uid or a version. */
-export function isName(value: unknown): value is string {
-  return typeof value === 'string' && namePattern.test(value);
-}
-
-const name = z.string().check(z.regex(namePattern));
-const count = z.int().check(z.nonnegative());
-
-const causes = [
-  z.object({
-    type: z.literal('object'),
-    cluster: name,
-    kind: name,
-    namespace: z.optional(name),
-    name,
-    uid: name,
-    resourceVersion: name,
-    deleted: z.optional(z.boolean()),
-    also: z.optional(name),
-    awaited: z.optional(z.boolean()),
-    listed: z.optional(z.boolean()),
-  }),
-  z.object({ type: z.literal('notBefore'), notBefore: z.iso.datetime(), attempt: z.optional(count) }),
-  z.object({
-    type: z.literal('continue'),
-    after: z.string().check(z.regex(/^[^/\s]{0,253}$/)),
-    // A page token of an API server holds the key of an object, some hundred characters.
-    token: z.optional(z.string().check(z.regex(/^\S{1,4096}$/))),
-    hop: count,
-    state: name,
-    again: z.optional(z.boolean()),
-    listed: z.optional(z.boolean()),
-    notBefore: z.optional(z.iso.datetime()),
-    attempt: z.optional(count),
-  }),
-  z.object({ type: z.literal('resync'), epoch: count }),
-  z.object({ type: z.literal('redrive'), nonce: name }),
-] as const;
-
-const keySchema = z.strictObject({ cluster: name, namespace: name, name });
+const keySchema = z.strictObject({ cluster: nameSchema, namespace: nameSchema, name: nameSchema });
 
 /** What this version knows of a change on the wire. Drops what a newer minor version has added (`parseChange`). */
 const changeSchema = z.object({
   v: z.literal(1),
   function: z.string().check(z.regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/)),
   key: keySchema,
-  cause: z.discriminatedUnion('type', causes),
+  cause: z.discriminatedUnion('type', causeSchemas),
 });
 
 /** Every field that this version writes. */
-const fields = [changeSchema, keySchema, ...causes].flatMap(({ shape }) => Object.keys(shape));
+const fields = [changeSchema, keySchema, ...causeSchemas].flatMap(({ shape }) => Object.keys(shape));
 
 /** Returns the body of a message. It has only fields of the schema, so that nothing else can travel along. */
 export function encodeChange(request: ChangeRequest): string {

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { yieldToOthers } from '../../shared/event-loop.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import type { Cause } from '../../shared/runtime/change-request.ts';
+import { type Cause, isName } from '../../shared/runtime/change-request.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
-import { isName } from '../change.ts';
+
 import type { Selection, Subscriber } from './selections.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { isName } from '../../events/change.ts';
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import { ownNamespace } from '../../shared/kube/connection.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
+import { isName } from '../../shared/runtime/change-request.ts';
 import { connectionOf, IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { UsageError, type Values } from './option.ts';
