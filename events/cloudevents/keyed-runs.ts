@@ -2,7 +2,8 @@ import { ConflictError } from '../../shared/kube/errors.ts';
 import { keyText } from '../../shared/runtime/key.ts';
 import type { Change } from '../change.ts';
 import { createSchedule, type Start } from '../queue/schedule.ts';
-import { timedRun } from '../queue/timed-run.ts';
+import { runOf, startWorker } from '../queue/worker.ts';
+import type { Next } from '../retry.ts';
 import { type Ending, report } from '../run/report.ts';
 import { type Run, type Runner, type RunResult, runOnce } from '../run/runner.ts';
 
@@ -33,23 +34,16 @@ export function createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf 
   const schedule = createSchedule({ concurrency });
   const waiting = new Map<string, ((ending: KeyedEnding) => void)[]>();
 
-  const startRuns = () => {
-    for (let start = schedule.take(now()); start !== undefined; start = schedule.take(now())) void perform(start);
-  };
-
-  const perform = async (start: Start) => {
+  const work = async (start: Start, signal: AbortSignal): Promise<Next> => {
     const text = keyText(start.key);
     const answers = waiting.get(text) ?? [];
     waiting.delete(text);
-    const begun = now();
-    const fresh = { ...start, attempt: freshestAttempt(start) };
-    await timedRun(fresh, { runner, schedule, timeoutSeconds, onLong: startRuns }, async (run, signal) => {
-      const ending = await endingOf(await repeated(run, signal), run);
-      schedule.end(start.key, { type: 'done' }, now());
-      report(runner, run, ending, (now() - begun) / 1000);
-      for (const answer of answers) answer(ending);
-    });
-    startRuns();
+    const begun = performance.now();
+    const run = runOf(runner, { ...start, attempt: freshestAttempt(start) });
+    const ending = await endingOf(await repeated(run, signal), run);
+    report(runner, run, ending, (performance.now() - begun) / 1000);
+    for (const answer of answers) answer(ending);
+    return { type: 'done' };
   };
 
   const repeated = async (run: Run, signal: AbortSignal): Promise<RunResult> => {
@@ -60,13 +54,15 @@ export function createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf 
     return result;
   };
 
+  const worker = startWorker({ schedule, timeoutSeconds, work });
+
   return {
     run({ key, cause }) {
       const { promise, resolve } = Promise.withResolvers<KeyedEnding>();
-      schedule.add(key, cause, now());
+      schedule.add(key, cause, performance.now());
       const text = keyText(key);
       waiting.set(text, [...(waiting.get(text) ?? []), resolve]);
-      startRuns();
+      worker.wake();
       return promise;
     },
   };
@@ -82,8 +78,4 @@ function isConflict(result: RunResult): boolean {
  */
 function freshestAttempt({ causes }: Start): number {
   return Math.min(...causes.map((cause) => ('attempt' in cause ? (cause.attempt ?? 0) : 0))) + 1;
-}
-
-function now(): number {
-  return performance.now();
 }

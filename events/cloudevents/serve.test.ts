@@ -27,11 +27,13 @@ describe('a function behind HTTP', () => {
     const { post } = serve(async (_, { causes }) => {
       expect(++running).toBe(1);
       runs.push(causes.map((cause) => (cause.type === 'object' ? cause.resourceVersion : '')).join());
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 100));
       running--;
       return done;
     });
-    const answers = await Promise.all(['1', '2', '3'].map((each) => post(version(each))));
+    const first = post(version('1'));
+    await expect.poll(() => runs).toEqual(['1']);
+    const answers = await Promise.all([first, post(version('2')), post(version('3'))]);
     expect(answers).toEqual([{ status: 204 }, { status: 204 }, { status: 204 }]);
     expect(runs).toEqual(['1', '2,3']);
   });

@@ -9,7 +9,7 @@ import type { Pace } from '../transport.ts';
 import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { type ForwardOptions, type QueueStatus, startForwarder } from './forwarder.ts';
 import { createSchedule, type Depth, type Schedule } from './schedule.ts';
-import { startWorker, type Worker } from './worker.ts';
+import { startWorker, type Worker, workOf } from './worker.ts';
 
 /**
  * The keyed queue of this process: for each function one entry per key, in which everything that arrives for the key is
@@ -120,7 +120,8 @@ export function openQueue({ definitions, metrics, health, concurrency = DEFAULT_
           const { definition } = queueFunction;
           const lane = laneOf(lanes, definition.name);
           const runner = runnerOf(queueFunction, { ...dependenciesOf(definition), send });
-          lane.worker = startWorker({ schedule: lane.schedule, runner, deadLetters, timeoutSeconds });
+          const work = workOf(runner, deadLetters);
+          lane.worker = startWorker({ schedule: lane.schedule, timeoutSeconds, work });
           return lane.worker;
         });
       return runningOf(workers, (timeoutSeconds + 1) * 1000);

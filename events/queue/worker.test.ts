@@ -1,28 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { done } from '../../shared/runtime/outcome.ts';
-import { runnerOf } from '../run/runner.ts';
-import { functionOf, keyOf, processDependencies } from '../testing.ts';
-import { createDeadLetters } from './dead-letters.ts';
+import type { Next } from '../retry.ts';
+import { keyOf } from '../testing.ts';
 import type { Depth, Schedule } from './schedule.ts';
 import { startWorker } from './worker.ts';
 
+const done: Next = { type: 'done' };
 const nothing: Depth = { waiting: 0, delayed: 0, running: 0, parked: 0 };
 const idle: Schedule = {
   ...{ add: () => {}, take: () => undefined, lasts: () => {}, end: () => {}, resume: () => {} },
   ...{ nextDue: () => undefined, depth: () => nothing },
 };
 
-function start(schedule: Partial<Schedule>) {
-  const runner = runnerOf(
-    functionOf(async () => done),
-    { ...processDependencies(), send: async () => {} },
-  );
-  return startWorker({
-    schedule: { ...idle, ...schedule },
-    runner,
-    deadLetters: createDeadLetters(),
-    timeoutSeconds: 10,
-  });
+function start(schedule: Partial<Schedule>, work = async (): Promise<Next> => done) {
+  return startWorker({ schedule: { ...idle, ...schedule }, timeoutSeconds: 10, work });
 }
 
 describe('a worker', () => {
@@ -68,18 +58,14 @@ describe('a worker', () => {
   it('gives the slot of a run back after a second', async () => {
     const lasting: unknown[] = [];
     let isTaken = false;
-    const runner = runnerOf(
-      functionOf(() => new Promise((resolve) => setTimeout(resolve, 5000, done))),
-      { ...processDependencies(), send: async () => {} },
-    );
     const take = () => {
       if (isTaken) return undefined;
       isTaken = true;
       const causes = [{ type: 'resync', epoch: 1 }] as const;
       return { key: keyOf(1), causes, merged: 0, attempt: 1, since: 0, priority: 'background' as const };
     };
-    const schedule: Schedule = { ...idle, take, lasts: (key) => void lasting.push(key) };
-    const worker = startWorker({ schedule, runner, deadLetters: createDeadLetters(), timeoutSeconds: 10 });
+    const work = () => new Promise<Next>((resolve) => setTimeout(resolve, 5000, done));
+    const worker = start({ take, lasts: (key) => void lasting.push(key) }, work);
     await vi.advanceTimersByTimeAsync(990);
     expect(lasting).toEqual([]);
     await vi.advanceTimersByTimeAsync(20);

@@ -1,10 +1,11 @@
+import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { type Next, nextOf } from '../retry.ts';
+import { ABORT_EARLY_MS } from '../run/deadline.ts';
 import { type Ending, report } from '../run/report.ts';
-import { type Runner, runOnce } from '../run/runner.ts';
+import { type Run, type Runner, runOnce } from '../run/runner.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { Schedule, Start } from './schedule.ts';
-import { timedRun } from './timed-run.ts';
 
 /** Runs the keys of one function's schedule. */
 export interface Worker {
@@ -19,19 +20,21 @@ export interface Worker {
 /** The keys that are run, and how. */
 export interface WorkerOptions {
   schedule: Schedule;
-  runner: Runner;
-  deadLetters: DeadLetters;
-  /** The function's time. */
+  /** The function's time. Shortly before its end the signal of a run aborts. */
   timeoutSeconds: number;
+  /** Does the work of a key that has started; never throws. */
+  work(start: Start, signal: AbortSignal): Promise<Next>;
 }
 
+/** A run that lasts longer waits for a network, not for the processor. */
+const LONG_RUN_MS = 1_000;
 /** Runs end in their time, and free slots are used at once: after so long something is stuck. */
 const STUCK_MS = 60_000;
 /** The longest time of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Starts to run keys at once. */
-export function startWorker({ schedule, runner, deadLetters, timeoutSeconds }: WorkerOptions): Worker {
+export function startWorker({ schedule, timeoutSeconds, work }: WorkerOptions): Worker {
   const running = new Set<{ begun: number }>();
   let timer: NodeJS.Timeout | undefined;
   let isWoken = false;
@@ -62,23 +65,19 @@ export function startWorker({ schedule, runner, deadLetters, timeoutSeconds }: W
     const current = { begun };
     lastStart = begun;
     running.add(current);
-    await timedRun(start, { runner, schedule, timeoutSeconds, onLong: wake }, async (described, signal) => {
-      const result = await runOnce(runner, described, signal);
-      const next = nextOf(result, start.attempt, Math.random());
-      schedule.end(start.key, next, now());
-      keepDeadLetter(start, next);
-      report(runner, described, endingOf(next), (now() - begun) / 1000);
-    });
+    const ending = new AbortController();
+    const abort = setTimeout(() => ending.abort(), timeoutSeconds * 1000 - ABORT_EARLY_MS);
+    const lasting = setTimeout(() => {
+      schedule.lasts(start.key);
+      wake();
+    }, LONG_RUN_MS);
+    const next = await work(start, ending.signal);
+    clearTimeout(abort);
+    clearTimeout(lasting);
+    schedule.end(start.key, next, now());
     running.delete(current);
     if (running.size === 0) idle.resolve();
     wake();
-  };
-
-  const keepDeadLetter = ({ key, causes, attempt }: Start, next: Next) => {
-    if (next.type === 'done' || next.type === 'look') deadLetters.remove(runner.name, key);
-    if (next.type !== 'deadLetter') return;
-    const letter = { function: runner.name, key, causes, reason: describeError(next.error), attempts: attempt };
-    deadLetters.add(letter, runner.now());
   };
 
   wake();
@@ -105,6 +104,34 @@ export function startWorker({ schedule, runner, deadLetters, timeoutSeconds }: W
 /** Monotonic, so that a clock that is set back delays nothing. */
 function now(): number {
   return performance.now();
+}
+
+/** Returns the run of a key that has started. */
+export function runOf({ name, now }: Runner, { key, causes, merged, attempt, since }: Start): Run {
+  const [first, ...rest] = causes;
+  const changeOf = (cause: typeof first): ChangeRequest => ({ function: name, key, cause });
+  return {
+    changes: [changeOf(first), ...rest.map(changeOf)],
+    attempt,
+    dueAt: now().getTime() - (performance.now() - since),
+    superseded: merged,
+  };
+}
+
+/** Returns the work of a function of this process. What it gives up is kept until its key succeeds. */
+export function workOf(runner: Runner, deadLetters: DeadLetters): WorkerOptions['work'] {
+  return async (start, signal) => {
+    const begun = now();
+    const run = runOf(runner, start);
+    const { key, causes, attempt: attempts } = start;
+    const next = nextOf(await runOnce(runner, run, signal), attempts, Math.random());
+    if (next.type === 'deadLetter') {
+      const reason = describeError(next.error);
+      deadLetters.add({ function: runner.name, key, causes, reason, attempts }, runner.now());
+    } else if (next.type !== 'retry') deadLetters.remove(runner.name, key);
+    report(runner, run, endingOf(next), (now() - begun) / 1000);
+    return next;
+  };
 }
 
 function endingOf(next: Next): Ending {

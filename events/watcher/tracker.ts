@@ -4,7 +4,6 @@ import type { KubeObject } from '../../shared/kube/resource.ts';
 import { type Cause, isName } from '../../shared/runtime/change-request.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
-
 import type { Selection, Subscriber } from './selections.ts';
 
 /**
