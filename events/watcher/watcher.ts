@@ -1,5 +1,4 @@
 import { errorMessage } from '../../shared/errors.ts';
-import { yieldToOthers } from '../../shared/event-loop.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { KubeError } from '../../shared/kube/errors.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
@@ -11,7 +10,7 @@ import { safeText } from '../../shared/runtime/safe-text.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
 import { StartOverError } from './lister.ts';
 import { createReflector, type Reflector, type WatchedHealth } from './reflector.ts';
-import { createResync, createResyncPlan, type Steps } from './resync.ts';
+import { createResync } from './resync.ts';
 import { type Selection, selectionsOf, type WatchedClusters } from './selections.ts';
 import { keepHeapSmall, returnMemory } from './small-heap.ts';
 import { defaultTiming, steadyTime, type Timing } from './timing.ts';
@@ -206,25 +205,13 @@ async function runResync(
   emit: Emit,
   signal: AbortSignal,
 ): Promise<void> {
-  const resync = createResync(resyncSeconds, steadyTime());
   const names = definitions.filter((definition) => definition.resync).map(({ name }) => name);
-  const plan = createResyncPlan();
-  const planSteps = async (name: string, steps: Steps) => {
-    const seen = new Set<string>();
-    for (const { tracker } of selections) {
-      for (const due of resync.due(name, tracker.keys(name), steps, seen)) plan.add(due);
-      // With 40,000 objects, one of them alone takes ten milliseconds.
-      await yieldToOthers();
-    }
-  };
+  const resync = createResync(resyncSeconds, steadyTime(), () =>
+    names.flatMap((name) => selections.map(({ tracker }) => [name, tracker.keys(name)] as const)),
+  );
   while (!signal.aborted) {
     await sleep(resync.everyMs, signal);
-    const steps = resync.advance(steadyTime());
-    const missing = plan.missing(steps);
-    if (missing !== undefined) {
-      for (const name of names) await planSteps(name, missing);
-    }
-    for (const { functionName, key, cause } of plan.take(steps)) emit(functionName, key, cause);
+    for (const { functionName, key, cause } of await resync.due(steadyTime())) emit(functionName, key, cause);
   }
 }
 
