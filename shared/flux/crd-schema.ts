@@ -1,6 +1,7 @@
 import { MOST_ISSUES_OF_A_PART } from '../config/limits.ts';
 import { quote } from '../config/quote.ts';
 import { lengthProblem, pathText, unknownKey, wrongType, wrongValue } from '../config/schema.ts';
+import { isRecord } from '../shapes.ts';
 
 /** The schema of one version of a CRD: the keywords that Flux's CRDs use for the fields that users set. */
 export interface CrdSchema {
@@ -72,7 +73,7 @@ function report(search: Search, path: Path, message: string): void {
 function hasType(value: unknown, type: string): boolean {
   switch (type) {
     case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value);
+      return isRecord(value);
     case 'array':
       return Array.isArray(value);
     case 'integer':

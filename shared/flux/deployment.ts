@@ -28,6 +28,7 @@ export interface EnvironmentVariable {
 }
 
 export interface Container {
+  image: string;
   args?: string[];
   env?: EnvironmentVariable[];
   resources?: { limits?: Record<string, string>; [field: string]: unknown };

@@ -3,7 +3,7 @@ import { type Origins, originOf } from '../config/origins.ts';
 import type { FluxInstall } from '../config/types.ts';
 import { ConfigError } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import { type ControllerFlags, serviceHost, withFlags } from './deployment.ts';
+import { type Container, type ControllerFlags, serviceHost, specOf, withFlags } from './deployment.ts';
 import type { ImageDigests, Release } from './release.ts';
 
 /** Files of a release that are not components. */
@@ -121,25 +121,14 @@ const artifactServers = ['source-controller', SOURCE_WATCHER];
 /** Components that can use the artifacts of source-watcher. */
 const artifactConsumers = ['kustomize-controller', 'helm-controller'];
 
-interface Container {
-  args?: string[];
-  image: string;
-  [field: string]: unknown;
-}
-
-interface PodTemplate {
-  metadata?: { labels?: Record<string, string>; [field: string]: unknown };
-  spec: { containers: Container[]; nodeSelector?: Record<string, string>; [field: string]: unknown };
-}
-
 /** Returns a component's Deployment as `flux install` does: pod labels, node selector, pull secret, tolerations, flags. */
 function installedDeployment(
   deployment: KubeObject,
   install: FluxInstall,
   labels: Record<string, string>,
-  digests: ImageDigests = {},
+  digests: ImageDigests,
 ): KubeObject {
-  const spec = deployment.spec as { template: PodTemplate };
+  const spec = specOf(deployment);
   const { metadata, spec: pod } = spec.template;
   const [first, ...others] = pod.containers.map((container) => ({
     ...container,

@@ -14,18 +14,14 @@ import type { Release } from './release.ts';
  * Returns the issues that the rules of the release's CRDs have with the objects for Flux, whose types are valid. Only objects
  * that rules may be about are looked at.
  */
-export async function objectRuleIssues(config: EffectiveConfig, release: Release): Promise<ConfigIssue[]> {
-  const withRules = configuredObjects(config)
+export function objectRuleIssues(config: EffectiveConfig, release: Release): ConfigIssue[] {
+  return configuredObjects(config)
     .filter(({ part, object }) => part.startsWith('objects[') || hasRareFields(object))
-    .map(({ part, object }) => ({ part, object, schema: customResourceIn(release, config, object, part).spec }))
-    .filter(({ schema }) => schema !== undefined && hasRules(schema));
-  if (withRules.length === 0) return [];
-  return withRules.flatMap(({ part, object, schema }) =>
-    ruleProblems(schema as CrdSchema, object.spec, [part, 'spec']).map(({ path, message }) => ({
-      ...originOf(config.origins, path),
-      message,
-    })),
-  );
+    .flatMap(({ part, object }) => {
+      const { spec } = customResourceIn(release, config, object, part);
+      return spec === undefined || !hasRules(spec) ? [] : ruleProblems(spec, object.spec, [part, 'spec']);
+    })
+    .map(({ path, message }) => ({ ...originOf(config.origins, path), message }));
 }
 
 const known = new WeakMap<CrdSchema, boolean>();

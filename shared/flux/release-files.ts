@@ -56,20 +56,15 @@ export async function readRelease(folder: string, version: string): Promise<Rele
   if (sums !== checksumText(all)) throw changed(folder, sums, checksumText(all));
   const objects = parseReleaseJson(folder, json, digestOf(files)) ?? (await parseYaml(folder, files));
   const release = { version, digest: digestOf([...files, ...pinned]), files: new Map(Object.entries(objects)) };
-  return images === undefined ? release : { ...release, imageDigests: parseImageDigests(folder, images) };
+  const remedy = 'delete the folder and run "distribution make" again';
+  return images === undefined
+    ? release
+    : { ...release, imageDigests: parseJson<ImageDigests>(folder, IMAGE_DIGESTS, images, remedy) };
 }
 
 /** Returns the file that pins images. */
 export function imageDigestsFile(digests: ImageDigests): ReleaseFile {
   return { name: IMAGE_DIGESTS, text: `${JSON.stringify(digests, null, 2)}\n` };
-}
-
-function parseImageDigests(folder: string, text: string): ImageDigests {
-  try {
-    return JSON.parse(text) as ImageDigests;
-  } catch (error) {
-    throw unreadable(folder, IMAGE_DIGESTS, errorMessage(error), 'delete the folder and run "distribution make" again');
-  }
 }
 
 function unverified(folder: string): ShootFluxError {
@@ -127,35 +122,42 @@ function changed(folder: string, expected: string, actual: string): ShootFluxErr
 /** Returns undefined when the YAML files were changed after their `release.json` was made, or there is none. */
 function parseReleaseJson(folder: string, json: string | undefined, digest: string): Objects | undefined {
   if (json === undefined) return undefined;
+  const content = parseJson<ReleaseJson | null>(
+    folder,
+    RELEASE_JSON,
+    json,
+    'delete it, or run "distribution make" again',
+  );
+  return content?.digest === digest ? content.files : undefined;
+}
+
+function parseJson<T>(folder: string, name: string, text: string, remedy: string): T {
   try {
-    const content = JSON.parse(json) as ReleaseJson | null;
-    return content?.digest === digest ? content.files : undefined;
+    return JSON.parse(text) as T;
   } catch (error) {
-    throw unreadable(folder, RELEASE_JSON, errorMessage(error), 'delete it, or run "distribution make" again');
+    throw unreadable(folder, name, errorMessage(error), remedy);
   }
 }
 
 async function parseYaml(folder: string, files: readonly ReleaseFile[]): Promise<Objects> {
   const parse = ({ name, text }: ReleaseFile): [string, KubeObject[]] => {
-    const documents = [...parseAllDocuments(text)].map((document) => {
-      const [error] = document.errors;
-      if (error !== undefined)
-        throw unreadable(folder, name, errorMessage(error).split('\n')[0]?.replace(/:$/, '') ?? '');
-      return parsedValue(folder, name, document);
-    });
-    const objects = documents.filter((document) => document !== null);
+    const objects = valuesIn(folder, name, text).filter((document) => document !== null);
     if (!objects.every(isKubeObject)) throw unreadable(folder, name, 'a document is not a Kubernetes object');
     return [name.replace(/\.yaml$/, ''), objects];
   };
   return Object.fromEntries(files.map(parse));
 }
 
-/** Aliases that refer to aliases may stand for more values than fit into memory; the parser refuses them. */
-function parsedValue(folder: string, name: string, document: { toJS(): unknown }): unknown {
+function valuesIn(folder: string, name: string, text: string): unknown[] {
   try {
-    return document.toJS();
+    return [...parseAllDocuments(text)].map((document) => {
+      const [error] = document.errors;
+      if (error !== undefined) throw error;
+      // Aliases that refer to aliases may stand for more values than fit into memory; the parser refuses them.
+      return document.toJS();
+    });
   } catch (error) {
-    throw unreadable(folder, name, errorMessage(error));
+    throw unreadable(folder, name, errorMessage(error).split('\n')[0]?.replace(/:$/, '') ?? '');
   }
 }
 

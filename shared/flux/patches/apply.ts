@@ -99,34 +99,39 @@ function selected(objects: KubeObject[], target: PatchTarget): KubeObject[] {
   const { kind, name } = target;
   const fields = Object.entries(target).map(([field, value]) => `${field}: ${shown(String(value))}`);
   const what = `has target { ${fields.join(', ')} }, which selects no installed object`;
-  const ofKind = objects.filter((object) => kind === undefined || object.kind === kind);
-  if (ofKind.length > 0) throw missing(what, name, ofKind);
-  const kinds = [...new Set(objects.map((object) => object.kind))];
-  throw new PatchProblem(`${what}; installed kinds are ${kinds.join(', ')}`);
+  throw missing(what, kind, name, objects);
 }
 
 function named(objects: KubeObject[], patch: JsonObject): KubeObject {
   const { kind, apiVersion } = patch;
   const { name, namespace } = asObject(patch.metadata) ?? {};
-  const ofKind = objects.filter((object) => object.kind === kind);
-  const found = ofKind.find(
+  const found = objects.find(
     (object) =>
+      object.kind === kind &&
       object.metadata.name === name &&
       (namespace === undefined || object.metadata.namespace === namespace) &&
       (apiVersion === undefined || object.apiVersion === apiVersion),
   );
   if (found !== undefined) return found;
   const what = `names ${shown(String(kind))} ${shown(String(name))}, which is not installed`;
-  if (ofKind.length > 0) throw missing(what, String(name), ofKind);
-  const kinds = [...new Set(objects.map((object) => object.kind))];
-  throw new PatchProblem(`${what}; installed kinds are ${kinds.join(', ')}`);
+  throw missing(what, String(kind), String(name), objects);
 }
 
 /** How many names a sentence lists. */
 const MOST_NAMES = 12;
 
-function missing(what: string, name: string | undefined, objects: KubeObject[]): PatchProblem {
-  const names = [...new Set(objects.map(({ metadata }) => metadata.name))];
+function missing(
+  what: string,
+  kind: string | undefined,
+  name: string | undefined,
+  objects: KubeObject[],
+): PatchProblem {
+  const ofKind = objects.filter((object) => kind === undefined || object.kind === kind);
+  const names = [...new Set(ofKind.map(({ metadata }) => metadata.name))];
+  if (names.length === 0) {
+    const kinds = [...new Set(objects.map((object) => object.kind))];
+    return new PatchProblem(`${what}; installed kinds are ${kinds.join(', ')}`);
+  }
   const suggestion = name === undefined || names.includes(name) ? undefined : nearest(name, names);
   if (suggestion !== undefined) return new PatchProblem(`${what}; did you mean ${quote(suggestion)}?`);
   const more = names.length > MOST_NAMES ? ' and others' : '';

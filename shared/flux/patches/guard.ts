@@ -5,8 +5,9 @@ import { useOneOf } from '../../config/policy/judge.ts';
 import { IMAGE, isIncluded, locationOf, patternsOf } from '../../config/policy/location.ts';
 import type { Rule } from '../../config/policy/policy.ts';
 import { quote } from '../../config/quote.ts';
-import { asObject, asString, type JsonObject } from '../../config/values.ts';
+import type { JsonObject } from '../../config/values.ts';
 import type { KubeObject } from '../../kube/resource.ts';
+import { entriesAt, fieldsAt, isRecord, textAt } from '../../shapes.ts';
 import type { Customisation } from '../deployment.ts';
 
 /** Objects that an installation works without. Everything else has an option, or is needed. */
@@ -43,7 +44,7 @@ export function patchProblem(before: KubeObject, after: KubeObject, customisatio
 
 /** An API server refuses another one: the installation could neither be changed nor upgraded. */
 function selectorProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
-  const selectorOf = ({ spec }: KubeObject) => asObject(spec)?.selector;
+  const selectorOf = (deployment: KubeObject) => fieldsAt(deployment, 'spec')?.selector;
   return isDeepStrictEqual(selectorOf(before), selectorOf(after))
     ? undefined
     : `changes the selector of ${what}, which cannot change once it is installed; remove it`;
@@ -68,7 +69,7 @@ function metadataProblem(
   const other = Object.keys(after).find((field) => !known.includes(field) && !Object.hasOwn(before, field));
   if (other !== undefined) return `sets metadata.${other} of ${what}; remove it`;
   for (const map of ['labels', 'annotations'] as const) {
-    if (asObject(after[map] ?? {}) === undefined) return `sets metadata.${map} of ${what} to no object; correct it`;
+    if (!isRecord(after[map] ?? {})) return `sets metadata.${map} of ${what} to no object; correct it`;
     const [old, next] = [before[map] ?? {}, after[map] ?? {}];
     if (old === next) continue;
     const taken =
@@ -117,8 +118,8 @@ const refused = (rule: Rule) => `is not allowed by ${rule} in the policy of this
 function imageProblem(deployment: KubeObject, what: string, allowed: readonly string[]): string | undefined {
   const pod = podOf(deployment);
   const images = [
-    ...containersOf(pod).map(({ image }) => asString(image) ?? ''),
-    ...listAt(pod, 'volumes').flatMap(({ image }) => asString(asObject(image)?.reference) ?? []),
+    ...containersOf(pod).map((container) => textAt(container, 'image') ?? ''),
+    ...entriesAt(pod, 'volumes').flatMap((volume) => textAt(volume, 'image', 'reference') ?? []),
   ];
   const other = images.find((image) => !isAllowed(image, allowed));
   if (other === undefined) return undefined;
@@ -152,7 +153,7 @@ const FLAG = /^--[a-z][a-z0-9-]*=/;
 /** The last flag of a name wins, so none may be added either. */
 function flagProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
   const flags = (deployment: KubeObject) =>
-    listAt(podOf(deployment), 'containers').map(({ name, args }) => ({
+    entriesAt(podOf(deployment), 'containers').map(({ name, args }) => ({
       name,
       flags: (Array.isArray(args) ? args : []).filter(
         (arg) => typeof arg !== 'string' || !FLAG.test(arg) || LOCKDOWN.test(arg),
@@ -169,8 +170,8 @@ function flagProblem(before: KubeObject, after: KubeObject, what: string): strin
 function proxyProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
   const proxies = (deployment: KubeObject) =>
     containersOf(podOf(deployment)).map((container) => ({
-      env: listAt(container, 'env').filter(({ name }) => /_proxy$/i.test(String(name))),
-      envFrom: listAt(container, 'envFrom'),
+      env: entriesAt(container, 'env').filter(({ name }) => /_proxy$/i.test(String(name))),
+      envFrom: entriesAt(container, 'envFrom'),
     }));
   const isUnchanged = isDeepStrictEqual(withoutEmpty(proxies(before)), withoutEmpty(proxies(after)));
   return isUnchanged
@@ -188,7 +189,7 @@ const TRUST = /^ssl_cert_/i;
 function nameProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
   const [old, pod] = [podOf(before), podOf(after)];
   const trusted = (of: JsonObject) =>
-    containersOf(of).flatMap((container) => listAt(container, 'env').filter(({ name }) => TRUST.test(String(name))));
+    containersOf(of).flatMap((container) => entriesAt(container, 'env').filter(({ name }) => TRUST.test(String(name))));
   const changed =
     NAMES.find((field) => !isDeepStrictEqual(old[field], pod[field])) ??
     (isDeepStrictEqual(trusted(old), trusted(pod)) ? undefined : 'SSL_CERT_FILE or SSL_CERT_DIR') ??
@@ -200,7 +201,7 @@ function nameProblem(before: KubeObject, after: KubeObject, what: string): strin
 
 /** Mounts over the files of the system that name servers and say which certificates are trusted. */
 function systemMounts(container: JsonObject): string[] {
-  return listAt(container, 'volumeMounts')
+  return entriesAt(container, 'volumeMounts')
     .map(({ mountPath }) => posix.resolve('/', String(mountPath)))
     .filter((path) => /^\/(etc|usr)?(\/|$)/.test(path))
     .map((path) => `a volume at ${quote(path)}`);
@@ -215,8 +216,8 @@ function podProblem(before: KubeObject, after: KubeObject, what: string): string
   const [old, pod] = [podOf(before), podOf(after)];
   const reason =
     ['hostNetwork', 'hostPID', 'hostIPC'].find((field) => pod[field] === true) ??
-    listAt(pod, 'volumes').flatMap((volume) => (Object.hasOwn(volume, 'hostPath') ? ['a hostPath'] : []))[0] ??
-    privilegeOf(asObject(pod.securityContext)) ??
+    entriesAt(pod, 'volumes').flatMap((volume) => (Object.hasOwn(volume, 'hostPath') ? ['a hostPath'] : []))[0] ??
+    privilegeOf(fieldsAt(pod, 'securityContext')) ??
     containersOf(pod)
       .map(containerReason)
       .find((found) => found !== undefined);
@@ -233,40 +234,28 @@ function podProblem(before: KubeObject, after: KubeObject, what: string): string
 }
 
 function containerReason(container: JsonObject): string | undefined {
-  const hasHostPort = listAt(container, 'ports').some(({ hostPort }) => hostPort !== undefined);
-  return hasHostPort ? 'a hostPort' : privilegeOf(asObject(container.securityContext));
+  const hasHostPort = entriesAt(container, 'ports').some(({ hostPort }) => hostPort !== undefined);
+  return hasHostPort ? 'a hostPort' : privilegeOf(fieldsAt(container, 'securityContext'));
 }
 
 function privilegeOf(context: JsonObject = {}): string | undefined {
-  const { privileged, allowPrivilegeEscalation, capabilities, procMount, runAsNonRoot, runAsUser } = context;
+  const { privileged, allowPrivilegeEscalation, procMount, runAsNonRoot, runAsUser } = context;
   if (privileged === true) return 'privileged';
   if (allowPrivilegeEscalation === true) return 'allowPrivilegeEscalation';
-  if (listOf(asObject(capabilities)?.add).length > 0) return 'capabilities';
+  const added = fieldsAt(context, 'capabilities')?.add;
+  if (Array.isArray(added) && added.length > 0) return 'capabilities';
   if (procMount !== undefined && procMount !== 'Default') return 'procMount';
   if (runAsNonRoot === false || runAsUser === 0) return 'root';
-  return asObject(context.seccompProfile)?.type === 'Unconfined' ||
-    asObject(context.appArmorProfile)?.type === 'Unconfined'
-    ? 'an unconfined profile'
-    : undefined;
+  const profiles = ['seccompProfile', 'appArmorProfile'].map((profile) => textAt(context, profile, 'type'));
+  return profiles.includes('Unconfined') ? 'an unconfined profile' : undefined;
 }
 
 /** Returns the Pods of a Deployment; empty where the field is missing. */
-export function podOf({ spec }: KubeObject): JsonObject {
-  return asObject(asObject(asObject(spec)?.template)?.spec) ?? {};
+export function podOf(deployment: KubeObject): JsonObject {
+  return fieldsAt(deployment, 'spec', 'template', 'spec') ?? {};
 }
 
 /** Returns all containers of Pods. */
 function containersOf(pod: JsonObject): JsonObject[] {
-  return ['containers', 'initContainers', 'ephemeralContainers'].flatMap((list) => listAt(pod, list));
-}
-
-/** Returns the objects in a list. */
-function listAt(object: JsonObject, field: string): JsonObject[] {
-  return listOf(object[field])
-    .map(asObject)
-    .filter((entry) => entry !== undefined);
-}
-
-function listOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
+  return ['containers', 'initContainers', 'ephemeralContainers'].flatMap((list) => entriesAt(pod, list));
 }
