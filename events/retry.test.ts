@@ -23,17 +23,6 @@ describe('decideRetry', () => {
     expect(waits.slice(20)).toEqual([60, 120].map((seconds) => ({ type: 'long', seconds })));
   });
 
-  it('waits for the Retry-After of the API server, or longer', () => {
-    const throttled = (seconds: number) =>
-      new KubeError('busy', 429, 'TooManyRequests', { retryAfterSeconds: seconds });
-    expect(decideRetry(throttled(7), 1, 0)).toEqual({ type: 'short', seconds: 7 });
-    expect(decideRetry(throttled(7), 1, 1)).toEqual({ type: 'short', seconds: 9 });
-    expect(decideRetry(throttled(600), 1, 0)).toEqual({ type: 'long', seconds: 600 });
-    expect(decideRetry(retryWithin(throttled(100), 15), 1, 0)).toEqual({ type: 'long', seconds: 100 });
-    const conflict = new ConflictError('changed', 409, 'Conflict', { retryAfterSeconds: 5 });
-    expect(decideRetry(conflict, 1, 0)).toEqual({ type: 'short', seconds: 5 });
-  });
-
   it('never waits less than the Retry-After, in any attempt', () => {
     fc.assert(
       fc.property(

@@ -34,7 +34,7 @@ function isLongWait(seconds: number): boolean {
  * and keys that ran together, after a start, an edit or an outage, are looked at one after the other.
  * @param atLeastSeconds the wait that an API server asks for, which is never undercut
  */
-export function endOfLongWait(now: number, seconds: number, key: ReconcileKey, atLeastSeconds = 0): number {
+function endOfLongWait(now: number, seconds: number, key: ReconcileKey, atLeastSeconds = 0): number {
   const grid = gridOf(key, seconds);
   return Math.max(grid.nearest(now + seconds * 1000), grid.from(now + atLeastSeconds * 1000));
 }

@@ -76,49 +76,12 @@ describe('the timers of the bridge', () => {
     expect(JSON.stringify(sums)).not.toContain('forged');
   });
 
-  it('keep one look for each key: the latest', async () => {
-    const { sent, wait, bridge } = start();
-    for (const change of [waits(10), waits(60), waits(20, 2)]) await wait(change);
-    expect(bridge.waiting()).toBe(2);
-    await vi.advanceTimersByTimeAsync(59_000);
-    expect(sent).toMatchObject([waits(20, 2)]);
-    await vi.advanceTimersByTimeAsync(1_000);
-    expect(sent).toMatchObject([waits(20, 2), waits(60)]);
-  });
-
   it('are no more than memory holds, also while the sink takes nothing', async () => {
     const { bridge, sender, wait } = start();
     sender.send = async () => Promise.reject(new RetryableError('the sink answered 503'));
     for (let n = 0; n < 50_000; n++) await wait(waits(-1, n));
     expect(bridge.waiting()).toBe(50_000);
     await expect(wait(waits(-1, 50_000))).rejects.toThrow('The bridge holds 50000 changes that wait');
-  });
-
-  it('keep the rest of a pass beside the look', async () => {
-    const { wait, sent } = start();
-    const cause = {
-      type: 'continue',
-      after: 'a',
-      hop: 1,
-      state: 's',
-      notBefore: new Date(START).toISOString(),
-    } as const;
-    await wait(waits(10));
-    await wait({ ...waits(10), cause });
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(sent.map((change) => change.cause)).toContainEqual(cause);
-    expect(sent.map((change) => change.cause.type)).toContain('notBefore');
-  });
-
-  it('send again what the sink has refused', async () => {
-    const { sent, sender, wait } = start();
-    const { send } = sender;
-    sender.send = async () => Promise.reject(new RetryableError('the sink answered 503'));
-    await wait(waits(1));
-    await vi.advanceTimersByTimeAsync(2_000);
-    sender.send = send;
-    await vi.advanceTimersByTimeAsync(5_000);
-    expect(sent).toMatchObject([waits(1)]);
   });
 
   it('keep what is due while its cluster is down, and send it and all retries when it answers again', async () => {

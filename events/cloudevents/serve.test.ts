@@ -38,18 +38,6 @@ describe('a function behind HTTP', () => {
     expect(runs).toEqual(['1', '2,3']);
   });
 
-  it('runs keys beside each other', async () => {
-    const both = Promise.withResolvers<void>();
-    let running = 0;
-    const { post } = serve(async () => {
-      if (++running === 2) both.resolve();
-      await both.promise;
-      return done;
-    });
-    const answers = await Promise.all([1, 2].map((n) => post(changeOf({ key: keyOf(n) }))));
-    expect(answers).toEqual([{ status: 204 }, { status: 204 }]);
-  });
-
   it('quotes the start of a foreign type on one line, without what a terminal would obey', async () => {
     const { receive } = serve(async () => done);
     const { attributes, data } = eventOf(changeOf(), new Date());

@@ -107,44 +107,6 @@ describe('what is sent for a key', () => {
 });
 
 describe('a queue whose changes are sent', () => {
-  it('gathers the changes of a key for as long as they may wait, and delays no other key', async () => {
-    const { add, attempts } = start();
-    add('patient', causeOf({ resourceVersion: '1' }), 60_000);
-    add('x', causeOf({ resourceVersion: '2' }), 10);
-    await pass(59_000);
-    expect(attempts.map(names)).toEqual([['x']]);
-    add('patient', causeOf({ resourceVersion: '3' }), 10);
-    await pass(20);
-    expect(attempts.slice(1).flat()).toMatchObject([{ key: key('patient'), cause: { resourceVersion: '3' } }]);
-    add('later', causeOf(), 60_000);
-    await pass(60_001);
-    expect(names(attempts[2] ?? [])).toEqual(['later']);
-  });
-
-  it('sends a key again only after the attempt under way', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const { add, attempts } = start(() => promise);
-    add('x');
-    await pass(1);
-    add('x', causeOf({ resourceVersion: '2' }));
-    await pass(100);
-    expect(attempts).toHaveLength(1);
-    resolve();
-    await pass(1);
-    expect(attempts).toHaveLength(2);
-  });
-
-  it('sends what is awaited first, then live changes, and last what a list or the resync has found', async () => {
-    const { add, arrived } = start();
-    add('resync', resync);
-    add('listed', listed);
-    add('live');
-    add('awaited', causeOf({ awaited: true, listed: true }));
-    await pass(1);
-    expect(arrived().slice(0, 2)).toEqual(['awaited', 'live']);
-    expect(arrived()).toHaveLength(4);
-  });
-
   it('lets a waiting key that becomes awaited pass all others, in attempts of 500', async () => {
     const { add, attempts } = start();
     for (let n = 0; n < 1200; n++) add(`x${n}`, listed);
@@ -152,14 +114,6 @@ describe('a queue whose changes are sent', () => {
     await pass(5);
     expect(names(attempts[0] ?? [])[0]).toBe('x1199');
     expect(attempts.map(({ length }) => length)).toEqual([500, 500, 200]);
-  });
-
-  it("does not delay a cluster's changes by thousands of another one's", async () => {
-    const { add, attempts } = start();
-    for (let n = 0; n < 5000; n++) add(key(`x${n}`, 'large'));
-    for (let n = 0; n < 100; n++) add(key(`y${n}`, 'small'));
-    await pass(1);
-    expect(names(attempts[0] ?? [])).toEqual(expect.arrayContaining(['y0', 'y99']));
   });
 
   it('repeats only what was refused, with its own back-off; a refused change holds up no other', async () => {
@@ -180,25 +134,6 @@ describe('a queue whose changes are sent', () => {
       await pass(1);
       expect(names(attempts.at(-1) ?? [])).toEqual([`z${n}`]);
     }
-  });
-
-  it('does not delay others by a refused change that happens again and again', async () => {
-    const { add, attempts } = start((changes) => {
-      const unsent = changes.filter((change) => change.key.name === 'poison');
-      if (unsent.length > 0) throw refusing(unsent);
-    });
-    add('accepted');
-    let longest = 0;
-    for (let n = 0; n < 1200; n++) {
-      add('poison', causeOf({ resourceVersion: String(n) }));
-      await pass(500);
-      if (n % 100 !== 99) continue;
-      const before = Date.now();
-      add(`x${n}`);
-      while (!names(attempts.slice(-3).flat()).includes(`x${n}`) && Date.now() - before < 60_000) await pass(50);
-      longest = Math.max(longest, Date.now() - before);
-    }
-    expect(longest).toBeLessThan(1000);
   });
 
   it('tells no problem of a change that waits for its cluster when the transport takes all others', async () => {
@@ -258,23 +193,6 @@ describe('a queue whose changes are sent', () => {
     expect(forwarding.status()[0]).toEqual({ function: 'keys', waiting: 0, problem: undefined });
   });
 
-  it('never repeats the id of an attempt that may have arrived when there is news', async () => {
-    const { add, attempts } = start((changes) => {
-      throw refusing(changes);
-    });
-    add('x', causeOf({ name: 'b', resourceVersion: '1' }));
-    for (const [name, resourceVersion] of [
-      ['a', '2'],
-      ['c', '3'],
-      ['b', '4'],
-    ] as const) {
-      await pass(1000);
-      add('x', causeOf({ name, resourceVersion }));
-    }
-    await pass(60_000);
-    expect(new Set(attempts.map(([change]) => JSON.stringify(change))).size).toBe(4);
-  });
-
   it('at a pace, sends so many background changes per second, and all others at once', async () => {
     const { add, arrived } = start(() => {}, { perSecond: 100, perSecondOfSenders: 1 });
     for (let n = 0; n < 300; n++) add(`x${n}`, listed);
@@ -298,19 +216,6 @@ describe('a queue whose changes are sent', () => {
     expect(arrived()).toContain('edited');
     expect(arrived().length).toBeGreaterThan(3);
     expect(arrived().length).toBeLessThan(7);
-  });
-
-  it('parks the keys of a cluster that is down, each once, and sends them when it answers', async () => {
-    const { add, health, arrived, queue } = start();
-    health.declare('dead', 'ECONNREFUSED');
-    for (const epoch of [1, 2]) for (let n = 0; n < 50; n++) add(key(`x${n}`, 'dead'), { type: 'resync', epoch });
-    add(key('resync', 'good'), resync);
-    await pass(1000);
-    expect(arrived()).toEqual(['resync']);
-    expect(queue.depths()[0]?.depth).toMatchObject({ parked: 50, waiting: 0 });
-    health.declare('dead', undefined);
-    await pass(1);
-    expect(arrived()).toHaveLength(51);
   });
 
   it('is not alive while the transport never answers; stop waits for the attempt and sends no more', async () => {

@@ -25,11 +25,3 @@ it('has the first due element first, whatever is added and removed', () => {
     { seed: 9 },
   );
 });
-
-it('ignores the removal of what it does not hold', () => {
-  const heap = new Heap<Timed>();
-  const other = { at: 1, index: 0 };
-  heap.add({ at: 2, index: -1 });
-  heap.remove(other);
-  expect(heap.size).toBe(1);
-});

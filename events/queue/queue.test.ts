@@ -71,24 +71,6 @@ describe('the queue of one process', () => {
     await queue.stop();
   });
 
-  it('never runs a key twice at a time, and once more for what arrives meanwhile', async () => {
-    let [active, most, runs] = [0, 0, 0];
-    const { send, stop } = start(async () => {
-      most = Math.max(most, ++active);
-      await sleep(100);
-      active--;
-      runs++;
-      return done;
-    });
-    await send(keyOf(1));
-    await expect.poll(() => active, { interval: 1 }).toBe(1);
-    for (let n = 0; n < 5; n++) await send(keyOf(1));
-    await expect.poll(() => runs).toBe(2);
-    await sleep(150);
-    expect([most, runs]).toEqual([1, 2]);
-    await stop();
-  });
-
   it('gives a run all causes of its key, and reports it as the other queue does', async () => {
     const contexts: Context[] = [];
     const { queue, stop, lines, sums } = start(async (_, context) => {
@@ -154,43 +136,11 @@ describe('the queue of one process, on a simulated clock', () => {
     await stop();
   });
 
-  it('runs again exactly as late as the function asks for, if that is less than a minute', async () => {
-    const times: number[] = [];
-    const begun = Date.now();
-    const { send, stop } = start(async () => {
-      times.push(Date.now() - begun);
-      return requeueAfter(59);
-    });
-    await send(keyOf(1));
-    await vi.advanceTimersByTimeAsync(180_000);
-    expect(times.map((time) => Math.round(time / 1000))).toEqual([0, 59, 118, 177]);
-    await stop();
-  });
-
-  it('looks at keys that ran together at different times, each six times an hour', async () => {
-    const times = new Map<string, number[]>();
-    const begun = Date.now();
-    const { send, stop } = start(async (key) => {
-      times.set(keyText(key), [...(times.get(keyText(key)) ?? []), Math.floor((Date.now() - begun) / 1000)]);
-      return requeueAfter(600);
-    });
-    await send(...Array.from({ length: 500 }, (_, n) => keyOf(n)));
-    await vi.advanceTimersByTimeAsync(2 * 3_600_000 - 1);
-    const looks = [...times.values()].flatMap((seconds) => seconds.slice(1));
-    const perSecond = Map.groupBy(looks, (second) => second);
-    // Less than one on average; without an offset of each key it was 500 every ten minutes.
-    expect(Math.max(...[...perSecond.values()].map(({ length }) => length))).toBeLessThanOrEqual(8);
-    const inSecondHour = [...times.values()].map((seconds) => seconds.filter((second) => second >= 3600).length);
-    expect(new Set(inSecondHour)).toEqual(new Set([6]));
-    await stop();
-  });
-
   /** Sends a change of a healthy tenant every 200 ms beside one load, and returns how long each waited for its run. */
   async function waitsBeside(
     load: ReconcileKey[],
     healthy: (n: number) => ReconcileKey,
     isBad: (key: ReconcileKey) => boolean,
-    after = 5,
   ) {
     const sent = new Map<string, number>();
     const waits: number[] = [];
@@ -201,7 +151,7 @@ describe('the queue of one process, on a simulated clock', () => {
       return done;
     });
     await send(...load);
-    await vi.advanceTimersByTimeAsync(after);
+    await vi.advanceTimersByTimeAsync(5);
     for (let n = 0; n < 300; n++) {
       const key = healthy(n);
       sent.set(keyText(key), Date.now());
@@ -235,22 +185,6 @@ describe('the queue of one process, on a simulated clock', () => {
     expect(Math.max(...waits)).toBeLessThan(200);
   });
 
-  it('150 projects of a seed whose shoots hang delay another one only until they are known', async () => {
-    const load = Array.from({ length: 600 }, (_, n) => shoot('seed', `bad${n % 150}`, n));
-    const isBad = ({ namespace }: ReconcileKey) => namespace.startsWith('shoot--bad');
-    const waits = await waitsBeside(load, (n) => shoot('seed', 'good', n), isBad, 45_000);
-    expect(waits).toHaveLength(300);
-    expect(Math.max(...waits)).toBeLessThan(200);
-  });
-
-  it('lets runs that hang give way within their own project', async () => {
-    const load = Array.from({ length: 20 }, (_, n) => shoot('seed', 'same', n));
-    const isBad = (key: ReconcileKey) => load.some((other) => keyText(other) === keyText(key));
-    const waits = await waitsBeside(load, (n) => shoot('seed', 'same', 1000 + n), isBad);
-    expect(waits).toHaveLength(300);
-    expect(waits.filter((wait) => wait > 5000).length).toBeLessThan(30);
-  });
-
   it('abandons a run that ignores the end of its time, and retries its key', async () => {
     let runs = 0;
     const { send, stop, lines } = start(() => {
@@ -264,30 +198,6 @@ describe('the queue of one process, on a simulated clock', () => {
     );
     await vi.advanceTimersByTimeAsync(1_000);
     expect(runs).toBe(2);
-    await stop();
-  });
-
-  it('starts no more than 80 runs in a day for a key that always fails, and lists it as a dead letter', async () => {
-    let runs = 0;
-    const { send, queue, stop } = start(async () => {
-      runs++;
-      throw new RetryableError('the seed rejects it');
-    });
-    await send(keyOf(1));
-    const perHour: number[] = [];
-    for (let hour = 0; hour < 24; hour++) {
-      const before = runs;
-      await queue.send([changeOf({ key: keyOf(1), cause: { type: 'resync', epoch: hour } })]);
-      await vi.advanceTimersByTimeAsync(3_600_000);
-      perHour.push(runs - before);
-    }
-    expect(runs).toBeLessThan(80);
-    // With one more chain for each resync there were 80 in each hour.
-    expect(Math.max(...perHour.slice(1))).toBeLessThanOrEqual(6);
-    expect(perHour.at(-1)).toBe(1);
-    expect(queue.deadLetters.list().deadLetters).toEqual([
-      expect.objectContaining({ key: keyOf(1), attempts: 40, reason: 'the seed rejects it' }),
-    ]);
     await stop();
   });
 
@@ -340,30 +250,6 @@ describe('the queue of one process, on a simulated clock', () => {
     await stop();
   });
 
-  it('retries what needs the garden when the garden answers again, and does not wait longer than the back-off', async () => {
-    const health = createClusterHealth();
-    health.declare('garden', 'ECONNREFUSED');
-    const attempts: number[] = [];
-    const begun = Date.now();
-    const { send, stop } = start(
-      async () => {
-        attempts.push(Math.round((Date.now() - begun) / 1000));
-        if (!health.isUp('garden')) throw new ClusterDownError('garden', 'the garden does not answer');
-        return done;
-      },
-      { health },
-    );
-    await send(keyOf(1));
-    await vi.advanceTimersByTimeAsync(3_600_000);
-    const before = attempts.length;
-    expect(before).toBeGreaterThan(8);
-    health.declare('garden', undefined);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(attempts).toHaveLength(before + 1);
-    expect(attempts.at(-1)).toBe(3600);
-    await stop();
-  });
-
   it('gives up no change because a cluster is down for days', async () => {
     let isDown = true;
     const { send, queue, stop, lines } = start(async () => {
@@ -395,21 +281,5 @@ describe('a dead letter', () => {
     expect(JSON.stringify(deadLetters)).not.toContain('PRIVATE');
     await stop();
     vi.useRealTimers();
-  });
-});
-
-describe('many failing keys', () => {
-  it('keep a limited number of dead letters and nothing else', async () => {
-    const { send, queue, stop, lines } = start(async () => {
-      throw new TerminalError('never');
-    });
-    const keys = Array.from({ length: 5000 }, (_, n) => keyOf(n));
-    for (let round = 1; round <= 2; round++) {
-      await send(...keys);
-      await vi.waitFor(() => expect(lines.length).toBeGreaterThanOrEqual(5000 * round), { timeout: 60_000 });
-    }
-    expect(queue.deadLetters.list().deadLetters).toHaveLength(1000);
-    expect(queue.depths()[0]?.depth).toEqual({ waiting: 0, delayed: 0, running: 0, parked: 0 });
-    await stop();
   });
 });

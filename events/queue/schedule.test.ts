@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
-import { ClusterDownError, KubeError } from '../../shared/kube/errors.ts';
+import { ClusterDownError } from '../../shared/kube/errors.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { type Next, nextOf } from '../retry.ts';
@@ -34,16 +34,6 @@ function takeAll(schedule: Schedule, now: number): Start[] {
 }
 
 describe('the changes of a key', () => {
-  it('become one run when five of them wait', () => {
-    const schedule = createSchedule({ concurrency: 10 });
-    for (const version of ['1', '2', '3', '4', '5']) schedule.add(keyOf(1), live(version), 0);
-    const starts = takeAll(schedule, 0);
-    expect(starts.map(texts)).toEqual([['1', '2', '3', '4', '5']]);
-    schedule.end(keyOf(1), done, 10);
-    expect(schedule.take(10)).toBeUndefined();
-    expect(schedule.depth()).toEqual({ waiting: 0, delayed: 0, running: 0, parked: 0 });
-  });
-
   it('keep the newest causes, and where a pass continues, and count all', () => {
     const schedule = createSchedule({ concurrency: 10 });
     const rest: Cause = { type: 'continue', after: 's7', hop: 1, state: 'x' };
@@ -221,27 +211,6 @@ describe('a key that fails', () => {
     }
   });
 
-  it('is retried at another time than those that failed with it, when its wait is long', () => {
-    const schedule = createSchedule({ concurrency: 2000 });
-    for (let n = 0; n < 500; n++) schedule.add(keyOf(n), live(), 0);
-    for (const { key } of takeAll(schedule, 0)) schedule.end(key, failed(900), 0);
-    const starts = Array.from({ length: 1350 }, (_, second) => takeAll(schedule, (second + 1) * 1000).length);
-    expect(starts.reduce((sum, count) => sum + count)).toBe(500);
-    expect(Math.max(...starts)).toBeLessThanOrEqual(8);
-  });
-
-  it('never runs before the time that an API server asks for', () => {
-    for (let n = 0; n < 200; n++) {
-      const schedule = createSchedule({ concurrency: 10 });
-      schedule.add(keyOf(n), live(), 0);
-      schedule.take(0);
-      const busy = new KubeError('busy', 429, 'TooManyRequests', { retryAfterSeconds: 300 });
-      schedule.end(keyOf(n), nextOf({ type: 'failed', error: busy }, 1, 0), 0);
-      expect(schedule.nextDue()).toBeGreaterThanOrEqual(300_000);
-      expect(schedule.nextDue()).toBeLessThanOrEqual(600_000);
-    }
-  });
-
   it('runs at once after its run when a live change has arrived during it', () => {
     const schedule = backingOff();
     expect(schedule.take(91_000)?.attempt).toBe(3);
@@ -323,36 +292,6 @@ describe('priorities', () => {
 });
 
 describe('turns', () => {
-  it('bring another project its run soon while 200 keys of one are busy', () => {
-    const schedule = createSchedule({ concurrency: 10 });
-    for (let n = 0; n < 200; n++) schedule.add(shoot('seed', 'busy', n), live(), 0);
-    const busy = takeAll(schedule, 0).map(({ key }) => key);
-    schedule.add(shoot('seed', 'other', 1), live(), 1);
-    // A slot is free for it, although the busy project waits for one.
-    expect(schedule.take(1)?.key).toEqual(shoot('seed', 'other', 1));
-    expect(busy.length).toBeLessThan(10);
-  });
-
-  it('come to a tenant whose last run was long, however many others are busy', () => {
-    const schedule = createSchedule({ concurrency: 20 });
-    const slow = shoot('seed', 'slow', 1);
-    schedule.add(slow, live(), 0);
-    schedule.take(0);
-    schedule.lasts(slow);
-    schedule.end(slow, done, 2_000);
-    for (let cluster = 0; cluster < 16; cluster++) {
-      for (let n = 0; n < 20; n++) schedule.add(shoot(`busy${cluster}`, `p${n % 5}`, n), live(), 3_000);
-    }
-    const busy = takeAll(schedule, 3_000).map(({ key }) => key);
-    schedule.add(slow, live(), 4_000);
-    // Each run that ends leaves a slot, for which all of them wait.
-    const started = busy.slice(0, 5).flatMap((key) => {
-      schedule.end(key, done, 5_000);
-      return takeAll(schedule, 5_000).map((start) => start.key);
-    });
-    expect(started).toContainEqual(slow);
-  });
-
   it('alternate between clusters, and between the projects of a cluster', () => {
     const schedule = createSchedule({ concurrency: 1 });
     for (let n = 0; n < 10; n++) {
@@ -447,15 +386,5 @@ describe('a cluster that is down', () => {
     schedule.end(keyOf(1), done, 50_000);
     schedule.resume('garden', 51_000);
     expect(schedule.take(51_000)).toBeUndefined();
-  });
-});
-
-describe('many keys', () => {
-  it('are added and merged by the ten thousand', () => {
-    const schedule = createSchedule({ concurrency: 10 });
-    for (let round = 0; round < 5; round++) {
-      for (let n = 0; n < 10_000; n++) schedule.add(keyOf(n), live(String(round)), 0);
-    }
-    expect(schedule.depth().waiting).toBe(10_000);
   });
 });

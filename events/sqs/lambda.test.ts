@@ -103,19 +103,6 @@ describe('the Lambda of a function', () => {
     );
   });
 
-  it('never gives a fresh request the attempts of an old change, and never gives it up with that', async () => {
-    const exhausted = { type: 'notBefore', notBefore: new Date().toISOString(), attempt: 39 } as const;
-    const { run, hidden, lines } = setup(() => Promise.reject(new RetryableError('no answer')), 'exhausted');
-    const key = keyOf(70);
-    const old = recordOf(changeOf({ function: 'exhausted', key, cause: exhausted }));
-    const fresh = recordOf(changeOf({ function: 'exhausted', key, cause: causeOf({ awaited: true }) }));
-    expect(await run(old, fresh)).toEqual([fresh.messageId]);
-    expect(hidden.get(fresh.receiptHandle)).toBeLessThanOrEqual(1);
-    expect(lines).toContainEqual(expect.objectContaining({ outcome: 'retry', attempt: 1 }));
-    const { ready } = await lookInto(queues.endpoint, 'shoot-flux-exhausted-dead-letter.fifo');
-    expect(ready.filter(({ body }) => body.includes(key.namespace))).toEqual([]);
-  });
-
   it('puts off a change of a seed that its process does not serve, without running the function', async () => {
     let runs = 0;
     const { run, lines } = setup(async () => {
@@ -152,16 +139,6 @@ describe('the Lambda of a function', () => {
     expect(await run(recordOf(changeOf({ function: 'exhausted', key, cause: exhausted })))).toEqual([]);
     const { ready } = await lookInto(queues.endpoint, 'shoot-flux-exhausted-dead-letter.fifo');
     expect(ready.filter(({ body }) => body.includes(key.namespace))).toHaveLength(1);
-  });
-
-  it('drops a resync that fails twice, with a line in the log', async () => {
-    const { run, lines } = setup(() => Promise.reject(new RetryableError('no answer')));
-    const resync = changeOf({ key: keyOf(72), cause: { type: 'resync', epoch: 4 } });
-    const first = recordOf(resync);
-    expect(await run(first)).toEqual([first.messageId]);
-    expect(await run(recordOf(resync, { receiveCount: 2 }))).toEqual([]);
-    expect(lines).toContainEqual(expect.objectContaining({ level: 'warn', outcome: 'dropped', error: 'no answer' }));
-    expect(await delayedCauses(keyOf(72).namespace)).toEqual([]);
   });
 
   it('keeps the place of a pass in a retry through the delay queue', async () => {

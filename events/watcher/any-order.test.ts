@@ -2,22 +2,12 @@ import { expect, test } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { sendJson, statusBody } from '../../shared/kube/testing.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
+import { createRandom } from '../../test/soak/random.ts';
 import { extension, onExtensions, quick, startListWatch, until, watching } from './testing.ts';
 
 const { extensions } = resources;
 const PAGE = 5;
 const never = new AbortController().signal;
-
-/** Numbers from 0 to 1 that are the same in each run of the test (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** An API whose lists are snapshots in pages that may expire, as those of an API server. */
 async function startApi(random: () => number) {
@@ -82,7 +72,7 @@ function byName(a: KubeObject, b: KubeObject): number {
 test.each([37, 39, 40])(
   'whatever happens during lists and watches, the last change of each object is sent (%i)',
   async (seed) => {
-    const random = randomOf(seed);
+    const random = createRandom(seed).next;
     await using world = await startApi(random);
     const { api, present, faults } = world;
     const name = () => `shoot-${10 + Math.floor(random() * 40)}`;

@@ -98,22 +98,6 @@ test('keeps a quiet watch alive by bookmarks', async () => {
   expect(seed.api.requestsLike({ verb: 'list' })).toHaveLength(1);
 });
 
-test('completes a list of several pages that fails at first', async () => {
-  await using seed = await startSeed();
-  const { api } = seed;
-  for (let index = 0; index < 1200; index++) {
-    api.objects.create(object(extensions, { metadata: { namespace: 'a', name: `x${index}` }, spec: {} }));
-  }
-  const disarm = api.faults.add({ action: 'status', status: 500, match: { verb: 'list' }, times: 2 });
-  await using watcher = watching(seed, [onExtensions()]);
-  await watched(api, 1);
-  disarm();
-  await until(() => expect(watcher.ready()).toBe(true));
-  expect(new Set(watcher.sent.map(({ key }) => key.name)).size).toBe(1200);
-  api.objects.delete(object(extensions, { metadata: { namespace: 'a', name: 'x7' } }));
-  await until(() => expect(watcher.short()).toContain('managed-resources a/x7 because Extension x7 deleted'));
-});
-
 test('finds all changes after broken connections and lost history', async () => {
   await using seed = await startSeed();
   const { api } = seed;
@@ -138,17 +122,6 @@ test('finds all changes after broken connections and lost history', async () => 
       'managed-resources a/shoot-flux because Extension shoot-flux',
     ]),
   );
-});
-
-test('abandons a request that is never answered', async () => {
-  await using seed = await startSeed();
-  const client = seed.client.with({ timeoutMs: 100 });
-  seed.api.faults.add({ action: 'hang', match: { verb: 'list' } });
-  seed.api.faults.add({ action: 'hang', match: { verb: 'watch' } });
-  await using watcher = watching({ client }, [onExtensions()]);
-  await watched(seed.api, 1);
-  seed.api.objects.create(shootFlux());
-  await until(() => expect(watcher.sent).toHaveLength(1));
 });
 
 test('a missing right blocks only one selection', async () => {
@@ -182,51 +155,4 @@ test('a missing right blocks only one selection', async () => {
   );
   expect(watcher.ready()).toBe(false);
   client.close();
-});
-
-test('lists large Clusters page by page beside a watch, and finds what changes meanwhile', async () => {
-  await using seed = await startSeed();
-  const { api } = seed;
-  const cluster = (name: string, note: string) =>
-    object(clusters, { metadata: { name }, spec: { note, cloudProfile: 'x'.repeat(200_000) } });
-  for (let index = 0; index < 60; index++) api.objects.create(cluster(`c${index}`, 'before'));
-  const onClusters = onExtensions('managed-resources', {
-    resource: clusters,
-    wakes: ({ spec }) => (spec as { note: string }).note,
-    keys: ({ metadata }, name) => [{ cluster: name, namespace: metadata.name, name: 'shoot-flux' }],
-  });
-  await using watcher = watching(seed, [onClusters]);
-  await watched(api, 1);
-  for (const name of ['c0', 'c59']) api.objects.patch(cluster(name, ''), { spec: { note: 'after' } });
-  api.objects.delete(cluster('c1', ''));
-  await until(() => expect(watcher.ready()).toBe(true));
-  await until(() => expect(watcher.status().selections).toMatchObject([{ objects: 59 }]));
-  await until(() => expect(watcher.short()).toContain('managed-resources c1/shoot-flux because Cluster c1 deleted'));
-  await until(() => expect(new Set(watcher.sent.map(({ key }) => key.namespace)).size).toBe(60));
-  const limits = api.requestsLike({ verb: 'list' }).map(({ query }) => Number(query.get('limit')));
-  expect(limits[0]).toBe(20);
-  // 14 of 200 KB fit.
-  for (const limit of limits.slice(1)) expect(limit).toBeLessThan(20);
-  watcher.sent.length = 0;
-  api.objects.patch(cluster('c0', ''), { spec: { note: 'again' } });
-  await until(() => expect(watcher.sent).toHaveLength(1));
-});
-
-test('continues a list with the token that an API server sends with its 410', async () => {
-  await using seed = await startSeed();
-  const { api } = seed;
-  const create = (name: string) =>
-    api.objects.create(object(extensions, { metadata: { namespace: 'a', name }, spec: {} }));
-  for (let index = 0; index < 60; index++) create(`x${index}`);
-  // Time for a compaction before the second page.
-  api.faults.add({ action: 'latency', ms: 300, match: { verb: 'list' }, times: 2 });
-  await using watcher = watching(seed, [onExtensions()]);
-  await watched(api, 1);
-  create('a-first');
-  api.compact();
-  await until(() => expect(watcher.ready()).toBe(true));
-  await until(() => expect(new Set(watcher.sent.map(({ key }) => key.name)).size).toBe(61));
-  const tokens = api.requestsLike({ verb: 'list' }).map(({ query }) => query.get('continue') ?? '');
-  expect(tokens.filter((token) => token === '')).toHaveLength(1);
-  expect(watcher.lines.join()).toContain('410');
 });

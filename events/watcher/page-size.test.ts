@@ -12,16 +12,6 @@ test('grows step by step for small objects', () => {
   expect(limits).toEqual([20, 80, 320, 500, 500]);
 });
 
-test('asks for pages of about three megabytes', () => {
-  const size = createPageSize();
-  size.arrived(20, 20 * 126_000);
-  expect(size.limit()).toBe(23);
-  size.arrived(23, 23 * 1_000_000);
-  expect(size.limit()).toBe(3);
-  size.arrived(3, 3 * 5_000_000);
-  expect(size.limit()).toBe(1);
-});
-
 test('is halved down to one object when pages fail, and recovers by a quarter with each that arrives', () => {
   const size = createPageSize();
   for (const expected of [10, 5, 2, 1, 1]) {

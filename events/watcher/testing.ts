@@ -1,29 +1,25 @@
 import type { ServerResponse } from 'node:http';
 import { vi } from 'vitest';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
-import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { collectionPath, type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { type SeenRequest, sendJson, startTlsServer, statusBody } from '../../shared/kube/testing.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { FunctionDefinition, Subscription } from '../../shared/runtime/definition.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { openQueue } from '../queue/queue.ts';
-import type { Timing } from './timing.ts';
+import { definitionOf } from '../testing.ts';
+import { defaultTiming, type Timing } from './timing.ts';
 import { createWatcher, type WatcherOptions } from './watcher.ts';
 
 type Event = { type: string; object: KubeObject };
 
 /** Short times for quick tests. */
 export const quick: Timing = {
-  debounceMs: 1,
-  backoffMs: 5,
-  backoffCapMs: 20,
+  ...defaultTiming,
+  ...{ debounceMs: 1, backoffMs: 5, backoffCapMs: 20, shortWatchMs: 0, stuckMs: 60_000 },
   inactivityMs: [10_000, 10_000],
-  silentWatches: 3,
-  shortWatchMs: 0,
   watchSeconds: [300, 300],
-  patienceMs: 30_000,
-  stuckMs: 60_000,
 };
 
 /**
@@ -82,7 +78,7 @@ export async function startListWatch() {
     openWatches: () => watches.size,
     /** Creates or changes an object; keeps its uid unless another one is given. */
     put(resource: Resource, object: Partial<KubeObject> & Pick<KubeObject, 'metadata'>): KubeObject {
-      const path = collectionOf(resource);
+      const path = collectionPath(resource);
       const name = `${object.metadata.namespace}/${object.metadata.name}`;
       const old = collection(path).get(name);
       const resourceVersion = String(++version);
@@ -94,22 +90,16 @@ export async function startListWatch() {
       return stored;
     },
     remove(resource: Resource, { metadata }: KubeObject) {
-      const path = collectionOf(resource);
+      const path = collectionPath(resource);
       collection(path).delete(`${metadata.namespace}/${metadata.name}`);
-      const deleted = {
-        apiVersion: 'v1',
-        kind: resource.kind,
-        metadata: { ...metadata, resourceVersion: String(++version) },
-      };
-      happen(path, { type: 'DELETED', object: deleted });
+      const last = { ...metadata, resourceVersion: String(++version) };
+      happen(path, { type: 'DELETED', object: { apiVersion: 'v1', kind: resource.kind, metadata: last } });
     },
     bookmark(resource: Resource): string {
       const resourceVersion = String(++version);
-      const event = {
-        type: 'BOOKMARK',
-        object: { apiVersion: 'v1', kind: resource.kind, metadata: { name: '', resourceVersion } },
-      };
-      for (const watch of watches) if (watch.path === collectionOf(resource)) write(watch.response, event);
+      const object = { apiVersion: 'v1', kind: resource.kind, metadata: { name: '', resourceVersion } };
+      const event = { type: 'BOOKMARK', object };
+      for (const watch of watches) if (watch.path === collectionPath(resource)) write(watch.response, event);
       return resourceVersion;
     },
     /** Forgets the past events: a watch from there gets 410. */
@@ -143,10 +133,6 @@ export function refuse(status: number, reason: string, headers = {}) {
     sendJson(response, status, statusBody(status, reason, 'as the test says'), headers);
     return true;
   };
-}
-
-function collectionOf({ group, version, plural }: Resource): string {
-  return group === '' ? `/api/${version}/${plural}` : `/apis/${group}/${version}/${plural}`;
 }
 
 function write(response: ServerResponse, event: Event): void {
@@ -185,8 +171,7 @@ export function onManagedResources(name = 'managed-resources'): FunctionDefiniti
 }
 
 export function definition(name: string, subscriptions: Subscription[]): FunctionDefinition {
-  const rights = { garden: [], seed: [] };
-  return { name, description: '', subscriptions, resync: true, sends: false, rights };
+  return definitionOf(name, { subscriptions, resync: true });
 }
 
 /** A watcher, by default of one seed, and what is sent for it. */

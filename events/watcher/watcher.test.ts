@@ -2,19 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import {
-  definition,
-  extension,
-  onExtensions,
-  onManagedResources,
-  quick,
-  refuse,
-  startListWatch,
-  until,
-  watching,
-} from './testing.ts';
+import { definition, extension, onExtensions, quick, refuse, startListWatch, until, watching } from './testing.ts';
 
-const { clusters, configMaps, extensions, managedResources, secrets } = resources;
+const { clusters, configMaps, extensions, secrets } = resources;
 
 /** Waits a few debounce times, after which every change is sent. */
 const settled = () => wait(60);
@@ -211,21 +201,6 @@ test('wakes the former key of an object that no longer matches or has another ke
   expect(watcher.status().selections).toMatchObject([{ objects: 0 }]);
 });
 
-test('merges simultaneous changes of a key into one that differs from every earlier change', async () => {
-  await using api = await startListWatch();
-  const mr = (name: string) => ({ metadata: { namespace: 'a', name } });
-  for (const name of ['crds', 'controllers', 'secrets', 'sync']) api.put(managedResources, mr(name));
-  await using watcher = watching(api, [onManagedResources()], { timing: { ...quick, debounceMs: 50 } });
-  await until(() => expect(watcher.sent).toHaveLength(1));
-  await until(() => expect(api.openWatches()).toBe(1));
-  api.put(managedResources, mr('crds'));
-  api.put(managedResources, mr('sync'));
-  await until(() => expect(watcher.sent).toHaveLength(2));
-  const [first, second] = watcher.sent.map(({ cause }) => cause);
-  expect(first).toMatchObject({ type: 'object', name: 'controllers', also: expect.any(String) });
-  expect(second).toMatchObject({ type: 'object', name: 'crds', also: expect.any(String) });
-});
-
 test('skips an object for which a definition fails, and continues', async () => {
   await using api = await startListWatch();
   api.put(extensions, extension('broken'));
@@ -322,26 +297,6 @@ test('lists again after 410, and finds changed and vanished objects', async () =
     ['gone', gone.metadata.uid, true],
     ['replaced', 'another', undefined],
   ]);
-});
-
-test('starts a list over after 410', async () => {
-  await using api = await startListWatch();
-  for (let index = 0; index < 600; index++) api.put(extensions, extension(`shoot-${index}`));
-  let expired = 0;
-  api.answerWith((request, response) => {
-    if (!request.url.searchParams.has('continue') || expired++ > 0) return false;
-    return refuse(410, 'Expired')(request, response);
-  });
-  await using watcher = watching(api, [onExtensions()]);
-  await until(() => expect(watcher.ready()).toBe(true));
-  expect(api.listRequests().map(({ url }) => url.searchParams.get('continue'))).toEqual([
-    null,
-    '20',
-    null,
-    '80',
-    '400',
-  ]);
-  expect(new Set(watcher.sent.map(({ key }) => key.namespace)).size).toBe(600);
 });
 
 test.each([

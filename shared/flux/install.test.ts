@@ -60,23 +60,6 @@ test('omits network policies on request', () => {
   expect(kinds(false)).not.toContain('NetworkPolicy');
 });
 
-test('names images by tag and digest where the release pins them, also with another registry', async () => {
-  const digest = `sha256:${'a'.repeat(64)}`;
-  const pinned = { ...(await standInRelease()), imageDigests: { 'source-controller': digest } };
-  const imageOf = (changes: object) =>
-    installObjects(pinned, fluxInstall(changes))
-      .filter(({ kind }) => kind === 'Deployment')
-      .map(
-        ({ spec }) =>
-          (spec as { template: { spec: { containers: { image: string }[] } } }).template.spec.containers[0]?.image,
-      );
-  expect(imageOf({})).toContain(`ghcr.io/fluxcd/source-controller:stand-in@${digest}`);
-  expect(imageOf({})).toContain('ghcr.io/fluxcd/helm-controller:stand-in');
-  expect(imageOf({ registry: 'registry.example/flux' })).toContain(
-    `registry.example/flux/source-controller:stand-in@${digest}`,
-  );
-});
-
 test('sets labels, node selector, pull secret, tolerations and image registry of pods', () => {
   const changes = { registry: 'registry.example/flux', imagePullSecret: 'pull', tolerationKeys: ['a', 'b'] };
   const { template } = deployment('helm-controller', install(changes));
@@ -152,12 +135,6 @@ test('does not modify the release', () => {
   const before = JSON.stringify([...release.files]);
   install({ namespace: 'gitops', imagePullSecret: 'pull', tolerationKeys: ['a'] });
   expect(JSON.stringify([...release.files])).toBe(before);
-});
-
-test('accepts a Deployment without containers', () => {
-  const odd = object('Deployment', 'odd', { spec: { template: { spec: { containers: [] } } } });
-  const objects = install({ components: ['odd'] }, { ...release, files: new Map([['odd', [odd]]]) });
-  expect(deployment('odd', objects)).toMatchObject({ template: { spec: { nodeSelector: {} } } });
 });
 
 test('changes flags in their position', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Patch } from '../config/types.ts';
 import { ConfigError, type ConfigIssue, MOST_ISSUES } from '../errors.ts';
-import type { SecretContent } from '../flux/release.ts';
+import type { ObjectGroups, SecretContent } from '../flux/release.ts';
 import { fluxInstall, fluxOnly, object, renderInputs } from '../flux/testing.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { installGroups, objectGroups } from './groups.ts';
@@ -29,6 +29,8 @@ function secretContent(changes: Partial<SecretContent> = {}): SecretContent {
   return { name: 'creds', namespace: 'flux-system', type: 'Opaque', data: { identity: 'eA==' }, ...changes };
 }
 
+const all = (groups: ObjectGroups) => Object.values(groups).flat();
+
 function names(objects: KubeObject[]): string[] {
   return objects.map(({ kind, metadata }) => [kind, metadata.namespace, metadata.name].filter(Boolean).join(' '));
 }
@@ -37,18 +39,11 @@ test('groups CRDs with the Namespace, controllers, copies, and source with Kusto
   const config = fluxOnly({ source: source(), kustomization });
   const groups = objectGroups(await renderInputs({ config, secrets: [secretContent()] }));
   expect(new Set(groups.crds.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
-  expect(new Set(groups.controllers.map(({ kind }) => kind))).toEqual(
-    new Set([
-      ...[
-        'NetworkPolicy',
-        'ResourceQuota',
-        'ClusterRole',
-        'ClusterRoleBinding',
-        'ServiceAccount',
-        'Service',
-        'Deployment',
-      ],
-    ]),
+  // The user has objects in and of them.
+  const kept = all(groups).filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined);
+  expect(kept).toEqual(groups.crds);
+  expect([...new Set(groups.controllers.map(({ kind }) => kind))].join()).toBe(
+    'NetworkPolicy,ResourceQuota,ClusterRole,ClusterRoleBinding,ServiceAccount,Service,Deployment',
   );
   expect(names(groups.secrets)).toEqual([
     'Secret flux-system creds',
@@ -64,9 +59,7 @@ test('groups CRDs with the Namespace, controllers, copies, and source with Kusto
 test('leaves out a flux namespace that existed before', async () => {
   const namespaces = async (ownsNamespace: boolean) => {
     const groups = objectGroups(await renderInputs({ ownsNamespace }));
-    return Object.values(groups)
-      .flat()
-      .filter(({ kind }) => kind === 'Namespace');
+    return all(groups).filter(({ kind }) => kind === 'Namespace');
   };
   expect(await namespaces(true)).toMatchObject([
     { metadata: { name: 'flux-system', annotations: { [KEEP]: 'true' } } },
@@ -95,14 +88,6 @@ test('creates a claim once, and keeps it: the resource-manager could neither upd
   expect(controllers.filter(({ kind }) => kind === 'PersistentVolumeClaim')).toMatchObject([
     { metadata: { annotations: { [KEEP]: 'true', 'resources.gardener.cloud/ignore': 'true' } } },
   ]);
-});
-
-test('keeps only Namespaces and CRDs by annotation, because the user has objects in and of them', async () => {
-  const groups = objectGroups(await renderInputs({ config: fluxOnly({ source: source('sources') }) }));
-  const kept = Object.values(groups)
-    .flat()
-    .filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined);
-  expect(new Set(kept.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
 });
 
 test('mode Once: keeps the Secrets of the project without which the released source and Kustomization would fail', async () => {
@@ -145,11 +130,7 @@ test('makes objects count for the health of the Shoot only if the operator opts 
   const annotated = async (shootHealth: boolean) => {
     const config = fluxOnly({ source: source('sources'), kustomization });
     const groups = objectGroups(await renderInputs({ config, secrets: [secretContent()], shootHealth }));
-    return new Set(
-      Object.values(groups)
-        .flat()
-        .map(({ metadata }) => metadata.annotations?.[SKIP]),
-    );
+    return new Set(all(groups).map(({ metadata }) => metadata.annotations?.[SKIP]));
   };
   expect(await annotated(false)).toEqual(new Set(['true']));
   expect(await annotated(true)).toEqual(new Set([undefined]));
@@ -158,13 +139,6 @@ test('makes objects count for the health of the Shoot only if the operator opts 
 test('lets Gardener delete every object with the Shoot', async () => {
   const groups = objectGroups(await renderInputs({ config: fluxOnly({ source: source(), kustomization }) }));
   expect(JSON.stringify(groups)).not.toContain('no-cleanup');
-});
-
-test('does not change pods when the annotations of their Deployment change', async () => {
-  const { controllers } = objectGroups(await renderInputs());
-  const deployments = controllers.filter(({ kind }) => kind === 'Deployment');
-  expect(deployments).toHaveLength(4);
-  for (const { spec } of deployments) expect(JSON.stringify(spec)).not.toContain('resources.gardener.cloud');
 });
 
 test('protects what is installed from the Kustomizations of users, and nothing else', async () => {
@@ -176,21 +150,12 @@ test('protects what is installed from the Kustomizations of users, and nothing e
   for (const { spec } of controllers) expect(JSON.stringify(spec ?? {})).not.toContain('kustomize.toolkit.fluxcd.io');
 });
 
-test('keeps the type of copied Secrets and labels them like the Go extension', async () => {
-  const data = { '.dockerconfigjson': 'e30=' };
-  const secrets = [secretContent({ type: 'kubernetes.io/dockerconfigjson', data })];
-  const [secret] = objectGroups(await renderInputs({ secrets })).secrets;
-  expect(secret).toMatchObject({ type: 'kubernetes.io/dockerconfigjson', data });
-  expect(secret?.metadata.labels).toEqual(ours);
-});
-
-test('gives the copy of a Secret the labels of its content, which do not replace our own', async () => {
+test('keeps the type of copied Secrets, and their labels beside those of the Go extension', async () => {
+  const content = { type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': 'e30=' } };
   const labels = { team: 'blue', 'app.kubernetes.io/managed-by': 'Helm' };
-  const [secret] = objectGroups(await renderInputs({ secrets: [secretContent({ labels })] })).secrets;
-  expect(secret?.metadata.labels).toEqual({
-    team: 'blue',
-    ...ours,
-  });
+  const [secret] = objectGroups(await renderInputs({ secrets: [secretContent({ ...content, labels })] })).secrets;
+  expect(secret).toMatchObject(content);
+  expect(secret?.metadata.labels).toEqual({ team: 'blue', ...ours });
 });
 
 test('suspends source and Kustomization, and keeps suspend of a template', async () => {
@@ -204,14 +169,6 @@ test('suspends source and Kustomization, and keeps suspend of a template', async
   expect(await suspended(true)).toEqual([true, true]);
   expect(await suspended(false)).toEqual([undefined, undefined]);
   expect(await suspended(false, { suspend: true })).toEqual([undefined, true]);
-});
-
-test('names the component that a source needs', async () => {
-  const flux = fluxInstall({ components: ['kustomize-controller'] });
-  const inputs = await renderInputs({ config: fluxOnly({ flux, source: source() }) });
-  expect(() => objectGroups(inputs)).toThrow(
-    'lacks source-controller, which the configured GitRepository needs; add source-controller',
-  );
 });
 
 test('writes facts of the Shoot to ConfigMaps in the flux namespace', async () => {
@@ -278,25 +235,6 @@ function issuesOf(work: () => unknown): ConfigIssue[] {
   }
 }
 
-test('what objects refer to is read once for all copies', async () => {
-  let reads = 0;
-  const spec = {
-    get url() {
-      reads++;
-      return 'https://host/a';
-    },
-    interval: '1m',
-  };
-  const objects = [object('GitRepository', 'a', { metadata: { name: 'a', namespace: 'flux-system' }, spec })];
-  const readsWith = async (count: number) => {
-    reads = 0;
-    const secrets = Array.from({ length: count }, (_, index) => secretContent({ name: `creds-${index}` }));
-    objectGroups(await renderInputs({ config: fluxOnly({ objects }), secrets }));
-    return reads;
-  };
-  expect(await readsWith(100)).toBe(await readsWith(1));
-});
-
 /** Returns inputs whose options no other test has. */
 function inputsOf(namespace: string, ...patches: Patch[]) {
   const flux = fluxInstall({ namespace, ...(patches.length > 0 && { patches }) });
@@ -306,19 +244,6 @@ function inputsOf(namespace: string, ...patches: Patch[]) {
 const onDeployments = (patch: unknown): Patch => ({ target: { kind: 'Deployment' }, patch: JSON.stringify(patch) });
 const annotation = (text: string, name = 'text') =>
   onDeployments({ kind: 'any', metadata: { name: 'any', annotations: { [name]: text } } });
-
-test('returns the same lists for all Shoots with the same options', async () => {
-  const { crds, controllers } = installGroups(await renderInputs());
-  const other = installGroups(await renderInputs());
-  expect(other.crds).toBe(crds);
-  expect(other.controllers).toBe(controllers);
-  const changed = [
-    await renderInputs({ config: fluxOnly({ flux: fluxInstall({ logLevel: 'debug' }) }) }),
-    await renderInputs({ ownsNamespace: false }),
-    await renderInputs({ shootHealth: true }),
-  ];
-  for (const inputs of changed) expect(installGroups(inputs)).not.toMatchObject({ crds, controllers });
-});
 
 test('an error names the ConfigMap of its own project', async () => {
   const inputs = await inputsOf('same-mistake', onDeployments([{ op: 'remove', path: '/spec/none' }]));

@@ -128,16 +128,6 @@ test('keeps the names of contents without such characters', () => {
   );
 });
 
-test('compresses beside the event loop', async () => {
-  const large = [configMap({ key: 'one two three '.repeat(80_000) })];
-  contentSecretName('x', large);
-  const order: string[] = [];
-  const secret = contentSecret('n', 'x', large).then(() => order.push('compressed'));
-  setImmediate(() => order.push('another Shoot'));
-  await secret;
-  expect(order).toEqual(['another Shoot', 'compressed']);
-});
-
 test('is named by the content, not by the order of keys', () => {
   const name = (...objects: KubeObject[]) => contentSecretName('x', objects);
   expect(name(configMap({ a: 1, b: { c: 1, d: 2 } }))).toBe(name(configMap({ b: { d: 2, c: 1 }, a: 1 })));

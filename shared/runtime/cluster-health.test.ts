@@ -71,20 +71,6 @@ test('a probe that ends without a verdict makes room for the next one', () => {
   expect(begin).not.toThrow();
 });
 
-test('without a prober, each call that finds its cluster down says so, also where a key is alone and its call is the probe', () => {
-  const { clock, begin } = healthAt();
-  const endings = Array.from({ length: 10 }, () => {
-    const error = begin().failed(refused);
-    clock.now += 10_000;
-    return error;
-  });
-  expect(endings.slice(0, 2)).toEqual([undefined, undefined]);
-  for (const error of endings.slice(2)) {
-    expect(error).toBeInstanceOf(ClusterDownError);
-    expect(error).toMatchObject({ cluster: 'local', message: 'no answer' });
-  }
-});
-
 test('calls that hang while others are answered do not count: one API or webhook of the cluster hangs', () => {
   const { clock, health, begin } = healthAt();
   const hanging = [begin(), begin(), begin(), begin()];

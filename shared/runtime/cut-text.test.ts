@@ -2,19 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cutText } from './safe-text.ts';
 
-test('keeps a short text', () => {
-  expect(cutText('a b', 3)).toBe('a b');
-});
-
 test('ends between two words, so that no half of a secret remains', () => {
   expect(cutText('see https://user:password@example.com/a now', 24)).toBe('see ');
   expect(cutText('one two', 3)).toBe('one');
-});
-
-test('cuts inside a word that is too long, but not inside a character', () => {
-  const text = 'x'.repeat(4999) + '🙂'.repeat(10);
-  expect(cutText(text, 5000)).toBe('x'.repeat(4999));
-  expect(cutText(text, 5001)).toBe(`${'x'.repeat(4999)}🙂`);
 });
 
 test('returns a beginning of at most the length, and whole characters', () => {

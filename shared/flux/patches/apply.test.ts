@@ -108,14 +108,24 @@ describe('selects by', () => {
 });
 
 describe('one sentence for each mistake:', () => {
-  it.each<[string, Patch, string]>([
-    ['text', { patch: 'replicas' }, 'is neither an object nor a list of operations; use one of these'],
-    ['nothing', { patch: '# later' }, 'is empty; write an object, or a list of operations'],
-    ['no YAML', { patch: 'a: [' }, 'is not YAML: '],
-    ['a date', { patch: 'kind: A\nmetadata: { name: a }\nspec: !!timestamp 2026-11-22' }, NOT_JSON],
+  const among = (target: Patch['target']) => ({ ...merge({}), target });
+  const [env, ports] = ['env', 'ports'].map((list) => `spec.template.spec.containers[].${list}`);
+  const unmerged = (list: string | undefined, key: string) =>
+    `has an entry of ${list} without ${key}, by which entries are merged; add it`;
+  const wrong = (problem: string) => `has a wrong operation 0: ${problem}`;
+  const fails = (operation: string, why: string) =>
+    `cannot be applied to Deployment source-controller: operation ${operation} fails, because ${why}; correct the path`;
+  const end = '/spec/template/spec/containers/0/args/-';
+  const twice = [1, 2].map((value) => ({ name: 'A', value: `${value}` }));
+
+  it.each<[what: string, Patch | string, string]>([
+    ['text', 'replicas', 'is neither an object nor a list of operations; use one of these'],
+    ['nothing', '# later', 'is empty; write an object, or a list of operations'],
+    ['no YAML', 'a: [', 'is not YAML: '],
+    ['a date', 'kind: A\nmetadata: { name: a }\nspec: !!timestamp 2026-11-22', NOT_JSON],
     ['no number', { patch: '[{ op: add, path: /spec, value: .nan }]', target: { kind: 'Deployment' } }, NOT_JSON],
-    ['a circle', { patch: 'kind: A\nmetadata: &a { name: a, labels: *a }' }, NOT_JSON],
-    ['a deep text', { patch: '['.repeat(15_000) }, 'is nested too deeply; flatten it'],
+    ['a circle', 'kind: A\nmetadata: &a { name: a, labels: *a }', NOT_JSON],
+    ['a deep text', '['.repeat(15_000), 'is nested too deeply; flatten it'],
     [
       'another selector',
       merge({ spec: { selector: { matchLabels: { tier: 'a' } } } }),
@@ -123,16 +133,12 @@ describe('one sentence for each mistake:', () => {
     ],
     [
       'a merge key',
-      { patch: 'kind: A\nmetadata: { name: a, labels: &a { b: c }, annotations: { <<: *a } }' },
+      'kind: A\nmetadata: { name: a, labels: &a { b: c }, annotations: { <<: *a } }',
       'has a merge key, <<, which is not supported; write the fields in its place',
     ],
-    ['a repeated key', { patch: 'kind: a\nkind: b' }, 'has the key "kind" twice; remove one of them'],
-    [
-      'a name is missing',
-      { patch: 'kind: Deployment' },
-      'lacks kind or metadata.name; add them, with a target they may be any',
-    ],
-    ['no target', { patch: '[]' }, 'is a list of operations without a target; add a target'],
+    ['a repeated key', 'kind: a\nkind: b', 'has the key "kind" twice; remove one of them'],
+    ['no name', 'kind: Deployment', 'lacks kind or metadata.name; add them, with a target they may be any'],
+    ['no target', '[]', 'is a list of operations without a target; add a target'],
     [
       'two documents with a target',
       { target: controller, patch: `${stringify(any)}---\n${stringify(any)}` },
@@ -140,64 +146,60 @@ describe('one sentence for each mistake:', () => {
     ],
     [
       'a misspelt target',
-      { ...merge({}), target: { kind: 'Deployment', name: 'sorce-controller' } },
+      among({ kind: 'Deployment', name: 'sorce-controller' }),
       'has target { kind: Deployment, name: sorce-controller }, which selects no installed object; did you mean "source-controller"?',
     ],
     [
       'a component that is not installed',
-      { ...merge({}), target: { kind: 'Deployment', name: 'image-reflector-controller' } },
+      among({ kind: 'Deployment', name: 'image-reflector-controller' }),
       'has target { kind: Deployment, name: image-reflector-controller }, which selects no installed object; installed are source-controller, kustomize-controller, helm-controller, notification-controller',
     ],
     [
       'a kind that is not installed',
-      { patch: 'kind: CronJob\nmetadata: { name: a }' },
+      'kind: CronJob\nmetadata: { name: a }',
       'names CronJob a, which is not installed; installed kinds are Namespace, ',
     ],
     [
       'an object that is not installed',
-      { patch: 'kind: Deployment\nmetadata: { name: podinfo }' },
+      'kind: Deployment\nmetadata: { name: podinfo }',
       'names Deployment podinfo, which is not installed; installed are source-controller,',
     ],
     [
       'an unknown operation',
       operations({ op: 'merge', path: '/spec' }),
-      'has a wrong operation 0: op must be one of add, remove, replace, move, copy, test',
+      wrong('op must be one of add, remove, replace, move, copy, test'),
     ],
-    ['no value', operations({ op: 'add', path: '/spec/replicas' }), 'has a wrong operation 0: value is missing'],
-    [
-      'no path',
-      operations({ op: 'remove', path: 'spec' }),
-      'has a wrong operation 0: path must be a path such as /spec/replicas',
-    ],
+    ['no value', operations({ op: 'add', path: '/spec/replicas' }), wrong('value is missing')],
+    ['no path', operations({ op: 'remove', path: 'spec' }), wrong('path must be a path such as /spec/replicas')],
     [
       'an inherited field',
       operations({ op: 'add', path: '/__proto__/a', value: 1 }),
-      'has a wrong operation 0: path "/__proto__/a" is not a field',
+      wrong('path "/__proto__/a" is not a field'),
     ],
     [
       'a missing path',
       operations({ op: 'remove', path: '/spec/nothing' }),
-      'cannot be applied to Deployment source-controller: operation 0 (remove) fails, because there is nothing at "/spec/nothing"; correct the path',
+      fails('0 (remove)', 'there is nothing at "/spec/nothing"'),
     ],
     [
       'the end of a list, which only an addition has',
-      operations({ op: 'replace', path: '/spec/template/spec/containers/0/args/-', value: 'a' }),
-      'cannot be applied to Deployment source-controller: operation 0 (replace) fails, because there is nothing at "/spec/template/spec/containers/0/args/-"; correct the path',
+      operations({ op: 'replace', path: end, value: 'a' }),
+      fails('0 (replace)', `there is nothing at "${end}"`),
     ],
     [
       'a path into a text',
       operations({ op: 'move', from: '/spec/replicas', path: '/kind/7' }),
-      'cannot be applied to Deployment source-controller: operation 0 (move) fails, because there is nothing at "/kind/7"; correct the path',
+      fails('0 (move)', 'there is nothing at "/kind/7"'),
     ],
     [
       'a copy of what an earlier operation has removed',
       operations({ op: 'remove', path: '/spec/replicas' }, { op: 'copy', from: '/spec/replicas', path: '/spec/x' }),
-      'cannot be applied to Deployment source-controller: operation 1 (copy) fails, because there is nothing at "/spec/replicas"; correct the path',
+      fails('1 (copy)', 'there is nothing at "/spec/replicas"'),
     ],
     [
       'a failed test',
       operations({ op: 'test', path: '/spec/replicas', value: 7 }),
-      'cannot be applied to Deployment source-controller: operation 0 (test) fails, because another value is at "/spec/replicas"; correct the path',
+      fails('0 (test)', 'another value is at "/spec/replicas"'),
     ],
     [
       'copies',
@@ -206,7 +208,7 @@ describe('one sentence for each mistake:', () => {
     ],
     [
       'an object as a list',
-      merge({ spec: { template: { spec: { containers: {} } } } }),
+      pod({ containers: {} }),
       'has an object at spec.template.spec.containers, which is a list; correct it',
     ],
     [
@@ -221,58 +223,53 @@ describe('one sentence for each mistake:', () => {
     ],
     [
       'two changes of one entry',
-      inContainer({
-        env: [
-          { name: 'A', value: '1' },
-          { name: 'A', value: '2' },
-        ],
-      }),
-      'has two entries of spec.template.spec.containers[].env with name "A", of which kustomize ignores one; remove one',
+      inContainer({ env: twice }),
+      `has two entries of ${env} with name "A", of which kustomize ignores one; remove one`,
     ],
-    [
-      'no entry',
-      inContainer({ env: [null] }),
-      'has an entry of spec.template.spec.containers[].env without name, by which entries are merged; add it',
-    ],
+    ['no entry', inContainer({ env: [null] }), unmerged(env, 'name')],
+    ['no key', pod({ containers: [{ image: 'a' }] }), unmerged('spec.template.spec.containers', 'name')],
+    ['a port without its protocol', inContainer({ ports: [{ containerPort: 80 }] }), unmerged(ports, 'protocol')],
     [
       'annotations that are a text',
       operations({ op: 'add', path: '/metadata/annotations', value: 'text' }),
       'sets metadata.annotations of Deployment source-controller to no object; correct it',
     ],
     [
-      'an entry without its key',
-      pod({ containers: [{ image: 'a' }] }),
-      'has an entry of spec.template.spec.containers without name, by which entries are merged; add it',
-    ],
-    [
-      'a port without its protocol',
-      inContainer({ ports: [{ containerPort: 80 }] }),
-      'has an entry of spec.template.spec.containers[].ports without protocol, by which entries are merged; add it',
-    ],
-    [
       'a slow pattern',
-      { ...merge({}), target: { name: '(a+)+b' } },
+      among({ name: '(a+)+b' }),
       'target.name "(a+)+b" is too complex a pattern; use a name, or a form like (source|helm)-controller.*',
     ],
     [
       'a broken pattern',
-      { ...merge({}), target: { name: '[' } },
+      among({ name: '[' }),
       'target.name "[" is not a regular expression; use a name, or a form like .*-controller',
     ],
     [
       'a broken selector',
-      { ...merge({}), target: { labelSelector: 'a in b' } },
+      among({ labelSelector: 'a in b' }),
       'target.labelSelector "a in b" is not a label selector; use a form like app=source-controller,tier in (a,b)',
     ],
   ])('%s', (_what, patch, expected) => {
-    expect(sentence(patch)).toContain(`providerConfig: flux.patches[0] ${expected}`);
+    const given = typeof patch === 'string' ? { patch } : patch;
+    expect(sentence(given)).toContain(`providerConfig: flux.patches[0] ${expected}`);
   });
 });
 
 describe('a patch cannot', () => {
-  const rights = (reason: string) => `gives Deployment source-controller the rights of its node (${reason}); remove it`;
-  const identity =
-    'changes the kind, name or namespace of Deployment source-controller; a patch can only change the fields of an installed object';
+  const what = 'Deployment source-controller';
+  const rights = (reason: string) => `gives ${what} the rights of its node (${reason}); remove it`;
+  const identity = `changes the kind, name or namespace of ${what}; a patch can only change the fields of an installed object`;
+  const fixed = (object: string) =>
+    `changes ${object}, which decides what Flux may do; only its labels and annotations can be patched`;
+  const managed = (key: string) => `changes the key ${key} of ${what}, which says how the object is managed; remove it`;
+  const binding = { kind: 'ClusterRoleBinding', name: 'cluster-reconciler-.*' };
+  const bound = fixed('ClusterRoleBinding cluster-reconciler-flux-system');
+  const add = (path: string, value: unknown, target: Patch['target'] = controller): Patch => ({
+    target,
+    patch: JSON.stringify([{ op: 'add', path, value }]),
+  });
+  const marked = (field: string, key: string) => merge({ metadata: { name: 'any', [field]: { [key]: 'flux' } } });
+
   it.each<[string, Patch, string]>([
     ['rename', operations({ op: 'replace', path: '/metadata/name', value: 'x' }), identity],
     ['move', operations({ op: 'replace', path: '/metadata/namespace', value: 'kube-system' }), identity],
@@ -281,54 +278,28 @@ describe('a patch cannot', () => {
     [
       'delete a controller',
       merge({ $patch: 'delete' }),
-      'deletes Deployment source-controller, which the installation needs; remove the directive $patch',
+      `deletes ${what}, which the installation needs; remove the directive $patch`,
     ],
-    [
-      'change rights',
-      merge({ subjects: [] }, { kind: 'ClusterRoleBinding', name: 'cluster-reconciler-.*' }),
-      'changes ClusterRoleBinding cluster-reconciler-flux-system, which decides what Flux may do; only its labels and annotations can be patched',
-    ],
-    [
-      'bind another subject to its rights',
-      {
-        target: { kind: 'ClusterRoleBinding', name: 'cluster-reconciler-.*' },
-        patch: JSON.stringify([{ op: 'add', path: '/subjects/-', value: { kind: 'User', name: 'eve' } }]),
-      },
-      'changes ClusterRoleBinding cluster-reconciler-flux-system, which decides what Flux may do; only its labels and annotations can be patched',
-    ],
+    ['change rights', merge({ subjects: [] }, binding), bound],
+    ['bind another subject to its rights', add('/subjects/-', { kind: 'User', name: 'eve' }, binding), bound],
     [
       'hold its namespace when that is deleted',
-      {
-        target: { kind: 'Namespace' },
-        patch: JSON.stringify([{ op: 'add', path: '/spec', value: { finalizers: ['a'] } }]),
-      },
-      'changes Namespace flux-system, which decides what Flux may do; only its labels and annotations can be patched',
+      add('/spec', { finalizers: ['a'] }, { kind: 'Namespace' }),
+      fixed('Namespace flux-system'),
     ],
-    [
-      'set finalizers',
-      operations({ op: 'add', path: '/metadata/finalizers', value: ['a/b'] }),
-      'sets metadata.finalizers of Deployment source-controller; remove it',
-    ],
+    ['set finalizers', add('/metadata/finalizers', ['a/b']), `sets metadata.finalizers of ${what}; remove it`],
     [
       'set keys of Gardener',
-      operations({ op: 'add', path: '/metadata/annotations', value: { 'resources.gardener.cloud/ignore': 'true' } }),
-      'changes the key resources.gardener.cloud/ignore of Deployment source-controller, which says how the object is managed; remove it',
+      add('/metadata/annotations', { 'resources.gardener.cloud/ignore': 'true' }),
+      managed('resources.gardener.cloud/ignore'),
     ],
-    [
-      'set a mark of Helm',
-      merge({ metadata: { name: 'any', annotations: { 'meta.helm.sh/release-name': 'flux' } } }),
-      'changes the key meta.helm.sh/release-name of Deployment source-controller, which says how the object is managed; remove it',
-    ],
+    ['set a mark of Helm', marked('annotations', 'meta.helm.sh/release-name'), managed('meta.helm.sh/release-name')],
     [
       'set a mark of flux-operator',
-      operations({ op: 'add', path: '/metadata/labels/fluxcd.controlplane.io~1name', value: 'flux' }),
-      'changes the key fluxcd.controlplane.io/name of Deployment source-controller, which says how the object is managed; remove it',
+      add('/metadata/labels/fluxcd.controlplane.io~1name', 'flux'),
+      managed('fluxcd.controlplane.io/name'),
     ],
-    [
-      'hide the version',
-      merge({ metadata: { name: 'any', labels: { 'app.kubernetes.io/version': 'v9' } } }),
-      'changes the key app.kubernetes.io/version of Deployment source-controller, which says how the object is managed; remove it',
-    ],
+    ['hide the version', marked('labels', 'app.kubernetes.io/version'), managed('app.kubernetes.io/version')],
     ['use the network of the node', pod({ hostNetwork: true }), rights('hostNetwork')],
     ['use files of the node', pod({ volumes: [{ name: 'a', hostPath: { path: '/' } }] }), rights('a hostPath')],
     ['be privileged', inContainer({ securityContext: { privileged: true } }), rights('privileged')],
@@ -346,7 +317,7 @@ describe('a patch cannot', () => {
     [
       'act as another account',
       pod({ serviceAccountName: 'kustomize-controller' }),
-      'changes the ServiceAccount of Deployment source-controller, which decides what it may do; remove it',
+      `changes the ServiceAccount of ${what}, which decides what it may do; remove it`,
     ],
   ])('%s', (_what, patch, expected) => {
     expect(sentence(patch)).toBe(`providerConfig: flux.patches[0] ${expected}`);
@@ -390,66 +361,50 @@ describe('the policy judges the result:', () => {
   const args = '/spec/template/spec/containers/0/args/-';
   const urls = { allowedRepositoryUrls: ['https://git.example.com/**'] };
 
+  const image = (name: string) =>
+    `gives Deployment source-controller the image "${name}", which ${refused('allowedRegistries')}; use ghcr.io/fluxcd`;
+  const servers = (how: string) =>
+    `changes the servers that Deployment source-controller reaches (${how}), which ${refused('allowedRepositoryUrls')}; remove it, because another server could answer`;
+  const registries = { allowedRegistries: ['ghcr.io/fluxcd'] };
+  const lockdown = { requireMultiTenancy: true };
+  const first = args.replace('-', '0');
+  const evil = 'evil.example.com/x:1';
+
   it.each<[string, Patch, Policy, string]>([
-    [
-      'images of other registries',
-      inContainer({ image: 'evil.example.com/x:1' }),
-      { allowedRegistries: ['ghcr.io/fluxcd'] },
-      `gives Deployment source-controller the image "evil.example.com/x:1", which ${refused('allowedRegistries')}; use ghcr.io/fluxcd`,
-    ],
-    [
-      'images of Docker Hub',
-      inContainer({ image: 'x' }),
-      { allowedRegistries: ['ghcr.io/fluxcd'] },
-      `gives Deployment source-controller the image "x", which ${refused('allowedRegistries')}; use ghcr.io/fluxcd`,
-    ],
-    [
-      'images as volumes',
-      pod({ volumes: [{ name: 'a', image: { reference: 'evil.example.com/x' } }] }),
-      { allowedRegistries: ['ghcr.io/fluxcd'] },
-      `gives Deployment source-controller the image "evil.example.com/x", which ${refused('allowedRegistries')}; use ghcr.io/fluxcd`,
-    ],
-    ['a flag', add(args, '--no-cross-namespace-refs=false'), { requireMultiTenancy: true }, flags],
-    ['a flag with its value beside it', add(args, '--default-service-account'), { requireMultiTenancy: true }, flags],
-    ['the end of all flags', add(args.replace('-', '0'), '--'), { requireMultiTenancy: true }, flags],
-    [
-      'a flag that takes the next one',
-      add(args.replace('-', '0'), '--events-addr'),
-      { requireMultiTenancy: true },
-      flags,
-    ],
-    ['a flag from a variable', add(args, '--$(FLAG)=false'), { requireMultiTenancy: true }, flags],
+    ['images of other registries', inContainer({ image: evil }), registries, image(evil)],
+    ['images of Docker Hub', inContainer({ image: 'x' }), registries, image('x')],
+    ['images as volumes', pod({ volumes: [{ name: 'a', image: { reference: evil } }] }), registries, image(evil)],
+    ['a flag', add(args, '--no-cross-namespace-refs=false'), lockdown, flags],
+    ['a flag with its value beside it', add(args, '--default-service-account'), lockdown, flags],
+    ['the end of all flags', add(first, '--'), lockdown, flags],
+    ['a flag that takes the next one', add(first, '--events-addr'), lockdown, flags],
+    ['a flag from a variable', add(args, '--$(FLAG)=false'), lockdown, flags],
+    ['other flags', add('/spec/template/spec/containers/0/args', []), lockdown, flags],
+    ['a command', add('/spec/template/spec/containers/0/command', ['sh']), lockdown, flags],
     [
       'another release',
       inContainer({ image: 'ghcr.io/fluxcd/source-controller:v1.0.0' }),
-      { allowedVersions: ['2.9.x'], allowedRegistries: ['ghcr.io/fluxcd'] },
+      { allowedVersions: ['2.9.x'], ...registries },
       `changes the image of container manager of Deployment source-controller, which ${refused('allowedVersions')}; remove that, and set version`,
     ],
     [
       'another server under an allowed name',
       pod({ hostAliases: [{ ip: '10.0.0.1', hostnames: ['git.example.com'] }] }),
       urls,
-      `changes the servers that Deployment source-controller reaches (hostAliases), which ${refused('allowedRepositoryUrls')}; remove it, because another server could answer`,
+      servers('hostAliases'),
     ],
     [
       'another certificate authority',
       inContainer({ env: [{ name: 'SSL_CERT_FILE', value: '/data/ca.crt' }] }),
       urls,
-      `changes the servers that Deployment source-controller reaches (SSL_CERT_FILE or SSL_CERT_DIR), which ${refused('allowedRepositoryUrls')}; remove it, because another server could answer`,
+      servers('SSL_CERT_FILE or SSL_CERT_DIR'),
     ],
     [
       'other names of servers in a file',
       inContainer({ volumeMounts: [{ name: 'temp', mountPath: '/tmp/..//etc/hosts', subPath: 'hosts' }] }),
       urls,
-      `changes the servers that Deployment source-controller reaches (a volume at "/etc/hosts"), which ${refused('allowedRepositoryUrls')}; remove it, because another server could answer`,
+      servers('a volume at "/etc/hosts"'),
     ],
-    [
-      'other flags',
-      merge({ spec: { template: { spec: { containers: [{ name: 'manager', args: [] }] } } } }, kustomize),
-      { requireMultiTenancy: true },
-      flags,
-    ],
-    ['a command', add('/spec/template/spec/containers/0/command', ['sh']), { requireMultiTenancy: true }, flags],
     [
       'a proxy',
       inContainer({ env: [{ name: 'https_proxy', value: 'http://a' }] }),
@@ -470,32 +425,6 @@ describe('the policy judges the result:', () => {
     };
     expect(sentence(add(args, '--concurrent=7'), policy, tenants)).toBe('no error');
   });
-});
-
-test('operations copy what they change, and share the rest with the installed objects', () => {
-  const before = installObjects(release, fluxInstall());
-  const copy = structuredClone(before);
-  const container = '/spec/template/spec/containers/0';
-  const patches = [
-    operations(
-      { op: 'move', from: `${container}/env/0`, path: `${container}/env/-` },
-      { op: 'replace', path: `${container}/image`, value: 'ghcr.io/a' },
-      { op: 'copy', from: `${container}/env/0`, path: `${container}/env/-` },
-      { op: 'remove', path: '/spec/template/metadata/labels/app' },
-    ),
-  ];
-  const customisation = { install: fluxInstall({ patches }), version: release.version, origins };
-  const after = applied(before, customisation).objects;
-  expect(before).toEqual(copy);
-  const [one, other] = [before, after].map((objects) => find(objects, 'Deployment', 'source-controller')?.spec) as {
-    selector: object;
-    template: { spec: { containers: { image: string; ports: object; env: object[] }[] } };
-  }[];
-  const [old, next] = [one, other].map((spec) => spec?.template.spec.containers[0]);
-  expect(next?.image).toBe('ghcr.io/a');
-  expect(next?.env).toEqual([old?.env[0], old?.env[0]]);
-  expect(next?.ports).toBe(old?.ports);
-  expect(other?.selector).toBe(one?.selector);
 });
 
 test('a patch of labels copies no schema of a CRD', () => {

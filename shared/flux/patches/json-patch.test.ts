@@ -22,20 +22,6 @@ test('all objects share an added value, which later operations do not modify', (
   expect(value).toEqual({ list: [{}], other: {} });
 });
 
-test('a copied value is changed in one of its two places only', () => {
-  const copy = { op: 'copy', from: '/spec/a', path: '/spec/b' };
-  const change = { op: 'add', path: '/spec/b/c', value: 2 };
-  // The first makes the object one that may be modified.
-  const prepare = { op: 'add', path: '/spec/a/c', value: 1 };
-  expect(specOf({ a: {} }, prepare, copy, change)).toEqual({ a: { c: 1 }, b: { c: 2 } });
-  expect(specOf({ a: {} }, prepare, copy, { ...change, path: '/spec/a/c' })).toEqual({ a: { c: 2 }, b: { c: 1 } });
-});
-
-test('an object is copied into itself as it was', () => {
-  const prepare = { op: 'add', path: '/spec/a', value: 1 };
-  expect(specOf({}, prepare, { op: 'copy', from: '/spec', path: '/spec/b' })).toEqual({ a: 1, b: { a: 1 } });
-});
-
 test('a value beside an operation without one is ignored', () => {
   expect(specOf({ a: 1, b: 2 }, { op: 'remove', path: '/spec/a', value: 3 })).toEqual({ b: 2 });
 });
