@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
@@ -48,6 +49,33 @@ describe('Lambdas behind queues', () => {
       'notBefore',
       'redrive',
     ]);
+  });
+
+  it('run once at a time for an Extension and its four ManagedResources that change at once', async () => {
+    let active = 0;
+    let most = 0;
+    const seen: string[] = [];
+    const managedResources = functionOf(async (_, { causes }) => {
+      active++;
+      most = Math.max(most, active);
+      seen.push(...causes.map((cause) => ('kind' in cause ? cause.name : '')));
+      await sleep(30);
+      active--;
+      return done;
+    });
+    const running = await startLambdas(queues, [managedResources], () => processDependencies());
+    const objects = ['crds', 'controllers', 'secrets', 'sync'].map((part) => ({
+      kind: 'ManagedResource',
+      name: `shoot-flux-${part}`,
+    }));
+    const causes = [{ kind: 'Extension', name: 'shoot-flux' }, ...objects].map((object, index) =>
+      causeOf({ ...object, uid: `u${index}` }),
+    );
+    await Promise.all(causes.map((cause) => queues.sender.send([changeOf({ key: keyOf(1), cause })])));
+    await vi.waitFor(() => expect(seen).toHaveLength(5), soon);
+    await running.stop();
+    expect(most).toBe(1);
+    expect(new Set(seen)).toHaveLength(5);
   });
 
   it('delay a change for longer than SQS allows, in several hops', async () => {

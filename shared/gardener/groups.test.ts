@@ -39,9 +39,6 @@ test('groups CRDs with the Namespace, controllers, copies, and source with Kusto
   const config = fluxOnly({ source: source(), kustomization });
   const groups = objectGroups(await renderInputs({ config, secrets: [secretContent()] }));
   expect(new Set(groups.crds.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
-  // The user has objects in and of them.
-  const kept = all(groups).filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined);
-  expect(kept).toEqual(groups.crds);
   expect([...new Set(groups.controllers.map(({ kind }) => kind))].join()).toBe(
     'NetworkPolicy,ResourceQuota,ClusterRole,ClusterRoleBinding,ServiceAccount,Service,Deployment',
   );
@@ -88,6 +85,12 @@ test('creates a claim once, and keeps it: the resource-manager could neither upd
   expect(controllers.filter(({ kind }) => kind === 'PersistentVolumeClaim')).toMatchObject([
     { metadata: { annotations: { [KEEP]: 'true', 'resources.gardener.cloud/ignore': 'true' } } },
   ]);
+});
+
+test('keeps only Namespaces and CRDs by annotation, because the user has objects in and of them', async () => {
+  const groups = objectGroups(await renderInputs({ config: fluxOnly({ source: source('sources') }) }));
+  const kept = all(groups).filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined);
+  expect(new Set(kept.map(({ kind }) => kind))).toEqual(new Set(['Namespace', 'CustomResourceDefinition']));
 });
 
 test('mode Once: keeps the Secrets of the project without which the released source and Kustomization would fail', async () => {
