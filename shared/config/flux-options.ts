@@ -12,9 +12,9 @@ import {
   registry,
   tolerationKey,
 } from './checks.ts';
-import { type Limit, limits, limitText, withCommas } from './limits.ts';
+import { limits, limitText } from './limits.ts';
 import { quote } from './quote.ts';
-import { key, lengthProblem, requiredKey, text, wrongType } from './schema.ts';
+import { key, listUpTo, mapOf, requiredKey, text } from './schema.ts';
 import { lengthOfYamlProblem } from './yaml-text.ts';
 
 /** The defaults of the installation, which are those of `flux install`. */
@@ -33,40 +33,6 @@ export const installDefaults = {
 export const syncModes = ['Once', 'ManifestsOnly', 'Reconcile'] as const;
 /** What happens to Flux when the extension is removed from the Shoot; see docs/configuration.md. */
 export const deletionPolicies = ['Orphan', 'Uninstall'] as const;
-
-/** Returns the schema of labels or annotations. */
-function mapOf(keyCheck: Check, valueCheck: Check = () => undefined) {
-  return z.looseObject({}).check(
-    z.check<Record<string, unknown>>(({ value, issues }) => {
-      const report = (message: string, path: string[] = []) =>
-        issues.push({ code: 'custom', message, input: value, path });
-      const entries = Object.entries(value);
-      const tooMany = countProblem(entries.length, limits.list);
-      if (tooMany !== undefined) report(tooMany);
-      for (const [name, entry] of tooMany === undefined ? entries : []) {
-        const ofKey = keyCheck(name);
-        const ofValue =
-          typeof entry === 'string' ? (lengthProblem(entry) ?? valueCheck(entry)) : wrongType('string', entry);
-        if (ofKey !== undefined) report(ofKey);
-        else if (ofValue !== undefined) report(ofValue, [name]);
-      }
-    }),
-  ) as unknown as z.ZodMiniType<Record<string, string>>;
-}
-
-/** Returns the schema of a list with a limit. */
-function listUpTo<T extends z.ZodMiniType>(limit: Limit, entry: T) {
-  return z.array(entry).check(
-    z.check<z.core.output<T>[]>(({ value, issues }) => {
-      const message = countProblem(value.length, limit);
-      if (message !== undefined) issues.push({ code: 'custom', message, input: value });
-    }),
-  );
-}
-
-function countProblem(count: number, limit: Limit): string | undefined {
-  return count > limit.most ? `has ${withCommas(count)} entries; use at most ${limit.most}` : undefined;
-}
 
 const ownKey: Check = (name) =>
   metadataKey(name.toLowerCase()) ??

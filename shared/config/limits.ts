@@ -166,7 +166,8 @@ function countItem(item: unknown, count: Count, below: unknown[]): string | unde
   }
   const object = asObject(item) ?? {};
   for (const key in object) {
-    if (escapedLength(key) > limits.key.most) return keyProblem(key);
+    const ofKey = keyProblem(key);
+    if (ofKey !== undefined) return ofKey;
     count.nodes++;
     count.characters += key.length;
     const problem = countProblem(count);
@@ -190,7 +191,10 @@ export function configurationProblem(): string {
   return `is longer than ${limitText(limits.configuration)}; move long content to the repository`;
 }
 
-function keyProblem(key: string): string {
+function keyProblem(key: string): string | undefined {
+  // Schemas leave it out of their results, and the object would still have it.
+  if (key === '__proto__') return `has the key ${quote(key)}, which is not supported; remove it`;
+  if (escapedLength(key) <= limits.key.most) return undefined;
   return `has the key ${quote(key)}, which is longer than ${limitText(limits.key)}; use a shorter one`;
 }
 
@@ -199,7 +203,7 @@ function escapedLength(key: string): number {
   return /^[\x20-\x7e]*$/.test(key) ? key.length : key.length * 6;
 }
 
-/** Lists and maps of a providerConfig with a limit of their own, by their paths. */
+/** The lists of a providerConfig, by their paths. */
 const bounded: readonly (readonly string[])[] = [
   ['flux', 'components'],
   ['flux', 'componentsExtra'],
@@ -210,30 +214,18 @@ const bounded: readonly (readonly string[])[] = [
   ['objects'],
   ['existingSecrets'],
   ['existingConfigMaps'],
-  ...['source', 'kustomization'].flatMap((part) =>
-    ['labels', 'annotations'].map((map) => [part, 'template', 'metadata', map]),
-  ),
-  ['kustomization', 'patch', 'metadata', 'labels'],
-  ['kustomization', 'patch', 'metadata', 'annotations'],
 ];
 
-/** Returns the lists and maps of a providerConfig with too many entries, by path. */
+/** Returns the lists of a providerConfig with too many entries, by path: nothing of them is read. */
 export function listProblems(config: unknown): { path: string; message: string }[] {
-  return bounded.flatMap((path) => tooMany(config, path));
+  return bounded.flatMap((path) => {
+    const list = path.reduce<unknown>((inner, field) => asObject(inner)?.[field], config);
+    if (!Array.isArray(list) || list.length <= limits.list.most) return [];
+    return [{ path: path.join('.'), message: entriesProblem(list.length) }];
+  });
 }
 
-/** Returns the same for an entry of `sources`, `kustomizations` or `objects`. */
-export function metadataProblems(template: unknown): { path: string; message: string }[] {
-  return ['labels', 'annotations'].flatMap((map) => tooMany(template, ['metadata', map]));
-}
-
-function tooMany(object: unknown, path: readonly string[]): { path: string; message: string }[] {
-  const value = path.reduce<unknown>((inner, field) => asObject(inner)?.[field], object);
-  const entries = Array.isArray(value) ? value.length : Object.keys(asObject(value) ?? {}).length;
-  return entries > limits.list.most ? [{ path: path.join('.'), message: entriesProblem(entries) }] : [];
-}
-
-/** The sentence for a list with too many entries. */
-export function entriesProblem(entries: number): string {
-  return `has ${withCommas(entries)} entries; use at most ${limits.list.most}`;
+/** The sentence for a list or map with too many entries. */
+export function entriesProblem(entries: number, { most }: Limit = limits.list): string {
+  return `has ${withCommas(entries)} entries; use at most ${most}`;
 }

@@ -129,7 +129,7 @@ function issuesOf({ merged, layer }: { merged: JsonObject; layer: Layer }): Conf
   const place = inside(layer, PART);
   return [
     ...schemaIssues(place, kustomizationTemplateSchema, merged, ['template']),
-    ...kustomizationIssues(merged, place),
+    ...kustomizationIssues(asObject(merged.spec) ?? {}, inside(place, 'template')),
   ].map((issue) => ({ ...issue, path: issue.path.replace(`${place.path}.template`, `${place.path}.patch`) }));
 }
 

@@ -219,7 +219,7 @@ describe('overrides.yaml', () => {
     [
       'a hostile key, which would select every Shoot',
       '- { selector: { matchLabels: { __proto__: x } }, config: {} }',
-      '[0].selector.matchLabels.__proto__ "__proto__" is not a valid label or annotation key; use a form like example.com/team',
+      ' has the key "__proto__", which is not supported; remove it',
     ],
     [
       'an unknown operator',

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { labelValue, metadataKey } from './checks.ts';
-import { entriesProblem, limits, MOST_ISSUES_OF_A_PART, sizeProblem } from './limits.ts';
+import { entriesProblem, limits, sizeProblem } from './limits.ts';
 import { inside, issueAt, type Place } from './origins.ts';
-import { pathText, requiredKey, schemaIssues, text, wrongType } from './schema.ts';
+import { listUpTo, mapOf, requiredKey, schemaIssues, text } from './schema.ts';
 import { asObject } from './values.ts';
 
 /** One entry of `overrides.yaml`. */
@@ -54,57 +54,37 @@ function readEntry(value: unknown, place: Place): { entry?: Override; issues: Co
   const { selector, config } = asObject(value) ?? {};
   if (issues.length > 0) return { issues };
   // With null, as for a label whose value was forgotten: left out, the selector would select more Shoots.
-  const at = inside(place, 'selector');
-  const parsed = selectorSchema.safeParse(selector);
-  const ofSelector = parsed.success
-    ? selectorIssues(selector as LabelSelector, at)
-    : schemaIssues(at, selectorSchema, selector);
-  if (!parsed.success || ofSelector.length > 0) return { issues: ofSelector };
+  const ofSelector = schemaIssues(inside(place, 'selector'), selectorSchema, selector);
+  if (ofSelector.length > 0) return { issues: ofSelector };
   return { entry: { selector: selector as LabelSelector, config, place: inside(place, 'config') }, issues: [] };
 }
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const satisfies Requirement['operator'][];
 
 /** A requirement of `matchExpressions`. */
-const expressionSchema = z.strictObject({
-  key: requiredKey(text(metadataKey), { description: '', example: 'example.com/stage' }),
-  operator: requiredKey(z.enum(operators), { description: '', example: 'In' }),
-  values: z.optional(z.array(text(labelValue))),
-});
+const expressionSchema = z
+  .strictObject({
+    key: requiredKey(text(metadataKey), { description: '', example: 'example.com/stage' }),
+    operator: requiredKey(z.enum(operators), { description: '', example: 'In' }),
+    values: z.optional(listUpTo(limits.list, text(labelValue))),
+  })
+  .check(
+    z.check<Requirement>(({ value, issues }) => {
+      const message = valuesProblem(value);
+      if (message !== undefined) issues.push({ code: 'custom', message, input: value, path: ['values'] });
+    }),
+  );
 
-/**
- * A label selector of Kubernetes. `selectorIssues` checks the labels of `matchLabels`: the result of a schema leaves out the
- * key `__proto__`, and a selector without it would select more.
- */
+/** A label selector of Kubernetes. */
 const selectorSchema = z.strictObject({
-  matchLabels: z.optional(z.looseObject({})),
-  matchExpressions: z.optional(z.array(expressionSchema)),
+  matchLabels: z.optional(mapOf(metadataKey, labelValue)),
+  matchExpressions: z.optional(listUpTo(limits.list, expressionSchema)),
 });
-
-/** Returns the issues of a selector that has the form of one. */
-function selectorIssues({ matchLabels = {}, matchExpressions = [] }: LabelSelector, place: Place): ConfigIssue[] {
-  const labels = Object.entries(matchLabels);
-  const lengths = [
-    { field: 'matchLabels', entries: labels.length },
-    { field: 'matchExpressions', entries: matchExpressions.length },
-  ].filter(({ entries }) => entries > limits.list.most);
-  if (lengths.length > 0) return lengths.map(({ field, entries }) => issueAt(place, field, entriesProblem(entries)));
-  const ofLabels = labels.flatMap(([key, value]) => {
-    const problem = metadataKey(key) ?? (typeof value === 'string' ? labelValue(value) : wrongType('string', value));
-    return problem === undefined ? [] : [issueAt(place, pathText(['matchLabels', key]), problem)];
-  });
-  const ofExpressions = matchExpressions.flatMap((expression, index) => {
-    const problem = valuesProblem(expression);
-    return problem === undefined ? [] : [issueAt(inside(place, `matchExpressions[${index}]`), 'values', problem)];
-  });
-  return [...ofLabels, ...ofExpressions].slice(0, MOST_ISSUES_OF_A_PART);
-}
 
 function valuesProblem({ operator, values = [] }: Requirement): string | undefined {
   const needsValues = operator === 'In' || operator === 'NotIn';
   if (needsValues && values.length === 0) return `is missing; ${operator} needs at least one value`;
-  if (!needsValues && values.length > 0) return `is not read with ${operator}; remove it`;
-  return values.length > limits.list.most ? entriesProblem(values.length) : undefined;
+  return !needsValues && values.length > 0 ? `is not read with ${operator}; remove it` : undefined;
 }
 
 /** A requirement of `matchExpressions`. */

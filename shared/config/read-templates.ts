@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
 import type { SourceLayer, Template } from './layer.ts';
-import { MOST_ISSUES_OF_A_PART, metadataProblems } from './limits.ts';
+import { MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { readObjects } from './listed/read-objects.ts';
 import { inside, issueAt, type Place } from './origins.ts';
 import { FLUX_SOURCE } from './project-config.ts';
@@ -134,15 +134,8 @@ function fluxSourceOf(template: JsonObject, place: Place): SecretOrigin | undefi
 
 /** Returns the issues of an entry of `sources` or `kustomizations`. Only the first one has a default name. */
 function entryIssues(template: JsonObject, place: Place, index: number | undefined): ConfigIssue[] {
-  if (index === undefined) return [];
-  const lengths = metadataProblems(template).map(({ path, message }) => issueAt(place, `template.${path}`, message));
-  const hasName = index === 0 || asObject(template.metadata)?.name !== undefined;
-  return hasName
-    ? lengths
-    : [
-        ...lengths,
-        issueAt(place, 'template.metadata.name', 'is missing; set it, because only the first entry has a default'),
-      ];
+  if (index === undefined || index === 0 || asObject(template.metadata)?.name !== undefined) return [];
+  return [issueAt(place, 'template.metadata.name', 'is missing; set it, because only the first entry has a default')];
 }
 
 function templateIssues(
@@ -202,7 +195,7 @@ export function readKustomization(value: unknown, place: Place, index?: number):
   const all = [
     ...issues,
     ...schemaIssues(place, kustomizationTemplateSchema, object, ['template']),
-    ...kustomizationIssues(object, place),
+    ...kustomizationIssues(asObject(object.spec) ?? {}, inside(place, 'template')),
     ...entryIssues(object, place, index),
   ];
   return all.length > 0 ? { issues: all } : { value: object as unknown as Template, issues: [], warnings };

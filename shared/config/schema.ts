@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import type { Check } from './checks.ts';
-import { type Limit, limits, limitText, MOST_ISSUES_OF_A_PART } from './limits.ts';
+import { entriesProblem, type Limit, limits, limitText, MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { nearest } from './nearest.ts';
 import { issueAt, type Place } from './origins.ts';
 import { quote, typeName } from './quote.ts';
@@ -42,6 +42,39 @@ export function text(check?: Check, limit: Limit = limits.text) {
       if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
     }),
   );
+}
+
+/** Returns the schema of a list with a limit. */
+export function listUpTo<T extends z.ZodMiniType>(limit: Limit, entry: T) {
+  return z.array(entry).check(
+    z.check<z.core.output<T>[]>(({ value, issues }) => {
+      if (value.length <= limit.most) return;
+      issues.push({ code: 'custom', message: entriesProblem(value.length, limit), input: value });
+    }),
+  );
+}
+
+/**
+ * Returns the schema of labels or annotations: a map of strings.
+ * @param longest of a value; a longer one is not checked
+ */
+export function mapOf(keyCheck: Check, valueCheck?: Check, longest?: Limit) {
+  return z.looseObject({}).check(
+    z.check<Record<string, unknown>>(({ value, issues }) => {
+      const report = (message: string | undefined, path: string[]) => {
+        if (message !== undefined) issues.push({ code: 'custom', message, input: value, path });
+      };
+      const entries = Object.entries(value);
+      const { most } = limits.list;
+      if (entries.length > most) report(entriesProblem(entries.length), []);
+      for (const [name, entry] of entries.length > most ? [] : entries) {
+        const ofKey = keyCheck(name);
+        if (ofKey !== undefined) report(ofKey, []);
+        else if (typeof entry !== 'string') report(wrongType('string', entry), [name]);
+        else report(lengthProblem(entry, longest) ?? valueCheck?.(entry), [name]);
+      }
+    }),
+  ) as unknown as z.ZodMiniType<Record<string, string>>;
 }
 
 /** Returns the problem with a string that is longer than a limit; it is too long to quote. */

@@ -1,12 +1,12 @@
 import type { ConfigIssue } from '../errors.ts';
-import { type Check, isReservedForGardener, isSsh, labelValue, metadataKey } from './checks.ts';
+import { isSsh } from './checks.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
 import { MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { nearest } from './nearest.ts';
-import { inside, issueAt, type Place } from './origins.ts';
+import { issueAt, type Place } from './origins.ts';
 import { FLUX_REGISTRY, FLUX_SOURCE } from './project-config.ts';
 import { quote, shown } from './quote.ts';
-import { lengthProblem, pathText, unknownKey, wrongType } from './schema.ts';
+import { lengthProblem, pathText, unknownKey } from './schema.ts';
 import type { SourceKind } from './templates.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
 
@@ -44,7 +44,6 @@ export function sourceIssues(
     ...identityIssues(spec, kind, issue),
     ...tokenServiceIssues(spec, kind, issue),
     ...endpointIssues(spec, kind, issue),
-    ...metadataIssues(part, template),
   ];
 }
 
@@ -140,21 +139,10 @@ function endpointIssues(spec: JsonObject, kind: SourceKind, issue: Report): Conf
 const VARIABLE = /^[_a-zA-Z]\w*$/;
 
 /**
- * Returns the issues that concern several fields of a Kustomization.
- * @param part where the Kustomization is, such as `kustomization`
- */
-export function kustomizationIssues(template: JsonObject, part: Place): ConfigIssue[] {
-  return [
-    ...kustomizationSpecIssues(asObject(template.spec) ?? {}, inside(part, 'template')),
-    ...metadataIssues(part, template),
-  ];
-}
-
-/**
  * Returns what the schema of a Kustomization accepts, and Flux does not.
  * @param place where the manifest is
  */
-export function kustomizationSpecIssues(spec: JsonObject, place: Place): ConfigIssue[] {
+export function kustomizationIssues(spec: JsonObject, place: Place): ConfigIssue[] {
   const issue = reportAt(place);
   const variables = Object.keys(asObject(asObject(spec.postBuild)?.substitute) ?? {});
   const invalid = variables
@@ -176,59 +164,4 @@ function kubeConfigIssues(spec: JsonObject, issue: Report): ConfigIssue[] {
   const count = [kubeConfig.secretRef, kubeConfig.configMapRef].filter((ref) => ref !== undefined).length;
   if (count === 0) return [issue(path, 'has neither secretRef nor configMapRef; set one of them')];
   return count > 1 ? [issue(path, 'has both secretRef and configMapRef; remove one of them')] : [];
-}
-
-type MetadataMap = 'labels' | 'annotations';
-
-const IN_TEMPLATE = ['template', 'metadata'];
-
-/**
- * Returns the issues with the labels and annotations of a template. They are read here and not by the schema, because
- * its result leaves out the key `__proto__`, which the object would still have.
- * @param part where the source or Kustomization is, such as `source`
- * @param path the metadata below it
- */
-export function metadataIssues(
-  part: Place,
-  template: JsonObject,
-  path: readonly string[] = IN_TEMPLATE,
-): ConfigIssue[] {
-  const metadata = asObject(template.metadata) ?? {};
-  const maps: MetadataMap[] = ['labels', 'annotations'];
-  return maps
-    .flatMap((map) => mapIssues(part, [...path, map], map, asObject(metadata[map]) ?? {}))
-    .slice(0, MOST_ISSUES_OF_A_PART);
-}
-
-function mapIssues(part: Place, path: readonly string[], map: MetadataMap, fields: JsonObject): ConfigIssue[] {
-  return Object.entries(fields).flatMap(([key, value]) => {
-    const ofKey = keyProblem(map, key);
-    if (ofKey !== undefined) return [issueAt(part, pathText(path), ofKey)];
-    const ofValue = valueProblem(map, value);
-    return ofValue === undefined ? [] : [issueAt(part, pathText([...path, key]), ofValue)];
-  });
-}
-
-// Kubernetes accepts capitals in the prefix of an annotation's key.
-const annotationKey: Check = (name) => metadataKey(name.toLowerCase());
-
-function keyProblem(map: MetadataMap, key: string): string | undefined {
-  return (map === 'labels' ? metadataKey(key) : annotationKey(key)) ?? reservedProblem(key);
-}
-
-function valueProblem(map: MetadataMap, value: unknown): string | undefined {
-  if (typeof value !== 'string') return wrongType('string', value);
-  return map === 'labels' ? (lengthProblem(value) ?? labelValue(value)) : undefined;
-}
-
-/**
- * The resource-manager obeys keys of `resources.gardener.cloud`: with `ignore` or `mode` on a Kustomization it would not
- * write `suspend: true` before the Kustomization is removed, and Flux would prune the user's workloads. Others change
- * what Gardener deletes with a Shoot. Flux's own keys stay allowed: kustomize-controller reads them only from objects
- * that it applies or prunes itself, and these templates are neither.
- */
-function reservedProblem(key: string): string | undefined {
-  return isReservedForGardener(key)
-    ? `has the key ${quote(key)}, which is reserved for Gardener; remove it`
-    : undefined;
 }

@@ -6,8 +6,11 @@ import {
   gitCommit,
   gitRefName,
   gitUrl,
+  isReservedForGardener,
   isZero,
   kustomizationName,
+  labelValue,
+  metadataKey,
   namespaceName,
   objectName,
   ociDigest,
@@ -17,10 +20,11 @@ import {
   semverRange,
   sourceTimeout,
 } from './checks.ts';
+import { limits } from './limits.ts';
 import { misspelt } from './nearest.ts';
 import { inside, issueAt, type Place } from './origins.ts';
 import { quote } from './quote.ts';
-import { key, requiredKey, text } from './schema.ts';
+import { key, mapOf, requiredKey, text } from './schema.ts';
 import { asObject, asString, type JsonObject, withoutEmpty, withoutNulls } from './values.ts';
 import { unlessVariables, urlWithVariables, withoutVariables } from './variables.ts';
 
@@ -60,19 +64,34 @@ const apiVersion =
       : `${quote(value)} is not an API version of this kind; use ${group}/v1 or omit it`;
   };
 
-function metadata(name: Check) {
+/**
+ * The resource-manager obeys keys of `resources.gardener.cloud`: with `ignore` or `mode` on a Kustomization it would not
+ * write `suspend: true` before the Kustomization is removed, and Flux would prune the user's workloads. Others change
+ * what Gardener deletes with a Shoot. Flux's own keys stay allowed: kustomize-controller reads them only from objects
+ * that it applies or prunes itself, and these templates are neither.
+ */
+const notReserved: Check = (name) =>
+  isReservedForGardener(name) ? `has the key ${quote(name)}, which is reserved for Gardener; remove it` : undefined;
+
+/** Returns the schema of an object's metadata. */
+export function metadataSchema<T extends z.ZodMiniType>(name: T) {
   return z.strictObject({
-    name: key(text(name), { description: 'The name.', default: '`flux-system`', example: 'fleet' }),
+    name,
     namespace: key(text(namespaceName), {
       description: 'The namespace. It is created if missing, and the Secrets that the object uses are copied there.',
       default: "Flux's namespace",
       example: 'flux-system',
     }),
-    // `metadataIssues` checks keys and values.
-    labels: z.optional(z.looseObject({})),
-    annotations: z.optional(z.looseObject({})),
+    labels: z.optional(mapOf((name) => metadataKey(name) ?? notReserved(name), labelValue)),
+    // Kubernetes accepts capitals in the prefix of an annotation's key.
+    annotations: z.optional(
+      mapOf((name) => metadataKey(name.toLowerCase()) ?? notReserved(name), undefined, limits.configuration),
+    ),
   });
 }
+
+const named = (check: Check) =>
+  key(text(check), { description: 'The name.', default: '`flux-system`', example: 'fleet' });
 
 const interval = key(text(duration), {
   description: 'How often Flux checks the source for a new revision.',
@@ -152,7 +171,7 @@ export function sourceTemplateSchema<K extends SourceKind>(kind: K) {
       description: `One of ${SOURCE_KINDS.map((name) => `\`${name}\``).join(', ')}.`,
       example: 'GitRepository',
     }),
-    metadata: key(metadata(objectName), {
+    metadata: key(metadataSchema(named(objectName)), {
       description: 'Name, namespace, labels and annotations.',
       example: '{ name: fleet }',
     }),
@@ -167,7 +186,7 @@ export const kustomizationTemplateSchema = z.strictObject({
     example: `${KUSTOMIZE_GROUP}/v1`,
   }),
   kind: key(z.literal('Kustomization'), { description: 'Optional.', example: 'Kustomization' }),
-  metadata: key(metadata(kustomizationName), {
+  metadata: key(metadataSchema(named(kustomizationName)), {
     description: 'Name, namespace, labels and annotations.',
     example: '{ name: fleet }',
   }),

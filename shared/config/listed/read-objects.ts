@@ -1,22 +1,13 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../../errors.ts';
-import {
-  type Check,
-  duration,
-  gitUrl,
-  isSsh,
-  kustomizationName,
-  namespaceName,
-  objectName,
-  positiveDuration,
-} from '../checks.ts';
+import { type Check, duration, gitUrl, isSsh, kustomizationName, objectName, positiveDuration } from '../checks.ts';
 import type { ListedTemplate, Template } from '../layer.ts';
 import { misspelt, nearest } from '../nearest.ts';
 import { inside, issueAt, type Place } from '../origins.ts';
 import { quote } from '../quote.ts';
 import { requiredKey, schemaIssues, text } from '../schema.ts';
-import { kustomizationSpecIssues, metadataIssues } from '../template-rules.ts';
-import { tidyTemplate, withoutDroppedFields } from '../templates.ts';
+import { kustomizationIssues } from '../template-rules.ts';
+import { metadataSchema, tidyTemplate, withoutDroppedFields } from '../templates.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
 import { unlessVariables, variableIssues } from '../variables.ts';
 
@@ -26,17 +17,6 @@ interface ReadTemplates {
   issues: ConfigIssue[];
   warnings: ConfigIssue[];
 }
-
-const metadataSchema = (kind: string) =>
-  z.strictObject({
-    name: requiredKey(text(kind === 'Kustomization' ? kustomizationName : objectName), {
-      description: 'The name.',
-      example: 'podinfo',
-    }),
-    namespace: z.optional(text(namespaceName)),
-    labels: z.optional(z.looseObject({})),
-    annotations: z.optional(z.looseObject({})),
-  });
 
 /** The CRD accepts anything, and Flux installs a chart with its own defaults where it cannot read these. */
 const chartValues = z.custom(
@@ -58,7 +38,12 @@ const newObjectSchema = (kind: string) =>
   z.strictObject({
     apiVersion: z.optional(text(apiVersionOf(kind))),
     kind: text(),
-    metadata: metadataSchema(kind),
+    metadata: metadataSchema(
+      requiredKey(text(kind === 'Kustomization' ? kustomizationName : objectName), {
+        description: 'The name.',
+        example: 'podinfo',
+      }),
+    ),
     spec: z.looseObject({
       interval: z.optional(text(duration)),
       retryInterval: z.optional(text(positiveDuration)),
@@ -97,7 +82,6 @@ function readObject(
   const ofVariables = variableIssues({ kind, spec: object.spec }, place);
   const issues = [
     ...schemaIssues(place, objectSchema(kind), object),
-    ...metadataIssues(place, object, ['metadata']),
     ...(ofVariables.length > 0 ? ofVariables : contentIssues(object, place)),
   ];
   if (issues.length > 0) return { issues, warnings: [] };
@@ -148,7 +132,7 @@ function apiVersionOf(kind: string): Check {
  */
 function contentIssues({ kind, spec: given }: JsonObject, place: Place): ConfigIssue[] {
   const spec = asObject(given) ?? {};
-  if (kind === 'Kustomization') return kustomizationSpecIssues(spec, place);
+  if (kind === 'Kustomization') return kustomizationIssues(spec, place);
   return kind === 'GitRepository' ? gitIssues(spec, place) : [];
 }
 
