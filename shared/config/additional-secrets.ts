@@ -1,26 +1,12 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import type { AdditionalSecret } from './layer.ts';
+import type { Complete } from './complete.ts';
 import { issueAt } from './origins.ts';
 import { projectSecretNames } from './project-config.ts';
 import type { ProjectSecrets } from './project-secrets.ts';
 import { quote } from './quote.ts';
-import { entryProblem, resourcesByName, type ShootResource } from './shoot-resources.ts';
-import type { ConfigInputs, CopiedSecret } from './types.ts';
-
-/** What decides where copies go and which names are free. */
-interface CopyContext {
-  fluxNamespace: string;
-  /** Source and Kustomization: a copy is needed in the namespace of each that refers to it. */
-  users: KubeObject[];
-  sourceSecret: CopiedSecret | undefined;
-  /** The pull secret of the landscape. */
-  pullSecret: CopiedSecret | undefined;
-  project: ProjectSecrets;
-  /** The Secret on the Deployments. */
-  imagePullSecret: string | undefined;
-  shootResources: ConfigInputs['shootResources'];
-}
+import { type CopyKind, copyInShoot, entryProblem, resourcesByName } from './shoot-resources.ts';
+import type { CopiedSecret, FluxInstall } from './types.ts';
 
 /** ConfigMaps that the product itself writes into the flux namespace. */
 const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
@@ -31,17 +17,17 @@ const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
  * only there.
  */
 export function additionalSecrets(
-  entries: AdditionalSecret[],
-  context: CopyContext,
+  config: Complete,
+  project: ProjectSecrets,
 ): { secrets: CopiedSecret[]; issues: ConfigIssue[] } {
   const issues: ConfigIssue[] = [];
   const secrets: CopiedSecret[] = [];
-  const { sourceSecret, pullSecret, shootResources, fluxNamespace } = context;
+  const { content, flux, source, kustomization, objects, sourceSecret, pullSecret, shootResources } = config;
+  const fluxNamespace = flux.namespace;
   // Collected once, because a template may have thousands of fields.
-  const users = context.users.map((user) => ({
-    namespace: user.metadata.namespace ?? fluxNamespace,
-    names: referencedNames(user),
-  }));
+  const users = [source, kustomization, ...objects]
+    .filter((user) => user !== undefined)
+    .map((user) => ({ namespace: user.metadata.namespace ?? fluxNamespace, names: referencedNames(user) }));
   const byName = resourcesByName(shootResources);
   const taken = new Map<string, string>(
     OWN_CONFIG_MAPS.map((name) => [`ConfigMap ${fluxNamespace}/${name}`, "the ConfigMap with the Shoot's facts"]),
@@ -53,14 +39,14 @@ export function additionalSecrets(
   if (pullSecret !== undefined) {
     taken.set(`Secret ${pullSecret.namespace}/${pullSecret.targetName}`, "the landscape's pull secret");
   }
-  for (const { name, targetName, place: entryPlace } of entries) {
+  for (const { name, targetName, place: entryPlace } of content.additionalSecrets ?? []) {
     const issue = (field: string, message: string) => issues.push(issueAt(entryPlace, field, message));
     const entry = byName.get(name);
     // The schema reports a missing name.
     const problem = name === '' ? undefined : shootResources && entryProblem(name, 'copy', entry, shootResources);
     if (problem !== undefined) issue('name', problem);
-    const kind = kindInShoot(entry);
-    const target = targetName ?? ownName(entry);
+    const origin = { type: 'resource' as const, resourceName: name };
+    const { kind, name: target } = copyInShoot({ origin, targetName }, byName);
     // Without the Shoot the object's own name is unknown, but two references to one entry still collide.
     const placeName = target ?? `entry ${name}`;
     for (const namespace of namespacesOf(kind, target, fluxNamespace, users)) {
@@ -75,15 +61,16 @@ export function additionalSecrets(
         break;
       }
       taken.set(place, entryPlace.path);
-      secrets.push({ origin: { type: 'resource', resourceName: name }, targetName, namespace });
+      secrets.push({ origin, targetName, namespace });
     }
   }
-  return { secrets: [...secrets, ...projectCopies(context, users, new Set(taken.keys()))], issues };
+  return { secrets: [...secrets, ...projectCopies(flux, project, users, new Set(taken.keys()))], issues };
 }
 
 /** Returns the copies of the project's Secrets. A copy that the configuration asks for under the same name replaces one. */
 function projectCopies(
-  { project, imagePullSecret, fluxNamespace }: CopyContext,
+  flux: FluxInstall,
+  project: ProjectSecrets,
   users: readonly User[],
   taken: ReadonlySet<string>,
 ): CopiedSecret[] {
@@ -91,20 +78,11 @@ function projectCopies(
     .filter((name) => project.names.has(name))
     .flatMap((name) => {
       const using = users.filter(({ names }) => names.Secret.has(name)).map(({ namespace }) => namespace);
-      const isForFlux = project.areWired || imagePullSecret === name;
-      return [...new Set([...(isForFlux ? [fluxNamespace] : []), ...using])]
+      const isForFlux = project.areWired || flux.imagePullSecret === name;
+      return [...new Set([...(isForFlux ? [flux.namespace] : []), ...using])]
         .filter((namespace) => !taken.has(`Secret ${namespace}/${name}`))
         .map((namespace) => ({ origin: { type: 'project' as const, name }, targetName: name, namespace }));
     });
-}
-
-/** Returns the kind of the copy; a WorkloadIdentity is copied as a Secret. */
-function kindInShoot(entry: ShootResource | undefined): CopyKind {
-  return entry?.kind === 'ConfigMap' ? 'ConfigMap' : 'Secret';
-}
-
-function ownName(entry: ShootResource | undefined): string | undefined {
-  return entry?.resourceName === '' ? undefined : entry?.resourceName;
 }
 
 /** A source or Kustomization, and what it refers to. */
@@ -122,9 +100,6 @@ function namespacesOf(
   const using = users.filter(({ names }) => target !== undefined && names[kind].has(target));
   return new Set([fluxNamespace, ...using.map(({ namespace }) => namespace)]);
 }
-
-/** The kinds that Flux objects refer to and that are copied into the shoot for them. */
-export type CopyKind = 'Secret' | 'ConfigMap';
 
 /** The names that an object refers to, by kind. */
 type ReferencedNames = Readonly<Record<CopyKind, ReadonlySet<string>>>;

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject, ObjectMeta } from '../kube/resource.ts';
 import { pullSecretOf } from './defaults.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
 import { installDefaults } from './flux-options.ts';
-import type { Template } from './layer.ts';
+import type { ListedTemplate, Template } from './layer.ts';
+import { inOrder } from './listed/read-objects.ts';
 import type { Merged } from './merge.ts';
+import type { Place } from './origins.ts';
 import { PULL_SECRET } from './project-config.ts';
 import { type ProjectSecrets, wired, wiredInstall } from './project-secrets.ts';
 import { defaultIntervals } from './templates.ts';
@@ -18,49 +21,76 @@ const ROOT_ACCOUNTS: Readonly<Record<string, string>> = {
   HelmRelease: 'helm-controller',
 };
 
-/** The installation, the source and the root Kustomization, complete as far as the layers are valid. */
-export interface Root extends Merged {
+/** A Secret that is copied for a source of a list, and where the source names it. */
+interface ListedSecret {
+  secret: CopiedSecret;
+  place: Place;
+}
+
+/** The configuration with every default filled in, as far as the layers are valid. */
+export interface Complete extends Merged {
   flux: FluxInstall;
   source: KubeObject | undefined;
   kustomization: KubeObject | undefined;
+  /** The objects besides the root pair, in the order in which they are applied; `origins` has the place of each. */
+  objects: KubeObject[];
   /** The credentials of the source. */
   sourceSecret: CopiedSecret | undefined;
+  /** The credentials of the other sources. */
+  listedSecrets: ListedSecret[];
   pullSecret: CopiedSecret | undefined;
   shootResources: ConfigInputs['shootResources'];
-  /** Adds references to Secrets of the project. */
-  wire: (object: KubeObject) => KubeObject;
 }
 
-/** Completes the installation, the source and the root Kustomization, and replaces variables by the values of the Shoot. */
-export function completeRoot(
+/** Fills in the defaults, adds references to Secrets of the project, and replaces variables by the values of the Shoot. */
+export function completed(
   merged: Merged,
   project: ProjectSecrets,
   { landscape = {}, shoot, shootResources }: Omit<ConfigInputs, 'providerConfig'>,
-): Root {
-  const { content, origins } = merged;
+): Complete {
+  const { content, kustomizationFrom } = merged;
+  const { moreSources = [], moreKustomizations = [], objects: others = [] } = content;
   const flux = wiredInstall(completeInstall(content.flux, landscape), project);
-  const wire = (object: KubeObject) => wired(object, project, flux.namespace);
-  const givenSource = content.source && wire(completeSource(content.source.template, flux.namespace));
-  const ofSource = substituted('source', givenSource, shoot, origins);
-  const source = ofSource.object;
-  const isFlat = merged.kustomizationFrom.path === '' && isFluxConfigObject(merged.kustomizationFrom.object);
-  const given = content.kustomization && source && completeKustomization(content.kustomization, source, flux, isFlat);
-  const ofKustomization = substituted('kustomization', given && wire(given), shoot, origins);
+  const issues = [...merged.issues];
+  let { origins } = merged;
+  const finished = (part: string, given: KubeObject): KubeObject => {
+    const { object, issues: found } = substituted(part, wired(given, project, flux.namespace), shoot, origins);
+    issues.push(...found);
+    return object;
+  };
+  const source = content.source && finished('source', completeSource(content.source.template, flux.namespace));
+  const isFlat = kustomizationFrom.path === '' && isFluxConfigObject(kustomizationFrom.object);
+  const root = content.kustomization && source && completeKustomization(content.kustomization, source, flux, isFlat);
+  const kustomization = root && finished('kustomization', root);
+  const completeOther = ({ template, place }: ListedTemplate) => {
+    const object = completeListed(template, flux, source);
+    return { kind: object.kind, object, place };
+  };
+  const listed = inOrder([...moreSources, ...moreKustomizations, ...others].map(completeOther));
+  origins = { ...origins, ...Object.fromEntries(listed.map(({ place }, index) => [`objects[${index}]`, place])) };
+  const sourceSecret = source && credentialsOf(source, content.source?.secret);
+  const ofSources = moreSources.flatMap((one) => {
+    const secret = credentialsOf(completeOther(one).object, one.secret);
+    // Two sources may read one repository with the same credentials.
+    return secret === undefined || isDeepStrictEqual(secret, sourceSecret) ? [] : [{ secret, place: one.place }];
+  });
   const secret = pullSecretOf(landscape.defaults);
   return {
     ...merged,
     flux,
     source,
-    kustomization: ofKustomization.object,
-    sourceSecret: source && copiedSourceSecret(source, content.source?.secret),
+    kustomization,
+    objects: listed.map(({ object }, index) => finished(`objects[${index}]`, object)),
+    sourceSecret,
+    listedSecrets: [...new Map(ofSources.map((one) => [JSON.stringify(one.secret), one])).values()],
     pullSecret: secret && {
       origin: { type: 'landscape', secret },
       targetName: PULL_SECRET,
       namespace: flux.namespace,
     },
     shootResources,
-    wire,
-    issues: [...merged.issues, ...ofSource.issues, ...ofKustomization.issues],
+    origins,
+    issues,
   };
 }
 
@@ -78,8 +108,8 @@ function completeInstall(given: FluxOptions, { defaults, policy }: Landscape): F
   };
 }
 
-/** Returns the copy of the credentials, in the namespace of the source, because Flux reads them only there. */
-function copiedSourceSecret(source: KubeObject, origin: SecretOrigin | undefined): CopiedSecret | undefined {
+/** Returns the copy of the credentials of a source, in its namespace, because Flux reads them only there. */
+function credentialsOf(source: KubeObject, origin: SecretOrigin | undefined): CopiedSecret | undefined {
   const { secretRef } = source.spec as { secretRef?: { name: string } };
   if (origin === undefined || secretRef === undefined) return undefined;
   return { origin, targetName: secretRef.name, namespace: source.metadata.namespace ?? '' };
@@ -139,7 +169,7 @@ function kustomizationOf(template: Template, flux: FluxInstall, source: object, 
  * Fills in the defaults of another object than the root pair. A Kustomization without a sourceRef reads the source of the
  * root Kustomization.
  */
-export function completeListed(template: Template, flux: FluxInstall, source: KubeObject | undefined): KubeObject {
+function completeListed(template: Template, flux: FluxInstall, source: KubeObject | undefined): KubeObject {
   const { kind = 'Kustomization' } = template;
   if (kind === 'Kustomization') return listedKustomization(template, flux, source);
   const metadata = completeMetadata(template, flux.namespace);

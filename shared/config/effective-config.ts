@@ -1,19 +1,17 @@
 import { ConfigError, type ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { additionalSecrets } from './additional-secrets.ts';
-import { completeRoot, type Root } from './complete.ts';
+import { type Complete, completed } from './complete.ts';
 import { defaultsLayer } from './defaults.ts';
 import { absentLayer, type Layer } from './layer.ts';
-import { layerIssues } from './layer-rules.ts';
-import { type Listed, listedProblems, mergeListed } from './listed/lists.ts';
-import { secretWarnings } from './listed/secret-rules.ts';
-import { merged } from './merge.ts';
+import { type Merged, merged } from './merge.ts';
 import { hostKeyIssues, objectIssues, policyIssues } from './policy/judge.ts';
 import { projectLayers } from './project-layers.ts';
 import { projectSecretsOf, unknownSecretIssues } from './project-secrets.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
+import { problemsOf } from './rules.ts';
 import type { ConfigInputs, EffectiveConfig, Landscape, ShootTraits, SyncMode } from './types.ts';
-import { hasOpenUrl, substituted } from './variables.ts';
+import { hasOpenUrl } from './variables.ts';
 
 /**
  * Merges the landscape's defaults, the ConfigMap `flux-config` of the project and the Shoot's own providerConfig,
@@ -42,55 +40,35 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   const written = merged(layers, ofProject.flat);
 
   // Complete.
-  const root = completeRoot(written, project.secrets, inputs);
-  const { flux, source, kustomization, sourceSecret, pullSecret } = root;
-  const lists = listedObjects(root, shoot);
-  const objects = lists.objects.map(({ object }) => object);
-  const origins = { ...root.origins, ...lists.origins };
-  const additional = additionalSecrets(written.content.additionalSecrets ?? [], {
-    fluxNamespace: flux.namespace,
-    users: [source, kustomization, ...objects].filter((user) => user !== undefined),
-    sourceSecret,
-    pullSecret,
-    project: project.secrets,
-    imagePullSecret: flux.imagePullSecret,
-    shootResources: inputs.shootResources,
-  });
-  const ofLists = lists.secrets.map(({ secret }) => secret);
+  const config = completed(written, project.secrets, inputs);
+  const { flux, source, kustomization, objects, sourceSecret, pullSecret, origins } = config;
+  const additional = additionalSecrets(config, project.secrets);
+  const ofLists = config.listedSecrets.map(({ secret }) => secret);
 
   // Check.
-  const ownCopies = [sourceSecret, pullSecret].filter((copy) => copy !== undefined);
-  const available = {
+  const checked = problemsOf(config, {
     fluxNamespace: flux.namespace,
-    copies: [...additional.secrets, ...ownCopies, ...ofLists],
+    copies: [...additional.secrets, ...[sourceSecret, pullSecret].filter((copy) => copy !== undefined), ...ofLists],
     existingSecrets: written.content.existingSecrets ?? [],
     existingConfigMaps: written.content.existingConfigMaps ?? [],
     shootResources: inputs.shootResources,
-  };
-  const checked = listedProblems(root, lists, available);
-  const complete = { ...root, origins };
+  });
   const issues: ConfigIssue[] = [
     ...ofProject.issues,
     ...providerConfig.issues,
-    ...root.issues,
-    ...lists.substitutionIssues,
-    ...layerIssues(complete),
+    ...config.issues,
     ...additional.issues,
     ...project.issues,
-    ...unknownSecretIssues(inputs, written.sourceFrom, source, root.origins),
+    ...unknownSecretIssues(inputs, written.sourceFrom, source, origins),
     ...checked.issues,
-    ...judge(complete, objects, landscape, shoot),
+    ...judge(config, landscape, shoot),
   ];
   if (issues.length > 0) throw new ConfigError(issues);
-  const warnings = [
-    ...layers.flatMap((layer) => layer.warnings ?? []),
-    ...checked.warnings,
-    ...secretWarnings(complete, available),
-  ];
+  const warnings = [...layers.flatMap((layer) => layer.warnings ?? []), ...checked.warnings];
   const { syncMode, deletionPolicy, suspend, adopt } = written.content;
   return {
     flux,
-    syncMode: syncMode ?? defaultSyncMode(root, ofProject.layers),
+    syncMode: syncMode ?? defaultSyncMode(written, ofProject.layers),
     deletionPolicy,
     suspend: suspend ?? false,
     ...(adopt === true && { adopt }),
@@ -106,33 +84,18 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   };
 }
 
-/** Merges the lists, and replaces the variables of their objects by the values of the Shoot. */
-function listedObjects(root: Root, shoot: ShootTraits | undefined): Listed & { substitutionIssues: ConfigIssue[] } {
-  const written = mergeListed(root);
-  const results = written.objects.map(({ object, place }, index) => ({
-    ...substituted(`objects[${index}]`, object, shoot, written.origins),
-    place,
-  }));
-  return {
-    ...written,
-    objects: results.map(({ object, place }) => ({ object, place })),
-    substitutionIssues: results.flatMap(({ issues }) => issues),
-  };
-}
-
 /**
  * An edit of the project's `flux-config` is meant for all of its Shoots; a providerConfig is written once for its own
  * (decision 52). Without a source, sources are among the objects.
  */
-function defaultSyncMode({ layers, sourceFrom }: Root, ofProject: readonly Layer[]): SyncMode {
+function defaultSyncMode({ layers, sourceFrom }: Merged, ofProject: readonly Layer[]): SyncMode {
   const from = sourceFrom.sets.source ? sourceFrom : layers.find(({ content }) => content.objects !== undefined);
   return from !== undefined && ofProject.includes(from) ? 'ManifestsOnly' : 'Once';
 }
 
 /** Returns what the policy of the landscape refuses in the result, from whichever layer it comes. */
 function judge(
-  { layers, sourceFrom, flux, source, origins }: Root,
-  objects: readonly KubeObject[],
+  { layers, sourceFrom, flux, source, objects, origins }: Complete,
   { policy }: Landscape,
   shoot: ShootTraits | undefined,
 ): ConfigIssue[] {

@@ -77,8 +77,6 @@ export interface Layer {
   content: FluxConfig;
   /** Which parts the layer sets, valid or not; a patch sets nothing. */
   sets: { source: boolean; kustomization: boolean };
-  /** Where both are in the layer, if elsewhere than usual: `sources[0]`, or `source.gitRepository`. */
-  listed?: { source?: string | undefined; kustomization?: string | undefined } | undefined;
   /** `knownHosts` of `flux-config`, which the function `keys` follows. */
   knownHosts?: string | undefined;
   /** The entry of the Shoot's `spec.resources` that the source refers to, even if the source is invalid. */
@@ -88,11 +86,6 @@ export interface Layer {
   issues: ConfigIssue[];
   /** What is accepted and not followed. */
   warnings?: ConfigIssue[] | undefined;
-}
-
-/** Returns the path of the source or Kustomization in a layer. */
-export function pathOfPart({ listed }: Layer, part: 'source' | 'kustomization'): string {
-  return listed?.[part] ?? part;
 }
 
 /** The content of a layer that does not exist. */

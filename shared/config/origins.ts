@@ -22,6 +22,11 @@ export function originOf(origins: Origins, path: string): Origin {
   return { object: MERGED_CONFIG, path: path.replace(/\[.*$/, '') };
 }
 
+/** Returns the issue with a field of the effective configuration, where the user sets it. */
+export function issueOf(origins: Origins, path: string, message: string): ConfigIssue {
+  return { ...originOf(origins, path), message };
+}
+
 /** An entry that is named by its value has no field above it: it may come from another layer than the list. */
 function parentOf(path: string): string {
   const list = path.replace(/\[\d+\]$/, '');

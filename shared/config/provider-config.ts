@@ -90,7 +90,6 @@ function readParts(value: unknown, place: Place): Layer {
       source: set.source !== undefined || sources !== undefined,
       kustomization: (set.kustomization !== undefined && !isPatch) || kustomizations !== undefined,
     },
-    ...(listed && { listed }),
     secretResourceName: asString(asObject(withoutEmpty(sources?.root ?? written.source))?.secretResourceName),
     origins: originsOf(set, flux.value ?? {}, place, listed),
     issues: [
@@ -114,7 +113,7 @@ const partPaths: Record<string, string> = {
   ...Object.fromEntries(Object.keys(settings).map((setting) => [setting, setting])),
 };
 
-function originsOf(config: JsonObject, flux: FluxOptions, place: Place, listed: Layer['listed'] = {}): Origins {
+function originsOf(config: JsonObject, flux: FluxOptions, place: Place, listed: Record<string, string> = {}): Origins {
   const options = optionOrigins(flux, (option, index) =>
     inside(place, `flux.${option}${index === undefined ? '' : `[${index}]`}`),
   );

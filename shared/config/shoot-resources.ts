@@ -1,5 +1,6 @@
 import { objectName } from './checks.ts';
 import { quote, shown } from './quote.ts';
+import type { CopiedSecret } from './types.ts';
 import { asObject, asString } from './values.ts';
 
 /** An entry of the Shoot's `spec.resources`; missing fields are empty strings. */
@@ -35,6 +36,19 @@ export function shootResourcesOf(resources: unknown): ShootResource[] {
  */
 export function resourcesByName(resources: readonly ShootResource[] | undefined): ReadonlyMap<string, ShootResource> {
   return new Map(resources?.toReversed().map((resource) => [resource.name, resource]));
+}
+
+/** The kinds that Flux objects refer to and that are copied into the shoot for them. */
+export type CopyKind = 'Secret' | 'ConfigMap';
+
+/** Returns what a copy is in the shoot: a WorkloadIdentity is a Secret there, and a name that nothing says is undefined. */
+export function copyInShoot(
+  { origin, targetName }: Pick<CopiedSecret, 'origin' | 'targetName'>,
+  byName: ReadonlyMap<string, ShootResource>,
+): { kind: CopyKind; name: string | undefined } {
+  const entry = origin.type === 'resource' ? byName.get(origin.resourceName) : undefined;
+  const ownName = entry?.resourceName === '' ? undefined : entry?.resourceName;
+  return { kind: entry?.kind === 'ConfigMap' ? 'ConfigMap' : 'Secret', name: targetName ?? ownName };
 }
 
 /** Gardener copies these kinds to the control plane, and only in these API versions (rule 2.2). */

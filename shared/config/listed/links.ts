@@ -2,10 +2,15 @@ import type { ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { MOST_ISSUES_OF_A_PART } from '../limits.ts';
 import { nearest } from '../nearest.ts';
-import { issueAt } from '../origins.ts';
+import { issueOf, type Origins } from '../origins.ts';
 import { quote, shown } from '../quote.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
-import type { PlacedObject } from './lists.ts';
+
+/** An object, and its path in the effective configuration: `source`, `kustomization`, or for example `objects[3]`. */
+export interface Part {
+  object: KubeObject;
+  part: string;
+}
 
 /** A field by which one object of Flux names another one. */
 export interface Link {
@@ -90,30 +95,25 @@ interface LinkProblems {
  * that does not exist waits for ever and says so only in the shoot.
  * @param roots the source and the root Kustomization
  */
-export function linkProblems(listed: readonly PlacedObject[], roots: readonly KubeObject[]): LinkProblems {
+export function linkProblems(listed: readonly Part[], roots: readonly KubeObject[], origins: Origins): LinkProblems {
   const objects = [...roots, ...listed.map(({ object }) => object)];
   const targets = objects.flatMap(targetsOf);
   const known = new Set(targets.map(refOf));
   const issues: ConfigIssue[] = [];
   const warnings: ConfigIssue[] = [];
-  for (const { object, place } of listed) {
+  for (const { object, part } of listed) {
     for (const link of linksOf(object)) {
       // A missing or unknown kind is an error of the CRD.
       if (link.kind === '' || known.has(refOf(link))) continue;
       // Each costs a search for the nearest name.
       if ((link.isNeeded ? issues : warnings).length >= MOST_ISSUES_OF_A_PART) continue;
       const meant = suggestion(link, targets);
-      if (link.isNeeded) issues.push(issueAt(place, link.path, missingSentence(link, meant)));
-      else if (meant !== undefined) warnings.push(issueAt(place, link.path, missingSentence(link, meant)));
+      const issue = issueOf(origins, `${part}.${link.path}`, missingSentence(link, meant));
+      if (link.isNeeded) issues.push({ ...issue, mayBeElsewhere: true });
+      else if (meant !== undefined) warnings.push(issue);
     }
   }
-  return {
-    issues: [...issues.map((issue) => ({ ...issue, mayBeElsewhere: true })), ...cycleIssues(listed, roots)].slice(
-      0,
-      MOST_ISSUES_OF_A_PART,
-    ),
-    warnings: warnings.slice(0, MOST_ISSUES_OF_A_PART),
-  };
+  return { issues: [...issues, ...cycleIssues(listed, roots, origins)].slice(0, MOST_ISSUES_OF_A_PART), warnings };
 }
 
 /** An ArtifactGenerator makes an ExternalArtifact for each of its artifacts. */
@@ -153,15 +153,16 @@ function missingSentence(link: Link, meant: string | undefined): string {
 }
 
 /** Objects that wait for each other wait for ever. */
-function cycleIssues(listed: readonly PlacedObject[], roots: readonly KubeObject[]): ConfigIssue[] {
+function cycleIssues(listed: readonly Part[], roots: readonly KubeObject[], origins: Origins): ConfigIssue[] {
   const objects = [...roots, ...listed.map(({ object }) => object)];
   const waits = new Map(objects.map((object) => [refOfObject(object), dependenciesOf(object)]));
-  for (const { object, place } of listed) {
+  for (const { object, part } of listed) {
     const start = refOfObject(object);
     const cycle = wayBack(start, waits);
     if (cycle === undefined) continue;
     const names = cycle.map((ref) => ref.slice(ref.indexOf(' ') + 1)).join(', which waits for ');
-    return [issueAt(place, 'spec.dependsOn', `is circular: it waits for ${names}; remove one of these dependencies`)];
+    const message = `is circular: it waits for ${names}; remove one of these dependencies`;
+    return [issueOf(origins, `${part}.spec.dependsOn`, message)];
   }
   return [];
 }

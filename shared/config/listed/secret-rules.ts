@@ -1,15 +1,14 @@
 import type { ConfigIssue } from '../../errors.ts';
-import type { KubeObject } from '../../kube/resource.ts';
-import type { CopyKind } from '../additional-secrets.ts';
+import type { Complete } from '../complete.ts';
 import { MOST_ISSUES_OF_A_PART } from '../limits.ts';
 import { nearest } from '../nearest.ts';
-import { issueAt, type Origins, originOf } from '../origins.ts';
+import { issueOf, type Origins } from '../origins.ts';
 import { FLUX_REGISTRY } from '../project-config.ts';
 import { quote } from '../quote.ts';
-import { resourcesByName, type ShootResource } from '../shoot-resources.ts';
-import type { CopiedSecret, FluxInstall } from '../types.ts';
+import { type CopyKind, copyInShoot, resourcesByName, type ShootResource } from '../shoot-resources.ts';
+import type { CopiedSecret } from '../types.ts';
 import { asObject } from '../values.ts';
-import type { PlacedObject } from './lists.ts';
+import type { Part } from './links.ts';
 import { secretUses } from './secret-uses.ts';
 
 /** What is in the shoot for the objects. */
@@ -28,23 +27,22 @@ const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
  * Returns the issues with Secrets and ConfigMaps that objects name: each is copied into the namespace of the object, or
  * the configuration says that it exists. A missing one would only show after the first attempt.
  */
-export function secretIssues(objects: readonly PlacedObject[], available: Available): ConfigIssue[] {
-  const places = placesOf(available);
+export function secretIssues(objects: readonly Part[], places: Places, origins: Origins): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
-  for (const { object, place } of objects) {
+  for (const { object, part } of objects) {
     const namespace = object.metadata.namespace ?? '';
     for (const { kind, name, path } of secretUses(object)) {
       if (mayHave(places, kind, namespace, name)) continue;
       if (issues.length === MOST_ISSUES_OF_A_PART) return issues;
       const message = missing(kind, name, namespace, places[kind]);
-      issues.push({ ...issueAt(place, path, message), mayBeElsewhere: true });
+      issues.push({ ...issueOf(origins, `${part}.${path}`, message), mayBeElsewhere: true });
     }
   }
   return issues;
 }
 
 /** What is in the shoot, as `namespace/name`. */
-export interface Places extends Record<CopyKind, Set<string>> {
+interface Places extends Record<CopyKind, Set<string>> {
   /** Namespaces with copies whose names are known only in the landscape. */
   unknownNames: Set<string>;
 }
@@ -59,9 +57,7 @@ export function placesOf({ fluxNamespace, copies, shootResources, ...existing }:
   };
   const byName = resourcesByName(shootResources);
   for (const { origin, targetName, namespace } of copies) {
-    const entry = origin.type === 'resource' ? byName.get(origin.resourceName) : undefined;
-    const name = targetName ?? entry?.resourceName;
-    const kind = entry?.kind === 'ConfigMap' ? 'ConfigMap' : 'Secret';
+    const { kind, name } = copyInShoot({ origin, targetName }, byName);
     if (name === undefined) places.unknownNames.add(namespace);
     else places[kind].add(`${namespace}/${name}`);
     // Without the Shoot, an entry may be of either kind.
@@ -87,24 +83,18 @@ function missing(kind: CopyKind, name: string, namespace: string, known: Readonl
     : `${what}; did you mean ${meant}?`;
 }
 
-interface Named {
-  flux: FluxInstall;
-  source: KubeObject | undefined;
-  kustomization: KubeObject | undefined;
-  origins: Origins;
-}
+type Named = Pick<Complete, 'flux' | 'source' | 'kustomization' | 'origins'>;
 
 /**
  * Returns a warning for each Secret that an option, the single source or the single Kustomization names and nothing
  * copies into the shoot: without it Flux fails at its first attempt, or silently does without. It is no error, because the
  * user may create the Secret there.
  */
-export function secretWarnings(named: Named, available: Available): ConfigIssue[] {
-  return [...optionWarnings(named, placesOf(available)), ...rootWarnings(named, available)];
-}
-
-function optionWarnings({ flux, kustomization, origins }: Named, places: Places): ConfigIssue[] {
-  const isUsed = decryptionSecret(kustomization) === flux.sopsAgeSecret;
+export function secretWarnings({ flux, source, kustomization, origins }: Named, places: Places): ConfigIssue[] {
+  const spec = asObject(kustomization?.spec);
+  const isUsed = asObject(asObject(spec?.decryption)?.secretRef)?.name === flux.sopsAgeSecret;
+  // The warning about the option says it already.
+  const root = kustomization && isUsed ? { ...kustomization, spec: { ...spec, decryption: undefined } } : kustomization;
   const named = [
     {
       path: 'flux.imagePullSecret',
@@ -119,24 +109,13 @@ function optionWarnings({ flux, kustomization, origins }: Named, places: Places)
       namespace: kustomization?.metadata.namespace ?? flux.namespace,
     },
   ];
-  return named.flatMap(({ path, name, namespace, other = '' }) => {
+  const ofOptions = named.flatMap(({ path, name, namespace, other = '' }) => {
     if (name === undefined || mayHave(places, 'Secret', namespace, name)) return [];
     const message = `${quote(name)} is not copied into the shoot; add it to additionalSecretResources, ${other}or create it in ${namespace} and list it in existingSecrets`;
-    return [{ ...originOf(origins, path), message }];
+    return [issueOf(origins, path, message)];
   });
-}
-
-function rootWarnings({ flux, source, kustomization, origins }: Named, available: Available): ConfigIssue[] {
-  const named = Object.entries({ source, kustomization }).flatMap(([path, object]) =>
-    object === undefined ? [] : [{ object, place: { object: '', path } }],
+  const roots = Object.entries({ source, kustomization: root }).flatMap(([part, object]) =>
+    object === undefined ? [] : [{ object, part }],
   );
-  const isOfOption = decryptionSecret(kustomization) === flux.sopsAgeSecret;
-  return secretIssues(named, available)
-    .filter(({ path }) => !(isOfOption && path === 'kustomization.spec.decryption.secretRef'))
-    .map(({ path, message }) => ({ ...originOf(origins, path), message }));
-}
-
-function decryptionSecret(kustomization: KubeObject | undefined): unknown {
-  const decryption = asObject(asObject(kustomization?.spec)?.decryption);
-  return asObject(decryption?.secretRef)?.name;
+  return [...ofOptions, ...secretIssues(roots, places, origins).map(({ mayBeElsewhere: _, ...issue }) => issue)];
 }

@@ -1,7 +1,7 @@
 import semver from 'semver';
 import type { KubeObject } from '../../kube/resource.ts';
-import type { CopyKind } from '../additional-secrets.ts';
 import { isSsh } from '../checks.ts';
+import type { CopyKind } from '../shoot-resources.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
 
 /** A field that names a Secret or ConfigMap in the namespace of its object. */

@@ -1,0 +1,243 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ConfigIssue } from '../errors.ts';
+import type { Complete } from './complete.ts';
+import { limits, limitText } from './limits.ts';
+import { linkProblems, linksOf, type Part } from './listed/links.ts';
+import { type Available, placesOf, secretIssues, secretWarnings } from './listed/secret-rules.ts';
+import { issueAt, issueOf, type Origins, originOf, type Place } from './origins.ts';
+import { quote, shown } from './quote.ts';
+import { copyInShoot, resourceProblem, resourcesByName } from './shoot-resources.ts';
+import type { CopiedSecret } from './types.ts';
+import { asObject } from './values.ts';
+
+/** What the rules find. */
+interface Problems {
+  issues: ConfigIssue[];
+  warnings: ConfigIssue[];
+}
+
+/**
+ * Returns the issues that concern several layers, or several objects or options.
+ * @param available what is in the shoot for the objects
+ */
+export function problemsOf(config: Complete, available: Available): Problems {
+  const { layers, source, kustomization, objects, origins } = config;
+  if (layers.some(({ isRead }) => !isRead)) return { issues: [], warnings: [] };
+  const roots = Object.entries({ source, kustomization }).flatMap(([part, object]) =>
+    object ? [{ part, object }] : [],
+  );
+  const others = objects.map((object, index) => ({ part: `objects[${index}]`, object }));
+  // The short forms `source` and `kustomization` may name what the user has created in the shoot.
+  const isListed = ({ part }: Part) => originOf(origins, part).path.endsWith('[0].template');
+  const listed = [...roots.filter(isListed), ...others];
+  const unlisted = roots.filter((root) => !isListed(root)).map(({ object }) => object);
+  const links = linkProblems(listed, unlisted, origins);
+  const places = placesOf(available);
+  return {
+    issues: [
+      ...pairIssues(config),
+      ...componentIssues(config),
+      ...sourceNamespaceIssues(config),
+      ...roots.flatMap((root) => namespaceIssues(root, config)),
+      ...optionIssues(config),
+      ...sourceRefIssues(config),
+      ...secretResourceIssues(config),
+      ...secretNameIssues(config),
+      ...countIssues(config),
+      ...duplicateIssues([...roots, ...others], origins),
+      ...others.flatMap((other) => [...namespaceIssues(other, config), ...linkNamespaceIssues(other, config)]),
+      ...collisionIssues(config, available.copies),
+      ...(isComplete(config) ? links.issues : links.issues.filter(({ mayBeElsewhere }) => mayBeElsewhere !== true)),
+      ...secretIssues(listed, places, origins),
+    ],
+    warnings: [...links.warnings, ...secretWarnings(config, places)],
+  };
+}
+
+/** A source needs a Kustomization and vice versa, in any layers. */
+function pairIssues({ layers }: Complete): ConfigIssue[] {
+  const hasSource = layers.some(({ sets }) => sets.source);
+  const [half] = layers.filter(({ sets }) => sets.source || sets.kustomization);
+  if (half === undefined || hasSource === layers.some(({ sets }) => sets.kustomization)) return [];
+  const [missing, message] = hasSource
+    ? ['kustomization', 'a source is configured; add a kustomization with at least template.spec.path']
+    : ['source', 'a kustomization is configured; add a source, or set repositoryUrl in the ConfigMap flux-config'];
+  return [issueAt(half, missing, `is missing, but ${message}`)];
+}
+
+/** The controllers of the configured objects must be installed. */
+function componentIssues({ layers, flux }: Complete): ConfigIssue[] {
+  const hasSource = layers.some(({ sets }) => sets.source);
+  const layer = layers.find(({ content }) => content.flux.components !== undefined);
+  if (!hasSource || layer === undefined) return [];
+  return ['source-controller', 'kustomize-controller']
+    .filter((required) => !flux.components.includes(required))
+    .map((required) => {
+      const message = `lacks ${required}, which the configured source and Kustomization need; add ${required}`;
+      return issueOf(layer.origins, 'flux.components', message);
+    });
+}
+
+/** Kinds that act with the rights of an account. */
+const ACTING: ReadonlySet<string> = new Set(['Kustomization', 'HelmRelease']);
+
+/**
+ * Controllers that watch only their own namespace ignore objects elsewhere. With multi-tenancy, they act as an account of
+ * the object's namespace.
+ */
+function namespaceIssues({ object, part }: Part, { flux, origins }: Complete): ConfigIssue[] {
+  const { namespace } = object.metadata;
+  if (namespace === flux.namespace) return [];
+  const { serviceAccountName, kubeConfig } = asObject(object.spec) ?? {};
+  const issues: ConfigIssue[] = [];
+  if (!flux.watchAllNamespaces) {
+    const message = `must be ${flux.namespace}, because watchAllNamespaces is false; omit it or set watchAllNamespaces to true`;
+    issues.push(issueOf(origins, `${part}.metadata.namespace`, message));
+  }
+  const lacksAccount = ACTING.has(object.kind) && serviceAccountName === undefined && kubeConfig === undefined;
+  if (flux.multiTenancy === true && lacksAccount) {
+    const message = `is missing, which multiTenancy requires outside of ${flux.namespace}; name a ServiceAccount that may apply the objects`;
+    issues.push(issueOf(origins, `${part}.spec.serviceAccountName`, message));
+  }
+  return issues;
+}
+
+/** With multi-tenancy, the controllers read no object of another namespace. */
+function linkNamespaceIssues({ object, part }: Part, { flux, origins }: Complete): ConfigIssue[] {
+  const { namespace } = object.metadata;
+  if (flux.multiTenancy !== true) return [];
+  return linksOf(object)
+    .filter((link) => link.namespace !== namespace)
+    .map((link) => {
+      const message = `names an object in namespace ${shown(link.namespace)}, which multiTenancy does not permit; use one in ${namespace}`;
+      return issueOf(origins, `${part}.${link.path}`, message);
+    });
+}
+
+interface SourceRef {
+  kind: string;
+  name: string;
+  namespace?: string;
+}
+
+/** The same for the root pair. Names the namespace that users can change: `main-ks` of `flux-config` has a fixed one. */
+function sourceNamespaceIssues({ flux, source, kustomization, origins }: Complete): ConfigIssue[] {
+  if (flux.multiTenancy !== true || source === undefined || kustomization === undefined) return [];
+  const { sourceRef } = kustomization.spec as { sourceRef: SourceRef };
+  const { namespace } = kustomization.metadata;
+  const ofSource = sourceRef.namespace ?? namespace;
+  if (ofSource === namespace) return [];
+  const isPatched = origins['kustomization.spec.sourceRef'] !== undefined;
+  if (!isPatched && origins.kustomization !== undefined) {
+    const message = `must be ${ofSource}, the namespace of its source, because multiTenancy is true`;
+    return [issueOf(origins, 'kustomization.metadata.namespace', message)];
+  }
+  const path = isPatched ? 'kustomization.spec.sourceRef.namespace' : 'source.metadata.namespace';
+  const message = `must be ${namespace}, the namespace of the Kustomization, because multiTenancy is true`;
+  return [issueOf(origins, path, message)];
+}
+
+/** Options that need another one, or exclude it. */
+function optionIssues({ flux, kustomization, origins }: Complete): ConfigIssue[] {
+  const { tenantDefaultServiceAccount: account, multiTenancy, proxy, sopsAgeSecret } = flux;
+  const issues: ConfigIssue[] = [];
+  const report = (path: string, message: string) => issues.push(issueOf(origins, path, message));
+  if (account !== undefined && multiTenancy !== true) {
+    report(
+      'flux.tenantDefaultServiceAccount',
+      'has no effect without multiTenancy; set multiTenancy to true, or remove it',
+    );
+  }
+  if (proxy?.secretName !== undefined && (proxy.http ?? proxy.https) !== undefined) {
+    report('flux.proxy.secretName', 'excludes http and https, which the Secret contains; remove them or secretName');
+  }
+  if (sopsAgeSecret !== undefined && kustomization === undefined) {
+    report(
+      'flux.sopsAgeSecret',
+      'has no effect without a Kustomization; configure a source and a kustomization, or remove it',
+    );
+  }
+  return issues;
+}
+
+/** A sourceRef with the source's name but another kind would wait forever. */
+function sourceRefIssues({ source, kustomization, origins }: Complete): ConfigIssue[] {
+  if (source === undefined || kustomization === undefined) return [];
+  const { sourceRef } = kustomization.spec as { sourceRef: SourceRef };
+  const sameName = sourceRef.name === source.metadata.name;
+  const sameNamespace = (sourceRef.namespace ?? kustomization.metadata.namespace) === source.metadata.namespace;
+  if (!sameName || !sameNamespace || sourceRef.kind === source.kind) return [];
+  const message = `${quote(sourceRef.kind)} is not the kind of the configured source; use ${source.kind} or omit sourceRef`;
+  return [issueOf(origins, 'kustomization.spec.sourceRef.kind', message)];
+}
+
+/** The entries of the Shoot's `spec.resources` with credentials of sources. */
+function secretResourceIssues({ sourceFrom, content, shootResources, origins }: Complete): ConfigIssue[] {
+  const ofOthers = (content.moreSources ?? []).flatMap(({ secret, place }) =>
+    secret?.type === 'resource' ? [{ name: secret.resourceName, place }] : [],
+  );
+  const name = sourceFrom.secretResourceName;
+  const named = [...(name === undefined ? [] : [{ name, place: originOf(origins, 'source') }]), ...ofOthers];
+  return named.flatMap(({ name, place }) => {
+    const message = resourceProblem(name, 'credentials', shootResources);
+    return message === undefined ? [] : [{ ...placeOfCredentials(place), message }];
+  });
+}
+
+/** @param place of the template of a source */
+function placeOfCredentials({ object, path }: Place): Place {
+  return { object, path: path.replace(/template$/, 'secretResourceName') };
+}
+
+/** The credentials must not replace the landscape's pull secret. */
+function secretNameIssues({ source, flux, origins }: Complete): ConfigIssue[] {
+  const name = asObject(asObject(source?.spec)?.secretRef)?.name;
+  const isTaken = name !== undefined && name === flux.landscapePullSecret;
+  if (!isTaken || source?.metadata.namespace !== flux.namespace) return [];
+  const message = `${quote(flux.landscapePullSecret ?? '')} is already taken by the landscape's pull secret; use another name`;
+  return [issueOf(origins, 'source.spec.secretRef.name', message)];
+}
+
+function countIssues({ layers, objects, origins }: Complete): ConfigIssue[] {
+  if (objects.length <= limits.objects.most) return [];
+  const { object } = originOf(origins, `objects[${objects.length - 1}]`);
+  const { path } = layers.find((one) => one.object === object) ?? { path: '' };
+  const message = `has ${objects.length} sources, Kustomizations and other objects for Flux; use at most ${limitText(limits.objects)}`;
+  return [{ object, path, message }];
+}
+
+function duplicateIssues(parts: readonly Part[], origins: Origins): ConfigIssue[] {
+  const seen = new Map<string, string>();
+  return parts.flatMap(({ object: { kind, metadata }, part }) => {
+    const ref = `${kind} ${metadata.namespace}/${metadata.name}`;
+    const owner = seen.get(ref);
+    const own = origins[part]?.path;
+    seen.set(ref, owner ?? (own === undefined ? 'that repositoryUrl creates' : `at ${own}`));
+    if (owner === undefined) return [];
+    const message = `${quote(metadata.name)} is already the name of the ${kind} ${owner} in namespace ${metadata.namespace}; use another name`;
+    return [issueOf(origins, `${part}.metadata.name`, message)];
+  });
+}
+
+/** False if an object is missing here because it has an issue of its own; others may well name it. */
+function isComplete({ layers, source, kustomization, sourceFrom, kustomizationFrom }: Complete): boolean {
+  const lacksSource = source === undefined && sourceFrom.sets.source;
+  const lacksKustomization = kustomization === undefined && kustomizationFrom.sets.kustomization;
+  const lacksListed = layers.some(({ issues }) => issues.some(({ path }) => IN_LIST.test(path)));
+  return !lacksSource && !lacksKustomization && !lacksListed;
+}
+
+const IN_LIST = /(^|\.)(sources|kustomizations|objects)\[/;
+
+/** Credentials must not replace another copy, such as the landscape's pull secret. */
+function collisionIssues({ listedSecrets, shootResources }: Complete, copies: readonly CopiedSecret[]): ConfigIssue[] {
+  const byName = resourcesByName(shootResources);
+  const nameOf = (copy: CopiedSecret) => `${copy.namespace}/${copyInShoot(copy, byName).name}`;
+  const taken = Map.groupBy(copies, nameOf);
+  return listedSecrets.flatMap(({ secret, place }) => {
+    const sameName = taken.get(nameOf(secret)) ?? [];
+    if (sameName.every((other) => isDeepStrictEqual(other, secret))) return [];
+    const message = `would be copied to Secret ${nameOf(secret)}, which is already taken by another copy; set template.spec.secretRef.name to another name`;
+    return [{ ...placeOfCredentials(place), message }];
+  });
+}
