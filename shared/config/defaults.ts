@@ -71,17 +71,11 @@ function projectIssues(fluxConfig: JsonObject): ConfigIssue[] {
   return issues;
 }
 
-const layers = new WeakMap<Defaults, Layer>();
-
-/** Returns the layer of the defaults, which is read once. */
+/** Returns the layer of the defaults, which `readLandscape` has checked. */
 export function defaultsLayer({ defaults }: Landscape): Layer {
   if (defaults === undefined) return absentLayer(DEFAULTS);
-  const known = layers.get(defaults);
-  if (known !== undefined) return known;
   const { pullSecret: _, ...fluxConfig } = defaults;
-  const layer = layerOf(fluxConfig);
-  layers.set(defaults, layer);
-  return layer;
+  return layerOf(fluxConfig);
 }
 
 function layerOf(fluxConfig: unknown): Layer {

@@ -1,17 +1,15 @@
 import { ConfigError, type ConfigIssue } from '../errors.ts';
-import type { KubeObject } from '../kube/resource.ts';
 import { additionalSecrets } from './additional-secrets.ts';
-import { type Complete, completed } from './complete.ts';
+import { completed } from './complete.ts';
 import { defaultsLayer } from './defaults.ts';
 import { absentLayer, type Layer } from './layer.ts';
 import { type Merged, merged } from './merge.ts';
-import { hostKeyIssues, objectIssues, policyIssues } from './policy/judge.ts';
+import { policyIssues } from './policy/judge.ts';
 import { projectLayers } from './project-layers.ts';
 import { projectSecretsOf, unknownSecretIssues } from './project-secrets.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
 import { problemsOf } from './rules.ts';
-import type { ConfigInputs, EffectiveConfig, Landscape, ShootTraits, SyncMode } from './types.ts';
-import { hasOpenUrl } from './variables.ts';
+import type { ConfigInputs, EffectiveConfig, SyncMode } from './types.ts';
 
 /**
  * Merges the landscape's defaults, the ConfigMap `flux-config` of the project and the Shoot's own providerConfig,
@@ -61,7 +59,7 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
     ...project.issues,
     ...unknownSecretIssues(inputs, written.sourceFrom, source, origins),
     ...checked.issues,
-    ...judge(config, landscape, shoot),
+    ...(landscape.policy === undefined ? [] : policyIssues(landscape.policy, config, shoot)),
   ];
   if (issues.length > 0) throw new ConfigError(issues);
   const warnings = [...layers.flatMap((layer) => layer.warnings ?? []), ...checked.warnings];
@@ -91,21 +89,4 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
 function defaultSyncMode({ layers, sourceFrom }: Merged, ofProject: readonly Layer[]): SyncMode {
   const from = sourceFrom.sets.source ? sourceFrom : layers.find(({ content }) => content.objects !== undefined);
   return from !== undefined && ofProject.includes(from) ? 'ManifestsOnly' : 'Once';
-}
-
-/** Returns what the policy of the landscape refuses in the result, from whichever layer it comes. */
-function judge(
-  { layers, sourceFrom, flux, source, objects, origins }: Complete,
-  { policy }: Landscape,
-  shoot: ShootTraits | undefined,
-): ConfigIssue[] {
-  if (policy === undefined || layers.some(({ isRead }) => !isRead)) return [];
-  // A URL whose variables have no values yet is judged with them; the positions of the other objects stay.
-  const isOpen = (object: KubeObject | undefined) => hasOpenUrl(object, shoot);
-  const judgeable = objects.map((object) => (isOpen(object) ? { ...object, kind: '' } : object));
-  return [
-    ...policyIssues(policy, { flux, source: isOpen(source) ? undefined : source, origins }),
-    ...objectIssues(policy, judgeable, source, origins),
-    ...hostKeyIssues(policy, sourceFrom.knownHosts, sourceFrom.object),
-  ];
 }

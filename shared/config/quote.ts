@@ -42,6 +42,23 @@ export function truncate(text: string): string {
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}...` : text;
 }
 
+/** How many entries of a list a sentence names, and in how many characters: a hundred sentences may name them. */
+const MOST_NAMED = 10;
+const LONGEST_LIST = 300;
+
+/** Returns the first entries of a list for a sentence, and how many it leaves out. */
+export function firstOf(
+  entries: readonly string[],
+  show: (entry: string) => string,
+): { named: string[]; more: number } {
+  const named: string[] = [];
+  for (const entry of entries.slice(0, MOST_NAMED)) {
+    if (named.length > 0 && named.join(', ').length + entry.length > LONGEST_LIST) break;
+    named.push(show(entry));
+  }
+  return { named, more: entries.length - named.length };
+}
+
 /**
  * Removes everything before an `@`, because a password may contain any character, also white space; the user `git` alone
  * is no secret.

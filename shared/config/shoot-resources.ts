@@ -1,5 +1,5 @@
 import { objectName } from './checks.ts';
-import { quote, shown } from './quote.ts';
+import { firstOf, quote, shown } from './quote.ts';
 import type { CopiedSecret } from './types.ts';
 import { asObject, asString } from './values.ts';
 
@@ -108,17 +108,11 @@ export function entryProblem(
   return nameProblem && `${quote(name)} has a wrong resourceRef in the Shoot's spec.resources: its name ${nameProblem}`;
 }
 
-/** How many names an error lists, and in how many characters: a hundred errors may list them. */
-const MAX_NAMES = 10;
-const MAX_LIST = 300;
-
 function namesOf(resources: readonly ShootResource[]): string {
   if (resources.length === 0) return 'which is empty';
-  const names: string[] = [];
-  for (const { name } of resources.slice(0, MAX_NAMES)) {
-    if (names.length > 0 && names.join(', ').length + name.length > MAX_LIST) break;
-    names.push(shown(name));
-  }
-  const more = resources.length > names.length ? ` and ${resources.length - names.length} more` : '';
-  return `it has ${names.join(', ')}${more}`;
+  const { named, more } = firstOf(
+    resources.map(({ name }) => name),
+    shown,
+  );
+  return `it has ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -163,16 +163,9 @@ export function patternOf(entry: string, defaultScheme?: string): Pattern | unde
   return { scheme, host: plain.host, port, segments: [...plain.segments, ...segments], below };
 }
 
-/** By default scheme, then by list: the lists of a policy never change, and one list may serve as two. */
-const parsed = new Map<string | undefined, WeakMap<readonly string[], Pattern[]>>();
-
-/** Parses the entries of a list once. The schema of the policy has checked them. */
+/** Parses the entries of a list, which the schema of the policy has checked. */
 export function patternsOf(entries: readonly string[], defaultScheme?: typeof IMAGE): Pattern[] {
-  const lists = parsed.get(defaultScheme) ?? new WeakMap<readonly string[], Pattern[]>();
-  parsed.set(defaultScheme, lists);
-  const patterns = lists.get(entries) ?? entries.flatMap((entry) => patternOf(entry, defaultScheme) ?? []);
-  lists.set(entries, patterns);
-  return patterns;
+  return entries.flatMap((entry) => patternOf(entry, defaultScheme) ?? []);
 }
 
 /** Returns whether one of the patterns includes a location. Linear in the lengths of both. */
@@ -223,7 +216,7 @@ export const registryPattern: Check = (entry) =>
 
 /** The bucket that Flux reads for a Bucket, and the field that decides it. */
 interface ReadBucket {
-  field: 'endpoint' | 'bucketName';
+  field: string;
   /** `bucket://ENDPOINT/BUCKET_NAME`, as sentences show it. */
   url: string;
   /** Undefined: readers could differ in what it leads to. */
