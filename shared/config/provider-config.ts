@@ -1,21 +1,32 @@
+import * as z from 'zod/mini';
+import type { ConfigIssue } from '../errors.ts';
 import { normalVersion } from './checks.ts';
+import { isFluxConfigObject } from './flux-config-map.ts';
 import { fluxSchema, settings } from './flux-options.ts';
-import { type AdditionalSecret, type Layer, noContent, unreadLayer } from './layer.ts';
-import { listProblems, sizeProblem } from './limits.ts';
-import { inside, issueAt, type Origins, optionOrigins, type Place } from './origins.ts';
-import { additionalSecretSchema, PROVIDER_CONFIG_API, providerConfigSchema } from './provider-config-schema.ts';
-import { shown } from './quote.ts';
+import { type AdditionalSecret, type Layer, noContent, type SourceLayer, type Template, unreadLayer } from './layer.ts';
+import { listProblems, MOST_ISSUES_OF_A_PART, sizeProblem } from './limits.ts';
+import { readObjects } from './listed/read-objects.ts';
+import { inside, issueAt, optionOrigins, type Place } from './origins.ts';
+import { FLUX_SOURCE } from './project-config.ts';
 import {
-  patchIn,
-  type Read,
-  readKustomization,
-  readLists,
-  readPatch,
-  readSource,
-  skipped,
-  writtenSource,
-} from './read-templates.ts';
-import { schemaIssues } from './schema.ts';
+  additionalSecretSchema,
+  kustomizationPatchSchema,
+  kustomizationSchema,
+  PROVIDER_CONFIG_API,
+  providerConfigSchema,
+  sourceSchema,
+} from './provider-config-schema.ts';
+import { shown } from './quote.ts';
+import { pathText, schemaIssues, unknownKey } from './schema.ts';
+import { kustomizationIssues, sourceIssues } from './template-rules.ts';
+import {
+  kustomizationTemplateSchema,
+  SOURCE_KINDS,
+  type SourceKind,
+  sourceTemplateSchema,
+  tidyTemplate,
+  withoutDroppedFields,
+} from './templates.ts';
 import type { FluxOptions } from './types.ts';
 import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
 
@@ -47,89 +58,68 @@ function foreignProblem(value: unknown): string | undefined {
 function readParts(value: unknown, place: Place): Layer {
   const config = withoutEmpty(value);
   const object = asObject(config) ?? {};
-  const top = providerConfigSchema.safeParse(config);
+  const { data: top } = providerConfigSchema.safeParse(config);
   const flux = readFlux(object.flux, inside(place, 'flux'));
-  const { sources, kustomizations, objects, listed: inLists } = readLists(object, place);
   const written = writtenSource(object.source);
-  const source = sources?.first ?? readSource(written.source, inside(place, written.path));
-  const kustomization =
-    kustomizations?.first ?? readKustomization(object.kustomization, inside(place, 'kustomization'));
-  const elsewhere = sources === undefined && written.path !== 'source' ? { source: written.path } : {};
-  const listed = inLists || elsewhere.source ? { ...elsewhere, ...inLists } : undefined;
+  const source = { value: written.source, place: inside(place, written.path) };
   const isPatch = patchIn(object.kustomization) !== undefined;
-  const patch = readPatch(object.kustomization, inside(place, 'kustomization'));
-  const set = {
-    ...object,
-    source: source.isStray ? undefined : object.source,
-    kustomization: kustomization.isStray ? undefined : object.kustomization,
-  };
-  const additional = readAdditionalSecrets(
-    object.additionalSecretResources,
-    inside(place, 'additionalSecretResources'),
-  );
+  const ks = { value: isPatch ? undefined : object.kustomization, place: inside(place, 'kustomization') };
+  const sources = readEntries(object, ['sources', 'source'], place, source, readSource);
+  const kustomizations = readEntries(object, ['kustomizations', 'kustomization'], place, ks, readKustomization);
+  const patch = readPatch(object.kustomization, ks.place);
+  const objects = Array.isArray(object.objects) ? readObjects(object.objects, inside(place, 'objects')) : undefined;
+  const additionalPlace = inside(place, 'additionalSecretResources');
+  const additional = readAdditionalSecrets(object.additionalSecretResources, additionalPlace);
+  const set = Object.keys(settings).filter((name) => object[name] !== undefined);
   return {
     ...place,
     isRead: true,
     content: {
       ...noContent,
-      ...(top.success && {
-        ...Object.fromEntries(Object.keys(settings).map((name) => [name, top.data[name as keyof typeof settings]])),
-        existingSecrets: top.data.existingSecrets,
-        existingConfigMaps: top.data.existingConfigMaps,
-      }),
+      ...Object.fromEntries(Object.keys(settings).map((name) => [name, top?.[name as keyof typeof settings]])),
+      existingSecrets: top?.existingSecrets,
+      existingConfigMaps: top?.existingConfigMaps,
       flux: flux.value ?? {},
-      source: source.value,
-      kustomization: kustomization.value,
+      source: sources.first,
+      moreSources: sources.more,
+      kustomization: kustomizations.first?.template,
+      moreKustomizations: kustomizations.more,
       kustomizationPatch: patch.value,
-      ...(sources && { moreSources: sources.more }),
-      ...(kustomizations && { moreKustomizations: kustomizations.more }),
-      ...(objects && { objects: objects.templates }),
+      objects: objects?.templates,
       additionalSecrets: additional.value,
     },
-    sets: {
-      source: set.source !== undefined || sources !== undefined,
-      kustomization: (set.kustomization !== undefined && !isPatch) || kustomizations !== undefined,
+    sets: { source: sources.place !== undefined, kustomization: kustomizations.place !== undefined },
+    secretResourceName: sources.secretResourceName,
+    origins: {
+      ...optionOrigins(flux.value ?? {}, (option, index) =>
+        inside(place, `flux.${option}${index === undefined ? '' : `[${index}]`}`),
+      ),
+      ...(sources.place && { source: sources.place }),
+      // A patch says itself which fields it sets, `patchedKustomization`.
+      ...(kustomizations.place && { kustomization: kustomizations.place }),
+      ...(object.additionalSecretResources !== undefined && { additionalSecrets: additionalPlace }),
+      ...Object.fromEntries(set.map((name) => [name, inside(place, name)])),
     },
-    secretResourceName: asString(asObject(withoutEmpty(sources?.root ?? written.source))?.secretResourceName),
-    origins: originsOf(set, flux.value ?? {}, place, listed),
     issues: [
       ...schemaIssues(place, providerConfigSchema, config),
-      ...flux.issues,
-      ...source.issues,
-      ...kustomization.issues,
-      ...patch.issues,
-      ...additional.issues,
-      ...[sources, kustomizations, objects].flatMap((list) => list?.issues ?? []),
+      ...[flux, sources, kustomizations, patch, additional].flatMap(({ issues }) => issues),
+      ...(objects?.issues ?? []),
     ],
-    warnings: [source, kustomization, sources, kustomizations, objects].flatMap((part) => part?.warnings ?? []),
+    warnings: [sources, kustomizations, objects].flatMap((part) => part?.warnings ?? []),
   };
 }
 
-/** Part of the effective configuration -> its path in the FluxConfig. */
-const partPaths: Record<string, string> = {
-  source: 'source.template',
-  kustomization: 'kustomization.template',
-  additionalSecrets: 'additionalSecretResources',
-  ...Object.fromEntries(Object.keys(settings).map((setting) => [setting, setting])),
-};
-
-function originsOf(config: JsonObject, flux: FluxOptions, place: Place, listed: Record<string, string> = {}): Origins {
-  const options = optionOrigins(flux, (option, index) =>
-    inside(place, `flux.${option}${index === undefined ? '' : `[${index}]`}`),
-  );
-  // A patch says itself which fields it sets, `patchedKustomization`.
-  const { kustomization, ...others } = config;
-  const set: JsonObject = {
-    ...others,
-    kustomization: patchIn(kustomization) === undefined ? kustomization : undefined,
-  };
-  const parts = Object.entries(partPaths).filter(([, path]) => set[path.replace('.template', '')] !== undefined);
-  const first = Object.entries(listed).map(([part, path]) => [part, inside(place, `${path}.template`)]);
-  return {
-    ...options,
-    ...Object.fromEntries([...parts.map(([part, path]) => [part, inside(place, path)]), ...first]),
-  };
+/** A part of a FluxConfig: its value if it is valid. */
+interface Read<T> {
+  value?: T | undefined;
+  issues: ConfigIssue[];
+  warnings?: ConfigIssue[] | undefined;
+  /** True: it has nothing but keys of other parts, so nothing else can be said about it. */
+  isStray?: boolean | undefined;
 }
+
+// `providerConfigSchema` reports a part that is not an object.
+const skipped = { issues: [] };
 
 function readFlux(value: unknown, place: Place): Read<FluxOptions> {
   const flux = asObject(withoutEmpty(value));
@@ -163,4 +153,250 @@ function readAdditionalSecrets(value: unknown, place: Place): Read<AdditionalSec
     })),
     issues,
   };
+}
+
+/** An entry of `sources` or `kustomizations`, or its short form `source` or `kustomization`. */
+interface Entry {
+  value: unknown;
+  place: Place;
+  /** The position in the list; absent: it is the short form. */
+  index?: number;
+}
+
+interface ReadEntries {
+  /** Where the template of the first entry is; absent: there is none. */
+  place: Place | undefined;
+  /** The root of its kind, and the valid ones of the others. */
+  first: SourceLayer | undefined;
+  more: (SourceLayer & { place: Place })[];
+  /** Of the first entry, valid or not. */
+  secretResourceName: string | undefined;
+  issues: ConfigIssue[];
+  warnings: ConfigIssue[];
+}
+
+/** Reads a list, or its short form. An empty list means the same as an absent one: Go programs write it. */
+function readEntries(
+  object: JsonObject,
+  [list, single]: readonly [string, string],
+  place: Place,
+  short: Entry,
+  read: (entry: Entry) => Read<SourceLayer>,
+): ReadEntries {
+  const listed = (Array.isArray(object[list]) ? object[list] : []).map(
+    (value: unknown, index): Entry => ({ value, index, place: inside(place, `${list}[${index}]`) }),
+  );
+  const entries = listed.length > 0 || short.value === undefined ? listed : [short];
+  const results = entries.map((entry) => ({ ...read(entry), entry, template: inside(entry.place, 'template') }));
+  const [first] = results;
+  const isBoth = listed.length > 0 && object[single] !== undefined;
+  return {
+    place: listed.length === 0 && first?.isStray ? undefined : first?.template,
+    first: first?.value,
+    more: results.slice(1).flatMap(({ value, template }) => (value ? [{ ...value, place: template }] : [])),
+    secretResourceName: asString(asObject(withoutEmpty(first?.entry.value))?.secretResourceName),
+    issues: [
+      ...(isBoth ? [issueAt(place, list, `cannot be combined with ${single}; move ${single} into the list`)] : []),
+      ...results.flatMap(({ issues }) => issues),
+    ],
+    warnings: results.flatMap(({ warnings }) => warnings ?? []),
+  };
+}
+
+/** A part of a FluxConfig that holds a manifest below `template`. */
+interface ManifestPart {
+  /** What users call it: `source` or `Kustomization`. */
+  name: string;
+  schema: z.ZodMiniType;
+  known: readonly string[];
+  /** Fields of its `spec`, which users write beside `template`. */
+  specFields: ReadonlySet<string>;
+}
+
+const MANIFEST = ['apiVersion', 'kind', 'metadata', 'spec'];
+
+/** The fields of sources that people write most. */
+const sourcePart: ManifestPart = {
+  name: 'source',
+  schema: sourceSchema,
+  known: ['template', 'secretResourceName'],
+  specFields: new Set(
+    'url ref branch tag semver interval timeout secretRef provider suspend ignore include verify bucketName endpoint recurseSubmodules serviceAccountName insecure layerSelector'.split(
+      ' ',
+    ),
+  ),
+};
+
+/** The fields of Kustomizations. */
+const kustomizationPart: ManifestPart = {
+  name: 'Kustomization',
+  schema: kustomizationSchema,
+  known: ['template', 'patch'],
+  specFields: new Set(
+    'path interval prune sourceRef targetNamespace retryInterval timeout suspend wait force dependsOn patches images components postBuild decryption healthChecks healthCheckExprs kubeConfig serviceAccountName commonMetadata namePrefix nameSuffix deletionPolicy'.split(
+      ' ',
+    ),
+  ),
+};
+
+function readSource(written: Entry): Read<SourceLayer> {
+  const { place, index } = written;
+  const read = readTemplate(sourcePart, written, (source, given) => {
+    const template = withDefaultSecretRef(given, source.secretResourceName, index);
+    // The spec can only be checked for a known kind.
+    const kind = SOURCE_KINDS.find((name) => name === template.kind);
+    const issues =
+      kind === undefined
+        ? schemaIssues(place, z.object({ kind: z.enum(SOURCE_KINDS) }), template, ['template'])
+        : [
+            ...schemaIssues(place, schemaOf(kind), template, ['template']),
+            ...sourceIssues(source, template, kind, place, index !== undefined),
+          ];
+    return { template, issues };
+  });
+  const resourceName = asString(asObject(written.value)?.secretResourceName);
+  const secret = resourceName ? { type: 'resource' as const, resourceName } : fluxSourceOf(read.value, place);
+  return { ...read, value: read.value && { template: read.value, secret } };
+}
+
+function readKustomization(written: Entry): Read<SourceLayer> {
+  const { value, place } = written;
+  if (patchIn(value) !== undefined) return { issues: [issueAt(place, 'patch', PATCH_IN_LIST)] };
+  const read = readTemplate(kustomizationPart, written, (_, template) => ({
+    template,
+    issues: [
+      ...schemaIssues(place, kustomizationTemplateSchema, template, ['template']),
+      ...kustomizationIssues(asObject(template.spec) ?? {}, inside(place, 'template')),
+    ],
+  }));
+  return { ...read, value: read.value && { template: read.value } };
+}
+
+const PATCH_IN_LIST =
+  "is not possible in a list, whose entries are whole Kustomizations; write kustomization.patch to change the project's Kustomization, or template for another one";
+
+/** @param check returns what is wrong with a template, and the template with the defaults of its part */
+function readTemplate(
+  part: ManifestPart,
+  { value, place, index }: Entry,
+  check: (entry: JsonObject, template: JsonObject) => { template: JsonObject; issues: ConfigIssue[] },
+): Read<Template> {
+  const written = asObject(withoutEmpty(value));
+  if (written === undefined) return skipped;
+  const strays = strayKeyIssues(part, written, place);
+  const entry = withoutStrayKeys(part, written);
+  if (strays.length > 0 && entry.template === undefined) return { issues: strays, isStray: true };
+  // A Kustomization without a template lacks only its path.
+  const isKustomization = part === kustomizationPart;
+  const tidied = tidyTemplate(entry.template ?? (isKustomization ? {} : undefined));
+  const kind = isKustomization ? 'Kustomization' : (asString(asObject(tidied)?.kind) ?? '');
+  const { template: given, warnings } = withoutDroppedFields(tidied, kind, inside(place, 'template'));
+  const issues = [...strays, ...schemaIssues(place, part.schema, { ...entry, template: given })];
+  const object = asObject(given);
+  if (object === undefined) return { issues };
+  const checked = check(entry, object);
+  const lacksName = index !== undefined && index > 0 && asObject(object.metadata)?.name === undefined;
+  const all = [
+    ...issues,
+    ...checked.issues,
+    ...(lacksName
+      ? [issueAt(place, 'template.metadata.name', 'is missing; set it, because only the first entry has a default')]
+      : []),
+  ];
+  return all.length > 0 ? { issues: all } : { value: checked.template as unknown as Template, issues: [], warnings };
+}
+
+const schemas = new Map<SourceKind, z.ZodMiniType>();
+
+/** A schema takes longer to make than to check one template with it, and a list may have a hundred. */
+function schemaOf(kind: SourceKind): z.ZodMiniType {
+  const schema = schemas.get(kind) ?? sourceTemplateSchema(kind);
+  schemas.set(kind, schema);
+  return schema;
+}
+
+/** The project's own credentials, which a source of `flux-config` may name without an entry in `spec.resources`. */
+function fluxSourceOf(template: Template | undefined, place: Place): SourceLayer['secret'] {
+  const name = asObject(template?.spec.secretRef)?.name;
+  return name === FLUX_SOURCE && isFluxConfigObject(place.object) ? { type: 'flux-source' } : undefined;
+}
+
+/** Early users of `secretResourceName` could omit `secretRef`, so it has a default; further sources have one of their own. */
+function withDefaultSecretRef(template: JsonObject, secretResourceName: unknown, index = 0): JsonObject {
+  const spec = asObject(template.spec);
+  if (spec === undefined || secretResourceName === undefined || spec.secretRef !== undefined) return template;
+  const name = index === 0 ? 'flux-system' : asObject(template.metadata)?.name;
+  return { ...template, spec: { ...spec, secretRef: { name } } };
+}
+
+/** Returns the patch of a `kustomization`, valid or not. */
+function patchIn(kustomization: unknown): unknown {
+  return asObject(withoutEmpty(kustomization))?.patch;
+}
+
+const patchOnlySchema = z.strictObject({ ...kustomizationSchema.shape, template: z.optional(z.unknown()) });
+
+function readPatch(value: unknown, place: Place): Read<JsonObject> {
+  const written = asObject(withoutEmpty(value)) ?? {};
+  const { patch, template } = written;
+  if (patch === undefined) return skipped;
+  const issues = [
+    ...strayKeyIssues(kustomizationPart, written, place),
+    ...schemaIssues(place, patchOnlySchema, withoutStrayKeys(kustomizationPart, written)),
+    ...(asObject(patch) === undefined ? [] : schemaIssues(place, kustomizationPatchSchema, patch, ['patch'])),
+    ...(template === undefined
+      ? []
+      : [issueAt(place, 'patch', 'cannot be combined with template; remove one of them')]),
+  ];
+  return issues.length > 0 ? { issues } : { value: patch as JsonObject, issues: [] };
+}
+
+/**
+ * Returns the issues with keys beside `template`. A field of the manifest is the most frequent one, and a similar name would
+ * be misleading: `path` is not `patch`.
+ */
+function strayKeyIssues(part: ManifestPart, entry: JsonObject, place: Place): ConfigIssue[] {
+  const unknown = Object.keys(entry).filter((key) => !part.known.includes(key));
+  const ofManifest = unknown.filter((key) => MANIFEST.includes(key) || part.specFields.has(key));
+  const others = unknown.filter((key) => !ofManifest.includes(key)).slice(0, MOST_ISSUES_OF_A_PART);
+  const [first, ...more] = ofManifest;
+  return [
+    ...(first === undefined ? [] : [issueAt(place, first, misplaced(part, entry, first, more))]),
+    ...others.map((key) => issueAt(place, pathText([key]), unknownKey(key, part.known))),
+  ];
+}
+
+function misplaced({ name, known }: ManifestPart, entry: JsonObject, key: string, more: string[]): string {
+  const isSpec = !MANIFEST.includes(key);
+  const below = (parent: string) => `${parent}.${isSpec ? 'spec.' : ''}${key}`;
+  const what = `${more.length > 0 ? `(and ${more.join(', ')}) ` : ''}belongs to the ${isSpec ? 'spec' : 'manifest'} of a ${name}`;
+  if (!known.includes('patch') || entry.template !== undefined) return `${what}; write ${below('template')}`;
+  if (entry.patch !== undefined) return `${what}; write ${below('patch')}`;
+  return `${what}; write ${below('patch')} to change the project's Kustomization, or ${below('template')} for another one`;
+}
+
+/** Returns the fields that the part knows. */
+function withoutStrayKeys({ known }: ManifestPart, entry: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(entry).filter(([key]) => known.includes(key)));
+}
+
+/** Keys below which examples of the former extension of stackitcloud have the source -> its kind. */
+const kinds: Readonly<Record<string, string>> = { gitRepository: 'GitRepository', ociRepository: 'OCIRepository' };
+
+/**
+ * Returns the source of a FluxConfig and its path: `source`, or `source.gitRepository` and `source.ociRepository`, as
+ * examples of the former extension of stackitcloud write it, where the kind may be left out.
+ */
+export function writtenSource(value: unknown): { path: string; source: unknown } {
+  const fields = asObject(withoutEmpty(value)) ?? {};
+  const [key = '', ...others] = Object.keys(fields);
+  const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
+  const inner = asObject(withoutEmpty(fields[key]));
+  if (kind === undefined || inner === undefined || others.length > 0) return { path: 'source', source: value };
+  return { path: `source.${key}`, source: withKind(inner, kind) };
+}
+
+function withKind(source: JsonObject, kind: string): JsonObject {
+  const template = asObject(source.template);
+  return template === undefined ? source : { ...source, template: { kind, ...template } };
 }
