@@ -7,10 +7,9 @@ import { type FluxConfig, type Layer, noContent, unreadLayer } from './layer.ts'
 import { entriesProblem, limits } from './limits.ts';
 import { type Origins, optionOrigins } from './origins.ts';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from './project-config.ts';
-import { type Repository, repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
+import { repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
 import { type KeyDoc, key, keyDocs, schemaIssues, text } from './schema.ts';
 import { defaultIntervals } from './templates.ts';
-import type { FluxOptions } from './types.ts';
 import type { JsonObject } from './values.ts';
 
 /** Options of the installation that are objects: `config.yaml` has them, and there is no key for them. */
@@ -20,17 +19,10 @@ const { version, ...otherOptions } = Object.fromEntries(
   Object.entries(fluxSchema.shape).filter(([option]) => !OBJECTS.includes(option)),
 );
 
-/** Key of `flux-config` -> the option of the installation that it sets. */
-const installOptions: Readonly<Record<string, string>> = {
-  fluxVersion: 'version',
-  ...Object.fromEntries(Object.keys(otherOptions).map((option) => [option, option])),
-};
-
-/**
- * The other keys of `flux-config` -> the field that each sets in the effective configuration. Errors and remedies name keys
- * by this map.
- */
+/** Key of `flux-config` -> the field of the effective configuration that it sets. Errors and remedies name keys by this map. */
 export const fluxConfigFields: Readonly<Record<string, string>> = {
+  fluxVersion: 'flux.version',
+  ...Object.fromEntries(Object.keys(otherOptions).map((option) => [option, `flux.${option}`])),
   ...Object.fromEntries(
     Object.entries(repositoryKeys).flatMap(([name, schema]) => {
       const field = keyDocs.get(schema)?.sets;
@@ -146,42 +138,44 @@ function portWarnings(object: string, url: string | undefined): ConfigIssue[] {
 
 function originsOf(object: string, keys: FluxConfigKeys, { flux }: FluxConfig): Origins {
   // A list is one string here, so its entries have no path of their own.
-  const options = optionOrigins(flux, (option) => ({ object, path: option === 'version' ? 'fluxVersion' : option }));
-  const others = Object.entries(fluxConfigFields).filter(([name]) => keys[name] !== undefined);
-  return { ...options, ...Object.fromEntries(others.map(([name, field]) => [field, { object, path: name }])) };
+  const options = optionOrigins(flux, (option) => ({ object, path: fluxConfigKey(`flux.${option}`) ?? option }));
+  const set = Object.entries(fluxConfigFields).filter(([name]) => keys[name] !== undefined);
+  return { ...options, ...Object.fromEntries(set.map(([name, field]) => [field, { object, path: name }])) };
 }
 
+/** Returns the content of the keys, each in the field that its row names. */
 function toContent(keys: FluxConfigKeys): FluxConfig {
-  const flux: FluxOptions = Object.fromEntries(
-    Object.entries(installOptions).map(([name, option]) => [option, keys[name]]),
-  );
   const repository = repositoryOf(keys);
-  return {
-    flux: { ...flux, version: flux.version && normalVersion(flux.version) },
-    ...Object.fromEntries(Object.keys(settings).map((setting) => [setting, keys[setting]])),
-    ...(repository && objectsOf(keys, repository)),
+  const isPrivate = repository?.type === 'private';
+  const parts = {
+    flux: {},
+    source: {
+      kind: 'GitRepository',
+      metadata: { name: MAIN_GIT_REPOSITORY },
+      spec: { interval: defaultIntervals.repository },
+    },
+    kustomization: {
+      metadata: { name: MAIN_KUSTOMIZATION },
+      spec: { interval: defaultIntervals.kustomization, path: './', prune: true, targetNamespace: 'default' },
+    },
   };
-}
-
-/** Returns the source and the Kustomization, with each key in the field that its row names. */
-function objectsOf(keys: FluxConfigKeys, repository: Repository): Pick<FluxConfig, 'source' | 'kustomization'> {
-  const isPrivate = repository.type === 'private';
-  const source = {
-    kind: 'GitRepository',
-    metadata: { name: MAIN_GIT_REPOSITORY },
-    spec: { interval: defaultIntervals.repository } as JsonObject,
+  const values: JsonObject = {
+    ...keys,
+    fluxVersion: keys.fluxVersion && normalVersion(keys.fluxVersion as string),
+    repositoryUrl: repository?.url,
+    repositoryType: isPrivate ? { name: FLUX_SOURCE } : undefined,
+    repositoryProvider: repository?.provider,
   };
-  const kustomization = {
-    metadata: { name: MAIN_KUSTOMIZATION },
-    spec: { interval: defaultIntervals.kustomization, path: './', prune: true, targetNamespace: 'default' },
-  };
-  const { url, provider } = repository;
-  const values: JsonObject = { ...keys, repositoryUrl: url, repositoryType: undefined, repositoryProvider: provider };
   for (const [name, field] of Object.entries(fluxConfigFields)) {
-    if (values[name] !== undefined) setAt({ source, kustomization }, field.split('.'), values[name]);
+    if (values[name] !== undefined) setAt(parts, field.split('.'), values[name]);
   }
-  if (isPrivate) source.spec.secretRef = { name: FLUX_SOURCE };
-  return { source: { template: source, secret: isPrivate ? { type: 'flux-source' } : undefined }, kustomization };
+  const { source, kustomization, ...others } = parts;
+  if (repository === undefined) return others;
+  return {
+    ...others,
+    source: { template: source, secret: isPrivate ? { type: 'flux-source' } : undefined },
+    kustomization,
+  };
 }
 
 function setAt(object: JsonObject, [field = '', ...below]: string[], value: unknown): void {

@@ -14,7 +14,7 @@ import {
 } from './checks.ts';
 import { limits, limitText } from './limits.ts';
 import { quote } from './quote.ts';
-import { key, listUpTo, mapOf, requiredKey, text } from './schema.ts';
+import { key, listUpTo, mapOf, requiredKey, ruled, text } from './schema.ts';
 import { lengthOfYamlProblem } from './yaml-text.ts';
 
 /** The defaults of the installation, which are those of `flux install`. */
@@ -117,18 +117,16 @@ const shardingSchema = z.strictObject({
 });
 
 /** `flux.commonMetadata`. */
-const commonMetadataSchema = z
-  .strictObject({
+const commonMetadataSchema = ruled(
+  z.strictObject({
     labels: key(mapOf(ownKey, labelValue), { description: 'Labels.', example: '{ example.com/team: platform }' }),
     annotations: key(mapOf(ownKey), { description: 'Annotations.', example: '{ example.com/contact: platform team }' }),
-  })
-  .check(
-    z.check<object>(({ value, issues }) => {
-      if (JSON.stringify(value).length <= limits.metadata.most * 1024) return;
-      const message = `is longer than ${limitText(limits.metadata)}; use shorter values`;
-      issues.push({ code: 'custom', message, input: value });
-    }),
-  );
+  }),
+  (value) =>
+    JSON.stringify(value).length > limits.metadata.most * 1024
+      ? `is longer than ${limitText(limits.metadata)}; use shorter values`
+      : undefined,
+);
 
 const target = (description: string, example: string) => key(text(), { description, example });
 
@@ -153,11 +151,8 @@ const patchSchema = z.strictObject({
 });
 
 /** Together, because a hostile text may be cut into many. */
-const patchesSchema = listUpTo(limits.patches, patchSchema).check(
-  z.check<{ patch: string }[]>(({ value, issues }) => {
-    const message = lengthOfYamlProblem(value.map(({ patch }) => patch).join('\n'));
-    if (message !== undefined) issues.push({ code: 'custom', message, input: value });
-  }),
+const patchesSchema = ruled(listUpTo(limits.patches, patchSchema), (patches) =>
+  lengthOfYamlProblem(patches.map(({ patch }) => patch).join('\n')),
 );
 
 /** `flux` of the FluxConfig: how Flux itself is installed. The options of `flux install` have their own names. */

@@ -3,7 +3,7 @@ import type { ConfigIssue } from '../errors.ts';
 import { labelValue, metadataKey } from './checks.ts';
 import { entriesProblem, limits, sizeProblem } from './limits.ts';
 import { inside, issueAt, type Place } from './origins.ts';
-import { listUpTo, mapOf, requiredKey, schemaIssues, text } from './schema.ts';
+import { listUpTo, mapOf, requiredKey, ruled, schemaIssues, text } from './schema.ts';
 import { asObject } from './values.ts';
 
 /** One entry of `overrides.yaml`. */
@@ -62,18 +62,15 @@ function readEntry(value: unknown, place: Place): { entry?: Override; issues: Co
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const satisfies Requirement['operator'][];
 
 /** A requirement of `matchExpressions`. */
-const expressionSchema = z
-  .strictObject({
+const expressionSchema = ruled(
+  z.strictObject({
     key: requiredKey(text(metadataKey), { description: '', example: 'example.com/stage' }),
     operator: requiredKey(z.enum(operators), { description: '', example: 'In' }),
     values: z.optional(listUpTo(limits.list, text(labelValue))),
-  })
-  .check(
-    z.check<Requirement>(({ value, issues }) => {
-      const message = valuesProblem(value);
-      if (message !== undefined) issues.push({ code: 'custom', message, input: value, path: ['values'] });
-    }),
-  );
+  }),
+  valuesProblem,
+  ['values'],
+);
 
 /** A label selector of Kubernetes. */
 const selectorSchema = z.strictObject({

@@ -37,10 +37,7 @@ function registryProblem(secret: KubeObject): string | undefined {
   const remedy = 'recreate it with kubectl create secret docker-registry';
   const problem = pullSecretProblem(secret);
   if (problem !== undefined) return `${problem}; ${remedy}`;
-  const { auths } = asObject(parsed(textOf(dataOf(secret)[DOCKER_CONFIG]))) ?? {};
-  return Object.keys(asObject(auths) ?? {}).length === 0
-    ? `has no registry under auths in ${DOCKER_CONFIG}; ${remedy}`
-    : undefined;
+  return registryHosts(secret).length === 0 ? `has no registry under auths in ${DOCKER_CONFIG}; ${remedy}` : undefined;
 }
 
 function parsed(text: string): unknown {
@@ -123,9 +120,9 @@ export function pullSecretProblem(secret: KubeObject | undefined): string | unde
 const DOCKER_HUB = 'index.docker.io';
 
 /** Returns the registries for which a Secret of type `kubernetes.io/dockerconfigjson` has credentials. */
-export function registryHosts({ data }: KubeObject): string[] {
-  const text = Buffer.from(asString(asObject(data)?.[DOCKER_CONFIG]) ?? '', 'base64').toString('utf8');
-  return Object.keys(asObject(asObject(parsed(text))?.auths) ?? {}).map(hostOf);
+function registryHosts(secret: KubeObject): string[] {
+  const config = asObject(parsed(textOf(dataOf(secret)[DOCKER_CONFIG])));
+  return Object.keys(asObject(config?.auths) ?? {}).map(hostOf);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ConfigIssue } from '../errors.ts';
 import { metadataKey } from './checks.ts';
 import { issueAt, type Place } from './origins.ts';
 import { quote } from './quote.ts';
-import { key, schemaIssues, text } from './schema.ts';
+import { key, ruled, schemaIssues, text } from './schema.ts';
 import { withoutNulls } from './values.ts';
 
 /** A number of Shoots, or a percentage of all Shoots of the project, for example `10%`. */
@@ -33,14 +33,7 @@ const rolloutDefaults = { maxInProgress: '10%', maxFailed: '5%' } as const;
 const MOST_SHOOTS = 10_000;
 
 /** A number of Shoots, or a percentage of all Shoots of the project. */
-function amount(least: number) {
-  return z.unknown().check(
-    z.check<unknown>((payload) => {
-      const message = amountProblem(payload.value, least);
-      if (message !== undefined) payload.issues.push({ code: 'custom', message, input: payload.value });
-    }),
-  );
-}
+const amount = (least: number) => ruled(z.unknown(), (value) => amountProblem(value, least));
 
 function amountProblem(value: unknown, least: number): string | undefined {
   const range = `use a whole number from ${least} on, or a percentage from ${least}% to 100%`;

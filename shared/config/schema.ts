@@ -34,24 +34,29 @@ export function requiredKey<T extends z.ZodMiniType>(schema: T, doc: KeyDoc): T 
   return schema;
 }
 
-/** Returns the schema of a string that passes the check; a string that is longer than the limit is not checked. */
-export function text(check?: Check, limit: Limit = limits.text) {
-  return z.string().check(
-    z.check<string>((payload) => {
-      const problem = lengthProblem(payload.value, limit) ?? check?.(payload.value);
-      if (problem !== undefined) payload.issues.push({ code: 'custom', message: problem, input: payload.value });
+/** Adds a rule to a schema: what is wrong with a valid value, and below which path. */
+export function ruled<T extends z.ZodMiniType>(
+  schema: T,
+  problemOf: (value: z.core.output<T>) => string | undefined,
+  path: readonly string[] = [],
+): T {
+  return schema.check(
+    z.check<z.core.output<T>>(({ value, issues }) => {
+      const message = problemOf(value);
+      // A copy, because zod writes into it.
+      if (message !== undefined) issues.push({ code: 'custom', message, input: value, path: [...path] });
     }),
   );
 }
 
+/** Returns the schema of a string that passes the check; a string that is longer than the limit is not checked. */
+export function text(check?: Check, limit: Limit = limits.text) {
+  return ruled(z.string(), (value) => lengthProblem(value, limit) ?? check?.(value));
+}
+
 /** Returns the schema of a list with a limit. */
 export function listUpTo<T extends z.ZodMiniType>(limit: Limit, entry: T) {
-  return z.array(entry).check(
-    z.check<z.core.output<T>[]>(({ value, issues }) => {
-      if (value.length <= limit.most) return;
-      issues.push({ code: 'custom', message: entriesProblem(value.length, limit), input: value });
-    }),
-  );
+  return ruled(z.array(entry), ({ length }) => (length > limit.most ? entriesProblem(length, limit) : undefined));
 }
 
 /**

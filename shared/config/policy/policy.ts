@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type Check, fluxVersion } from '../checks.ts';
-import { entriesProblem, limits } from '../limits.ts';
-import { key, text } from '../schema.ts';
+import { limits } from '../limits.ts';
+import { key, listUpTo, ruled, text } from '../schema.ts';
 import { registryPattern, urlPattern } from './location.ts';
 
 /** What the operators of a landscape permit in the configuration of its projects. */
@@ -24,19 +24,12 @@ const version: Check = (entry) =>
     ? '"latest" names no release; use a release such as v2.9.4 or a range such as 2.9.x'
     : fluxVersion(entry);
 
-function listOf(check: Check) {
-  return z.array(text(check)).check(
-    z.check<string[]>(({ value, issues }) => {
-      const message =
-        value.length === 0
-          ? 'is empty, which would allow nothing; add an entry, or remove the list to allow everything'
-          : value.length > limits.list.most
-            ? entriesProblem(value.length)
-            : undefined;
-      if (message !== undefined) issues.push({ code: 'custom', message, input: value });
-    }),
+const listOf = (check: Check) =>
+  ruled(listUpTo(limits.list, text(check)), ({ length }) =>
+    length === 0
+      ? 'is empty, which would allow nothing; add an entry, or remove the list to allow everything'
+      : undefined,
   );
-}
 
 /** The policy, with the documentation of its rules. */
 export const policySchema = z.strictObject({
