@@ -33,7 +33,7 @@ export async function reportHibernated(run: Run): Promise<Outcome> {
   const previous = reporter.current().status?.state?.applied;
   if (previous !== undefined) {
     const deletionPolicy = writtenDeletionPolicy(await readLayers(run));
-    if (deletionPolicy !== undefined) await reporter.record({ ...previous, deletionPolicy });
+    if (deletionPolicy !== undefined) await reporter.record({ applied: { ...previous, deletionPolicy } });
   }
   await reporter.succeeded(HIBERNATED);
   await reporter.finish();
@@ -59,7 +59,7 @@ export async function reportObstacle(
   obstacle: Obstacle,
   layers: ConfigInputs,
 ): Promise<Outcome> {
-  if (controlPlane.previous !== undefined) await run.reporter.record(controlPlane.previous);
+  if (controlPlane.previous !== undefined) await run.reporter.record({ applied: controlPlane.previous });
   switch (obstacle.type) {
     case 'reject':
       return reportConfigError(run, obstacle.error, layers);
@@ -94,9 +94,9 @@ async function isAdoptionUndone(run: Run): Promise<boolean> {
   if (refs === undefined) return true;
   const isDone = await withShoot(run, async (shoot) => {
     await restartOperator(shoot);
-    return removeProtection(shoot, refs, run);
+    return removeProtection(run, shoot, refs);
   });
-  if (isDone === true) await run.reporter.recordUnprotected();
+  if (isDone === true) await run.reporter.record({ adopting: undefined });
   return isDone === true;
 }
 
@@ -115,7 +115,7 @@ async function leaveAlone(
   if (record !== undefined) {
     return keepLastApplied(run, controlPlane, { type: 'keep', record, scope, problem: sentence });
   }
-  await run.reporter.recordForeign(sentence);
+  await run.reporter.record({ foreign: sentence });
   await run.reporter.succeeded(sentence);
   await run.reporter.finish();
   return done;
@@ -148,7 +148,7 @@ async function keepLastApplied(
  */
 async function releaseUnreadable({ seed, namespace, reporter }: Run, resource: ManagedResource): Promise<never> {
   const applied = reporter.current().status?.state?.applied;
-  if (applied !== undefined) await reporter.record({ ...applied, surplus: applied.surplus ?? [] });
+  if (applied !== undefined) await reporter.record({ applied: { ...applied, surplus: applied.surplus ?? [] } });
   await releaseObjects(seed, resource, 'its content cannot be read');
   const { name } = resource.metadata;
   const content = contentNameOf(resource);

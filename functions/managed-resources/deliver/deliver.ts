@@ -52,7 +52,7 @@ export async function deliverByManagedResource(
   const changes = inOrder(all, plan, live, secondsInFlight(run), PATIENCE_SECONDS);
   if (!hasWrites(changes)) {
     // The record first, here too: released objects must not count as applied, whatever happens next.
-    if (changes.release.length > 0) await reporter.record(plan.record);
+    if (changes.release.length > 0) await reporter.record({ applied: plan.record });
     for (const resource of changes.release) await releaseObjects(seed, resource, RELEASED);
     // What is held back counts as not applied, whatever content its ManagedResource has now.
     const seen = new Map([...live].filter(([name]) => name !== changes.deferred));

@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto';
-import { ShootFluxError } from '../../../shared/errors.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
-import { isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { describeError } from '../../../shared/runtime/describe-error.ts';
-import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import type { Plan } from '../plan/plan.ts';
-import { fieldManager } from '../read/control-plane.ts';
 import type { Run } from '../run.ts';
-import { isFluxRef, kindsOf, parseRef } from '../shoot/objects.ts';
+import { annotateAll, tryInShoot } from '../shoot/act.ts';
+import { isFluxRef, kindsOf } from '../shoot/objects.ts';
 
 /** What sources and Kustomizations in the shoot are asked to take up: rotated Secrets, and requests of users. */
 export type Requests = Pick<Applied, 'copiesHash' | 'reconcileAt'>;
@@ -32,11 +27,10 @@ export function planRequest(
   reconcileAt: string | undefined,
   previous: Applied | undefined,
 ): RequestPlan {
-  const copiesHash = hashOf(copies);
   // A request that is withdrawn stays recorded: the same one, put back, has been carried out.
-  const after = withoutUndefined({ copiesHash, reconcileAt: reconcileAt ?? previous?.reconcileAt });
-  if (previous === undefined) return { before: after, after, isDue: false };
-  const before = withoutUndefined({ copiesHash: previous.copiesHash, reconcileAt: previous.reconcileAt });
+  const after = { copiesHash: hashOf(copies), reconcileAt: reconcileAt ?? previous?.reconcileAt };
+  const before =
+    previous === undefined ? after : { copiesHash: previous.copiesHash, reconcileAt: previous.reconcileAt };
   const isDue = before.copiesHash !== after.copiesHash || before.reconcileAt !== after.reconcileAt;
   return { before, after, isDue };
 }
@@ -56,10 +50,6 @@ export function reconcileAtOf(annotations: readonly (string | undefined)[]): str
   return createHash('sha256').update(JSON.stringify(annotations)).digest('hex').slice(0, 16);
 }
 
-function withoutUndefined(requests: Requests): Requests {
-  return Object.fromEntries(Object.entries(requests).filter(([, value]) => value !== undefined));
-}
-
 /** The annotation with which `flux reconcile` asks the controllers, too. */
 const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
 
@@ -77,37 +67,15 @@ export async function requestReconciliation(run: Run, { record, fluxRelease, req
     (ref) => isFluxRef(ref) && askedKinds.has(ref.split('.')[0] ?? ''),
   );
   if (refs.length === 0) return true;
-  const kinds = kindsOf(fluxRelease);
   // Flux compares the value and does not read it as a time. Derived from the request, it is the same in every attempt,
   // so that a repeated one changes nothing.
   const value = [requests.copiesHash, requests.reconcileAt].filter((part) => part !== undefined).join('.');
-  const patch = { metadata: { annotations: { [REQUESTED_AT]: value } } };
-  try {
-    const done = await withShoot(
-      run,
-      async (shoot) => {
-        await inParallel(refs.map(parseRef), async ({ type, name }) => {
-          const resource = kinds[type];
-          if (resource === undefined) return;
-          try {
-            await unlessGone(shoot.mergePatch(resource, name, patch, { fieldManager }));
-          } catch (error) {
-            // A webhook of the shoot may refuse one; Flux then follows with its interval.
-            if (!(error instanceof KubeError) || !isRefused(error)) throw error;
-            run.context.log.warn('reconciliation not requested', { error: describeError(error) });
-          }
-        });
-        return true;
-      },
-      { timeoutMs: TIMEOUT_MS },
-    );
-    return done ?? false;
-  } catch (error) {
-    if (!(error instanceof ShootFluxError)) throw error;
-    run.context.log.warn('reconciliation not requested', { error: describeError(error) });
-    return false;
-  }
+  const change = { kinds: kindsOf(fluxRelease), annotations: { [REQUESTED_AT]: value }, failure: NOT_REQUESTED };
+  const options = { timeoutMs: TIMEOUT_MS };
+  return (await tryInShoot(run, NOT_REQUESTED, (shoot) => annotateAll(run, shoot, refs, change), options)) ?? false;
 }
+
+const NOT_REQUESTED = 'reconciliation not requested';
 
 /**
  * Kinds that `flux reconcile` asks. The others have no work of their own: Alerts and Providers act on events, and an

@@ -1,4 +1,3 @@
-import { ShootFluxError } from '../../../shared/errors.ts';
 import { isTrue, KEEP_OBJECT, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { extensionOf } from '../../../shared/gardener/read-objects.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
@@ -6,12 +5,12 @@ import type { Applied, ManagedResource, OperationType } from '../../../shared/ga
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
-import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import type { Outcome } from '../../../shared/runtime/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type ControlPlane, fieldManager } from '../read/control-plane.ts';
 import { type Run, waitFor } from '../run.ts';
+import { tryInShoot } from '../shoot/act.ts';
 import {
   carriesOurMark,
   isFluxRef,
@@ -121,18 +120,12 @@ async function deleteFormer(run: Run, { fluxRelease }: Plan, surplus: string[]):
     const extension = await run.seed.find(resources.extensions, run.reporter.current().metadata);
     return (extension && extensionOf(extension))?.status?.state?.applied?.surplus?.includes(ref) === true;
   };
-  try {
-    const pruned = await withShoot(run, async (shoot) => {
-      await suspendSurplus(shoot, surplus, kinds, isDue);
-      return deleteSurplus(shoot, surplus, kinds, isDue);
-    });
-    for (const object of pruned?.foreign ?? []) log.warn('object left in the shoot', { object, error: NOT_OURS });
-    return pruned?.remaining ?? surplus;
-  } catch (error) {
-    if (!(error instanceof ShootFluxError)) throw error;
-    log.warn('objects not deleted in the shoot', { error: describeError(error) });
-    return surplus;
-  }
+  const pruned = await tryInShoot(run, 'objects not deleted in the shoot', async (shoot) => {
+    await suspendSurplus(shoot, surplus, kinds, isDue);
+    return deleteSurplus(shoot, surplus, kinds, isDue);
+  });
+  for (const object of pruned?.foreign ?? []) log.warn('object left in the shoot', { object, error: NOT_OURS });
+  return pruned?.remaining ?? surplus;
 }
 
 type Kinds = Record<string, Resource>;

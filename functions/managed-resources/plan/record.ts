@@ -1,4 +1,4 @@
-import { type Origins, originOf } from '../../../shared/config/origins.ts';
+import { originOf } from '../../../shared/config/origins.ts';
 import { FLUX_SOURCE } from '../../../shared/config/project-config.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { issueText, MOST_ISSUES } from '../../../shared/errors.ts';
@@ -14,27 +14,30 @@ import type { Placed, PlanInputs, RenderedObjects } from './plan.ts';
 
 /** Returns the record; requests and objects that are pending removal join it in `makePlan`. */
 export function recordOf(inputs: PlanInputs, rendered: RenderedObjects, { contents, released }: Placed): Applied {
-  const { scope, previous, render } = inputs;
+  const { scope, previous, render, revision } = inputs;
   const { config, release, ownsNamespace } = render;
+  // Installed objects carry the protection from the user's Kustomizations.
+  const isProtected =
+    previous?.protected === true || [names.crds, names.controllers].some((name) => contents.has(name));
   return {
     ...recordedConfiguration(inputs, rendered),
     fluxVersion: scope.install ? release.version : (previous?.fluxVersion ?? release.version),
-    ...optional('installed', previous?.installed),
+    installed: previous?.installed,
     namespace: config.flux.namespace,
     ownsNamespace,
     components: rendered.components,
     syncMode: config.syncMode,
-    ...optional('deletionPolicy', config.deletionPolicy),
-    ...optional('layersHash', inputs.layersHash),
-    ...optional('revision', inputs.revision),
-    ...(inputs.revision !== undefined && { projectCopies: projectCopies(config) }),
-    ...(config.hasFluxConfig && optional('projectSecrets', inputs.projectSecrets)),
+    deletionPolicy: config.deletionPolicy,
+    layersHash: inputs.layersHash,
+    revision,
+    projectCopies: revision === undefined ? undefined : projectCopies(config),
+    projectSecrets: config.hasFluxConfig ? inputs.projectSecrets : undefined,
     fromFluxConfig: config.hasFluxConfig,
     managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),
     objects: recordedObjects(contents, released, previous),
-    ...(protects(contents, previous) && { protected: true as const }),
-    ...optional('imagePlaces', scope.install ? imagePlaces(config) : undefined),
-    ...optional('warnings', config.warnings?.slice(0, MOST_ISSUES).map(issueText)),
+    protected: isProtected ? true : undefined,
+    imagePlaces: scope.install ? imagePlaces(config) : undefined,
+    warnings: config.warnings?.slice(0, MOST_ISSUES).map(issueText),
   };
 }
 
@@ -47,20 +50,15 @@ function recordedConfiguration(
   const hash = renderHash(config, release);
   if (!scope.sync && previous !== undefined) {
     const { configHash, source, kustomization, others } = previous;
-    return {
-      configHash,
-      ...optional('source', source),
-      ...optional('kustomization', kustomization),
-      ...optional('others', others),
-      ...optional('problem', problem ?? (configHash === hash ? undefined : OUT_OF_SCOPE)),
-    };
+    const why = problem ?? (configHash === hash ? undefined : OUT_OF_SCOPE);
+    return { configHash, source, kustomization, others, problem: why };
   }
   return {
     configHash: hash,
-    ...optional('source', rootObject(groups.sync, config, 'source')),
-    ...optional('kustomization', rootObject(groups.sync, config, 'kustomization')),
-    ...optional('others', otherObjects(groups.sync, withComponents(config, components), release)),
-    ...optional('problem', problem),
+    source: rootObject(groups.sync, config, 'source'),
+    kustomization: rootObject(groups.sync, config, 'kustomization'),
+    others: otherObjects(groups.sync, withComponents(config, components), release),
+    problem,
   };
 }
 
@@ -85,37 +83,21 @@ function recordedObjects(
   return objects;
 }
 
-/** True for a plan or record by which installed objects carry the protection from the user's Kustomizations. */
-function protects(contents: ReadonlyMap<string, unknown>, previous: Applied | undefined): boolean {
-  return previous?.protected === true || [names.crds, names.controllers].some((name) => contents.has(name));
-}
-
 /** CRDs stay in the shoot without their component, because users may have objects of these kinds. */
 function isCrdRef(ref: string): boolean {
   return ref.startsWith('CustomResourceDefinition.');
-}
-
-function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
-  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
 }
 
 /**
  * Returns where the options are written that decide from where images are pulled, so that `readiness` can say what to
  * correct. Those with their default are nowhere.
  */
-function imagePlaces({ origins, flux }: Pick<EffectiveConfig, 'origins' | 'flux'>): ImagePlaces | undefined {
+function imagePlaces({ origins, flux }: EffectiveConfig): ImagePlaces | undefined {
   const changesImages = flux.patches?.some(({ patch }) => /\bimage/i.test(patch)) === true;
-  const options: (keyof ImagePlaces)[] = [
-    'registry',
-    'imagePullSecret',
-    ...(changesImages ? ['patches' as const] : []),
-  ];
-  const places: ImagePlaces = {};
-  for (const option of options) {
-    const origin = origins[`flux.${option}`];
-    if (origin !== undefined) places[option] = { object: origin.object, path: origin.path };
-  }
-  return Object.keys(places).length === 0 ? undefined : places;
+  const options = ['registry', 'imagePullSecret', ...(changesImages ? ['patches'] : [])];
+  const places = options.map((option) => [option, origins[`flux.${option}`]]);
+  const written = places.filter(([, place]) => place !== undefined);
+  return written.length === 0 ? undefined : Object.fromEntries(written);
 }
 
 /** Returns the copies of Secrets of the project, each as `<name> <namespace>/<name in the shoot>`. */
@@ -130,24 +112,35 @@ export function projectCopies({ sourceSecret, additionalSecrets }: EffectiveConf
 
 /** Where the rendered form of a configured object is in the shoot; the release's CRDs decide its apiVersion. */
 function shootObject(rendered: KubeObject[], configured: KubeObject | undefined): ShootObject | undefined {
-  if (configured === undefined) return undefined;
-  const { name, namespace } = configured.metadata;
+  const { name, namespace } = configured?.metadata ?? {};
   const object = rendered.find(
-    ({ kind, metadata }) => kind === configured.kind && metadata.name === name && metadata.namespace === namespace,
+    ({ kind, metadata }) => kind === configured?.kind && metadata.name === name && metadata.namespace === namespace,
   );
   if (object === undefined) return undefined;
   const { apiVersion, kind, metadata } = object;
   return { apiVersion, kind, namespace: metadata.namespace ?? '', name: metadata.name };
 }
 
-/** The source or the root Kustomization in the shoot, and where it is written if not in the usual place. */
+/** Fields of the root Kustomization that sentences of `readiness` name. */
+const named = ['spec.path', 'spec.interval', 'spec.timeout', 'spec.suspend', 'spec.decryption'];
+
+/**
+ * Returns the source or the root Kustomization in the shoot, with the fields that patches set, and where it is written if
+ * neither in keys of `flux-config` nor as `template` of a providerConfig: in a list, `config.yaml` or `overrides.yaml`.
+ */
 export function rootObject(
   rendered: KubeObject[],
   config: EffectiveConfig,
   part: 'source' | 'kustomization',
 ): ShootObject | undefined {
+  const { origins } = config;
   const object = shootObject(rendered, config[part]);
-  return object && { ...object, ...unusualPlaces(config.origins, part) };
+  const place = origins[part]?.path === `${part}.template` ? undefined : origins[part];
+  const patched = named.flatMap((path) => {
+    const origin = origins[`${part}.${path}`];
+    return origin?.path.includes('.patch.') ? [[path, origin]] : [];
+  });
+  return object && { ...object, place, patched: patched.length === 0 ? undefined : Object.fromEntries(patched) };
 }
 
 /** Where the objects of the lists are in the shoot, as far as a controller reports whether they are Ready. */
@@ -165,26 +158,6 @@ function otherObjects(rendered: KubeObject[], config: EffectiveConfig, release: 
 function hasReadiness(object: KubeObject, release: Release, config: EffectiveConfig, part: string): boolean {
   const isStatic = object.kind === 'HelmRepository' && (object.spec as { type?: string }).type === 'oci';
   return !isStatic && customResourceIn(release, config, object, part).hasConditions;
-}
-
-/** Fields of the root Kustomization that sentences of `readiness` name. */
-const named = ['spec.path', 'spec.interval', 'spec.timeout', 'spec.suspend', 'spec.decryption'];
-
-/**
- * Returns where the source or the root Kustomization is written, if neither in keys of `flux-config` nor as `template` of
- * a providerConfig: in a list, in `config.yaml` or in `overrides.yaml`; and which fields patches set.
- */
-function unusualPlaces(origins: Origins, part: 'source' | 'kustomization'): Pick<ShootObject, 'place' | 'patched'> {
-  const place = origins[part];
-  const isUsual = place === undefined || place.path === `${part}.template`;
-  const patched = named.flatMap((path) => {
-    const origin = origins[`${part}.${path}`];
-    return origin?.path.includes('.patch.') ? [[path, { ...origin }]] : [];
-  });
-  return {
-    ...(!isUsual && { place: { ...place } }),
-    ...(patched.length > 0 && { patched: Object.fromEntries(patched) }),
-  };
 }
 
 /** Returns the configuration with these components instead of its own. */

@@ -1,15 +1,13 @@
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
-import { ShootFluxError } from '../../../shared/errors.ts';
 import type { CrdSchema } from '../../../shared/flux/crd-schema.ts';
 import { customResourceIn } from '../../../shared/flux/custom-resources.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { describeError } from '../../../shared/runtime/describe-error.ts';
 import type { PlanInputs, RenderedObjects } from '../plan/plan.ts';
 import type { Run } from '../run.ts';
+import { tryInShoot } from '../shoot/act.ts';
 import { kindsOf, resourceOf } from '../shoot/objects.ts';
 import type { ControlPlane } from './control-plane.ts';
 
@@ -106,15 +104,9 @@ async function compared(
     if (live === undefined) return !hasRecord;
     return isAsWritten(object.spec, live.spec, customResourceIn(render.release, render.config, object).spec);
   };
-  try {
-    const all = await withShoot(run, async (shoot) => {
-      for (const object of wanted) if (!(await isSame(shoot, object))) return 'different';
-      return 'same';
-    });
-    return all ?? 'unknown';
-  } catch (error) {
-    if (!(error instanceof ShootFluxError)) throw error;
-    run.context.log.warn('released objects not compared', { error: describeError(error) });
-    return 'unknown';
-  }
+  const all = await tryInShoot(run, 'released objects not compared', async (shoot) => {
+    for (const object of wanted) if (!(await isSame(shoot, object))) return 'different';
+    return 'same';
+  });
+  return all ?? 'unknown';
 }

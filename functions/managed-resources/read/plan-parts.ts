@@ -1,16 +1,14 @@
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
-import { ConfigError, ShootFluxError } from '../../../shared/errors.ts';
+import { ConfigError } from '../../../shared/errors.ts';
 import { isCrd } from '../../../shared/flux/custom-resources.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { hasRareFields, objectRuleIssues } from '../../../shared/flux/object-rules.ts';
 import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
 import { objectGroups } from '../../../shared/gardener/groups.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
-import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { SYSTEM_NAMESPACES } from '../../../shared/kube/resource.ts';
-import { describeError } from '../../../shared/runtime/describe-error.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { type KubeObject, SYSTEM_NAMESPACES } from '../../../shared/kube/resource.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { layersHash } from '../plan/config-hash.ts';
 import { type PlanInputs, type RenderedObjects, type Synced, syncInputs } from '../plan/plan.ts';
@@ -20,6 +18,7 @@ import { secretKeyIssues } from '../plan/secret-keys.ts';
 import { leavingObjects, planSyncObjects, resourceWithFormerContent } from '../plan/sync-objects.ts';
 import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
+import { tryInShoot } from '../shoot/act.ts';
 import { type ExistingFlux, readCrdVersions, readInstalledFlux } from '../shoot/installed-flux.ts';
 import { confirmSuspended } from '../shoot/suspend.ts';
 import { type Configuration, isUnedited } from './configuration.ts';
@@ -167,13 +166,8 @@ function hasListedObjects({ objects, origins }: EffectiveConfig): boolean {
 /** A shoot that does not answer confirms nothing: the objects stay in the content, suspended. */
 async function confirmInShoot(run: Run, leaving: KubeObject[]): Promise<ReadonlySet<string>> {
   if (leaving.length === 0) return new Set();
-  try {
-    return (await withShoot(run, (shoot) => confirmSuspended(shoot, leaving))) ?? new Set();
-  } catch (error) {
-    if (!(error instanceof ShootFluxError)) throw error;
-    run.context.log.warn('suspension not confirmed', { error: describeError(error) });
-    return new Set();
-  }
+  const confirm = (shoot: KubeClient) => confirmSuspended(shoot, leaving);
+  return (await tryInShoot(run, 'suspension not confirmed', confirm)) ?? new Set();
 }
 
 /** Reads the Flux release to install, or, out of scope, the installed one for its CRDs. */

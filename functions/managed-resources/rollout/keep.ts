@@ -31,7 +31,7 @@ export async function keepApplied(
 ): Promise<Outcome> {
   const { previous, live } = controlPlane;
   // Its deletion policy may be a new one, and an older problem solved.
-  if (previous !== undefined) await run.reporter.record({ ...previous, problem });
+  if (previous !== undefined) await run.reporter.record({ applied: { ...previous, problem } });
   await deliverRotated(run, plan, controlPlane);
   const { reporter, isAsked } = run;
   const outcome = requeueAfter(seconds);
@@ -60,7 +60,8 @@ async function deliverRotated(run: Run, plan: Plan, { previous, live }: ControlP
   const objects = rotatedCopies({ objects: content, ofProject: previous.projectCopies }, next);
   if (objects === undefined) return;
   const secretName = contentSecretName(name, objects);
-  await reporter.record({ ...previous, managedResources: { ...previous.managedResources, [name]: secretName } });
+  const managedResources = { ...previous.managedResources, [name]: secretName };
+  await reporter.record({ applied: { ...previous, managedResources } });
   await writeContent(seed, namespace, name, objects);
   await writeManagedResource(seed, namespace, name, secretName, resource);
 }

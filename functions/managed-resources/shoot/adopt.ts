@@ -2,7 +2,7 @@ import { protection } from '../../../shared/flux/install.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { ConflictError, unlessGone } from '../../../shared/kube/errors.ts';
+import { unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ManagedFields, ObjectMeta, Resource } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
@@ -11,14 +11,13 @@ import type { Plan } from '../plan/plan.ts';
 import { union } from '../plan/stored-versions.ts';
 import { fieldManager } from '../read/control-plane.ts';
 import type { Run } from '../run.ts';
+import { patchAsRead } from './act.ts';
 import { HELM_RELEASE, KUSTOMIZE, MANAGED_BY, OPERATOR } from './installed-flux.ts';
 import { builtInKinds, objectRef, parseRef } from './objects.ts';
 import { namespaceRef } from './protection.ts';
 
 /** The CRD whose labels show that others manage Flux. Without them a later run would find nothing to adopt. */
 const MARKED = 'gitrepositories.source.toolkit.fluxcd.io';
-
-const ATTEMPTS = 5;
 
 const RECONCILE = `${OPERATOR}/reconcile`;
 
@@ -40,7 +39,7 @@ export async function adoptForeignFlux(
   { isForeign }: { isForeign: boolean },
 ): Promise<Outcome | undefined> {
   if (!isForeign || !contents.has(names.crds)) {
-    await run.reporter.recordForeign(undefined);
+    await run.reporter.record({ foreign: undefined });
     return undefined;
   }
   const installed = [names.crds, names.controllers].flatMap((name) => contents.get(name) ?? []);
@@ -51,7 +50,7 @@ export async function adoptForeignFlux(
   await run.reporter.accept();
   const isDone = await withShoot(run, (shoot) => adoptObjects(shoot, [...refs], run.isTimeUp));
   if (isDone !== true) return requeueAfter(1);
-  await run.reporter.recordForeign(undefined);
+  await run.reporter.record({ foreign: undefined });
   return undefined;
 }
 
@@ -72,31 +71,30 @@ async function adoptObjects(shoot: KubeClient, refs: string[], isTimeUp: () => b
 }
 
 /** flux-operator leaves objects alone, and does not remove them either, while its FluxInstance is disabled. */
-async function stopOperator(shoot: KubeClient): Promise<void> {
-  const found = await unlessGone(shoot.list(fluxInstances, { metadataOnly: true, limit: 50 }));
-  const annotations = { [RECONCILE]: 'disabled' };
-  await inParallel(found?.items ?? [], ({ metadata }) =>
-    unlessGone(shoot.mergePatch(fluxInstances, metadata, { metadata: { annotations } }, { fieldManager })),
-  );
+function stopOperator(shoot: KubeClient): Promise<void> {
+  return annotateInstances(shoot, 'disabled');
 }
 
 /**
  * Enables the FluxInstances again that an adoption has disabled which does not come to its end: nothing else would manage that
  * Flux any more. One that the user has disabled stays so.
  */
-export async function restartOperator(shoot: KubeClient): Promise<void> {
+export function restartOperator(shoot: KubeClient): Promise<void> {
+  return annotateInstances(shoot, null, isDisabledByUs);
+}
+
+async function annotateInstances(
+  shoot: KubeClient,
+  reconcile: 'disabled' | null,
+  isWanted: (instance: KubeObject) => boolean = () => true,
+): Promise<void> {
   const found = await unlessGone(shoot.list(fluxInstances, { metadataOnly: true, limit: 50 }));
-  const ours = (found?.items ?? []).filter(isDisabledByUs);
-  await inParallel(ours, ({ metadata: { resourceVersion, ...name } }) =>
-    unlessGone(
-      shoot.mergePatch(
-        fluxInstances,
-        name,
-        { metadata: { resourceVersion, annotations: { [RECONCILE]: null } } },
-        { fieldManager },
-      ),
-    ),
-  );
+  await inParallel((found?.items ?? []).filter(isWanted), ({ metadata: { resourceVersion, ...name } }) => {
+    // Guarded where it depends on what was read.
+    const guard = reconcile === null ? { resourceVersion } : {};
+    const metadata = { ...guard, annotations: { [RECONCILE]: reconcile } };
+    return unlessGone(shoot.mergePatch(fluxInstances, name, { metadata }, { fieldManager }));
+  });
 }
 
 /** `managedFields` names the writer of every annotation. */
@@ -110,18 +108,8 @@ async function adoptOne(shoot: KubeClient, ref: string): Promise<void> {
   const { type, name } = parseRef(ref);
   const resource = builtInKinds[type];
   if (resource === undefined) return;
-  for (let attempt = 1; ; attempt += 1) {
-    const live = await shoot.find(resource, name, { metadataOnly: true });
-    if (live === undefined) return;
-    const { resourceVersion } = live.metadata;
-    const metadata = { ...adoptedMetadata(live.metadata, protection, fieldManager), resourceVersion };
-    try {
-      await unlessGone(shoot.mergePatch(resource, name, { metadata }, { fieldManager }));
-      return;
-    } catch (error) {
-      if (!(error instanceof ConflictError) || attempt === ATTEMPTS) throw error;
-    }
-  }
+  const adopted = (metadata: ObjectMeta) => ({ metadata: adoptedMetadata(metadata, protection, fieldManager) });
+  await patchAsRead(shoot, resource, name, adopted);
 }
 
 /** Labels and annotations by which others recognise an object as theirs. */

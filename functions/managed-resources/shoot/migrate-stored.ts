@@ -3,8 +3,8 @@ import { isCurrent, managedResourceNames as names } from '../../../shared/garden
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/operation.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { ConflictError, isRefused, KubeError, NotFoundError, unlessGone } from '../../../shared/kube/errors.ts';
-import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { isRefused, KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
+import { type KubeObject, type ObjectMeta, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
@@ -20,6 +20,7 @@ import {
 } from '../plan/stored-versions.ts';
 import { applyAgain, type ControlPlane, fieldManager, retryApply } from '../read/control-plane.ts';
 import { type Run, retryLater } from '../run.ts';
+import { patchAsRead } from './act.ts';
 import { servedKind } from './objects.ts';
 import { everyPage } from './pages.ts';
 
@@ -261,9 +262,6 @@ class RejectedObject extends Error {
   }
 }
 
-/** How often an object is read again that changes at the same time. */
-const ATTEMPTS = 5;
-
 /** How far the objects of a kind are rewritten: up to `after`, in the order of the API server. */
 interface Rewritten {
   isDone: boolean;
@@ -292,7 +290,9 @@ async function rewriteAll(
       last = keyOf(item);
     }
     const rest = items.filter((item) => keyOf(item) > after);
-    const wanted = rest.filter((item) => migration.isStored || fieldsOf(item, migration) !== undefined);
+    const wanted = rest.filter(
+      (item) => migration.isStored || migratedFields(item.metadata.managedFields, migration) !== undefined,
+    );
     const written = await inParallel(wanted, (item) => rewrite(shoot, kind, item, migration), isTimeUp);
     const isComplete = written.length === wanted.length;
     const end = isComplete ? items.at(-1) : wanted[written.length - 1];
@@ -304,24 +304,16 @@ async function rewriteAll(
 }
 
 async function rewrite(shoot: KubeClient, kind: Resource, item: KubeObject, migration: Migration): Promise<void> {
-  let live: KubeObject | undefined = item;
-  for (let attempt = 1; live !== undefined; attempt += 1) {
-    const managedFields = fieldsOf(live, migration);
-    const { resourceVersion } = live.metadata;
-    const patch = managedFields === undefined ? {} : { metadata: { resourceVersion, managedFields } };
-    try {
-      await unlessGone(shoot.mergePatch(kind, live.metadata, patch, { fieldManager }));
-      return;
-    } catch (error) {
-      if (error instanceof KubeError && isRefused(error)) throw new RejectedObject(kind, item, error);
-      if (!(error instanceof ConflictError) || attempt === ATTEMPTS) throw error;
-    }
-    live = await shoot.find(kind, item.metadata, { metadataOnly: true });
+  const migrated = (metadata: ObjectMeta) => {
+    const managedFields = migratedFields(metadata.managedFields, migration);
+    return managedFields === undefined ? {} : { metadata: { managedFields } };
+  };
+  try {
+    await patchAsRead(shoot, kind, item.metadata, migrated, item);
+  } catch (error) {
+    if (!(error instanceof KubeError) || !isRefused(error)) throw error;
+    throw new RejectedObject(kind, item, error);
   }
-}
-
-function fieldsOf({ metadata }: KubeObject, migration: Migration) {
-  return migratedFields(metadata.managedFields, migration);
 }
 
 /** As etcd sorts them. */

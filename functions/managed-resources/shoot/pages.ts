@@ -1,6 +1,7 @@
 import type { KubeClient, ListOptions, ObjectList } from '../../../shared/kube/client.ts';
 import { AnswerTooLargeError, unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 
 /** Few enough to fit into memory, whatever the objects hold; each page is handled before the next one is read. */
 const PAGE_SIZE = 250;
@@ -38,6 +39,23 @@ export async function everyPage(
     limit = page.limit;
   } while (next !== undefined);
   return true;
+}
+
+/**
+ * Calls a function for every object of a kind that is wanted.
+ * @returns false when the time was up before
+ */
+export function everyObject(
+  shoot: KubeClient,
+  kind: Resource,
+  options: PageOptions,
+  isWanted: (item: KubeObject) => boolean,
+  act: (item: KubeObject) => Promise<unknown>,
+): Promise<boolean> {
+  return everyPage(shoot, kind, options, async (items) => {
+    const wanted = items.filter(isWanted);
+    return (await inParallel(wanted, act, options.isTimeUp)).length === wanted.length;
+  });
 }
 
 /** Lists a page, with ever fewer objects while it is larger than an answer may be. Returns also how many it asked for. */

@@ -4,14 +4,13 @@ import { extensionOf } from '../../../shared/gardener/read-objects.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { ConflictError, isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
+import { ConflictError } from '../../../shared/kube/errors.ts';
 import { resources } from '../../../shared/kube/resource.ts';
-import { describeError } from '../../../shared/runtime/describe-error.ts';
-import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import type { Outcome } from '../../../shared/runtime/outcome.ts';
-import { type ControlPlane, fieldManager } from '../read/control-plane.ts';
+import type { ControlPlane } from '../read/control-plane.ts';
 import { oldestDeletion, type Run, waitOn } from '../run.ts';
-import { builtInKinds, parseRef } from './objects.ts';
+import { annotateAll, tryInShoot } from './act.ts';
+import { builtInKinds } from './objects.ts';
 
 const installed = [names.crds, names.controllers];
 
@@ -42,11 +41,6 @@ export function namespaceRef({ namespace }: Pick<Applied, 'namespace'>): string 
   return `Namespace//${namespace}`;
 }
 
-/** The record once nothing in the shoot carries the protection. */
-function withoutProtection({ protected: _, ...record }: Applied): Applied {
-  return record;
-}
-
 /**
  * Removes the protection from objects that the resource-manager has released: nothing puts it back then, and the user's
  * Kustomizations can manage them. Tried again in the next run if the shoot does not answer; the record says that it is
@@ -55,17 +49,11 @@ function withoutProtection({ protected: _, ...record }: Applied): Applied {
 export async function removeLeftProtection(run: Run, controlPlane: ControlPlane): Promise<ControlPlane> {
   const { previous, live } = controlPlane;
   if (installed.some((name) => live.has(name)) || !isLeftProtected(previous)) return controlPlane;
+  const act = (shoot: KubeClient) => removeProtection(run, shoot, refsToUnprotect(previous));
+  if ((await tryInShoot(run, 'protection not removed', act)) !== true) return controlPlane;
+  const record = { ...previous, protected: undefined };
   try {
-    const isDone = await withShoot(run, (shoot) => removeProtection(shoot, refsToUnprotect(previous), run));
-    if (isDone !== true) return controlPlane;
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    run.context.log.warn('protection not removed', { error: describeError(error) });
-    return controlPlane;
-  }
-  const record = withoutProtection(previous);
-  try {
-    await run.reporter.record(record);
+    await run.reporter.record({ applied: record });
   } catch (error) {
     if (error instanceof ConflictError) await restoreProtection(run);
     throw error;
@@ -89,41 +77,23 @@ async function restoreProtection(run: Run): Promise<void> {
   const extension = await run.seed.find(resources.extensions, run.reporter.current().metadata);
   const record = extension && extensionOf(extension).status?.state?.applied;
   if (record?.protected !== true || isLeftProtected(record)) return;
-  await withShoot(run, (shoot) => annotateAll(shoot, protectedRefs(record), protection, run));
+  await withShoot(run, (shoot) => annotateAll(run, shoot, protectedRefs(record), protecting(protection)));
 }
 
 /**
  * Removes the protection from objects in the shoot; one without it is not changed.
  * @returns false when the time was up before
  */
-export function removeProtection(shoot: KubeClient, refs: string[], run: OfRun): Promise<boolean> {
-  const none = Object.fromEntries(Object.keys(protection).map((key) => [key, null]));
-  return annotateAll(shoot, refs, none, run);
-}
-
-type OfRun = Pick<Run, 'isTimeUp' | 'context'>;
-
-async function annotateAll(
+export function removeProtection(
+  run: Pick<Run, 'isTimeUp' | 'context'>,
   shoot: KubeClient,
   refs: string[],
-  annotations: Record<string, string | null>,
-  { isTimeUp, context }: OfRun,
 ): Promise<boolean> {
-  const changed = await inParallel(
-    refs,
-    async (ref) => {
-      const { type, name } = parseRef(ref);
-      const resource = builtInKinds[type];
-      if (resource === undefined) return;
-      try {
-        await unlessGone(shoot.mergePatch(resource, name, { metadata: { annotations } }, { fieldManager }));
-      } catch (error) {
-        // A webhook that rejects one object must not keep the others protected.
-        if (!(error instanceof KubeError) || !isRefused(error)) throw error;
-        context.log.warn('protection not changed', { object: ref, error: describeError(error) });
-      }
-    },
-    isTimeUp,
-  );
-  return changed.length === refs.length;
+  return annotateAll(run, shoot, refs, protecting(unprotecting));
+}
+
+const unprotecting = Object.fromEntries(Object.keys(protection).map((key) => [key, null]));
+
+function protecting(annotations: Record<string, string | null>) {
+  return { kinds: builtInKinds, annotations, failure: 'protection not changed' };
 }

@@ -2,10 +2,11 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ManagedFields, Resource } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
+import { fieldsAt } from '../../../shared/shapes.ts';
 import { steeringKeysPatch } from '../plan/sync-objects.ts';
 import { fieldManager } from '../read/control-plane.ts';
 import { isSuspended, objectRef, servedKinds } from './objects.ts';
-import { everyPage } from './pages.ts';
+import { everyObject } from './pages.ts';
 
 /** The CRDs of the kinds whose objects delete what they have deployed when they are deleted themselves. */
 export const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmreleases.helm.toolkit.fluxcd.io'];
@@ -33,11 +34,7 @@ async function suspendKind(shoot: KubeClient, resource: Resource, isTimeUp: () =
       refusal ??= error;
     }
   };
-  const isDone = await everyPage(shoot, resource, { isTimeUp }, async (items) => {
-    const active = items.filter((item) => !isSuspended(item));
-    const done = await inParallel(active, suspend, isTimeUp);
-    return done.length === active.length;
-  });
+  const isDone = await everyObject(shoot, resource, { isTimeUp }, (item) => !isSuspended(item), suspend);
   if (refusal !== undefined) throw refusal;
   return isDone;
 }
@@ -51,25 +48,17 @@ export async function resumeAll(shoot: KubeClient, isTimeUp: () => boolean): Pro
   for (const resource of await servedKinds(shoot, pruningCrds)) {
     const resume = ({ metadata }: KubeObject) =>
       unlessGone(shoot.mergePatch(resource, metadata, { spec: { suspend: null } }, { fieldManager }));
-    const isDone = await everyPage(shoot, resource, { isTimeUp }, async (items) => {
-      const ours = items.filter((item) => item.metadata.deletionTimestamp === undefined && isSuspendedByUs(item));
-      const done = await inParallel(ours, resume, isTimeUp);
-      return done.length === ours.length;
-    });
-    if (!isDone) return false;
+    if (!(await everyObject(shoot, resource, { isTimeUp }, isToResume, resume))) return false;
   }
   return true;
 }
 
 /** `managedFields` names the writer of every field, also for a merge patch. */
-function isSuspendedByUs(object: KubeObject): boolean {
-  const { managedFields = [] } = object.metadata;
-  return isSuspended(object) && managedFields.some((entry) => entry.operation === 'Update' && hasOurSuspend(entry));
-}
-
-function hasOurSuspend({ manager, fieldsV1 }: ManagedFields): boolean {
-  const spec = fieldsV1?.['f:spec'] as Record<string, unknown> | undefined;
-  return manager === fieldManager && spec?.['f:suspend'] !== undefined;
+function isToResume(object: KubeObject): boolean {
+  const { deletionTimestamp, managedFields = [] } = object.metadata;
+  const isOurs = ({ manager, operation, fieldsV1 }: ManagedFields) =>
+    manager === fieldManager && operation === 'Update' && fieldsAt(fieldsV1, 'f:spec')?.['f:suspend'] !== undefined;
+  return deletionTimestamp === undefined && isSuspended(object) && managedFields.some(isOurs);
 }
 
 const plurals: Record<string, string> = { Kustomization: 'kustomizations', HelmRelease: 'helmreleases' };

@@ -14,7 +14,6 @@ import {
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { KubeError } from '../../../shared/kube/errors.ts';
 import { resources } from '../../../shared/kube/resource.ts';
-import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { growingPause, secondsSince } from '../../../shared/runtime/growing-pause.ts';
 import { done, type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { writtenDeletionPolicy } from '../plan/deletion-policy.ts';
@@ -28,6 +27,7 @@ import {
   releaseObjects,
 } from '../read/control-plane.ts';
 import { oldestDeletion, type Run, waitOn } from '../run.ts';
+import { tryInShoot } from '../shoot/act.ts';
 import { restartOperator } from '../shoot/adopt.ts';
 import { installedFlux } from '../shoot/installed-flux.ts';
 import { claimRef, namespaceRef, refsToUnprotect, removeProtection } from '../shoot/protection.ts';
@@ -38,7 +38,7 @@ import { finalizeDeleted, type Uninstalled, uninstall } from './uninstall.ts';
 const RESOURCE_MANAGER_FINALIZER = 'resources.gardener.cloud/gardener-resource-manager';
 
 /** A shoot API that never answers leaves the run enough of its ten seconds to end. */
-const BEST_EFFORT_MS = 3000;
+const BEST_EFFORT = { timeoutMs: 3000 };
 /** The next attempt to resume suspended objects in a shoot that did not answer. */
 const RESUME_AGAIN_SECONDS = 10;
 
@@ -109,7 +109,8 @@ async function uninstallIfDue(run: Run, removal: Removal, areReleased: boolean):
 /** Resumes what an earlier run may have suspended; returns when to try again, if that comes first. */
 async function secondsUntilResumed(run: Run, { resumes, isOver }: Removal): Promise<number | undefined> {
   if (resumes === undefined) return undefined;
-  const isResumed = await tryInShoot(run, NOT_RESUMED, (shoot) => resumeAll(shoot, run.isTimeUp));
+  const failure = 'resuming kustomizations and helmreleases failed';
+  const isResumed = await tryInShoot(run, failure, (shoot) => resumeAll(shoot, run.isTimeUp), BEST_EFFORT);
   // The shoot answers, and has more objects than fit into one run: suspended, they would stay so for ever.
   if (isResumed === false && isOver !== true) return 1;
   return isResumed === undefined && resumes === 'must' ? RESUME_AGAIN_SECONDS : undefined;
@@ -127,10 +128,11 @@ async function isUnprotected(run: Run, { uninstall: removed, isLost }: Removal):
     recorded && (removed === undefined ? refsToUnprotect(recorded) : [namespaceRef(recorded), claimRef(recorded)]);
   const all = [...new Set([...(refs ?? []), ...adopting])];
   if (all.length === 0) return true;
-  const isDone = await tryInShoot(run, NOT_UNPROTECTED, async (shoot) => {
+  const unprotect = async (shoot: KubeClient) => {
     if (adopting.length > 0) await restartOperator(shoot);
-    return removeProtection(shoot, all, run);
-  });
+    return removeProtection(run, shoot, all);
+  };
+  const isDone = await tryInShoot(run, 'removing the protection of flux failed', unprotect, BEST_EFFORT);
   return isDone === true || isLost;
 }
 
@@ -139,7 +141,7 @@ async function recordBegin({ context, cluster, reporter }: Run): Promise<void> {
   const now = context.now();
   const { uninstall: applied } = decideRemoval(reporter.current(), cluster, now);
   if (applied === undefined || applied.removalBegan !== undefined) return;
-  await reporter.record({ ...applied, removalBegan: seconds(now.getTime()) });
+  await reporter.record({ applied: { ...applied, removalBegan: seconds(now.getTime()) } });
 }
 
 async function reportRemoved({ context, reporter }: Run, { uninstall: removed, staysBecause }: Removal): Promise<void> {
@@ -187,11 +189,12 @@ export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
   await reporter.accept();
   const removal = decideRemoval(reporter.current(), cluster, context.now());
   const remaining = await releaseAll(run, removal);
-  const isClean = await tryInShoot(run, NOT_SUSPENDED, async (shoot) => {
+  const clean = async (shoot: KubeClient) => {
     const isWithoutCrds = await finalizeDeleted(shoot, run.isTimeUp);
     await suspendAll(shoot, run.isTimeUp);
     return isWithoutCrds;
-  });
+  };
+  const isClean = await tryInShoot(run, 'suspending kustomizations and helmreleases failed', clean, BEST_EFFORT);
   if (remaining.length > 0) return waitOn(run, cluster.spec.shoot.metadata.deletionTimestamp, 2);
   await reporter.succeeded('The Shoot is being deleted; Flux is released.');
   await reporter.finish();
@@ -226,47 +229,21 @@ async function reportForeignFinalizer(
   { isOverdue }: Removal,
   remaining: ManagedResource[],
 ): Promise<void> {
-  const [held] = remaining.flatMap(({ metadata: { namespace, name, finalizers = [] } }) =>
-    finalizers
-      .filter((finalizer) => finalizer !== RESOURCE_MANAGER_FINALIZER)
-      .map(
-        (finalizer) => `ManagedResource ${namespace}/${name} cannot be deleted because of its finalizer ${finalizer}`,
-      ),
-  );
+  const isForeign = (finalizer: string) => finalizer !== RESOURCE_MANAGER_FINALIZER;
+  const held = remaining.find(({ metadata }) => metadata.finalizers?.some(isForeign));
   if (!isOverdue || held === undefined) return;
-  await reporter.failed(`${held}; the controller that added the finalizer has to remove it.`, []);
+  const { namespace, name, finalizers } = held.metadata;
+  const what = `ManagedResource ${namespace}/${name} cannot be deleted because of its finalizer ${finalizers?.find(isForeign)}`;
+  await reporter.failed(`${what}; the controller that added the finalizer has to remove it.`, []);
 }
 
 async function removeResourceManagerFinalizer(seed: KubeClient, resource: ManagedResource): Promise<void> {
-  const { namespace, name } = resource.metadata;
-  const live = await findManagedResource(seed, { namespace, name });
+  const live = await findManagedResource(seed, resource.metadata);
   if (live?.metadata.deletionTimestamp === undefined) return;
-  const finalizers = (live.metadata.finalizers ?? []).filter((finalizer) => finalizer !== RESOURCE_MANAGER_FINALIZER);
-  const { resourceVersion } = live.metadata;
-  await seed.mergePatch(
-    resources.managedResources,
-    { namespace, name },
-    { metadata: { finalizers, resourceVersion } },
-    { fieldManager },
-  );
-}
-
-const NOT_RESUMED = 'resuming kustomizations and helmreleases failed';
-const NOT_UNPROTECTED = 'removing the protection of flux failed';
-const NOT_SUSPENDED = 'suspending kustomizations and helmreleases failed';
-
-/** Tries to act in the shoot; undefined when the shoot does not answer, which must not hold anything up. */
-async function tryInShoot<T>(
-  run: Run,
-  failure: string,
-  act: (shoot: KubeClient) => Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await withShoot(run, act, { timeoutMs: BEST_EFFORT_MS });
-  } catch (error) {
-    run.context.log.warn(failure, { error: describeError(error) });
-    return undefined;
-  }
+  const { finalizers = [], resourceVersion } = live.metadata;
+  const others = finalizers.filter((finalizer) => finalizer !== RESOURCE_MANAGER_FINALIZER);
+  const patch = { metadata: { finalizers: others, resourceVersion } };
+  await seed.mergePatch(resources.managedResources, live.metadata, patch, { fieldManager });
 }
 
 /** Returns a record that no longer names these objects. */

@@ -19,7 +19,7 @@ import {
   servedKind,
   servedKinds,
 } from '../shoot/objects.ts';
-import { everyPage } from '../shoot/pages.ts';
+import { everyObject, everyPage } from '../shoot/pages.ts';
 import { pruningCrds, suspendAll } from '../shoot/suspend.ts';
 
 /** How far a removal has come. */
@@ -125,14 +125,12 @@ async function freeObjects(shoot: KubeClient, kind: Resource, isTimeUp: () => bo
   const mayPrune = pruningKinds.has(kind.kind);
   const isActive = (object: KubeObject) => mayPrune && !isSuspended(object);
   let wereSuspended = true;
-  const strip = (object: KubeObject) =>
-    removeFluxFinalizers(shoot, kind, object, mayPrune ? { spec: { suspend: true } } : {});
-  const isDone = await everyPage(shoot, kind, { metadataOnly: !mayPrune, isTimeUp }, async (items) => {
-    const held = items.filter((object) => isActive(object) || hasFluxFinalizer(object));
-    if (held.some(isActive)) wereSuspended = false;
-    const stripped = await inParallel(held, strip, isTimeUp);
-    return stripped.length === held.length;
-  });
+  const strip = (object: KubeObject) => {
+    if (isActive(object)) wereSuspended = false;
+    return removeFluxFinalizers(shoot, kind, object, mayPrune ? { spec: { suspend: true } } : {});
+  };
+  const isHeld = (object: KubeObject) => isActive(object) || hasFluxFinalizer(object);
+  const isDone = await everyObject(shoot, kind, { metadataOnly: !mayPrune, isTimeUp }, isHeld, strip);
   return isDone && wereSuspended;
 }
 
@@ -304,28 +302,19 @@ async function removeFluxFinalizers(
  * @returns true when no CRD of Flux is left
  */
 export async function finalizeDeleted(shoot: KubeClient, isTimeUp: () => boolean): Promise<boolean> {
-  const crds: Pick<ObjectMeta, 'name' | 'deletionTimestamp'>[] = [];
+  let crds = 0;
+  const deleted: string[] = [];
   const options = { metadataOnly: true, isTimeUp };
   // In pages: the annotations of the CRDs alone may be larger than one answer.
   const areRead = await everyPage(shoot, resources.customResourceDefinitions, options, async (items) => {
-    for (const { metadata } of items) {
-      const { name, deletionTimestamp } = metadata;
-      if (name.endsWith('.fluxcd.io'))
-        crds.push({ name, ...(deletionTimestamp !== undefined && { deletionTimestamp }) });
-    }
+    const ofFlux = items.filter(({ metadata }) => metadata.name.endsWith('.fluxcd.io'));
+    crds += ofFlux.length;
+    deleted.push(...ofFlux.flatMap(({ metadata: { name, deletionTimestamp } }) => (deletionTimestamp ? [name] : [])));
     return true;
   });
-  const deleted = crds.filter(({ deletionTimestamp }) => deletionTimestamp !== undefined);
-  const kinds = await servedKinds(
-    shoot,
-    deleted.map(({ name }) => name),
-  );
-  for (const kind of kinds) {
-    await everyPage(shoot, kind, { metadataOnly: true, isTimeUp }, async (items) => {
-      const deleted = items.filter((item) => item.metadata.deletionTimestamp !== undefined && hasFluxFinalizer(item));
-      await inParallel(deleted, (item) => removeFluxFinalizers(shoot, kind, item), isTimeUp);
-      return true;
-    });
+  const isHeld = (object: KubeObject) => object.metadata.deletionTimestamp !== undefined && hasFluxFinalizer(object);
+  for (const kind of await servedKinds(shoot, deleted)) {
+    await everyObject(shoot, kind, options, isHeld, (object) => removeFluxFinalizers(shoot, kind, object));
   }
-  return areRead && crds.length === 0;
+  return areRead && crds === 0;
 }

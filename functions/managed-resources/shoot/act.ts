@@ -1,0 +1,94 @@
+import { ShootFluxError } from '../../../shared/errors.ts';
+import { withShoot } from '../../../shared/gardener/shoot-client.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { ConflictError, isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
+import type { KubeObject, ObjectName, Resource } from '../../../shared/kube/resource.ts';
+import { describeError } from '../../../shared/runtime/describe-error.ts';
+import { inParallel } from '../../../shared/runtime/in-parallel.ts';
+import { fieldManager } from '../read/control-plane.ts';
+import type { Run } from '../run.ts';
+import { parseRef } from './objects.ts';
+
+/**
+ * Tries to act in the shoot. One that does not answer, or refuses, holds nothing up.
+ * @param failure what the log says then
+ * @returns undefined when the shoot has failed, or the control plane holds no kubeconfig
+ */
+export async function tryInShoot<T>(
+  run: Run,
+  failure: string,
+  act: (shoot: KubeClient) => Promise<T>,
+  options?: { timeoutMs: number },
+): Promise<T | undefined> {
+  try {
+    return await withShoot(run, act, options);
+  } catch (error) {
+    if (!(error instanceof ShootFluxError)) throw error;
+    run.context.log.warn(failure, { error: describeError(error) });
+    return undefined;
+  }
+}
+
+/** Which annotations objects get. */
+interface Annotating {
+  kinds: Record<string, Resource>;
+  /** null removes one. */
+  annotations: Record<string, string | null>;
+  /** What the log says about an object that the shoot refuses to change; the others are changed all the same. */
+  failure: string;
+}
+
+/**
+ * Annotates objects, as far as they exist and are of these kinds.
+ * @returns false when the time was up before
+ */
+export async function annotateAll(
+  { context, isTimeUp }: Pick<Run, 'context' | 'isTimeUp'>,
+  shoot: KubeClient,
+  refs: string[],
+  { kinds, annotations, failure }: Annotating,
+): Promise<boolean> {
+  const annotate = async (ref: string) => {
+    const { type, name } = parseRef(ref);
+    const resource = kinds[type];
+    if (resource === undefined) return;
+    try {
+      await unlessGone(shoot.mergePatch(resource, name, { metadata: { annotations } }, { fieldManager }));
+    } catch (error) {
+      if (!(error instanceof KubeError) || !isRefused(error)) throw error;
+      context.log.warn(failure, { object: ref, error: describeError(error) });
+    }
+  };
+  return (await inParallel(refs, annotate, isTimeUp)).length === refs.length;
+}
+
+/** How often an object is read again that changes at the same time. */
+const ATTEMPTS = 5;
+
+/**
+ * Patches an object at the version that was read.
+ * @param read undefined: it is read first
+ * @param patchOf returns the merge patch for what was read; it gets the resourceVersion where it has `metadata`
+ */
+export async function patchAsRead(
+  shoot: KubeClient,
+  resource: Resource,
+  name: ObjectName,
+  patchOf: (metadata: KubeObject['metadata']) => { metadata?: object },
+  read?: KubeObject,
+): Promise<void> {
+  const find = () => shoot.find(resource, name, { metadataOnly: true });
+  let live = read ?? (await find());
+  for (let attempt = 1; live !== undefined; attempt += 1) {
+    const { metadata } = patchOf(live.metadata);
+    const { resourceVersion } = live.metadata;
+    const patch = metadata === undefined ? {} : { metadata: { ...metadata, resourceVersion } };
+    try {
+      await unlessGone(shoot.mergePatch(resource, name, patch, { fieldManager }));
+      return;
+    } catch (error) {
+      if (!(error instanceof ConflictError) || attempt === ATTEMPTS) throw error;
+    }
+    live = await find();
+  }
+}
