@@ -28,7 +28,7 @@ export async function reconcile(run: Run): Promise<Outcome> {
   const live = await readControlPlane(run);
   if (live.legacy.length > 0) return takeOver(run, live.legacy);
   const { lastOperation } = run.reporter.current().status ?? {};
-  if (isWokenByApplying(run) && isStillApplying({ ...live, lastOperation })) {
+  if (isWokenByApplying(run) && isStillApplying(live, lastOperation)) {
     return requeueAfter(pauseWhilePending(run));
   }
   const unprotected = await removeLeftProtection(run, live);
@@ -57,7 +57,7 @@ export async function reconcile(run: Run): Promise<Outcome> {
   await announceWarnings(run, plan, controlPlane.previous);
 
   // The delivery, and what it leaves to the next run.
-  const surplus = surplusOf(plan, { ...controlPlane, operation: run.operation });
+  const surplus = surplusOf(plan, controlPlane, run.operation);
   const outcome =
     surplus === undefined
       ? await deliverByManagedResource(run, plan, controlPlane)

@@ -109,6 +109,6 @@ const PLAIN = new Set(
 );
 
 /** True for an object with fields that rules of its CRD may be about. */
-export function hasRareFields(object: KubeObject | undefined): boolean {
+function hasRareFields(object: KubeObject | undefined): boolean {
   return Object.keys(asObject(object?.spec) ?? {}).some((field) => !PLAIN.has(field));
 }

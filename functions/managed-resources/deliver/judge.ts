@@ -1,5 +1,7 @@
 import { applyState, isCurrent, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import type { Applied, LastOperation, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { LastOperation, ManagedResource } from '../../../shared/gardener/types.ts';
+import { NEEDED } from '../plan/changes.ts';
+import type { ControlPlane } from '../read/control-plane.ts';
 import { PATIENCE_SECONDS } from '../run.ts';
 import { explain } from './explain.ts';
 import { applying } from './restored.ts';
@@ -36,35 +38,24 @@ export function judge(wanted: string[], live: ReadonlyMap<string, ManagedResourc
   return verdict;
 }
 
-/** A delivery, before its plan is made again. */
-interface Delivery {
-  previous: Applied | undefined;
-  /** Our ManagedResources by name. */
-  live: ReadonlyMap<string, ManagedResource>;
-  lastOperation: LastOperation | undefined;
-}
-
 /**
  * True while the resource-manager applies what the record says and has reported no failure. Of several ManagedResources it
  * reports each one, and only the last report has something to follow: the end of the operation, or the sync objects, which
  * wait for the two that they need (`inOrder`).
  */
-export function isStillApplying({ previous, live, lastOperation }: Delivery): boolean {
-  if (previous === undefined) return false;
-  const isUnderWay =
-    lastOperation?.state === 'Processing' && lastOperation.description === applying(previous.fluxVersion);
-  if (!isUnderWay) return false;
+export function isStillApplying(
+  { previous, live }: Pick<ControlPlane, 'previous' | 'live'>,
+  lastOperation: LastOperation | undefined,
+): boolean {
+  if (previous === undefined || lastOperation?.state !== 'Processing') return false;
+  if (lastOperation.description !== applying(previous.fluxVersion)) return false;
   const states = Object.entries(previous.managedResources).map(([name, secretName]) => {
     const resource = live.get(name);
-    return {
-      name,
-      state: resource === undefined ? 'absent' : isCurrent(resource, secretName) ? applyState(resource).state : 'other',
-    };
+    if (resource === undefined) return { name, state: 'absent' };
+    return { name, state: isCurrent(resource, secretName) ? applyState(resource).state : 'other' };
   });
-  const absent = states.filter(({ state }) => state === 'absent');
   if (states.some(({ state }) => state === 'other' || state === 'failing')) return false;
+  const absent = states.filter(({ state }) => state === 'absent');
   if (absent.some(({ name }) => name !== names.sync)) return false;
-  return states.some(({ name, state }) => state === 'pending' && (absent.length === 0 || needed.includes(name)));
+  return states.some(({ name, state }) => state === 'pending' && (absent.length === 0 || NEEDED.includes(name)));
 }
-
-const needed: string[] = [names.crds, names.secrets];

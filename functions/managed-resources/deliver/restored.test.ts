@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { appliedFactory } from '../../../shared/gardener/testing.ts';
-import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { Applied, ManagedResource, OperationType } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { surplusOf, withSurplus } from './restored.ts';
 
@@ -9,53 +9,52 @@ const SECRETS = 'shoot-flux-secrets';
 const KUSTOMIZATION = 'Kustomization.kustomize.toolkit.fluxcd.io/a/apps';
 const SECRET = 'Secret/a/variables';
 const secret: KubeObject = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'a', name: 'variables' } };
-const none = { contents: new Map<string, KubeObject[]>(), released: [] as string[] };
 const recorded = (parts: Partial<Applied> = {}): Applied =>
   appliedFactory({
     managedResources: { [SYNC]: 's', [SECRETS]: 'c' },
     objects: { [SECRETS]: [SECRET, 'Namespace//a'], [SYNC]: [KUSTOMIZATION] },
     ...parts,
   });
-const absent: ReadonlyMap<string, ManagedResource> = new Map();
-const there: ReadonlyMap<string, ManagedResource> = new Map([[SECRETS, {} as ManagedResource]]);
-const restored = { live: absent, operation: 'Restore' } as const;
+const there = new Map([[SECRETS, {} as ManagedResource]]);
+
+/** The surplus of a plan without objects. */
+const surplus = (
+  previous: Applied | undefined,
+  operation: OperationType = 'Restore',
+  live = new Map<string, ManagedResource>(),
+  plan: { contents?: Map<string, KubeObject[]>; released?: string[] } = {},
+) => surplusOf({ contents: new Map(), released: [], ...plan }, { previous, live }, operation);
 
 describe('the surplus of a restored Shoot', () => {
   it('is what the record has and the plan has not, without Namespaces, first what Flux has to finalize', () => {
-    expect(surplusOf(none, { ...restored, previous: recorded() })).toEqual([KUSTOMIZATION, SECRET]);
+    expect(surplus(recorded())).toEqual([KUSTOMIZATION, SECRET]);
     const contents = new Map([[SECRETS, [secret]]]);
-    expect(surplusOf({ ...none, contents }, { ...restored, previous: recorded() })).toEqual([KUSTOMIZATION]);
+    expect(surplus(recorded(), 'Restore', new Map(), { contents })).toEqual([KUSTOMIZATION]);
   });
 
   it('counts what was pending removal on the former seed', () => {
-    const previous = recorded({ managedResources: {}, objects: {}, leaving: [KUSTOMIZATION] });
-    expect(surplusOf(none, { ...restored, previous })).toEqual([KUSTOMIZATION]);
+    expect(surplus(recorded({ managedResources: {}, objects: {}, leaving: [KUSTOMIZATION] }))).toEqual([KUSTOMIZATION]);
   });
 
   it('counts when a Shoot that was restored hibernated wakes up', () => {
-    const situation = { live: absent, operation: 'Reconcile', previous: recorded() } as const;
-    expect(surplusOf(none, situation)).toEqual([KUSTOMIZATION, SECRET]);
+    expect(surplus(recorded(), 'Reconcile')).toEqual([KUSTOMIZATION, SECRET]);
   });
 
   it.each([
     ['is not followed any more', [SYNC], { [SYNC]: 's', [SECRETS]: 'c' }],
     ['was not followed before, and is now', [], { [SECRETS]: 'c' }],
   ])('leaves a group alone that %s', (_, released, managedResources) => {
-    const previous = recorded({ managedResources });
-    expect(surplusOf({ ...none, released }, { ...restored, previous })).toEqual([SECRET]);
+    expect(surplus(recorded({ managedResources }), 'Restore', new Map(), { released })).toEqual([SECRET]);
   });
 
-  it.each([
-    ['a Shoot with ManagedResources', { live: there, operation: 'Reconcile', previous: recorded() }],
-    ['a new Shoot', { live: absent, operation: 'Create', previous: undefined }],
-    ['a new Shoot whose first run has ended early', { live: absent, operation: 'Create', previous: recorded() }],
-  ] as const)('does not exist for %s', (_, situation) => {
-    expect(surplusOf(none, situation)).toBeUndefined();
+  it('does not exist for a Shoot with ManagedResources, nor for a new one, also if its first run has ended early', () => {
+    expect(surplus(recorded(), 'Reconcile', there)).toBeUndefined();
+    expect(surplus(undefined, 'Create')).toBeUndefined();
+    expect(surplus(recorded(), 'Create')).toBeUndefined();
   });
 
   it('also counts what leaves before the new resource-manager has applied it', () => {
-    const situation = { live: there, operation: 'Restore' } as const;
-    expect(surplusOf(none, { ...situation, previous: recorded({ surplus: [] }) })).toEqual([KUSTOMIZATION, SECRET]);
+    expect(surplus(recorded({ surplus: [] }), 'Restore', there)).toEqual([KUSTOMIZATION, SECRET]);
   });
 
   it('survives in the record, also where the group of its objects is gone', () => {
@@ -66,7 +65,7 @@ describe('the surplus of a restored Shoot', () => {
       surplus: [KUSTOMIZATION, SECRET],
       leaving: [KUSTOMIZATION],
     });
-    expect(surplusOf(none, { live: there, operation: 'Reconcile', previous: record })).toEqual([KUSTOMIZATION, SECRET]);
+    expect(surplus(record, 'Reconcile', there)).toEqual([KUSTOMIZATION, SECRET]);
   });
 
   it('without anything in it only says that the ManagedResources do not know everything yet', () => {

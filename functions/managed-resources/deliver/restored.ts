@@ -1,7 +1,7 @@
 import { isTrue, KEEP_OBJECT, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { extensionOf } from '../../../shared/gardener/read-objects.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
-import type { Applied, ManagedResource, OperationType } from '../../../shared/gardener/types.ts';
+import type { Applied, OperationType } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
@@ -26,13 +26,6 @@ import { deliverByManagedResource } from './deliver.ts';
 /** Objects that are never deleted from the shoot: they may hold objects of users (decision 13). */
 const neverDeleted = /^(CustomResourceDefinition\.apiextensions\.k8s\.io|Namespace)\//;
 
-/** What decides whether a plan comes to a control plane whose ManagedResources are still missing. */
-interface Restoration {
-  previous: Applied | undefined;
-  live: ReadonlyMap<string, ManagedResource>;
-  operation: OperationType;
-}
-
 /**
  * Returns the refs of objects in the shoot that only the ManagedResources of another seed have known: the last record
  * names them, the plan does not, and the new resource-manager has never applied them. Until all of the plan is applied,
@@ -41,7 +34,8 @@ interface Restoration {
  */
 export function surplusOf(
   { contents, released }: Pick<Plan, 'contents' | 'released'>,
-  { previous, live, operation }: Restoration,
+  { previous, live }: Pick<ControlPlane, 'previous' | 'live'>,
+  operation: OperationType,
 ): string[] | undefined {
   if (previous === undefined) return undefined;
   // Hibernated, a Shoot is restored first and gets its ManagedResources when it wakes up.

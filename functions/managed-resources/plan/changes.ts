@@ -87,7 +87,7 @@ export function leftoverSecrets(
 }
 
 /** What sources and Kustomizations need in the shoot: their kinds, and the Secrets and ConfigMaps that they name. */
-const NEEDED = [names.crds, names.secrets];
+export const NEEDED: string[] = [names.crds, names.secrets];
 
 /**
  * Holds the sync objects back until everything that they may need is in the shoot. Written together, a source would first

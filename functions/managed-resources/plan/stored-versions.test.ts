@@ -108,61 +108,37 @@ describe('mayDropVersions', () => {
   const crds = 'shoot-flux-crds';
   const record = appliedFactory({ managedResources: { [crds]: 'new' }, fluxVersion: 'v2.9.4' });
   const plan = { record, contents: new Map([[crds, []]]) };
+  const live = (content: string, parts = {}) => new Map([[crds, managedResourceFactory(crds, content, parts)]]);
   const former = (parts: Partial<Applied>) => appliedFactory({ managedResources: { [crds]: 'old' }, ...parts });
-  const live = (...list: ManagedResource[]) => new Map(list.map((resource) => [resource.metadata.name, resource]));
-  const installed = { fluxVersion: 'v2.8.8', installed: 'v2.8.8' };
-  const asks = (previous: Applied | undefined, there = live(), liveVersion?: string) =>
-    mayDropVersions({ plan, previous, live: there, liveVersion });
+  const older = former({ fluxVersion: 'v2.8.8', installed: 'v2.8.8' });
+  const same = former({ fluxVersion: 'v2.9.4', installed: 'v2.9.4' });
+  const message = 'status.storedVersions[0]: Invalid value: "v1beta2": missing from spec.versions';
+  const rejected = { observedGeneration: 2, conditions: [conditionFactory({ status: 'False', message })] };
+  const none = new Map<string, ManagedResource>();
 
-  it('asks the shoot before another release is delivered', () => {
-    expect(asks(former(installed), live(managedResourceFactory(crds, 'old')))).toBe(true);
+  it.each<[string, Applied | undefined, Map<string, ManagedResource>, (string | undefined)?, string?]>([
+    ['before another release is delivered', older, live('old')],
+    ['until the CRDs are written, with the release on record', { ...same, installed: 'v2.8.8' }, live('old')],
+    ['where a component is added', { ...same, components: [] }, live('old')],
+    ['where Flux is adopted', undefined, none, 'v2.6.4'],
+    ['where Flux is adopted again', older, none, 'v2.9.4'],
+    ['where the shoot has rejected the CRDs for what it stores', older, live('new', { status: rejected })],
+    ['where an upgrade has begun', same, live('new'), undefined, 'v2.9.5'],
+    ['where it was taken back', { ...same, fluxVersion: 'v2.9.5' }, live('new')],
+  ])('asks the shoot %s', (_, previous, there, liveVersion, upgradingTo) => {
+    expect(mayDropVersions(plan, { previous, live: there }, liveVersion, upgradingTo)).toBe(true);
   });
 
-  it('asks again until the CRDs are written, also when the release is on record already', () => {
-    expect(
-      asks(former({ fluxVersion: 'v2.9.4', installed: 'v2.8.8' }), live(managedResourceFactory(crds, 'old'))),
-    ).toBe(true);
-  });
-
-  it('asks nothing in a Shoot that has no Flux, or whose CRDs are written', () => {
-    expect(asks(undefined)).toBe(false);
-    expect(asks(former(installed), live(managedResourceFactory(crds, 'new')))).toBe(false);
-  });
-
-  it('asks nothing for other content of the same release, unless a component is added', () => {
-    const same = { fluxVersion: 'v2.9.4', installed: 'v2.9.4' };
-    expect(asks(former(same), live(managedResourceFactory(crds, 'old')))).toBe(false);
-    expect(asks(former({ ...same, components: [] }), live(managedResourceFactory(crds, 'old')))).toBe(true);
-  });
-
-  it('asks where Flux is adopted', () => {
-    expect(asks(undefined, live(), 'v2.6.4')).toBe(true);
-    expect(asks(former(installed), live(), 'v2.9.4')).toBe(true);
-  });
-
-  it('asks where the shoot has rejected the CRDs for what it stores', () => {
-    const message = 'status.storedVersions[0]: Invalid value: "v1beta2": missing from spec.versions';
-    const status = { observedGeneration: 2, conditions: [conditionFactory({ status: 'False', message })] };
-    expect(asks(former(installed), live(managedResourceFactory(crds, 'new', { status })))).toBe(true);
-  });
-
-  it('asks where an upgrade has begun, also when it is taken back', () => {
-    const same = former({ ...installed, fluxVersion: 'v2.9.4', installed: 'v2.9.4' });
-    const there = live(managedResourceFactory(crds, 'new'));
-    const inputs = { plan, previous: same, live: there, liveVersion: undefined };
-    expect(mayDropVersions(inputs)).toBe(false);
-    expect(mayDropVersions({ ...inputs, upgradingTo: 'v2.9.5' })).toBe(true);
-    expect(mayDropVersions({ ...inputs, previous: { ...same, fluxVersion: 'v2.9.5' } })).toBe(true);
+  it.each<[string, Applied | undefined, Map<string, ManagedResource>]>([
+    ['in a Shoot that has no Flux', undefined, none],
+    ['where the CRDs are written', older, live('new')],
+    ['for other content of the same release', same, live('old')],
+  ])('asks nothing %s', (_, previous, there) => {
+    expect(mayDropVersions(plan, { previous, live: there }, undefined, undefined)).toBe(false);
   });
 
   it('asks nothing where CRDs do not follow the configuration', () => {
-    expect(
-      mayDropVersions({
-        plan: { record: appliedFactory(), contents: new Map() },
-        previous: former(installed),
-        live: live(),
-        liveVersion: 'v2.6.4',
-      }),
-    ).toBe(false);
+    const without = { record: appliedFactory(), contents: new Map() };
+    expect(mayDropVersions(without, { previous: older, live: none }, 'v2.6.4', undefined)).toBe(false);
   });
 });

@@ -1,29 +1,22 @@
 import { isCurrent, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import type { ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeObject, ManagedFields } from '../../../shared/kube/resource.ts';
 import { entriesAt, fieldsAt, textAt, textListOf } from '../../../shared/shapes.ts';
+import type { ControlPlane } from '../read/control-plane.ts';
 import type { Plan } from './plan.ts';
 import { newest } from './version.ts';
 
-/** The parts of a plan and of the control plane that say whether the shoot still has the CRDs of another release. */
-interface MigrationInputs {
-  plan: Pick<Plan, 'record' | 'contents'>;
-  previous: Applied | undefined;
-  live: ReadonlyMap<string, ManagedResource>;
-  /** The release of the CRDs in the shoot, where it was read. */
-  liveVersion: string | undefined;
-  /** The release of an upgrade that has begun and is not recorded yet. */
-  upgradingTo?: string | undefined;
-}
-
-/** True when CRDs are about to be replaced by those of another release: only then the shoot is asked what it stores. */
-export function mayDropVersions({
-  plan: { record, contents },
-  previous,
-  live,
-  liveVersion,
-  upgradingTo,
-}: MigrationInputs): boolean {
+/**
+ * True when CRDs are about to be replaced by those of another release: only then the shoot is asked what it stores.
+ * @param liveVersion the release of the CRDs in the shoot, where it was read
+ * @param upgradingTo the release of an upgrade that has begun and is not recorded yet
+ */
+export function mayDropVersions(
+  { record, contents }: Pick<Plan, 'record' | 'contents'>,
+  { previous, live }: Pick<ControlPlane, 'previous' | 'live'>,
+  liveVersion: string | undefined,
+  upgradingTo: string | undefined,
+): boolean {
   const content = record.managedResources[names.crds];
   if (content === undefined || !contents.has(names.crds)) return false;
   // Taken back, it may have left CRDs in the shoot that the former release cannot replace.
@@ -44,7 +37,6 @@ export function rejectsStoredVersions(resource: ManagedResource | undefined): bo
 
 /** What has to happen to a CRD in the shoot before the API server accepts the one of another release. */
 export interface Migration {
-  crd: KubeObject;
   /** The version in which the objects are stored afterwards: the live CRD and that of the release have it. */
   to: string;
   /** True where `to` is not yet the version that is stored. */
@@ -72,7 +64,7 @@ export function migrationOf(live: KubeObject, next: KubeObject): Migration | und
   const stored = textListOf(fieldsAt(live, 'status')?.storedVersions);
   const isNarrow = to !== current;
   const isStored = isNarrow || stored.some((one) => !kept.includes(one));
-  return { crd: live, to, isNarrow, isStored, kept };
+  return { to, isNarrow, isStored, kept };
 }
 
 function storedIn(versions: Record<string, unknown>[]): string | undefined {

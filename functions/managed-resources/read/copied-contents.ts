@@ -22,6 +22,7 @@ import { ConfigError } from '../../../shared/errors.ts';
 import type { ConfigMapContent, SecretContent } from '../../../shared/flux/release.ts';
 import { CREATION_REFUSED } from '../../../shared/gardener/creation-refused.ts';
 import { eventName, MAX_LENGTH } from '../../../shared/gardener/event.ts';
+import { isTrue } from '../../../shared/gardener/managed-resource.ts';
 import { lengthInContent } from '../../../shared/gardener/managed-resource-content.ts';
 import { referenceCopy } from '../../../shared/gardener/references.ts';
 import { ForbiddenError } from '../../../shared/kube/errors.ts';
@@ -45,16 +46,11 @@ export interface Missing {
   isOfLandscape?: boolean;
 }
 
-/** One copied object. */
-type Copied = { secret: SecretContent; renewal?: number } | { configMap: ConfigMapContent };
-
-/** What decides the content of `flux-source`. */
-interface SourceFacts {
-  isGithubApp: boolean;
-  /** True: `keys` takes care of the Secret. False: the source is in `config.yaml` or `overrides.yaml`, and users write it. */
-  isOfKeys: boolean;
-  /** True: `keys` also creates it. */
-  hasKeyPair: boolean;
+/** One copied object: a Secret or a ConfigMap. */
+interface Copied {
+  secret?: SecretContent;
+  configMap?: ConfigMapContent;
+  renewal?: number;
 }
 
 /** Reads one object; undefined: it does not exist. */
@@ -71,46 +67,36 @@ export async function readCopiedContents(
   config: EffectiveConfig,
   ofProject: ReadonlyMap<string, KubeObject>,
 ): Promise<CopiedContents | Missing> {
-  const wanted = [config.pullSecret, config.sourceSecret, ...config.additionalSecrets];
   const read = readOnce(run);
-  const { provider, url } = (config.source?.spec ?? {}) as { provider?: unknown; url?: string };
-  const isOfKeys = isFromRepositoryUrl(config.origins);
-  const hasKeyPair = isOfKeys && url !== undefined && isSsh(url);
-  const ofSource = { isGithubApp: provider === 'github', isOfKeys, hasKeyPair };
   const limitCopies = countCopies(config, run.cluster.spec.shoot.metadata.namespace);
+  const readOne = async (copied: CopiedSecret): Promise<Copied | Missing> => {
+    const { origin } = copied;
+    switch (origin.type) {
+      case 'project':
+        return { secret: projectContent(ofProject.get(origin.name) as KubeObject, copied, origin.name) };
+      case 'landscape':
+        return readPullSecret(read, copied, origin.secret);
+      case 'flux-source':
+        return readFluxSource(run, read, copied, config);
+      case 'resource':
+        return readReference(run, read, copied, origin.resourceName);
+    }
+  };
   const found: Copied[] = [];
-  for (const copied of wanted.filter((one) => one !== undefined)) {
-    const content = await readOne(run, read, ofProject, copied, ofSource);
-    if ('missing' in content) return content;
+  for (const copied of [config.pullSecret, config.sourceSecret, ...config.additionalSecrets]) {
+    if (copied === undefined) continue;
+    const one = await readOne(copied);
+    if ('missing' in one) return one;
+    const content = one.secret ?? one.configMap;
     // The landscape's is not the user's to make smaller, and has a limit of its own.
-    if (copied !== config.pullSecret) limitCopies('secret' in content ? content.secret : content.configMap);
-    found.push(content);
+    if (copied !== config.pullSecret && content !== undefined) limitCopies(content);
+    found.push(one);
   }
   return {
-    secrets: found.flatMap((content) => ('secret' in content ? [content.secret] : [])),
-    configMaps: found.flatMap((content) => ('configMap' in content ? [content.configMap] : [])),
-    renewals: found.flatMap((content) => ('secret' in content ? (content.renewal ?? []) : [])),
+    secrets: found.flatMap(({ secret }) => secret ?? []),
+    configMaps: found.flatMap(({ configMap }) => configMap ?? []),
+    renewals: found.flatMap(({ renewal }) => renewal ?? []),
   };
-}
-
-async function readOne(
-  run: Run,
-  read: Read,
-  ofProject: ReadonlyMap<string, KubeObject>,
-  copied: CopiedSecret,
-  ofSource: SourceFacts,
-): Promise<Copied | Missing> {
-  const { origin } = copied;
-  switch (origin.type) {
-    case 'project':
-      return { secret: projectContent(ofProject.get(origin.name), copied, origin.name) };
-    case 'landscape':
-      return readPullSecret(read, copied, origin.secret);
-    case 'flux-source':
-      return readFluxSource(run, read, copied, ofSource);
-    case 'resource':
-      return readReference(run, read, copied, origin.resourceName);
-  }
 }
 
 function readOnce({ context, seed }: Run): Read {
@@ -129,36 +115,39 @@ async function readPullSecret(read: Read, copied: CopiedSecret, pullSecret: Pull
   const { namespace, name } = pullSecret;
   const secret = await read(pullSecret.in, resources.secrets, { namespace, name });
   const problem = pullSecretProblem(secret);
-  if (problem !== undefined) {
+  if (secret === undefined || problem !== undefined) {
     const missing = `Secret ${namespace}/${name} in the ${pullSecret.in}, the landscape's pull secret, ${problem}; the operators of this landscape have to correct it.`;
     return { missing, isOfLandscape: true };
   }
-  const { [DOCKER_CONFIG]: content = '' } = dataOf(secret as KubeObject);
   const place = { name: copied.targetName ?? name, namespace: copied.namespace };
-  return { secret: { ...place, type: DOCKER_CONFIG_TYPE, data: { [DOCKER_CONFIG]: content } } };
+  return { secret: { ...place, type: DOCKER_CONFIG_TYPE, data: registryData(dataOf(secret)) } };
 }
 
 /** Returns the copy of a Secret of the project. Of credentials for registries only the key that nodes read is copied. */
-function projectContent(secret: KubeObject | undefined, copied: CopiedSecret, name: ProjectSecretName): SecretContent {
-  // The configuration names only those that were found.
-  if (secret === undefined) throw new Error(`Secret ${name} of the project was not read`);
+function projectContent(secret: KubeObject, copied: CopiedSecret, name: ProjectSecretName): SecretContent {
   const content = secretContent(secret, copied, name);
-  if (name !== FLUX_REGISTRY) return content;
-  return { ...content, data: { [DOCKER_CONFIG]: content.data[DOCKER_CONFIG] ?? '' } };
+  return name === FLUX_REGISTRY ? { ...content, data: registryData(content.data) } : content;
+}
+
+function registryData({ [DOCKER_CONFIG]: content = '' }: Record<string, string>): Record<string, string> {
+  return { [DOCKER_CONFIG]: content };
 }
 
 async function readFluxSource(
   { cluster }: Run,
   read: Read,
   copied: CopiedSecret,
-  { isGithubApp, isOfKeys, hasKeyPair }: SourceFacts,
+  { source, origins }: EffectiveConfig,
 ): Promise<Copied | Missing> {
+  const { provider, url } = (source?.spec ?? {}) as { provider?: unknown; url?: string };
+  // Where the source is in `config.yaml` or `overrides.yaml`, users write the Secret themselves.
+  const isOfKeys = isFromRepositoryUrl(origins);
   const project = cluster.spec.shoot.metadata.namespace ?? '';
   const secret = await read('garden', resources.secrets, { namespace: project, name: FLUX_SOURCE });
   const where = `Secret ${project}/flux-source in the garden`;
   if (secret === undefined) {
     if (!isOfKeys) return { missing: `${where} does not exist; create it with the credentials that the source needs.` };
-    const refusal = hasKeyPair ? await refusalOfKeys(read, project) : undefined;
+    const refusal = url !== undefined && isSsh(url) ? await refusalOfKeys(read, project) : undefined;
     return {
       missing: refusal ?? `${where} does not exist yet; see the Events of ConfigMap ${project}/flux-config.`,
     };
@@ -169,7 +158,7 @@ async function readFluxSource(
       ? { missing: `${where} has no known_hosts yet; set "knownHosts" in ConfigMap ${project}/flux-config.` }
       : { missing: `${where} has no known_hosts; add the lines that ssh-keyscan prints under this key.` };
   }
-  const problem = isGithubApp ? await githubAppProblemOf(data) : undefined;
+  const problem = provider === 'github' ? githubAppProblemOf(data) : undefined;
   if (problem !== undefined) return { missing: `${where}: ${problem}.` };
   return { secret: secretContent(secret, copied, FLUX_SOURCE) };
 }
@@ -188,7 +177,7 @@ async function refusalOfKeys(read: Read, project: string): Promise<string | unde
   return typeof event?.message === 'string' ? safeText(event.message, MAX_LENGTH) : undefined;
 }
 
-async function githubAppProblemOf(data: Record<string, string>): Promise<string | undefined> {
+function githubAppProblemOf(data: Record<string, string>): string | undefined {
   const known = GITHUB_APP_KEYS.flatMap((key) => {
     const value = Object.hasOwn(data, key) ? Buffer.from(data[key] ?? '', 'base64').toString('utf8') : '';
     return value.trim() === '' ? [] : [[key, value] as const];
@@ -219,17 +208,17 @@ async function readReference(
   if (copy === undefined) {
     return { missing: `${where} has not been copied to the control plane yet; check that it exists.` };
   }
-  if (resource === resources.configMaps) return { configMap: configMapContent(copy, copied, reference.name) };
+  if (resource === resources.configMaps) {
+    const { data, binaryData } = copy as Pick<ConfigMapContent, 'data' | 'binaryData'>;
+    const place = { name: copied.targetName ?? reference.name, namespace: copied.namespace };
+    return { configMap: { ...place, data, binaryData } };
+  }
   const secret = secretContent(copy, copied, reference.name);
-  return isToken ? { secret, renewal: renewalOf(copy) } : { secret };
+  return isToken ? { secret, renewal: Date.parse(copy.metadata.annotations?.[RENEWAL] ?? '') || 0 } : { secret };
 }
 
 /** gardenlet writes it with every token. */
 const RENEWAL = 'workloadidentity.security.gardener.cloud/token-renew-timestamp';
-
-function renewalOf({ metadata }: KubeObject): number {
-  return Date.parse(metadata.annotations?.[RENEWAL] ?? '') || 0;
-}
 
 /**
  * Leaves out the key pair of a rotation that is not completed: it never leaves the garden, also where a Shoot names
@@ -237,19 +226,13 @@ function renewalOf({ metadata }: KubeObject): number {
  */
 function secretContent(secret: KubeObject, copied: CopiedSecret, defaultName: string): SecretContent {
   const { [NEXT_IDENTITY]: _identity, [NEXT_PUBLIC_KEY]: _publicKey, ...data } = dataOf(secret);
-  const labels = copiedLabels(secret);
   return {
     name: copied.targetName ?? defaultName,
     namespace: copied.namespace,
     type: (secret.type as string | undefined) ?? 'Opaque',
-    ...(labels && { labels }),
+    labels: copiedLabels(secret),
     data,
   };
-}
-
-function configMapContent(configMap: KubeObject, copied: CopiedSecret, defaultName: string): ConfigMapContent {
-  const { data, binaryData } = configMap as Pick<ConfigMapContent, 'data' | 'binaryData'>;
-  return { name: copied.targetName ?? defaultName, namespace: copied.namespace, data, binaryData };
 }
 
 function dataOf(secret: KubeObject): Record<string, string> {
@@ -259,30 +242,26 @@ function dataOf(secret: KubeObject): Record<string, string> {
 /** The annotation of the Go extension of stackitcloud on a referenced Secret whose labels its copy gets. */
 const COPY_LABELS = 'gardener-extension-shoot-flux/copy-labels';
 
-/** What Go reads as true. */
-const yes = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
-
 /**
  * Returns the labels for the copy of a Secret; undefined unless the annotation asks for them. Labels of Gardener are left
  * out: in the shoot they would steer its resource-manager.
  */
 export function copiedLabels({ metadata }: KubeObject): Record<string, string> | undefined {
-  if (!yes.has(metadata.annotations?.[COPY_LABELS] ?? '')) return undefined;
+  if (!isTrue(metadata.annotations?.[COPY_LABELS])) return undefined;
   const labels = Object.entries(metadata.labels ?? {}).filter(([key]) => !isReservedForGardener(key));
   return labels.length === 0 ? undefined : Object.fromEntries(labels);
 }
+
+type Content = SecretContent | ConfigMapContent;
 
 /**
  * Returns a function that counts the copies of a Shoot one by one, and throws a ConfigError at the one that exceeds the
  * limit.
  * @param project the namespace of the project, for errors
  */
-export function countCopies(
-  config: EffectiveConfig,
-  project = '',
-): (content: SecretContent | ConfigMapContent) => void {
+export function countCopies(config: EffectiveConfig, project = ''): (content: Content) => void {
   let total = 0;
-  let largest: { content: SecretContent | ConfigMapContent; bytes: number } | undefined;
+  let largest: { content: Content; bytes: number } | undefined;
   return (content) => {
     const bytes = bytesOf(content);
     total += bytes;
@@ -291,7 +270,7 @@ export function countCopies(
   };
 }
 
-function bytesOf(content: SecretContent | ConfigMapContent): number {
+function bytesOf(content: Content): number {
   const { data, labels, binaryData } = content as SecretContent & ConfigMapContent;
   const fields = [data, labels, binaryData].flatMap((values) => Object.entries(values ?? {}));
   return fields.reduce((sum, [key, value]) => sum + key.length + lengthInContent(value), 0);
@@ -301,7 +280,7 @@ function bytesOf(content: SecretContent | ConfigMapContent): number {
 function tooMuch(
   { additionalSecrets, origins }: EffectiveConfig,
   project: string,
-  { namespace, name }: SecretContent | ConfigMapContent,
+  { namespace, name }: Content,
   bytes: number,
 ): ConfigError {
   const [has, limit] = [`has ${withCommas(Math.ceil(bytes / 1024))} KiB`, limitText(limits.copies)];

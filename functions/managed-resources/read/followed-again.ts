@@ -2,28 +2,23 @@ import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import type { CrdSchema } from '../../../shared/flux/crd-schema.ts';
 import { customResourceIn } from '../../../shared/flux/custom-resources.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import type { PlanInputs, RenderedObjects } from '../plan/plan.ts';
+import { isRecord } from '../../../shared/shapes.ts';
+import type { PlanInputs } from '../plan/plan.ts';
 import type { Run } from '../run.ts';
 import { tryInShoot } from '../shoot/act.ts';
 import { kindsOf, resourceOf } from '../shoot/objects.ts';
 import type { ControlPlane } from './control-plane.ts';
 
-/** What is known about the objects that a Shoot was released with. */
-interface Released {
-  previous: Applied | undefined;
-  isBootstrapped: boolean;
-  live: ReadonlyMap<string, ManagedResource>;
-}
-
 /**
  * True where source and Kustomization were released to the user, and no user has asked to follow the configuration again:
  * only the default of `syncMode` says so (decision 52).
  */
-export function isFollowedByDefault({ syncMode, origins }: EffectiveConfig, released: Released): boolean {
-  const { previous, isBootstrapped, live } = released;
+export function isFollowedByDefault(
+  { syncMode, origins }: EffectiveConfig,
+  { previous, isBootstrapped, live }: Omit<ControlPlane, 'legacy'>,
+): boolean {
   const wasReleased = isBootstrapped && (previous === undefined || previous.syncMode === 'Once');
   // A ManagedResource that is being deleted is still on its way out.
   const sync = live.get(names.sync);
@@ -42,7 +37,7 @@ export function isAsWritten(wanted: unknown, live: unknown, schema: CrdSchema | 
     if (!Array.isArray(live) || live.length !== wanted.length) return false;
     return wanted.every((entry, index) => isAsWritten(entry, live[index], schema?.items));
   }
-  if (!isObject(wanted) || !isObject(live)) return wanted === live;
+  if (!isRecord(wanted) || !isRecord(live)) return wanted === live;
   if (Object.keys(wanted).some((field) => !Object.hasOwn(live, field))) return false;
   return Object.entries(live).every(([field, value]) => {
     const below = schemaOf(schema, field);
@@ -51,14 +46,9 @@ export function isAsWritten(wanted: unknown, live: unknown, schema: CrdSchema | 
   });
 }
 
-function schemaOf(schema: CrdSchema | undefined, field: string): CrdSchema | undefined {
-  const { properties, additionalProperties } = schema ?? {};
-  if (properties !== undefined && Object.hasOwn(properties, field)) return properties[field];
+function schemaOf({ properties = {}, additionalProperties }: CrdSchema = {}, field: string): CrdSchema | undefined {
+  if (Object.hasOwn(properties, field)) return properties[field];
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Shown on the Extension; both remedies are one key. */
@@ -67,46 +57,37 @@ const DIFFERENT =
   'set syncMode to ManifestsOnly to replace them, or to Once to keep them.';
 
 /**
- * Keeps a Shoot at `Once` while its released objects differ from what the default mode would write. Called only where
- * `isFollowedByDefault` says so, because it asks the shoot.
- * @returns undefined when they are the same
+ * Keeps a Shoot at `Once` that follows by default, while its released objects differ from those that would be written. A
+ * shoot that does not answer is asked again with the next run.
+ * @returns undefined when they are the same, or the Shoot follows because a user has asked for it
  */
 export async function keptAtOnce(
   run: Run,
   controlPlane: ControlPlane,
   inputs: PlanInputs,
-  { groups }: RenderedObjects,
-): Promise<PlanInputs | undefined> {
-  const state = await compared(run, controlPlane, inputs, groups.sync);
-  if (state === 'same') return undefined;
-  const { render } = inputs;
-  return {
-    ...inputs,
-    scope: { install: false, sync: false },
-    render: { ...render, config: { ...render.config, syncMode: 'Once' } },
-    ...(state === 'different' && { problem: DIFFERENT }),
-  };
-}
-
-/** A shoot that does not answer is asked again with the next run. */
-async function compared(
-  run: Run,
-  { previous }: ControlPlane,
-  { render }: PlanInputs,
   wanted: KubeObject[],
-): Promise<'same' | 'different' | 'unknown'> {
+): Promise<PlanInputs | undefined> {
+  const { config, release } = inputs.render;
+  if (!isFollowedByDefault(config, controlPlane)) return undefined;
+  const { previous } = controlPlane;
   // The former extension has left no record of its objects.
   const hasRecord = previous === undefined || previous.source !== undefined || previous.kustomization !== undefined;
-  const kinds = kindsOf(render.release);
+  const kinds = kindsOf(release);
   const isSame = async (shoot: KubeClient, object: KubeObject) => {
     const live = await shoot.find(resourceOf(object, kinds), object.metadata);
     // Absent: the user has removed what was recorded, or there was nothing.
     if (live === undefined) return !hasRecord;
-    return isAsWritten(object.spec, live.spec, customResourceIn(render.release, render.config, object).spec);
+    return isAsWritten(object.spec, live.spec, customResourceIn(release, config, object).spec);
   };
-  const all = await tryInShoot(run, 'released objects not compared', async (shoot) => {
-    for (const object of wanted) if (!(await isSame(shoot, object))) return 'different';
-    return 'same';
+  const areSame = await tryInShoot(run, 'released objects not compared', async (shoot) => {
+    for (const object of wanted) if (!(await isSame(shoot, object))) return false;
+    return true;
   });
-  return all ?? 'unknown';
+  if (areSame === true) return undefined;
+  return {
+    ...inputs,
+    scope: { install: false, sync: false },
+    render: { ...inputs.render, config: { ...config, syncMode: 'Once' } },
+    problem: areSame === false ? DIFFERENT : undefined,
+  };
 }

@@ -1,9 +1,8 @@
-import type { EffectiveConfig } from '../../../shared/config/types.ts';
-import { ConfigError } from '../../../shared/errors.ts';
+import { ConfigError, type ConfigIssue } from '../../../shared/errors.ts';
 import { isCrd } from '../../../shared/flux/custom-resources.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
-import { hasRareFields, objectRuleIssues } from '../../../shared/flux/object-rules.ts';
-import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
+import { objectRuleIssues } from '../../../shared/flux/object-rules.ts';
+import type { Release, RenderInputs } from '../../../shared/flux/release.ts';
 import { objectGroups } from '../../../shared/gardener/groups.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
@@ -24,7 +23,7 @@ import { confirmSuspended } from '../shoot/suspend.ts';
 import { type Configuration, isUnedited } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
 import { type CopiedContents, type Missing, readCopiedContents } from './copied-contents.ts';
-import { isFollowedByDefault, keptAtOnce } from './followed-again.ts';
+import { keptAtOnce } from './followed-again.ts';
 
 /** Everything that a plan is made of. */
 interface PlanParts {
@@ -48,31 +47,36 @@ export async function readPlanParts(
   configuration: Configuration,
 ): Promise<PlanParts | Obstacle> {
   const { config, scope, layers } = configuration;
+  const { previous } = controlPlane;
   try {
     const existing = await detectExistingFlux(run, controlPlane, scope, config.flux.namespace);
     const { foreign, liveVersion } = existing;
     if (foreign !== undefined && scope.install && config.adopt !== true) {
-      return { type: 'foreign', foreign, record: controlPlane.previous, scope };
+      return { type: 'foreign', foreign, record: previous, scope };
     }
     const copies = await readCopiedContents(run, config, layers.secretObjects);
     if ('missing' in copies) return missingCopy(copies, controlPlane, scope);
     const release = await readRelease(run, controlPlane, configuration, existing);
-    if (hasListedObjects(config)) await checkSecretKeys(config, copies, release);
+    refuse(secretKeyIssues(config, copies.secrets, release.version));
     const asked = planInputs(run, controlPlane, configuration, copies, existing, release);
-    const { inputs, rendered } = await render(run, controlPlane, asked);
-    if (config.objects.length > 0 || [config.source, config.kustomization].some(hasRareFields)) {
-      await checkRules(config, release);
-    }
+    const wanted = renderObjects(asked);
+    const kept = await keptAtOnce(run, controlPlane, asked, wanted.groups.sync);
+    const inputs = kept ?? asked;
+    const rendered = kept === undefined ? wanted : renderObjects(kept);
+    refuse(await objectRuleIssues(config, release));
     const synced = await readSynced(run, inputs, rendered);
     if ('type' in synced) return synced;
     const complete = withFormerComponents(inputs, rendered, synced);
     return { type: 'plan parts', inputs, rendered: complete, synced, liveVersion, isForeign: foreign !== undefined };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const { previous } = controlPlane;
     const record = previous && withKeptMode(previous, config.syncMode);
     return obstacleOf(error, record, scope, await isUnedited(run, controlPlane, layers));
   }
+}
+
+function refuse(issues: ConfigIssue[]): void {
+  if (issues.length > 0) throw new ConfigError(issues);
 }
 
 /** What the user of a running Shoot cannot correct does not fail its operations. */
@@ -86,57 +90,31 @@ function missingCopy(
     : { type: 'wait', sentence: missing };
 }
 
-/** Renders the objects; a Shoot whose released objects differ from them is kept at `Once`. */
-async function render(
-  run: Run,
-  controlPlane: ControlPlane,
-  inputs: PlanInputs,
-): Promise<{ inputs: PlanInputs; rendered: RenderedObjects }> {
-  const rendered = renderObjects(inputs);
-  if (!isFollowedByDefault(inputs.render.config, controlPlane)) return { inputs, rendered };
-  const kept = await keptAtOnce(run, controlPlane, inputs, rendered);
-  return kept === undefined ? { inputs, rendered } : { inputs: kept, rendered: renderObjects(kept) };
-}
-
 /**
  * Renders the objects that the configuration asks for. Not part of `makePlan`, because only a difference from these objects
- * makes a run read the former content.
+ * makes a run read the former content. Out of scope, Flux keeps the components that it was installed with.
  * @throws ConfigError as `objectGroups` does
  */
-function renderObjects(inputs: PlanInputs): RenderedObjects {
-  const components = wantedComponents(inputs);
-  return { components, groups: groupsWith(components, inputs.render) };
-}
-
-/** Adds the former components where objects are pending removal. @throws ConfigError as `objectGroups` does */
-function withFormerComponents(inputs: PlanInputs, rendered: RenderedObjects, synced: Synced): RenderedObjects {
-  const components = neededComponents(inputs, rendered, synced);
-  if (components.length === rendered.components.length) return rendered;
-  return { components, groups: groupsWith(components, inputs.render) };
-}
-
-function groupsWith(components: string[], render: RenderInputs): ObjectGroups {
-  return objectGroups({ ...render, config: withComponents(render.config, components) });
-}
-
-/** Returns the components to install. Out of scope, Flux keeps those that it was installed with. */
-function wantedComponents({ scope, previous, render }: PlanInputs): string[] {
+function renderObjects({ scope, previous, render }: PlanInputs): RenderedObjects {
   const configured = render.config.flux.components;
-  return scope.install ? configured : (previous?.components ?? configured);
+  return renderedWith(scope.install ? configured : (previous?.components ?? configured), render);
 }
 
 /**
- * Returns the components to install, and while objects are pending removal also the former ones: their controllers have to
- * remove the finalizers.
+ * Adds the former components while objects are pending removal: their controllers have to remove the finalizers.
+ * @throws ConfigError as `objectGroups` does
  */
-function neededComponents(inputs: PlanInputs, rendered: RenderedObjects, synced: Synced): string[] {
+function withFormerComponents(inputs: PlanInputs, wanted: RenderedObjects, synced: Synced): RenderedObjects {
   const { previous, live, render } = inputs;
-  const { components } = rendered;
-  const { objects, pendingRemoval } = planSyncObjects({ ...syncInputs(inputs, rendered), ...synced });
+  const { objects, pendingRemoval } = planSyncObjects({ ...syncInputs(inputs, wanted), ...synced });
   const isRemoving = pendingRemoval.length > 0 || (objects.length === 0 && live.has(names.sync));
-  if (!isRemoving) return components;
   const former = previous?.components.filter((component) => render.release.files.has(component)) ?? [];
-  return [...new Set([...components, ...former])];
+  const components = [...new Set([...wanted.components, ...(isRemoving ? former : [])])];
+  return components.length === wanted.components.length ? wanted : renderedWith(components, render);
+}
+
+function renderedWith(components: string[], render: RenderInputs): RenderedObjects {
+  return { components, groups: objectGroups({ ...render, config: withComponents(render.config, components) }) };
 }
 
 /** Reads the former content where the ManagedResource does not hold the rendered one. */
@@ -147,20 +125,6 @@ async function readSynced(run: Run, inputs: PlanInputs, rendered: RenderedObject
   if (resource !== undefined && content === undefined) return { type: 'recreate', resource };
   const former = content?.map((object) => inCurrentVersion(inputs.render.release, object));
   return { former, confirmed: await confirmInShoot(run, leavingObjects({ ...sync, former })) };
-}
-
-function checkSecretKeys(config: EffectiveConfig, { secrets }: CopiedContents, release: Release): void {
-  const issues = secretKeyIssues(config, secrets, release.version);
-  if (issues.length > 0) throw new ConfigError(issues);
-}
-
-async function checkRules(config: EffectiveConfig, release: Release): Promise<void> {
-  const issues = await objectRuleIssues(config, release);
-  if (issues.length > 0) throw new ConfigError(issues);
-}
-
-function hasListedObjects({ objects, origins }: EffectiveConfig): boolean {
-  return objects.length > 0 || [origins.source, origins.kustomization].some((origin) => origin?.path.includes('s[0]'));
 }
 
 /** A shoot that does not answer confirms nothing: the objects stay in the content, suspended. */
@@ -204,15 +168,15 @@ function planInputs(
   { ownsNamespace }: ExistingFlux,
   release: Release,
 ): PlanInputs {
-  const { shootHealth, policy } = settings;
+  const { shootHealth, policy, defaults } = settings;
+  const hasLandscape = defaults !== undefined || policy !== undefined;
   const shoot = shootFacts(cluster, settings);
-  const shootResources = cluster.spec.shoot.spec?.resources ?? [];
-  const hasLandscape = settings.defaults !== undefined || settings.policy !== undefined;
-  const render = { config, release, shoot, secrets, configMaps, ownsNamespace, shootHealth, policy };
   return {
-    ...{ scope, previous, live, render, shootResources, renewals, reconcileAt: layers.reconcileAt },
-    ...(hasLandscape && { layersHash: layersHash(layers) }),
-    ...(layers.rollout && { revision: layers.rollout.revision }),
+    ...{ scope, previous, live, renewals, reconcileAt: layers.reconcileAt },
+    render: { config, release, shoot, secrets, configMaps, ownsNamespace, shootHealth, policy },
+    shootResources: cluster.spec.shoot.spec?.resources ?? [],
+    layersHash: hasLandscape ? layersHash(layers) : undefined,
+    revision: layers.rollout?.revision,
     projectSecrets: [...layers.secretObjects.keys()],
   };
 }

@@ -6,7 +6,7 @@ const A = 'aaaaaaaaaaaa';
 const B = 'bbbbbbbbbbbb';
 const candidate = (shoot: string, parts: Partial<Candidate> = {}): Candidate => ({
   ...{ shoot, revision: A, rollout: { maxInProgress: 2, maxFailed: 1 }, order: undefined, isReady: true },
-  ...{ mayBegin: true, shoots: 10, ready: new Set(), continued: undefined, now: 1000 },
+  ...{ untilWindow: 0, shoots: 10, ready: new Set(), continued: undefined, now: 1000 },
   ...parts,
 });
 
@@ -40,7 +40,7 @@ describe('a Shoot', () => {
   });
 
   it('outside of its maintenance window waits beside free places', () => {
-    expect(ask(undefined, candidate('a', { mayBegin: false }), candidate('b')).admitted).toEqual(['b']);
+    expect(ask(undefined, candidate('a', { untilWindow: 60 }), candidate('b')).admitted).toEqual(['b']);
   });
 
   it('that was not Ready before is known as such', () => {

@@ -20,8 +20,8 @@ export interface Candidate {
   order: string | undefined;
   /** False: it was not Ready before. */
   isReady: boolean;
-  /** False outside its maintenance window. */
-  mayBegin: boolean;
+  /** Seconds until it may begin, because of its maintenance window; 0 within it. */
+  untilWindow: number;
   /** How many Shoots the project has. */
   shoots: number;
   /** Those whose line in `flux-status` says that they are Ready. */
@@ -98,8 +98,8 @@ function continuedBy(state: RolloutState, token: string | undefined): RolloutSta
   return isNew ? { ...state, accepted: state.failed.size, continued: token } : { ...state, accepted };
 }
 
-function isItsTurn(state: RolloutState, { shoot, rollout, order, mayBegin, shoots, now }: Candidate): boolean {
-  if (!mayBegin || state.inProgress.size >= mostInProgress(state, shoots)) return false;
+function isItsTurn(state: RolloutState, { shoot, rollout, order, untilWindow, shoots, now }: Candidate): boolean {
+  if (untilWindow > 0 || state.inProgress.size >= mostInProgress(state, shoots)) return false;
   // A Shoot that has failed can only win by the next edit.
   if (state.failed.has(shoot)) return true;
   if (isPaused(state, shoots)) return false;

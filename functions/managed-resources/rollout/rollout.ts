@@ -19,9 +19,9 @@ import {
   shootsOf,
   statusMapName,
 } from '../../../shared/gardener/status-map.ts';
-import type { Applied, Extension, ManagedResource, OperationType } from '../../../shared/gardener/types.ts';
+import type { Extension, OperationType } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { ConflictError, InvalidError, NotFoundError } from '../../../shared/kube/errors.ts';
+import { ConflictError, InvalidError, type KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { growingPause } from '../../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
@@ -63,10 +63,10 @@ export async function waitForTurn(
   rollout: ProjectRollout | undefined,
 ): Promise<Outcome | undefined> {
   const { cluster, context, operation } = run;
-  if (rollout === undefined || !needsTurn({ plan, operation, ...controlPlane })) return undefined;
-  const { name, namespace = '' } = cluster.spec.shoot.metadata;
+  if (rollout === undefined || !needsTurn(plan, controlPlane, operation)) return undefined;
+  const { namespace = '' } = cluster.spec.shoot.metadata;
   const garden = await context.kube(GARDEN);
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  for (let attempt = 1; ; attempt++) {
     const map = await findOrCreate(garden, namespace);
     // Nothing can be agreed on, so no Shoot begins: an edit would reach all of them at once.
     if (map instanceof CreationRefusedError) {
@@ -78,38 +78,37 @@ export async function waitForTurn(
     const live = readState(text);
     // An older edit must not replace a newer one: what was read after the state is at least as new.
     if (live?.revision !== rollout.revision && !(await isCurrent(garden, namespace, rollout))) return requeueAfter(1);
-    const shoots = shootsOf(map);
-    const count = shoots.has(name) ? shoots.size : shoots.size + 1;
-    const candidate = candidateOf(run, rollout, { map, live: controlPlane.live }, name, count);
+    const candidate = candidateOf(run, rollout, map, controlPlane.live);
     const { isAdmitted, state } = admit(live, candidate);
-    if (stateText(state) === text || (await write(garden, namespace, map, state, candidate.shoots))) {
-      return isAdmitted ? undefined : keepApplied(run, plan, controlPlane, pauseOf(run, rollout, state, candidate));
+    const data = rolloutData(state, candidate.shoots);
+    if (stateText(state) === text || (await patchMap(garden, map, data, [...OVERTAKEN, InvalidError]))) {
+      return isAdmitted ? undefined : keepApplied(run, plan, controlPlane, pauseOf(state, candidate));
     }
-    if (attempt === ATTEMPTS - 1) {
+    if (attempt === ATTEMPTS) {
       return requeueAfter(Math.ceil(LEAST_SECONDS + (candidate.shoots / ATTEMPTS_PER_SECOND) * Math.random()));
     }
   }
-  return requeueAfter(LEAST_SECONDS);
 }
 
 function candidateOf(
   { cluster, context, reporter }: Run,
   { settings, revision, continued }: ProjectRollout,
-  { map, live }: { map: KubeObject; live: ControlPlane['live'] },
-  shoot: string,
-  shoots: number,
+  map: KubeObject,
+  live: ControlPlane['live'],
 ): Candidate {
   const { metadata, spec } = cluster.spec.shoot;
+  const shoot = metadata.name;
+  const shoots = shootsOf(map);
   const now = context.now();
   const line = publishedLine(map, shoot);
   const order = settings.order === undefined ? undefined : metadata.labels?.[settings.order];
-  const untilWindow = settings.maintenanceWindow === true ? secondsUntilWindow(spec?.maintenance?.timeWindow, now) : 0;
   return {
-    ...{ shoot, revision, rollout: settings, continued, shoots, ready: readyShootsOf(map) },
+    ...{ shoot, revision, rollout: settings, continued, ready: readyShootsOf(map) },
+    shoots: shoots.has(shoot) ? shoots.size : shoots.size + 1,
     // Its value comes from a Shoot, of which nothing was checked.
     order: typeof order === 'string' && order.length <= LONGEST_LABEL ? order : undefined,
     isReady: (line?.state !== 'Not Ready' && line?.after !== 'Not Ready') || worksAsApplied(reporter.current(), live),
-    mayBegin: untilWindow === 0,
+    untilWindow: settings.maintenanceWindow === true ? secondsUntilWindow(spec?.maintenance?.timeWindow, now) : 0,
     now: Math.floor(now.getTime() / 1000),
   };
 }
@@ -137,87 +136,57 @@ async function findOrCreate(garden: KubeClient, namespace: string): Promise<Kube
   }
 }
 
-/** Returns false when the ConfigMap has changed since it was read, or does not accept the state. */
-async function write(
+/** The ConfigMap has changed since it was read. */
+const OVERTAKEN = [ConflictError, NotFoundError];
+
+/** Changes `flux-status` as it was read. @returns false where that fails with one of these errors */
+async function patchMap(
   garden: KubeClient,
-  namespace: string,
-  read: KubeObject,
-  state: RolloutState,
-  shoots: number,
+  { metadata: { namespace = '', uid, resourceVersion } }: KubeObject,
+  data: Record<string, string | null>,
+  expected: (typeof KubeError)[],
 ): Promise<boolean> {
   try {
-    const { uid, resourceVersion } = read.metadata;
-    const body = { metadata: { uid, resourceVersion }, data: rolloutData(state, shoots) };
+    const body = { metadata: { uid, resourceVersion }, data };
     await garden.mergePatch(resources.configMaps, statusMapName(namespace), body, { fieldManager });
     return true;
   } catch (error) {
-    if (error instanceof ConflictError || error instanceof NotFoundError || error instanceof InvalidError) return false;
+    if (expected.some((one) => error instanceof one)) return false;
     throw error;
   }
 }
 
 /** Seconds until the next run: growing, and in time for what is known to come. */
-function pauseOf(
-  { cluster, context }: Run,
-  { settings }: ProjectRollout,
-  state: RolloutState,
-  { now, shoots }: Candidate,
-): number {
-  const age = now - state.began;
-  const untilGathered = secondsToGather(shoots) - age;
-  const window = cluster.spec.shoot.spec?.maintenance?.timeWindow;
-  const untilWindow = settings.maintenanceWindow === true ? secondsUntilWindow(window, context.now()) : 0;
-  const pauses = [
-    growingPause(age, RECHECK_SECONDS),
-    ...(settings.order !== undefined && untilGathered > 0 ? [untilGathered] : []),
-    ...(untilWindow > 0 ? [untilWindow] : []),
-  ];
-  return Math.max(1, Math.min(...pauses));
+function pauseOf({ began }: RolloutState, { now, shoots, rollout, untilWindow }: Candidate): number {
+  const untilGathered = rollout.order === undefined ? 0 : secondsToGather(shoots) + began - now;
+  const known = [untilGathered, untilWindow].filter((seconds) => seconds > 0);
+  return Math.max(1, Math.min(growingPause(now - began, RECHECK_SECONDS), ...known));
 }
 
-/** A maintenance window of a Shoot: `begin` and `end` as Gardener writes them, for example `220000+0100`. */
-interface TimeWindow {
-  begin?: string | undefined;
-  end?: string | undefined;
-}
-
-const FORM = /^(\d\d)(\d\d)(\d\d)([+-])(\d\d)(\d\d)$/;
+const FORM = /^(\d\d)(\d\d)(\d\d)([+-]\d\d)(\d\d)$/;
 const DAY = 86_400;
 
 /**
  * Returns the seconds until a Shoot's maintenance window begins; 0 within it. A Shoot without a window that can be read
  * has none to wait for: Gardener gives each one a window.
+ * @param window as Gardener writes it, for example from `220000+0100` to `230000+0100`
  */
-export function secondsUntilWindow(window: TimeWindow | undefined, now: Date): number {
+export function secondsUntilWindow(window: { begin?: string; end?: string } | undefined, now: Date): number {
   const [begin, end] = [secondOfDay(window?.begin), secondOfDay(window?.end)];
   if (begin === undefined || end === undefined) return 0;
   const time = Math.floor(now.getTime() / 1000) % DAY;
   // The window may pass midnight.
-  const length = modulo(end - begin);
-  return modulo(time - begin) < length ? 0 : modulo(begin - time);
+  return modulo(time - begin) < modulo(end - begin) ? 0 : modulo(begin - time);
 }
 
 /** The second of the day in UTC. */
-function secondOfDay(text: string | undefined): number | undefined {
-  const found = FORM.exec(text ?? '');
-  if (found === null) return undefined;
-  const [, hours, minutes, seconds, sign, zoneHours, zoneMinutes] = found;
-  const local = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
-  const zone = (Number(zoneHours) * 3600 + Number(zoneMinutes) * 60) * (sign === '-' ? -1 : 1);
-  return modulo(local - zone);
+function secondOfDay(text = ''): number | undefined {
+  const time = FORM.test(text) ? Date.parse(text.replace(FORM, '1970-01-02T$1:$2:$3$4:$5')) : Number.NaN;
+  return Number.isNaN(time) ? undefined : modulo(time / 1000);
 }
 
 function modulo(seconds: number): number {
   return ((seconds % DAY) + DAY) % DAY;
-}
-
-/** What decides whether a plan has to wait for the Shoot's turn. */
-export interface Situation {
-  plan: Pick<Plan, 'record'>;
-  previous: Applied | undefined;
-  isBootstrapped: boolean;
-  live: ReadonlyMap<string, ManagedResource>;
-  operation: OperationType;
 }
 
 /** Secrets are not among them: rotated credentials never wait. */
@@ -227,7 +196,11 @@ const rolledOut = [names.crds, names.controllers, names.sync];
  * Returns whether a plan changes a running Shoot because of an edit of `flux-config`. A new Shoot, one on a new seed and
  * one without its ManagedResources have nothing to keep; what does not come from an edit has its own time.
  */
-export function needsTurn({ plan: { record }, previous, isBootstrapped, live, operation }: Situation): boolean {
+export function needsTurn(
+  { record }: Pick<Plan, 'record'>,
+  { previous, isBootstrapped, live }: Omit<ControlPlane, 'legacy'>,
+  operation: OperationType,
+): boolean {
   if (record.revision === undefined || previous === undefined || !isBootstrapped) return false;
   if (record.revision === previous.revision || operation === 'Restore') return false;
   if (Object.keys(previous.managedResources).some((name) => !live.has(name))) return false;
@@ -257,13 +230,6 @@ export async function endRollout(
   // What was read after the state is at least as new: a rollout that has begun since then stays.
   const configMap = await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
   if (fieldsOf(configMap?.data)?.[ROLLOUT] !== undefined) return requeueAfter(1);
-  const { uid, resourceVersion } = map.metadata;
-  const body = { metadata: { uid, resourceVersion }, data: { [ROLLOUT_TEXT]: null, [ROLLOUT_STATE]: null } };
-  try {
-    await garden.mergePatch(resources.configMaps, statusMapName(namespace), body, { fieldManager });
-    return undefined;
-  } catch (error) {
-    if (error instanceof ConflictError || error instanceof NotFoundError) return requeueAfter(1);
-    throw error;
-  }
+  const isEnded = await patchMap(garden, map, { [ROLLOUT_TEXT]: null, [ROLLOUT_STATE]: null }, OVERTAKEN);
+  return isEnded ? undefined : requeueAfter(1);
 }

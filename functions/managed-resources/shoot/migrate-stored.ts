@@ -36,43 +36,40 @@ export async function migrateStoredObjects(
   liveVersion: string | undefined,
 ): Promise<Outcome | undefined> {
   const { context, isTimeUp, reporter, seed } = run;
-  const crds = plan.contents.get(names.crds) ?? [];
-  const { fluxVersion } = plan.record;
+  const { fluxVersion, managedResources } = plan.record;
   // An earlier run has begun a migration, maybe to another release: what it has changed is not in the ManagedResource.
   const { upgradingTo } = reporter.current().status?.state ?? {};
-  if (!mayDropVersions({ plan, previous, live, liveVersion, upgradingTo })) return undefined;
-  const hasBegun = upgradingTo !== undefined || (previous !== undefined && previous.fluxVersion !== fluxVersion);
+  if (!mayDropVersions(plan, { previous, live }, liveVersion, upgradingTo)) return undefined;
   const begin = async (sentence: string) => {
     // Once: a shoot that refuses must not go back and forth between Processing and Error. A record of the release says the same.
     const isKnown = upgradingTo === fluxVersion || previous?.fluxVersion === fluxVersion;
     if (!isKnown) await reporter.processing(sentence, { upgradingTo: fluxVersion });
   };
-  const task = { crds, fluxVersion, now: context.now(), isTimeUp, begin };
+  const task = { crds: plan.contents.get(names.crds) ?? [], fluxVersion, now: context.now(), isTimeUp, begin };
   const migrated = await withShoot(run, (shoot) => migrateStored(shoot, task));
-  switch (migrated?.state) {
-    case 'unfinished':
-      await reporter.processing(migrated.sentence, { upgradingTo: fluxVersion });
-      await reporter.accept();
-      return requeueAfter(migrated.recheckInSeconds);
-    case 'refused':
-      await reporter.failed(migrated.sentence, [RETRYABLE_CONFIGURATION_PROBLEM], { upgradingTo: fluxVersion });
-      await reporter.accept();
-      return retryLater(run);
-    default: {
-      // Without a kubeconfig, the API server decides. Another content is written anyway, guarded by the version that was read.
-      const rejected = live.get(names.crds);
-      const isWritten = isCurrent(rejected, plan.record.managedResources[names.crds] ?? '');
-      if (migrated !== undefined && rejected !== undefined && isWritten) {
-        if (hasBegun) await applyAgain(seed, rejected);
-        else if (rejectsStoredVersions(rejected)) await retryApply(seed, [rejected]);
-      }
-      return undefined;
-    }
+  if (migrated?.state === 'unfinished') {
+    await reporter.processing(migrated.sentence, { upgradingTo: fluxVersion });
+    await reporter.accept();
+    return requeueAfter(migrated.recheckInSeconds);
   }
+  if (migrated?.state === 'refused') {
+    await reporter.failed(migrated.sentence, [RETRYABLE_CONFIGURATION_PROBLEM], { upgradingTo: fluxVersion });
+    await reporter.accept();
+    return retryLater(run);
+  }
+  // Without a kubeconfig, the API server decides. Another content is written anyway, guarded by the version that was read.
+  const crds = live.get(names.crds);
+  if (migrated === undefined || crds === undefined || !isCurrent(crds, managedResources[names.crds] ?? ''))
+    return undefined;
+  const hasBegun = upgradingTo !== undefined || (previous !== undefined && previous.fluxVersion !== fluxVersion);
+  if (hasBegun) await applyAgain(seed, crds);
+  else if (rejectsStoredVersions(crds)) await retryApply(seed, [crds]);
+  return undefined;
 }
 
-/** A CRD in the shoot, and that of the release. */
+/** A CRD in the shoot, that of the release, and what has to be migrated between them. */
 interface Outstanding extends Migration {
+  crd: KubeObject;
   next: KubeObject;
 }
 
@@ -114,28 +111,18 @@ const WIDENED = 'flux.extensions.gardener.cloud/widened-at';
 export async function migrateStored(shoot: KubeClient, task: MigrationTask): Promise<Migrated> {
   const found = await inParallel(task.crds.filter(isCrd), async (next) => {
     const live = await shoot.find(resources.customResourceDefinitions, next.metadata);
-    if (live === undefined) return undefined;
-    const crd = outlineOf(live);
-    const migration = migrationOf(live, next);
-    return { crd, migration: migration && { ...migration, crd, next } };
+    return live === undefined ? [] : [{ crd: outlineOf(live), next, migration: migrationOf(live, next) }];
   });
-  const there = found.filter((one) => one !== undefined);
-  const outstanding = there.flatMap(({ migration }) => migration ?? []);
-  if (outstanding.length === 0) {
-    await removeMarks(
-      shoot,
-      there.map(({ crd }) => crd),
-    );
-    return { state: 'done' };
-  }
+  const crds = found.flat();
+  const outstanding = crds.flatMap(({ crd, next, migration }) => (migration ? [{ ...migration, crd, next }] : []));
+  if (outstanding.length === 0) return done(shoot, crds);
   await task.begin?.(sentenceOf(task));
   try {
     return await migrateAll(shoot, outstanding, task);
   } catch (error) {
     if (isNotServedYet(error)) return unfinished(task, 2);
     if (!(error instanceof RejectedObject)) throw error;
-    const { object, version, message } = error;
-    const sentence = `Flux ${task.fluxVersion} cannot be installed before ${object} is stored in version ${version}, and the shoot rejects to store it; correct it in the shoot, or exempt it from the webhook or policy that rejects it. The API server says: ${safeText(message)}`;
+    const sentence = `Flux ${task.fluxVersion} cannot be installed before ${error.object} is stored in version ${error.version}, and the shoot rejects to store it; correct it in the shoot, or exempt it from the webhook or policy that rejects it. The API server says: ${safeText(error.message)}`;
     return { state: 'refused', sentence };
   }
 }
@@ -152,18 +139,15 @@ async function migrateAll(shoot: KubeClient, outstanding: Outstanding[], task: M
   const unknownFor = Math.max(...outstanding.map(({ crd }) => secondsUntilKnown(crd, task.now)));
   if (unknownFor > 0) return unfinished(task, unknownFor);
   // Those with stored objects first: once they are done, nothing of them has to be read again.
-  const inOrder = [
-    ...outstanding.filter(({ isStored }) => isStored),
-    ...outstanding.filter(({ isStored }) => !isStored),
-  ];
-  const marked: KubeObject[] = [];
-  for (const [index, migration] of inOrder.entries()) {
+  const inOrder = outstanding.toSorted((one, other) => Number(other.isStored) - Number(one.isStored));
+  const migrated: { crd: KubeObject }[] = [];
+  for (const migration of inOrder) {
+    if (task.isTimeUp() && migrated.length > 0) return unfinished(task, 1);
     const { crd, isDone } = await migrateOne(shoot, migration, task.isTimeUp);
-    marked.push(crd);
-    if (!isDone || (task.isTimeUp() && index < inOrder.length - 1)) return unfinished(task, 1);
+    if (!isDone) return unfinished(task, 1);
+    migrated.push({ crd });
   }
-  await removeMarks(shoot, marked);
-  return { state: 'done' };
+  return done(shoot, migrated);
 }
 
 /** Adds the version of the release to a CRD, which is read again: all of them together may be too large to be kept. */
@@ -177,27 +161,27 @@ async function widen(shoot: KubeClient, { crd, next }: Outstanding, now: Date): 
 /** Rewrites the objects of one CRD, and then removes the former versions from its status. */
 async function migrateOne(
   shoot: KubeClient,
-  migration: Migration,
+  migration: Outstanding,
   isTimeUp: () => boolean,
 ): Promise<{ crd: KubeObject; isDone: boolean }> {
   const { crd, to, isStored } = migration;
   const kind = servedKind(crd);
-  const before = progressOf(crd);
   if (kind === undefined) return { crd, isDone: true };
-  const rewritten =
-    before === ALL
-      ? { isDone: true, after: ALL }
-      : await rewriteAll(shoot, { ...kind, version: to }, migration, before, isTimeUp);
-  const { isDone } = rewritten;
-  const after = isDone ? ALL : rewritten.after;
+  const before = progressOf(crd);
+  const after = before === ALL ? ALL : await rewriteAll(shoot, { ...kind, version: to }, migration, before, isTimeUp);
+  const isDone = after === ALL;
   // A short migration leaves no mark at all.
-  const marked = isTimeUp() && after !== before ? await markProgress(shoot, crd, after) : crd;
+  const annotations = { [PROGRESS]: `${crd.metadata.generation} ${after}` };
+  const marked = isTimeUp() && after !== before ? await patchCrd(shoot, crd, { metadata: { annotations } }) : crd;
   if (!isDone || !isStored) return { crd: marked, isDone };
-  const { resourceVersion } = marked.metadata;
-  const patch = { metadata: { resourceVersion }, status: { storedVersions: [to] } };
-  const options = { fieldManager, subresource: 'status' as const };
-  const written = await shoot.mergePatch(resources.customResourceDefinitions, crd.metadata, patch, options);
-  return { crd: outlineOf(written), isDone };
+  return { crd: await patchCrd(shoot, marked, { status: { storedVersions: [to] } }, 'status'), isDone };
+}
+
+async function done(shoot: KubeClient, crds: { crd: KubeObject }[]): Promise<Migrated> {
+  const annotations = { [PROGRESS]: null, [WIDENED]: null };
+  const marked = crds.filter(({ crd }) => Object.keys(annotations).some((mark) => crd.metadata.annotations?.[mark]));
+  await inParallel(marked, ({ crd }) => patchCrd(shoot, crd, { metadata: { annotations } }));
+  return { state: 'done' };
 }
 
 function unfinished(task: MigrationTask, recheckInSeconds: number): Migrated {
@@ -212,28 +196,18 @@ function sentenceOf({ fluxVersion }: MigrationTask): string {
 async function patchCrd(
   shoot: KubeClient,
   { metadata }: KubeObject,
-  patch: Record<string, unknown>,
+  patch: { metadata?: object; spec?: object; status?: object },
+  subresource?: 'status',
 ): Promise<KubeObject> {
-  const { resourceVersion } = metadata;
-  const guarded = { ...patch, metadata: { ...(patch.metadata as object | undefined), resourceVersion } };
-  return outlineOf(await shoot.mergePatch(resources.customResourceDefinitions, metadata, guarded, { fieldManager }));
-}
-
-function markProgress(shoot: KubeClient, crd: KubeObject, after: string): Promise<KubeObject> {
-  return patchCrd(shoot, crd, { metadata: { annotations: { [PROGRESS]: `${crd.metadata.generation} ${after}` } } });
+  const guarded = { ...patch, metadata: { ...patch.metadata, resourceVersion: metadata.resourceVersion } };
+  const options = { fieldManager, ...(subresource && { subresource }) };
+  return outlineOf(await shoot.mergePatch(resources.customResourceDefinitions, metadata, guarded, options));
 }
 
 /** Another generation may store in another version, so that everything has to be rewritten. */
 function progressOf({ metadata }: KubeObject): string {
-  const [generation, after] = (metadata.annotations?.[PROGRESS] ?? '').split(' ');
-  return generation === String(metadata.generation) ? (after ?? '') : '';
-}
-
-async function removeMarks(shoot: KubeClient, crds: KubeObject[]): Promise<void> {
-  const marks = [PROGRESS, WIDENED];
-  const marked = crds.filter(({ metadata }) => marks.some((mark) => metadata.annotations?.[mark] !== undefined));
-  const annotations = Object.fromEntries(marks.map((mark) => [mark, null]));
-  await inParallel(marked, (crd) => patchCrd(shoot, crd, { metadata: { annotations } }));
+  const [generation, after = ''] = (metadata.annotations?.[PROGRESS] ?? '').split(' ');
+  return generation === String(metadata.generation) ? after : '';
 }
 
 /** A status of the CRD says nothing about how its objects are stored. */
@@ -262,16 +236,11 @@ class RejectedObject extends Error {
   }
 }
 
-/** How far the objects of a kind are rewritten: up to `after`, in the order of the API server. */
-interface Rewritten {
-  isDone: boolean;
-  after: string;
-}
-
 /**
  * Writes the objects of a kind again, unchanged, so that the API server stores them in the version of today, and names that
  * version in their managed fields.
  * @param after what an earlier run has reached; objects before it are skipped
+ * @returns what is reached, in the order of the API server
  * @throws NotFoundError while the API server does not serve the version yet, RejectedObject
  */
 async function rewriteAll(
@@ -280,7 +249,7 @@ async function rewriteAll(
   migration: Migration,
   after: string,
   isTimeUp: () => boolean,
-): Promise<Rewritten> {
+): Promise<string> {
   let reached = after;
   let last = '';
   let isOrdered = true;
@@ -291,7 +260,7 @@ async function rewriteAll(
     }
     const rest = items.filter((item) => keyOf(item) > after);
     const wanted = rest.filter(
-      (item) => migration.isStored || migratedFields(item.metadata.managedFields, migration) !== undefined,
+      ({ metadata }) => migration.isStored || migratedFields(metadata.managedFields, migration) !== undefined,
     );
     const written = await inParallel(wanted, (item) => rewrite(shoot, kind, item, migration), isTimeUp);
     const isComplete = written.length === wanted.length;
@@ -299,8 +268,9 @@ async function rewriteAll(
     if (end !== undefined && keyOf(end) > reached) reached = keyOf(end);
     return isComplete;
   });
+  if (isDone) return ALL;
   // Without the order of the keys, nothing is known about those before.
-  return { isDone, after: isOrdered ? reached : '' };
+  return isOrdered ? reached : '';
 }
 
 async function rewrite(shoot: KubeClient, kind: Resource, item: KubeObject, migration: Migration): Promise<void> {

@@ -51,9 +51,13 @@ export async function remove(run: Run): Promise<Outcome> {
   // Trap 39: without our finalizer the Extension is vanishing already.
   if (reporter.current().metadata.finalizers?.includes(FINALIZER) !== true) return done;
 
-  // 1. Report that the removal has begun, and record since when.
+  // 1. Report that the removal has begun, and record since when: neither a killed run nor gardenlet's next request restarts it.
   await reportBegun(run, 'Releasing Flux; its objects stay in the shoot for now.');
-  await recordBegin(run);
+  const now = context.now();
+  const { uninstall: begun } = decideRemoval(reporter.current(), cluster, now);
+  if (begun !== undefined && begun.removalBegan === undefined) {
+    await reporter.record({ applied: { ...begun, removalBegan: seconds(now.getTime()) } });
+  }
 
   // 2. Release the ManagedResources: the resource-manager would recreate the objects that are removed.
   const asked = decideRemoval(reporter.current(), cluster, context.now());
@@ -73,7 +77,9 @@ export async function remove(run: Run): Promise<Outcome> {
   if (!(await isUnprotected(run, removal))) return requeueAfter(removal.recheckInSeconds);
 
   // 6. Report the end, and let the Extension go.
-  await reportRemoved(run, removal);
+  const { uninstall: removed, staysBecause } = removal;
+  if (staysBecause !== undefined) context.log.warn('flux left in the shoot', { reason: staysBecause });
+  await reporter.succeeded(removed === undefined ? (staysBecause ?? 'Flux is released.') : 'Flux is removed.');
   await reporter.removeFinalizers('own');
   return done;
 }
@@ -94,15 +100,18 @@ async function unlessForeign(run: Run, removal: Removal): Promise<Removal> {
  * @param areReleased true when no ManagedResource is left
  * @returns true when nothing is left to remove
  */
-async function uninstallIfDue(run: Run, removal: Removal, areReleased: boolean): Promise<boolean> {
-  if (removal.uninstall === undefined) return true;
-  const { awaited, gone = [] } = await uninstallFrom(run, removal.uninstall);
+async function uninstallIfDue(run: Run, { uninstall: applied }: Removal, areReleased: boolean): Promise<boolean> {
+  if (applied === undefined) return true;
+  const { awaited, gone = [] } = await uninstallFrom(run, applied);
   if (awaited === undefined) return true;
   // Once everything is released, an object that is gone stays gone. Dropped from the record, it is not looked for again,
   // for which a slow API server has no time.
+  const isLeft = (ref: string) => !gone.includes(ref);
+  const objects = Object.fromEntries(
+    Object.entries(applied.objects).map(([name, refs]) => [name, refs.filter(isLeft)]),
+  );
   const isSettled = areReleased && gone.length > 0;
-  const applied = isSettled ? withoutObjects(removal.uninstall, gone) : undefined;
-  await run.reporter.processing(awaited, { applied });
+  await run.reporter.processing(awaited, isSettled ? { applied: { ...applied, objects } } : {});
   return false;
 }
 
@@ -134,20 +143,6 @@ async function isUnprotected(run: Run, { uninstall: removed, isLost }: Removal):
   };
   const isDone = await tryInShoot(run, 'removing the protection of flux failed', unprotect, BEST_EFFORT);
   return isDone === true || isLost;
-}
-
-/** Records when the removal of Flux began, once, so that neither a killed run nor gardenlet's next request restarts it. */
-async function recordBegin({ context, cluster, reporter }: Run): Promise<void> {
-  const now = context.now();
-  const { uninstall: applied } = decideRemoval(reporter.current(), cluster, now);
-  if (applied === undefined || applied.removalBegan !== undefined) return;
-  await reporter.record({ applied: { ...applied, removalBegan: seconds(now.getTime()) } });
-}
-
-async function reportRemoved({ context, reporter }: Run, { uninstall: removed, staysBecause }: Removal): Promise<void> {
-  if (staysBecause !== undefined) context.log.warn('flux left in the shoot', { reason: staysBecause });
-  const released = staysBecause ?? 'Flux is released.';
-  await reporter.succeeded(removed === undefined ? released : 'Flux is removed.');
 }
 
 /** A shoot that does not answer is retried, until `decideRemoval` gives up. */
@@ -244,12 +239,6 @@ async function removeResourceManagerFinalizer(seed: KubeClient, resource: Manage
   const others = finalizers.filter((finalizer) => finalizer !== RESOURCE_MANAGER_FINALIZER);
   const patch = { metadata: { finalizers: others, resourceVersion } };
   await seed.mergePatch(resources.managedResources, live.metadata, patch, { fieldManager });
-}
-
-/** Returns a record that no longer names these objects. */
-function withoutObjects(applied: Applied, gone: readonly string[]): Applied {
-  const rest = Object.entries(applied.objects).map(([name, refs]) => [name, refs.filter((ref) => !gone.includes(ref))]);
-  return { ...applied, objects: Object.fromEntries(rest) };
 }
 
 /** gardenlet waits three minutes for a deletion or a migration, which nothing configures (rule 1.5). */
