@@ -20,48 +20,34 @@ const secrets = new Set([secretName]);
 const nothing = { writeSecret: [], write: [], release: [], remove: [], awaitsCrds: [], blocked: [] };
 
 describe('changesOf', () => {
-  it('writes nothing when everything is there', () => {
-    expect(changesOf(planOf(), live(managedResourceFactory(crds, secretName)), secrets)).toEqual(nothing);
-  });
+  const former = managedResourceFactory(crds, 'former');
+  const current = managedResourceFactory(crds, secretName);
 
-  it('writes a missing ManagedResource with its Secret', () => {
-    expect(changesOf(planOf(), live(), undefined)).toEqual({ ...nothing, writeSecret: [crds], write: [crds] });
-  });
-
-  it('does not write a Secret again that a killed run has written', () => {
-    expect(changesOf(planOf(), live(), secrets)).toEqual({ ...nothing, write: [crds] });
-  });
-
-  it('writes a ManagedResource that refers to another content', () => {
-    expect(changesOf(planOf(), live(managedResourceFactory(crds, 'former')), secrets)).toEqual({
-      ...nothing,
-      write: [crds],
-    });
-  });
-
-  it('writes a ManagedResource that a user has set to keep its objects', () => {
-    expect(
-      changesOf(planOf(), live(managedResourceFactory(crds, secretName, { keepObjects: true })), secrets),
-    ).toMatchObject({ write: [crds] });
+  it.each<[string, ManagedResource[], ReadonlySet<string> | undefined, Partial<Changes>]>([
+    ['nothing when everything is there', [current], secrets, {}],
+    ['a missing ManagedResource with its Secret', [], undefined, { writeSecret: [crds], write: [crds] }],
+    ['no Secret again that a killed run has written', [], secrets, { write: [crds] }],
+    ['a ManagedResource that refers to another content', [former], secrets, { write: [crds] }],
+    [
+      'a ManagedResource that a user has set to keep its objects',
+      [managedResourceFactory(crds, secretName, { keepObjects: true })],
+      secrets,
+      { write: [crds] },
+    ],
+    ['only the Secret when a user has deleted it', [current], new Set(), { writeSecret: [crds] }],
+    [
+      'no ManagedResource that is still being deleted',
+      [managedResourceFactory(crds, secretName, deleting)],
+      secrets,
+      { blocked: [crds] },
+    ],
+  ])('writes %s', (_, there, known, expected) => {
+    expect(changesOf(planOf(), live(...there), known)).toEqual({ ...nothing, ...expected });
   });
 
   it('trap 27: restores the reference that keeps the Secret from being collected', () => {
     const bare = managedResourceFactory(crds, secretName, { metadata: { annotations: {} } });
     expect(changesOf(planOf(), live(bare), secrets)).toMatchObject({ write: [crds] });
-  });
-
-  it('writes only the Secret when a user has deleted it', () => {
-    expect(changesOf(planOf(), live(managedResourceFactory(crds, secretName)), new Set())).toEqual({
-      ...nothing,
-      writeSecret: [crds],
-    });
-  });
-
-  it('is blocked by a ManagedResource that is still being deleted', () => {
-    expect(changesOf(planOf(), live(managedResourceFactory(crds, secretName, deleting)), secrets)).toEqual({
-      ...nothing,
-      blocked: [crds],
-    });
   });
 
   describe('an upgrade', () => {
@@ -152,34 +138,21 @@ const contents = new Map([
   ['shoot-flux-sync', [object('GitRepository', 'main-gitrepo', 'source.toolkit.fluxcd.io/v1')]],
 ]);
 const everything = [...contents.keys()];
-const changes = (write: string[]): Changes => ({
-  writeSecret: write,
-  write,
-  release: [],
-  remove: [],
-  blocked: [],
-  awaitsCrds: [],
-});
+const changes = (write: string[]): Changes => ({ ...nothing, writeSecret: write, write });
+
+type Named = [string, ManagedResource];
 
 /** A ManagedResource whose objects the resource-manager has listed as applied. */
-function listing(name: string, objects: KubeObject[], parts: object = {}): [string, ManagedResource] {
-  const resources = objects.map(({ apiVersion, kind, metadata: { name: own, namespace } }) => ({
-    ...{ apiVersion, kind, name: own },
-    ...(namespace && { namespace }),
-  }));
+function listing(name: string, objects: KubeObject[], parts: object = {}): Named {
+  const resources = objects.map(({ apiVersion, kind, metadata }) => ({ apiVersion, kind, ...metadata }));
   return [name, { ...managedResourceFactory(name, 'any', parts), status: { resources } }];
 }
-const failing = (name: string): [string, ManagedResource] => {
-  const resource = managedResourceFactory(name, 'any');
-  const condition = { type: 'ResourcesApplied', status: 'False', reason: 'ApplyFailed', message: 'denied' };
-  const at = '2026-01-02T03:04:05Z';
-  const conditions = [{ ...condition, lastTransitionTime: at, lastUpdateTime: at }];
-  return [
-    name,
-    { ...resource, status: { observedGeneration: resource.metadata.generation ?? 0, conditions } } as ManagedResource,
-  ];
+const inState = (name: string, status: 'True' | 'False'): Named => {
+  const conditions = [conditionFactory({ status, reason: 'Any' })];
+  return [name, managedResourceFactory(name, 'any', { status: { observedGeneration: 2, conditions } })];
 };
-const order = (write: string[], live: [string, ManagedResource][], seconds = 0) =>
+const failing = (name: string) => inState(name, 'False');
+const order = (write: string[], live: Named[], seconds = 0) =>
   inOrder(changes(write), { contents }, new Map(live), seconds, 20);
 const crdsInShoot = listing('shoot-flux-crds', [crd]);
 const leaving = listing('shoot-flux-secrets', [secret, object('Secret', 'former')]);
@@ -194,7 +167,7 @@ describe('sync objects', () => {
     expect(order(['shoot-flux-sync'], live)).toEqual(changes(['shoot-flux-sync']));
   });
 
-  it.each<[string, [string, ManagedResource]]>([
+  it.each<[string, Named]>([
     ['a newly named Secret', listing('shoot-flux-secrets', [object('Secret', 'other')])],
     ['Secrets in a ManagedResource that is not applied', listing('shoot-flux-secrets', [])],
     [
@@ -234,14 +207,7 @@ describe('sync objects', () => {
 describe('a Secret that leaves', () => {
   const both = ['shoot-flux-secrets', 'shoot-flux-sync'];
   const deferred = { ...changes(['shoot-flux-sync']), deferred: 'shoot-flux-secrets' };
-  const applied = (status: string): [string, ManagedResource] => {
-    const resource = managedResourceFactory('shoot-flux-sync', 'any');
-    const at = '2026-01-02T03:04:05Z';
-    const condition = { type: 'ResourcesApplied', status, reason: 'Any', message: 'any', lastTransitionTime: at };
-    const conditions = [{ ...condition, lastUpdateTime: at }];
-    const observedGeneration = resource.metadata.generation ?? 0;
-    return ['shoot-flux-sync', { ...resource, status: { observedGeneration, conditions } } as ManagedResource];
-  };
+  const applied = (status: 'True' | 'False') => inState('shoot-flux-sync', status);
 
   it('stays until what named it is written and applied', () => {
     expect(order(both, [crdsInShoot, leaving])).toEqual(deferred);

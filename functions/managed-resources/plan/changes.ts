@@ -33,22 +33,18 @@ export function changesOf(
   const isHolding = awaitsCrds(plan, live, previous);
   for (const [name, secretName] of Object.entries(plan.record.managedResources)) {
     const resource = live.get(name);
-    if (resource?.metadata.deletionTimestamp !== undefined) {
-      changes.blocked.push(name);
-      continue;
-    }
-    if (isHolding && resource !== undefined && needCrds.includes(name) && !isCurrent(resource, secretName)) {
+    const isWritten = isCurrent(resource, secretName);
+    if (resource?.metadata.deletionTimestamp !== undefined) changes.blocked.push(name);
+    else if (isHolding && resource !== undefined && needCrds.includes(name) && !isWritten)
       changes.awaitsCrds.push(name);
-      continue;
+    else {
+      if (secretNames?.has(secretName) !== true) changes.writeSecret.push(name);
+      if (!isWritten) changes.write.push(name);
     }
-    if (secretNames?.has(secretName) !== true) changes.writeSecret.push(name);
-    if (!isCurrent(resource, secretName)) changes.write.push(name);
   }
   changes.release.push(...releasable(plan.released, live));
-  for (const name of plan.removed) {
-    const resource = live.get(name);
-    if (resource !== undefined && resource.metadata.deletionTimestamp === undefined) changes.remove.push(resource);
-  }
+  const removed = plan.removed.flatMap((name) => live.get(name) ?? []);
+  changes.remove.push(...removed.filter(({ metadata }) => metadata.deletionTimestamp === undefined));
   return changes;
 }
 
@@ -64,7 +60,7 @@ function awaitsCrds(
   const content = record.managedResources[names.crds];
   if (content === undefined || previous?.installed === record.fluxVersion) return false;
   const crds = live.get(names.crds);
-  return crds === undefined || !isCurrent(crds, content) || applyState(crds).state !== 'applied';
+  return !isCurrent(crds, content) || stateOf(crds) !== 'applied';
 }
 
 /** The ManagedResources of these names that the shoot has received; a failure after the first success is the user's. */
@@ -125,7 +121,7 @@ function without(deferred: string, changes: Changes): Changes & { deferred: stri
 /** Returns whether objects are in the shoot that the new content no longer has. */
 function hasOthers(resource: ManagedResource | undefined, objects: KubeObject[]): boolean {
   const kept = new Set(objects.map(objectRef));
-  return entriesAt(resource?.status, 'resources').some((entry) => !kept.has(refOf(entry)));
+  return listedBy(resource).some((ref) => !kept.has(ref));
 }
 
 /**
@@ -135,7 +131,7 @@ function hasOthers(resource: ManagedResource | undefined, objects: KubeObject[])
 function isAwaited(objects: KubeObject[], resource: ManagedResource | undefined, isLate: boolean): boolean {
   const isStuck = resource?.metadata.deletionTimestamp !== undefined || stateOf(resource) === 'failing';
   if (isLate && isStuck) return false;
-  const listed = new Set(entriesAt(resource?.status, 'resources').map(refOf));
+  const listed = new Set(listedBy(resource));
   return objects.some((object) => !listed.has(objectRef(object)));
 }
 
@@ -143,9 +139,10 @@ function stateOf(resource: ManagedResource | undefined): string {
   return resource === undefined ? 'absent' : applyState(resource).state;
 }
 
-/** Returns the ref of an entry of `status.resources`. */
-function refOf(entry: Record<string, unknown>): string {
-  const [apiVersion = '', kind = '', name = ''] = ['apiVersion', 'kind', 'name'].map((field) => textAt(entry, field));
-  const namespace = textAt(entry, 'namespace');
-  return objectRef({ apiVersion, kind, metadata: { name, ...(namespace && { namespace }) } });
+/** Returns the refs of the objects that the resource-manager lists. */
+function listedBy(resource: ManagedResource | undefined): string[] {
+  return entriesAt(resource?.status, 'resources').map((entry) => {
+    const [apiVersion = '', kind = '', name = ''] = ['apiVersion', 'kind', 'name'].map((field) => textAt(entry, field));
+    return objectRef({ apiVersion, kind, metadata: { name, namespace: textAt(entry, 'namespace') ?? '' } });
+  });
 }

@@ -43,11 +43,10 @@ export interface RenderedObjects {
 export type Synced = Pick<SyncInputs, 'former' | 'confirmed'>;
 
 /** Returns what decides the sync objects, as far as it is known before the former content is read. */
-export function syncInputs(
-  { scope, previous, live }: PlanInputs,
-  { groups }: RenderedObjects,
-): Omit<SyncInputs, keyof Synced> {
-  return { next: groups.sync, live: live.get(names.sync), isInScope: scope.sync, recorded: previous?.leaving ?? [] };
+export function syncInputs({ scope, previous, live }: PlanInputs, { groups }: RenderedObjects) {
+  const resource = live.get(names.sync);
+  const isManaged = scope.sync && resource?.metadata.deletionTimestamp === undefined;
+  return { next: groups.sync, live: isManaged ? resource : undefined, recorded: previous?.leaving ?? [] };
 }
 
 /** What a Shoot should get, and what is recorded about it. */
@@ -91,14 +90,14 @@ export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, synced: 
     record: {
       ...recordOf(inputs, rendered, placed),
       ...request.before,
-      ...(pendingRemoval.length > 0 && scope.sync && { leaving: pendingRemoval }),
+      leaving: pendingRemoval.length > 0 && scope.sync ? pendingRemoval : undefined,
     },
     ...placed,
     fluxRelease: render.release,
     references: referencesOf(render.config, inputs.shootResources),
     renewals,
     awaitsSuspension: leavingObjects(sync).length > synced.confirmed.size,
-    ...(request.isDue && { requests: request.after }),
+    requests: request.isDue ? request.after : undefined,
   };
 }
 

@@ -1,17 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
 import { managedResourceFactory } from '../../../shared/gardener/testing.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../shoot/objects.ts';
-import {
-  isComingBack,
-  leavingObjects,
-  planSyncObjects,
-  resourceWithFormerContent,
-  type SyncInputs,
-  untilRemoved,
-  withPendingRemoval,
-} from './sync-objects.ts';
+import { leavingObjects, planSyncObjects, resourceWithFormerContent, type SyncInputs } from './sync-objects.ts';
 
 const object = (apiVersion: string, kind: string, name: string): KubeObject => ({
   apiVersion,
@@ -22,157 +14,97 @@ const object = (apiVersion: string, kind: string, name: string): KubeObject => (
 const kustomization = (name: string) => object('kustomize.toolkit.fluxcd.io/v1', 'Kustomization', name);
 const source = (name: string) => object('source.toolkit.fluxcd.io/v1', 'GitRepository', name);
 const suspend = (object: KubeObject) => ({ ...object, spec: { interval: '1m', suspend: true } });
-const none = new Set<string>();
+const refs = (...objects: KubeObject[]) => objects.map(objectRef);
 
-describe('withPendingRemoval', () => {
-  it('changes nothing when no object is removed', () => {
-    const next = [source('a'), kustomization('a')];
-    expect(withPendingRemoval(next, next, none)).toEqual({ objects: next, pendingRemoval: [] });
-  });
+const SYNC = 'shoot-flux-sync';
+const next = [kustomization('new')];
+const liveWith = (content: KubeObject[], isApplied = true) =>
+  managedResourceFactory(SYNC, contentSecretName(SYNC, content), isApplied ? {} : { status: {} });
 
-  it('keeps a removed Kustomization, suspended, and its source until the suspension is confirmed', () => {
-    const previous = [source('old'), kustomization('old')];
-    const next = [source('new'), kustomization('new')];
-    expect(withPendingRemoval(next, previous, none)).toEqual({
-      objects: [...next, source('old'), suspend(kustomization('old'))],
-      pendingRemoval: previous.map(objectRef),
-    });
-  });
+/** The ManagedResource holds the former objects; undefined: the next ones. */
+function inputs(
+  former: KubeObject[] | undefined,
+  parts: Partial<SyncInputs> & { isApplied?: boolean } = {},
+): SyncInputs {
+  const { isApplied = true, ...others } = parts;
+  const live = liveWith(former ?? next, isApplied);
+  return { ...{ next, live, former, recorded: [], confirmed: new Set<string>() }, ...others };
+}
 
-  it('suspends a removed HelmRelease', () => {
-    const release = object('helm.toolkit.fluxcd.io/v2', 'HelmRelease', 'old');
-    expect(withPendingRemoval([], [release], none).objects).toEqual([suspend(release)]);
-  });
+it.each([
+  ['without a ManagedResource in scope', { live: undefined }],
+  ['when the ManagedResource holds them already', {}],
+  ['once the content without a dropped object is in the shoot', { recorded: refs(kustomization('old')) }],
+])('plans the next objects %s', (_, parts) => {
+  expect(resourceWithFormerContent(inputs(undefined, parts))).toBeUndefined();
+  expect(planSyncObjects(inputs(undefined, parts))).toEqual({ objects: next, pendingRemoval: [] });
+});
 
-  it('drops a confirmed object', () => {
-    const previous = [source('old'), suspend(kustomization('old'))];
-    const confirmed = new Set(previous.map(objectRef));
-    expect(withPendingRemoval([], previous, confirmed)).toEqual({ objects: [], pendingRemoval: [] });
-  });
-
-  it('keeps a confirmed object while another one is not confirmed', () => {
-    const previous = [suspend(kustomization('one')), kustomization('two')];
-    const confirmed = new Set([objectRef(kustomization('one'))]);
-    expect(withPendingRemoval([], previous, confirmed).objects).toEqual([
-      suspend(kustomization('one')),
-      suspend(kustomization('two')),
-    ]);
-  });
-
-  it('drops a source at once when no Kustomization is removed: deleting it prunes nothing', () => {
-    expect(withPendingRemoval([kustomization('a')], [source('old'), kustomization('a')], none)).toEqual({
-      objects: [kustomization('a')],
-      pendingRemoval: [],
-    });
+it('suspends a removed Kustomization or HelmRelease first, and keeps the source until that is confirmed', () => {
+  const release = object('helm.toolkit.fluxcd.io/v2', 'HelmRelease', 'old');
+  const former = [source('old'), kustomization('old'), release];
+  const asked = inputs(former);
+  expect(resourceWithFormerContent(asked)).toBe(asked.live);
+  expect(planSyncObjects(asked)).toEqual({
+    objects: [...next, source('old'), suspend(kustomization('old')), suspend(release)],
+    pendingRemoval: refs(...former),
   });
 });
 
-describe('untilRemoved', () => {
-  const former = ['Kustomization.kustomize.toolkit.fluxcd.io/flux-system/old'];
-  const dropped = { objects: [kustomization('new')], pendingRemoval: [] };
-
-  it('keeps a dropped object pending until the content without it is in the shoot', () => {
-    expect(untilRemoved(dropped, former, false)).toEqual({ ...dropped, pendingRemoval: former });
-    expect(untilRemoved(dropped, former, true)).toEqual(dropped);
-  });
-
-  it('adds the objects that are removed now', () => {
-    const other = objectRef(kustomization('other'));
-    expect(untilRemoved({ objects: [], pendingRemoval: [other] }, former, false).pendingRemoval).toEqual([
-      other,
-      ...former,
-    ]);
-  });
-
-  it('drops an object that the configuration asks for again', () => {
-    const set = { objects: [kustomization('old')], pendingRemoval: [] };
-    expect(untilRemoved(set, former, false)).toEqual(set);
-  });
+it('drops a source at once when no Kustomization is removed: deleting it prunes nothing', () => {
+  expect(planSyncObjects(inputs([source('old'), ...next]))).toEqual({ objects: next, pendingRemoval: [] });
 });
 
-describe('isComingBack', () => {
-  const former = [objectRef(kustomization('old'))];
-
-  it('is true for an object that the configuration asks for again after it was dropped', () => {
-    expect(isComingBack([kustomization('old')], [kustomization('new')], former)).toBe(true);
-  });
-
-  it('is false for an object that is only suspended so far, or that the configuration does not ask for again', () => {
-    expect(isComingBack([kustomization('old')], [suspend(kustomization('old'))], former)).toBe(false);
-    expect(isComingBack([kustomization('newest')], [kustomization('new')], former)).toBe(false);
-  });
+it('drops a suspended object only when it was seen suspended in the shoot itself', () => {
+  const old = suspend(kustomization('old'));
+  const former = [...next, old];
+  expect(leavingObjects(inputs(former))).toEqual([old]);
+  expect(planSyncObjects(inputs(former))).toEqual({ objects: former, pendingRemoval: refs(old) });
+  const confirmed = new Set(refs(old));
+  // Dropped, and pending until the content without it is applied.
+  const dropped = { objects: next, pendingRemoval: refs(old) };
+  expect(planSyncObjects(inputs(former, { confirmed, recorded: refs(old) }))).toEqual(dropped);
+  expect(planSyncObjects(inputs(undefined, { recorded: refs(old), isApplied: false }))).toEqual(dropped);
 });
 
-describe('planSyncObjects', () => {
-  const next = [kustomization('new')];
-  const SYNC = 'shoot-flux-sync';
-  const liveWith = (content: KubeObject[], isApplied = true) =>
-    managedResourceFactory(SYNC, contentSecretName(SYNC, content), isApplied ? {} : { status: {} });
-  const inputs = (parts: Partial<SyncInputs> = {}): SyncInputs => ({
-    next,
-    live: liveWith(next),
-    former: undefined,
-    isInScope: true,
-    recorded: [],
-    confirmed: none,
-    ...parts,
-  });
+it('keeps a confirmed object while another one is not confirmed', () => {
+  const former = [suspend(kustomization('one')), kustomization('two')];
+  const confirmed = new Set(refs(kustomization('one')));
+  const both = [suspend(kustomization('one')), suspend(kustomization('two'))];
+  expect(planSyncObjects(inputs(former, { confirmed })).objects).toEqual([...next, ...both]);
+});
 
-  it.each([
-    ['out of scope', { isInScope: false }],
-    ['without a ManagedResource', { live: undefined }],
-    ['when the ManagedResource holds them already', {}],
-  ])('plans the next objects %s', (_, parts) => {
-    expect(resourceWithFormerContent(inputs(parts))).toBeUndefined();
-    expect(planSyncObjects(inputs(parts))).toEqual({ objects: next, pendingRemoval: [] });
-  });
+it('asks the shoot about nothing before the suspension is applied', () => {
+  const suspended = [...next, suspend(kustomization('old'))];
+  expect(leavingObjects(inputs(suspended, { isApplied: false }))).toEqual([]);
+  expect(leavingObjects(inputs([kustomization('old')]))).toEqual([]);
+});
 
-  it('asks for the former content of a ManagedResource that holds other objects, and suspends these first', () => {
-    const live = liveWith([kustomization('old')]);
-    expect(resourceWithFormerContent(inputs({ live }))).toBe(live);
-    expect(planSyncObjects(inputs({ live, former: [kustomization('old')] }))).toEqual({
-      objects: [...next, suspend(kustomization('old'))],
-      pendingRemoval: [objectRef(kustomization('old'))],
-    });
-  });
+it('keeps what was dropped before pending beside what is removed now', () => {
+  const former = [kustomization('other')];
+  const recorded = refs(kustomization('old'));
+  const { pendingRemoval } = planSyncObjects(inputs(former, { recorded, isApplied: false }));
+  expect(pendingRemoval).toEqual([...refs(kustomization('other')), ...recorded]);
+});
 
-  it('drops a suspended object only when it was seen suspended in the shoot itself', () => {
-    const old = suspend(kustomization('old'));
-    const former = [...next, old];
-    const synced = { live: liveWith(former), former };
-    expect(leavingObjects(inputs(synced))).toEqual([old]);
-    expect(planSyncObjects(inputs(synced))).toEqual({ objects: former, pendingRemoval: [objectRef(old)] });
-    const confirmed = new Set([objectRef(old)]);
-    // Dropped, and pending until the content without it is applied.
-    expect(planSyncObjects(inputs({ ...synced, confirmed, recorded: [objectRef(old)] }))).toEqual({
-      objects: next,
-      pendingRemoval: [objectRef(old)],
-    });
-  });
+it('takes the keys that steer the resource-manager from an object that leaves', () => {
+  const keys = { 'resources.gardener.cloud/ignore': 'true', 'gardener.cloud/x': '1', mine: 'stays' };
+  const old = kustomization('old');
+  const steered = { ...old, metadata: { ...old.metadata, annotations: keys, labels: keys } };
+  const { objects } = planSyncObjects(inputs([steered]));
+  expect(objects.at(-1)?.metadata).toMatchObject({ annotations: { mine: 'stays' }, labels: { mine: 'stays' } });
+  expect(JSON.stringify(objects)).not.toContain('gardener.cloud/');
+});
 
-  it('asks the shoot about nothing before the suspension is applied', () => {
-    const former = [...next, suspend(kustomization('old'))];
-    expect(leavingObjects(inputs({ live: liveWith(former, false), former }))).toEqual([]);
-    expect(leavingObjects(inputs({ live: liveWith([kustomization('old')]), former: [kustomization('old')] }))).toEqual(
-      [],
-    );
-  });
+it('keeps the former objects while an object of the next ones is still being removed', () => {
+  const former = [kustomization('other')];
+  const recorded = refs(kustomization('new'));
+  const asked = inputs(former, { recorded, isApplied: false });
+  expect(planSyncObjects(asked)).toEqual({ objects: former, pendingRemoval: recorded });
+});
 
-  it('takes the keys that steer the resource-manager from an object that leaves', () => {
-    const keys = { 'resources.gardener.cloud/ignore': 'true', 'gardener.cloud/x': '1', mine: 'stays' };
-    const old = kustomization('old');
-    const steered = { ...old, metadata: { ...old.metadata, annotations: keys, labels: keys } };
-    const { objects } = planSyncObjects(inputs({ live: liveWith([steered]), former: [steered] }));
-    expect(objects.at(-1)?.metadata).toMatchObject({ annotations: { mine: 'stays' }, labels: { mine: 'stays' } });
-    expect(JSON.stringify(objects)).not.toContain('gardener.cloud/');
-  });
-
-  it('keeps the former objects while an object of the next ones is still being removed', () => {
-    const former = [kustomization('other')];
-    const recorded = [objectRef(kustomization('new'))];
-    expect(planSyncObjects(inputs({ live: liveWith(former, false), former, recorded }))).toEqual({
-      objects: former,
-      pendingRemoval: recorded,
-    });
-  });
+it('plans an object that the configuration asks for again while it is only suspended so far', () => {
+  const former = [suspend(kustomization('new'))];
+  const asked = inputs(former, { recorded: refs(kustomization('new')), isApplied: false });
+  expect(planSyncObjects(asked)).toEqual({ objects: next, pendingRemoval: [] });
 });

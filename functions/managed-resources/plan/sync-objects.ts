@@ -1,7 +1,7 @@
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
 import type { ManagedResource } from '../../../shared/gardener/types.ts';
-import type { KubeObject, ObjectMeta } from '../../../shared/kube/resource.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { isSuspended, objectRef, pruningKinds } from '../shoot/objects.ts';
 
 /** The objects of the ManagedResource for sources and Kustomizations. */
@@ -15,11 +15,10 @@ interface SyncObjects {
 export interface SyncInputs {
   /** The objects that the configuration asks for. */
   next: KubeObject[];
-  /** The ManagedResource that holds the sync objects. */
+  /** The ManagedResource that holds the sync objects; undefined: none is there to stay, or it is out of scope. */
   live: ManagedResource | undefined;
   /** The objects that it holds, when `resourceWithFormerContent` returns it. */
   former: KubeObject[] | undefined;
-  isInScope: boolean;
   /** Refs that are pending removal by the record. */
   recorded: string[];
   /** Refs of objects that were seen suspended in the shoot itself. */
@@ -30,26 +29,16 @@ export interface SyncInputs {
  * Returns the ManagedResource when it holds another content than the next one, which then counts in the plan. The
  * control plane says what that content is, not the record: a record can get lost.
  */
-export function resourceWithFormerContent({
-  next,
-  live,
-  isInScope,
-}: Pick<SyncInputs, 'next' | 'live' | 'isInScope'>): ManagedResource | undefined {
-  if (!isManaged(live, isInScope)) return undefined;
-  return live.spec.secretRefs[0]?.name === contentSecretName(names.sync, next) ? undefined : live;
+export function resourceWithFormerContent({ next, live }: Pick<SyncInputs, 'next' | 'live'>) {
+  return live?.spec.secretRefs[0]?.name === contentSecretName(names.sync, next) ? undefined : live;
 }
 
 /**
  * Returns the suspended objects that may leave the content now, once they are seen suspended in the shoot itself: that
  * the ManagedResource is applied does not say that each of its objects was written.
  */
-export function leavingObjects({
-  next,
-  live,
-  former,
-  isInScope,
-}: Omit<SyncInputs, 'recorded' | 'confirmed'>): KubeObject[] {
-  if (!isManaged(live, isInScope) || former === undefined || !isApplied(live)) return [];
+export function leavingObjects({ next, live, former = [] }: Omit<SyncInputs, 'recorded' | 'confirmed'>): KubeObject[] {
+  if (live === undefined || !isApplied(live)) return [];
   const wanted = new Set(next.map(objectRef));
   return former.filter(
     (object) => pruningKinds.has(object.kind) && isSuspended(object) && !wanted.has(objectRef(object)),
@@ -58,21 +47,17 @@ export function leavingObjects({
 
 /** Adds the objects that are pending removal to those that the configuration asks for. */
 export function planSyncObjects(inputs: SyncInputs): SyncObjects {
-  const { next, live, former, isInScope, recorded } = inputs;
-  const unchanged = { objects: next, pendingRemoval: [] };
-  if (!isManaged(live, isInScope)) return unchanged;
-  if (former === undefined) return untilRemoved(unchanged, recorded, isApplied(live));
-  if (!isApplied(live) && isComingBack(next, former, recorded)) return { objects: former, pendingRemoval: recorded };
-  const confirmed = new Set(
-    leavingObjects(inputs)
-      .map(objectRef)
-      .filter((ref) => inputs.confirmed.has(ref)),
-  );
-  return untilRemoved(withPendingRemoval(next, former, confirmed), recorded, false);
-}
-
-function isManaged(live: ManagedResource | undefined, isInScope: boolean): live is ManagedResource {
-  return isInScope && live !== undefined && live.metadata.deletionTimestamp === undefined;
+  const { next, live, former, recorded } = inputs;
+  const isThere = live !== undefined && isApplied(live);
+  if (live === undefined || (former === undefined && isThere)) return { objects: next, pendingRemoval: [] };
+  if (!isThere && isComingBack(next, former, recorded)) return { objects: former ?? [], pendingRemoval: recorded };
+  const left = leavingNow(inputs);
+  const objects = [...next, ...left.map(leaving)];
+  // Dropped objects are pending until the content without them is applied: a sync mode that releases the ManagedResource
+  // earlier would leave them in the shoot.
+  const there = new Set(objects.map(objectRef));
+  const dropped = recorded.filter((ref) => !there.has(ref));
+  return { objects, pendingRemoval: [...new Set([...left.map(objectRef), ...dropped])] };
 }
 
 /** True when the current content is in the shoot: applied, and not merely ignored (trap 29). */
@@ -85,42 +70,24 @@ function isApplied({ metadata, status }: ManagedResource): boolean {
  * Never prunes workloads of the user: a Kustomization or HelmRelease that the configuration no longer has is applied
  * with `suspend: true` first, because Flux deletes a suspended one without pruning (docs/flux-facts.md). Its source
  * stays until then as well: the resource-manager deletes before it applies, and a source's finalizer may take time.
- * @param former the objects that the shoot was given last
- * @param confirmed refs of objects that are known to be suspended in the shoot
+ * @returns the objects that the shoot was given last and that stay until all of them are known to be suspended there
  */
-export function withPendingRemoval(
-  next: KubeObject[],
-  former: KubeObject[],
-  confirmed: ReadonlySet<string>,
-): SyncObjects {
+function leavingNow(inputs: SyncInputs): KubeObject[] {
+  const { next, former = [], confirmed } = inputs;
   const wanted = new Set(next.map(objectRef));
   const left = former.filter((object) => !wanted.has(objectRef(object)));
-  const isUnconfirmed = left.some((object) => pruningKinds.has(object.kind) && !confirmed.has(objectRef(object)));
-  if (!isUnconfirmed) return { objects: next, pendingRemoval: [] };
-  return { objects: [...next, ...left.map(leaving)], pendingRemoval: left.map(objectRef) };
-}
-
-/**
- * Keeps dropped objects pending until the content without them is applied: a sync mode that releases the
- * ManagedResource earlier would leave them in the shoot.
- * @param isApplied true when the content without them is applied
- */
-export function untilRemoved(set: SyncObjects, recorded: string[], isApplied: boolean): SyncObjects {
-  if (isApplied) return set;
-  const there = new Set(set.objects.map(objectRef));
-  return {
-    ...set,
-    pendingRemoval: [...new Set([...set.pendingRemoval, ...recorded.filter((ref) => !there.has(ref))])],
-  };
+  const mayLeave = new Set(leavingObjects(inputs).map(objectRef));
+  const isConfirmed = (ref: string) => mayLeave.has(ref) && confirmed.has(ref);
+  return left.every((object) => !pruningKinds.has(object.kind) || isConfirmed(objectRef(object))) ? [] : left;
 }
 
 /**
  * True while the configuration asks again for an object that is still being removed: applied now, it would lose its
  * `suspend`, and Flux would delete its workloads before it removes the finalizer. It is recreated once it is gone.
  */
-export function isComingBack(next: KubeObject[], former: KubeObject[], recorded: string[]): boolean {
-  const there = new Set(former.map(objectRef));
-  return next.map(objectRef).some((ref) => recorded.includes(ref) && !there.has(ref));
+function isComingBack(next: KubeObject[], former: KubeObject[] | undefined, recorded: string[]): boolean {
+  const there = new Set(former?.map(objectRef));
+  return former !== undefined && next.map(objectRef).some((ref) => recorded.includes(ref) && !there.has(ref));
 }
 
 /** An object as it leaves: suspended, and without keys that would keep the resource-manager from writing that. */
@@ -147,13 +114,12 @@ function isSteering(key: string): boolean {
 
 /** Returns the object without the keys that steer the resource-manager. */
 export function withoutSteeringKeys(object: KubeObject): KubeObject {
-  const { annotations, labels, ...rest } = object.metadata;
-  const metadata: ObjectMeta = {
-    ...rest,
+  const { annotations, labels } = object.metadata;
+  const kept = {
     ...(annotations && { annotations: withoutKeys(annotations) }),
     ...(labels && { labels: withoutKeys(labels) }),
   };
-  return { ...object, metadata };
+  return { ...object, metadata: { ...object.metadata, ...kept } };
 }
 
 /** Returns the merge patch that removes these keys from a live object; undefined when it has none. */
