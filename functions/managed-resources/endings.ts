@@ -5,6 +5,7 @@ import { type ConfigError, issueText, RetryableError, withFullStop } from '../..
 import { HIBERNATED, RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/operation.ts';
 import { withShoot } from '../../shared/gardener/shoot-client.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { releasable } from './plan/changes.ts';
@@ -92,12 +93,13 @@ async function reportConfigError(run: Run, error: ConfigError, layers: ConfigInp
 async function isAdoptionUndone(run: Run): Promise<boolean> {
   const refs = run.reporter.current().status?.state?.adopting;
   if (refs === undefined) return true;
-  const isDone = await withShoot(run, async (shoot) => {
+  const undo = async (shoot: KubeClient) => {
     await restartOperator(shoot);
     return removeProtection(run, shoot, refs);
-  });
-  if (isDone === true) await run.reporter.record({ adopting: undefined });
-  return isDone === true;
+  };
+  if ((await withShoot(run, undo)) !== true) return false;
+  await run.reporter.record({ adopting: undefined });
+  return true;
 }
 
 /**
@@ -131,10 +133,8 @@ async function keepLastApplied(
   { record, scope, problem }: Extract<Obstacle, { type: 'keep' }>,
 ): Promise<Outcome> {
   const released = namesOutOfScope(scope);
-  const managedResources = Object.fromEntries(
-    Object.entries(record.managedResources).filter(([name]) => !released.includes(name)),
-  );
-  const applied = { ...record, managedResources, problem };
+  const kept = Object.entries(record.managedResources).filter(([name]) => !released.includes(name));
+  const applied = { ...record, managedResources: Object.fromEntries(kept), problem };
   await reporter.succeeded('The last applied configuration is kept.', { applied });
   await reporter.accept();
   for (const resource of releasable(released, live)) await releaseObjects(seed, resource, RELEASED);

@@ -50,10 +50,11 @@ export async function deliverByManagedResource(
   const secretNames = isFirstRun ? undefined : await readSecretNames(seed, namespace);
   const all = changesOf(plan, live, secretNames, previous);
   const changes = inOrder(all, plan, live, secondsInFlight(run), PATIENCE_SECONDS);
-  if (!hasWrites(changes)) {
+  const { write, writeSecret, remove, blocked, release } = changes;
+  if (write.length + writeSecret.length + remove.length + blocked.length === 0) {
     // The record first, here too: released objects must not count as applied, whatever happens next.
-    if (changes.release.length > 0) await reporter.record({ applied: plan.record });
-    for (const resource of changes.release) await releaseObjects(seed, resource, RELEASED);
+    if (release.length > 0) await reporter.record({ applied: plan.record });
+    for (const resource of release) await releaseObjects(seed, resource, RELEASED);
     // What is held back counts as not applied, whatever content its ManagedResource has now.
     const seen = new Map([...live].filter(([name]) => name !== changes.deferred));
     const outcome = await reportProgress(run, plan, seen, secretNames ?? new Set(), finish);
@@ -62,23 +63,16 @@ export async function deliverByManagedResource(
     return haveLeft && outcome.type === 'done' ? requeueAfter(1) : outcome;
   }
   // Blocked: still being deleted, so it can only be recreated afterwards. One that stays stuck fails the operation.
-  const verdict = judge(changes.blocked, live, secondsInFlight(run));
+  const verdict = judge(blocked, live, secondsInFlight(run));
   await recordPlan(run, plan, verdict);
   await writeChanges(run, plan, changes, live);
   if (verdict.state === 'failed') return retryLater(run);
   // The ManagedResources wake this function once they are applied; failures count only after PATIENCE_SECONDS.
-  if (changes.blocked.length === 0) return requeueAfter(PATIENCE_SECONDS);
-  return waitOn(run, oldestDeletion(changes.blocked.flatMap((name) => live.get(name) ?? [])), 2);
+  if (blocked.length === 0) return requeueAfter(PATIENCE_SECONDS);
+  return waitOn(run, oldestDeletion(blocked.flatMap((name) => live.get(name) ?? [])), 2);
 }
 
-function hasWrites({ write, writeSecret, remove, blocked }: Changes): boolean {
-  return write.length + writeSecret.length + remove.length + blocked.length > 0;
-}
-
-/**
- * Records the plan before the first write: whatever happens next, a later run knows what may be in the shoot. `accept`
- * then adds our finalizer and removes the operation annotation.
- */
+/** Records the plan before the first write: whatever happens next, a later run knows what may be in the shoot. */
 async function recordPlan({ reporter }: Run, { record }: Plan, verdict: Verdict): Promise<void> {
   if (verdict.state === 'failed') {
     await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied: record });
@@ -101,12 +95,10 @@ async function writeChanges(
   }
   // The resource-manager does not notice that a Secret is back (trap 28).
   const restored = changes.writeSecret.filter((name) => !changes.write.includes(name));
-  await retryApply(
-    seed,
-    restored.flatMap((name) => live.get(name) ?? []),
-  );
-  for (const resource of changes.remove)
-    await deleteManagedResource(seed, resource, 'the configuration has no objects for it any more');
+  const failing = restored.flatMap((name) => live.get(name) ?? []);
+  await retryApply(seed, failing);
+  const reason = 'the configuration has no objects for it any more';
+  for (const resource of changes.remove) await deleteManagedResource(seed, resource, reason);
   for (const resource of changes.release) await releaseObjects(seed, resource, RELEASED);
 }
 
@@ -209,7 +201,7 @@ export async function reportUnapplied(
   const { reporter, seed, namespace, isNewlyAsked } = run;
   const verdict = judge(Object.keys(managedResources), live, secondsInFlight(run));
   await retryWebhook(seed, namespace, live);
-  if (isNewlyAsked) await retryApply(seed, [...live.values()]);
+  if (isNewlyAsked) await retryApply(seed, live.values());
   if (verdict.state === 'applied') return undefined;
   if (verdict.state === 'failed') {
     await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], recorded);

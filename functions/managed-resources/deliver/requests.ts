@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Run } from '../run.ts';
@@ -70,12 +71,11 @@ export async function requestReconciliation(run: Run, { record, fluxRelease, req
   // Flux compares the value and does not read it as a time. Derived from the request, it is the same in every attempt,
   // so that a repeated one changes nothing.
   const value = [requests.copiesHash, requests.reconcileAt].filter((part) => part !== undefined).join('.');
-  const change = { kinds: kindsOf(fluxRelease), annotations: { [REQUESTED_AT]: value }, failure: NOT_REQUESTED };
-  const options = { timeoutMs: TIMEOUT_MS };
-  return (await tryInShoot(run, NOT_REQUESTED, (shoot) => annotateAll(run, shoot, refs, change), options)) ?? false;
+  const failure = 'reconciliation not requested';
+  const ask = (shoot: KubeClient) =>
+    annotateAll(run, shoot, refs, { [REQUESTED_AT]: value }, failure, kindsOf(fluxRelease));
+  return (await tryInShoot(run, failure, ask, { timeoutMs: TIMEOUT_MS })) ?? false;
 }
-
-const NOT_REQUESTED = 'reconciliation not requested';
 
 /**
  * Kinds that `flux reconcile` asks. The others have no work of their own: Alerts and Providers act on events, and an

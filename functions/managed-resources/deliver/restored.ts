@@ -1,14 +1,13 @@
 import { isTrue, KEEP_OBJECT, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import { extensionOf } from '../../../shared/gardener/read-objects.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { Applied, OperationType } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError } from '../../../shared/kube/errors.ts';
-import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
+import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import type { Outcome } from '../../../shared/runtime/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type ControlPlane, fieldManager } from '../read/control-plane.ts';
+import { type ControlPlane, fieldManager, readRecord } from '../read/control-plane.ts';
 import { type Run, waitFor } from '../run.ts';
 import { tryInShoot } from '../shoot/act.ts';
 import {
@@ -97,117 +96,85 @@ async function awaitDeletion(run: Run, plan: Plan, former: string[]): Promise<Ou
   const returning = [...plan.contents.values()].flat().filter((object) => former.includes(objectRef(object)));
   if (returning.length === 0) return undefined;
   const kinds = kindsOf(plan.fluxRelease);
-  const found = await withShoot(run, async (shoot) => ({ deleting: await findDeleting(shoot, returning, kinds) }));
-  if (found === undefined) return waitFor(run, NO_KUBECONFIG);
-  return found.deleting && waitFor(run, isBeingDeleted(found.deleting));
+  const sentence = await withShoot(run, async (shoot) => {
+    for (const object of returning) {
+      const live = await shoot.find(resourceOf(object, kinds), object.metadata, { metadataOnly: true });
+      if (live?.metadata.deletionTimestamp !== undefined) return isBeingDeleted(object);
+    }
+    return '';
+  });
+  return sentence === '' ? undefined : waitFor(run, sentence ?? NO_KUBECONFIG);
 }
 
 /**
- * Deletes the surplus. A shoot that does not answer, or refuses, holds nothing up.
+ * Deletes the surplus, Flux's own objects first: while one of them is left, the controllers and all others stay. A shoot
+ * that does not answer, or refuses, holds nothing up.
  * @returns the refs of what is still in the shoot
  */
 async function deleteFormer(run: Run, { fluxRelease }: Plan, surplus: string[]): Promise<string[]> {
-  const { log } = run.context;
   const kinds = kindsOf(fluxRelease);
-  // The resource-manager would not notice for an hour that a run which was overtaken has deleted what came back.
-  const isDue = async (ref: string) => {
-    const extension = await run.seed.find(resources.extensions, run.reporter.current().metadata);
-    return (extension && extensionOf(extension))?.status?.state?.applied?.surplus?.includes(ref) === true;
-  };
-  const pruned = await tryInShoot(run, 'objects not deleted in the shoot', async (shoot) => {
-    await suspendSurplus(shoot, surplus, kinds, isDue);
-    return deleteSurplus(shoot, surplus, kinds, isDue);
+  const left = await tryInShoot(run, 'objects not deleted in the shoot', async (shoot) => {
+    for (const ref of surplus.filter(isPruningRef)) await suspendOne(run, shoot, ref, kinds);
+    const deleteAll = async (refs: string[]) => {
+      const areLeft = await inParallel(refs, (ref) => isLeft(run, shoot, ref, kinds));
+      return refs.filter((_, index) => areLeft[index] === true);
+    };
+    const others = surplus.filter((ref) => !isFluxRef(ref));
+    const ofFlux = await deleteAll(surplus.filter(isFluxRef));
+    return ofFlux.length > 0 ? [...ofFlux, ...others] : deleteAll(others);
   });
-  for (const object of pruned?.foreign ?? []) log.warn('object left in the shoot', { object, error: NOT_OURS });
-  return pruned?.remaining ?? surplus;
+  return left ?? surplus;
 }
 
 type Kinds = Record<string, Resource>;
 
-/** Says, after an object was read, whether it is still a surplus: a run that was overtaken must not act any more. */
-type IsDue = (ref: string) => Promise<boolean>;
+/**
+ * Says, after an object was read, whether it is still a surplus: a run that was overtaken must not act any more, and the
+ * resource-manager would not notice for an hour that it has deleted what came back.
+ */
+async function isDue(run: Run, ref: string): Promise<boolean> {
+  return (await readRecord(run))?.surplus?.includes(ref) === true;
+}
 
-/** Returns the first of the objects that is still being deleted in the shoot. */
-async function findDeleting(
-  shoot: KubeClient,
-  objects: readonly KubeObject[],
-  kinds: Kinds,
-): Promise<KubeObject | undefined> {
-  for (const object of objects) {
-    const live = await shoot.find(resourceOf(object, kinds), object.metadata, { metadataOnly: true });
-    if (live?.metadata.deletionTimestamp !== undefined) return object;
+/** Suspends an object that would otherwise delete its workloads. */
+async function suspendOne(run: Run, shoot: KubeClient, ref: string, kinds: Kinds): Promise<void> {
+  const { type, name } = parseRef(ref);
+  const resource = kinds[type];
+  const live = resource && (await shoot.find(resource, name));
+  if (!resource || live === undefined || isSuspended(live) || !carriesOurMark(live) || !(await isDue(run, ref))) return;
+  const { resourceVersion } = live.metadata;
+  await shoot.mergePatch(resource, name, { metadata: { resourceVersion }, spec: { suspend: true } }, { fieldManager });
+}
+
+/**
+ * Deletes the object that was read, and no other one that has taken its name since. A kind that this release does not have
+ * cannot be located.
+ * @returns true when it is deleted later: it waits for a finalizer, or is not suspended yet
+ */
+async function isLeft(run: Run, shoot: KubeClient, ref: string, kinds: Kinds): Promise<boolean> {
+  const { type, name } = parseRef(ref);
+  const resource = kinds[type];
+  const isPruning = isPruningRef(ref);
+  const live = resource && (await shoot.find(resource, name, { metadataOnly: !isPruning }));
+  if (!resource || live === undefined || isTrue(live.metadata.annotations?.[KEEP_OBJECT])) return false;
+  const { deletionTimestamp, uid, resourceVersion } = live.metadata;
+  if (deletionTimestamp !== undefined) return true;
+  if (!carriesOurMark(live)) {
+    run.context.log.warn('object left in the shoot', { object: ref, error: NOT_OURS });
+    return false;
   }
-  return undefined;
-}
-
-/** Suspends the surplus objects that would otherwise delete their workloads. */
-async function suspendSurplus(shoot: KubeClient, refs: string[], kinds: Kinds, isDue: IsDue): Promise<void> {
-  for (const ref of refs.filter(isPruningRef)) {
-    const [resource, name] = locate(ref, kinds);
-    const live = resource && (await shoot.find(resource, name));
-    if (!resource || live === undefined || isSuspended(live) || !carriesOurMark(live) || !(await isDue(ref))) continue;
-    const { resourceVersion } = live.metadata;
-    const patch = { metadata: { resourceVersion }, spec: { suspend: true } };
-    await shoot.mergePatch(resource, name, patch, { fieldManager });
-  }
-}
-
-/** What a pruning has left in the shoot, by refs. */
-interface Pruned {
-  /** These are deleted later: they wait for a finalizer, or are not suspended yet. */
-  remaining: string[];
-  /** These are not ours any more, and stay. */
-  foreign: string[];
-}
-
-/** Deletes the surplus objects, Flux's own first: while one of them is left, the controllers and all others stay. */
-async function deleteSurplus(shoot: KubeClient, refs: string[], kinds: Kinds, isDue: IsDue): Promise<Pruned> {
-  const ofFlux = await deleteAll(shoot, refs.filter(isFluxRef), kinds, isDue);
-  const others = refs.filter((ref) => !isFluxRef(ref));
-  if (ofFlux.remaining.length > 0) return { ...ofFlux, remaining: [...ofFlux.remaining, ...others] };
-  const rest = await deleteAll(shoot, others, kinds, isDue);
-  return { remaining: rest.remaining, foreign: [...ofFlux.foreign, ...rest.foreign] };
-}
-
-async function deleteAll(shoot: KubeClient, refs: string[], kinds: Kinds, isDue: IsDue): Promise<Pruned> {
-  const fates = await inParallel(refs, (ref) => deleteOne(shoot, ref, kinds, isDue));
-  const withFate = (fate: Fate) => refs.filter((_, index) => fates[index] === fate);
-  return { remaining: withFate('remains'), foreign: withFate('foreign') };
-}
-
-type Fate = 'gone' | 'stays' | 'remains' | 'foreign';
-
-/** Deletes the object that was read, and no other one that has taken its name since. */
-async function deleteOne(shoot: KubeClient, ref: string, kinds: Kinds, isDue: IsDue): Promise<Fate> {
-  const [resource, name] = locate(ref, kinds);
-  const live = resource && (await shoot.find(resource, name, { metadataOnly: !isPruningRef(ref) }));
-  if (!resource || live === undefined) return 'gone';
-  const { annotations, deletionTimestamp, uid, resourceVersion } = live.metadata;
-  if (isTrue(annotations?.[KEEP_OBJECT])) return 'stays';
-  if (deletionTimestamp !== undefined) return 'remains';
-  if (!carriesOurMark(live)) return 'foreign';
   // A webhook of the shoot may have reverted the suspension.
-  if (isPruningRef(ref) && !isSuspended(live)) return 'remains';
-  if (!(await isDue(ref))) return 'remains';
+  if ((isPruning && !isSuspended(live)) || !(await isDue(run, ref))) return true;
   // As it was read: suspended. The state of other objects changes all the time.
-  const preconditions = { ...(uid && { uid }), ...(isPruningRef(ref) && resourceVersion && { resourceVersion }) };
+  const preconditions = { ...(uid && { uid }), ...(isPruning && resourceVersion && { resourceVersion }) };
+  const reason = 'it left the configuration while the Shoot moved to another seed';
   try {
-    await shoot.delete(resource, name, {
-      reason: 'it left the configuration while the Shoot moved to another seed',
-      propagationPolicy: 'Background',
-      preconditions,
-    });
+    await shoot.delete(resource, name, { reason, propagationPolicy: 'Background', preconditions });
   } catch (error) {
-    if (error instanceof ConflictError) return 'remains';
+    if (error instanceof ConflictError) return true;
     throw error;
   }
-  return (await shoot.find(resource, name, { metadataOnly: true })) === undefined ? 'gone' : 'remains';
-}
-
-/** A kind that this release does not have cannot be located: its CRD is not among the release's objects. */
-function locate(ref: string, kinds: Kinds): [Resource | undefined, ObjectName] {
-  const { type, name } = parseRef(ref);
-  return [kinds[type], name];
+  return (await shoot.find(resource, name, { metadataOnly: true })) !== undefined;
 }
 
 /** The description of an operation while the resource-manager applies its objects. */

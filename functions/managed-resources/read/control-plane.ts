@@ -8,7 +8,7 @@ import {
   rejectedNamespace,
 } from '../../../shared/gardener/managed-resource.ts';
 import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
-import { managedResourceOf } from '../../../shared/gardener/read-objects.ts';
+import { extensionOf, managedResourceOf } from '../../../shared/gardener/read-objects.ts';
 import {
   type Applied,
   type ManagedResource,
@@ -48,11 +48,14 @@ export async function readControlPlane(run: Run): Promise<ControlPlane> {
   // On a first run one request lists ours and those of the Go extension.
   const { items } = await seed.list(resources.managedResources, { namespace, metadataOnly: true });
   const there = items.map(({ metadata }) => metadata.name).filter((name) => ourNames.includes(name));
-  return {
-    ...known,
-    live: there.length > 0 ? await readManagedResources(seed, namespace, there) : new Map(),
-    legacy: items.filter((item) => legacyNames.includes(item.metadata.name)),
-  };
+  const live = there.length > 0 ? await readManagedResources(seed, namespace, there) : new Map();
+  return { ...known, live, legacy: items.filter(({ metadata }) => legacyNames.includes(metadata.name)) };
+}
+
+/** Reads the record as it is now: another run may have overtaken this one. */
+export async function readRecord({ seed, reporter }: Run): Promise<Applied | undefined> {
+  const extension = await seed.find(resources.extensions, reporter.current().metadata);
+  return extension && extensionOf(extension).status?.state?.applied;
 }
 
 /**
@@ -106,10 +109,11 @@ export async function readSecretNames(seed: KubeClient, namespace: string): Prom
 export async function readRemainingManagedResources(seed: KubeClient, namespace: string): Promise<ManagedResource[]> {
   const { items } = await seed.list(resources.managedResources, { namespace, metadataOnly: true });
   const found: ManagedResource[] = [];
-  const names = [...ourNames, ...legacyNames];
-  for (const { metadata } of items.filter((item) => names.includes(item.metadata.name))) {
+  for (const { metadata } of items) {
+    const isLegacy = legacyNames.includes(metadata.name);
+    if (!isLegacy && !ourNames.includes(metadata.name)) continue;
     const live = await findManagedResource(seed, metadata);
-    if (live !== undefined && (legacyNames.includes(metadata.name) || isOurManagedResource(live))) found.push(live);
+    if (live !== undefined && (isLegacy || isOurManagedResource(live))) found.push(live);
   }
   return found;
 }
@@ -127,14 +131,11 @@ export const fieldManager = 'shoot-flux-managed-resources';
  * @throws ConflictError when it has changed since it was read
  */
 export async function releaseObjects(seed: KubeClient, live: ManagedResource, reason: string): Promise<void> {
-  const kept = live.spec.keepObjects === true ? live : await keepObjects(seed, live);
+  const { metadata, spec } = live;
+  const patch = { metadata: { resourceVersion: metadata.resourceVersion }, spec: { keepObjects: true } };
+  const isKept = spec.keepObjects === true;
+  const kept = isKept ? live : await seed.mergePatch(resources.managedResources, metadata, patch, { fieldManager });
   await deleteManagedResource(seed, kept, `${reason}; its objects stay in the shoot`);
-}
-
-function keepObjects(seed: KubeClient, { metadata }: ManagedResource): Promise<ManagedResource> {
-  const { resourceVersion } = metadata;
-  const patch = { metadata: { resourceVersion }, spec: { keepObjects: true } };
-  return seed.mergePatch(resources.managedResources, metadata, patch, { fieldManager });
 }
 
 /**
@@ -142,7 +143,7 @@ function keepObjects(seed: KubeClient, { metadata }: ManagedResource): Promise<M
  * @param reason for the log
  * @throws ConflictError when it has changed since it was read: another run may want the objects, or keep them
  */
-export async function deleteManagedResource(seed: KubeClient, live: ManagedResource, reason: string): Promise<void> {
+export async function deleteManagedResource(seed: KubeClient, live: KubeObject, reason: string): Promise<void> {
   const { uid, resourceVersion, deletionTimestamp } = live.metadata;
   if (deletionTimestamp !== undefined) return;
   const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
@@ -153,12 +154,11 @@ export async function deleteManagedResource(seed: KubeClient, live: ManagedResou
  * Asks the resource-manager to retry failing ManagedResources now: its own next attempt may be 15 minutes away, longer
  * than gardenlet waits, and the cause may be fixed in the shoot already. It rechecks a pending deletion every 5 s anyway.
  */
-export async function retryApply(seed: KubeClient, live: ManagedResource[]): Promise<void> {
-  const failing = live.filter((resource) => {
+export async function retryApply(seed: KubeClient, live: Iterable<ManagedResource>): Promise<void> {
+  for (const resource of live) {
     const apply = applyState(resource);
-    return apply.state === 'failing' && apply.reason !== 'DeletionPending';
-  });
-  for (const resource of failing) await applyAgain(seed, resource);
+    if (apply.state === 'failing' && apply.reason !== 'DeletionPending') await applyAgain(seed, resource);
+  }
 }
 
 /** Asks the resource-manager to apply a ManagedResource now, although its content is the same. */

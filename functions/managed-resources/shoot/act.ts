@@ -7,7 +7,7 @@ import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { fieldManager } from '../read/control-plane.ts';
 import type { Run } from '../run.ts';
-import { parseRef } from './objects.ts';
+import { builtInKinds, parseRef } from './objects.ts';
 
 /**
  * Tries to act in the shoot. One that does not answer, or refuses, holds nothing up.
@@ -29,24 +29,19 @@ export async function tryInShoot<T>(
   }
 }
 
-/** Which annotations objects get. */
-interface Annotating {
-  kinds: Record<string, Resource>;
-  /** null removes one. */
-  annotations: Record<string, string | null>;
-  /** What the log says about an object that the shoot refuses to change; the others are changed all the same. */
-  failure: string;
-}
-
 /**
- * Annotates objects, as far as they exist and are of these kinds.
+ * Annotates objects, as far as they exist and are of these kinds. One that the shoot refuses to change holds up no other.
+ * @param annotations null removes one
+ * @param failure what the log says about one that the shoot refuses to change
  * @returns false when the time was up before
  */
 export async function annotateAll(
-  { context, isTimeUp }: Pick<Run, 'context' | 'isTimeUp'>,
+  { context, isTimeUp }: Run,
   shoot: KubeClient,
   refs: string[],
-  { kinds, annotations, failure }: Annotating,
+  annotations: Record<string, string | null>,
+  failure: string,
+  kinds = builtInKinds,
 ): Promise<boolean> {
   const annotate = async (ref: string) => {
     const { type, name } = parseRef(ref);
@@ -66,8 +61,7 @@ export async function annotateAll(
 const ATTEMPTS = 5;
 
 /**
- * Patches an object at the version that was read.
- * @param read undefined: it is read first
+ * Patches an object at the version that was read, which is read first where it is not given.
  * @param patchOf returns the merge patch for what was read; it gets the resourceVersion where it has `metadata`
  */
 export async function patchAsRead(

@@ -1,16 +1,13 @@
 import { protection } from '../../../shared/flux/install.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import { extensionOf } from '../../../shared/gardener/read-objects.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError } from '../../../shared/kube/errors.ts';
-import { resources } from '../../../shared/kube/resource.ts';
 import type { Outcome } from '../../../shared/runtime/outcome.ts';
-import type { ControlPlane } from '../read/control-plane.ts';
+import { type ControlPlane, readRecord } from '../read/control-plane.ts';
 import { oldestDeletion, type Run, waitOn } from '../run.ts';
 import { annotateAll, tryInShoot } from './act.ts';
-import { builtInKinds } from './objects.ts';
 
 const installed = [names.crds, names.controllers];
 
@@ -74,26 +71,18 @@ export function unlessLeftProtected(run: Run, { previous, live }: ControlPlane, 
  * already, so nothing else would write the annotations that this run has removed.
  */
 async function restoreProtection(run: Run): Promise<void> {
-  const extension = await run.seed.find(resources.extensions, run.reporter.current().metadata);
-  const record = extension && extensionOf(extension).status?.state?.applied;
+  const record = await readRecord(run);
   if (record?.protected !== true || isLeftProtected(record)) return;
-  await withShoot(run, (shoot) => annotateAll(run, shoot, protectedRefs(record), protecting(protection)));
+  await withShoot(run, (shoot) => annotateAll(run, shoot, protectedRefs(record), protection, NOT_CHANGED));
 }
 
 /**
  * Removes the protection from objects in the shoot; one without it is not changed.
  * @returns false when the time was up before
  */
-export function removeProtection(
-  run: Pick<Run, 'isTimeUp' | 'context'>,
-  shoot: KubeClient,
-  refs: string[],
-): Promise<boolean> {
-  return annotateAll(run, shoot, refs, protecting(unprotecting));
+export function removeProtection(run: Run, shoot: KubeClient, refs: string[]): Promise<boolean> {
+  const none = Object.fromEntries(Object.keys(protection).map((key) => [key, null]));
+  return annotateAll(run, shoot, refs, none, NOT_CHANGED);
 }
 
-const unprotecting = Object.fromEntries(Object.keys(protection).map((key) => [key, null]));
-
-function protecting(annotations: Record<string, string | null>) {
-  return { kinds: builtInKinds, annotations, failure: 'protection not changed' };
-}
+const NOT_CHANGED = 'protection not changed';

@@ -72,7 +72,7 @@ export async function uninstall(
   return { gone };
 }
 
-/** @returns the refs of objects that did not exist any more */
+/** Deletes objects. @returns the refs of those that did not exist any more */
 async function removeAll(shoot: KubeClient, targets: Target[], isTimeUp?: () => boolean): Promise<string[]> {
   const wereThere = await inParallel(targets, (target) => removeOne(shoot, target), isTimeUp);
   return targets.filter((_, index) => wereThere[index] === false).map(({ ref }) => ref);
@@ -194,11 +194,8 @@ const ROOT_CA = 'kube-root-ca.crt';
 async function isEmptyNamespace(shoot: KubeClient, namespace: string, isTimeUp: () => boolean): Promise<boolean> {
   const custom = await customKinds(shoot, isTimeUp);
   if (custom === undefined) return false;
-  const all = [
-    ...kinds.map((kind) => ({ kind, isUsers: isUserObject })),
-    ...custom.map((kind) => ({ kind, isUsers: isIndependent })),
-  ];
-  const empty = await inParallel(all, ({ kind, isUsers }) => hasNone(shoot, kind, namespace, isUsers), isTimeUp);
+  const all = [...kinds, ...custom];
+  const empty = await inParallel(all, (kind) => hasNone(shoot, kind, namespace, custom.includes(kind)), isTimeUp);
   return empty.length === all.length && !empty.includes(false);
 }
 
@@ -217,12 +214,12 @@ async function customKinds(shoot: KubeClient, isTimeUp: () => boolean): Promise<
 }
 
 /** A kind may be unavailable, for example because its conversion webhook is down; then its objects count as present. */
-async function hasNone(
-  shoot: KubeClient,
-  kind: Resource,
-  namespace: string,
-  isUsers: (object: KubeObject) => boolean,
-): Promise<boolean> {
+async function hasNone(shoot: KubeClient, kind: Resource, namespace: string, isCustom: boolean): Promise<boolean> {
+  // A custom object with an owner, as network plugins create one for each Pod, is deleted with its owner.
+  const isUsers = ({ metadata: { name, deletionTimestamp, ownerReferences } }: KubeObject) =>
+    deletionTimestamp === undefined &&
+    !(kind === resources.configMaps && name === ROOT_CA) &&
+    !(isCustom && ownerReferences !== undefined);
   try {
     const page = await unlessGone(shoot.list(kind, { namespace, metadataOnly: true, limit: MOST_OBJECTS }));
     return page?.continue === undefined && page?.items.some(isUsers) !== true;
@@ -232,16 +229,6 @@ async function hasNone(
   }
 }
 
-function isUserObject({ kind, metadata }: KubeObject): boolean {
-  if (metadata.deletionTimestamp !== undefined) return false;
-  return !(kind === 'ConfigMap' && metadata.name === ROOT_CA);
-}
-
-/** An object with an owner, as network plugins create one for each Pod, is deleted with its owner. */
-function isIndependent(object: KubeObject): boolean {
-  return isUserObject(object) && object.metadata.ownerReferences === undefined;
-}
-
 /** A recorded object to delete. */
 interface Target extends ObjectName {
   resource: Resource;
@@ -249,31 +236,20 @@ interface Target extends ObjectName {
   ref: string;
 }
 
-/** The objects to delete, by the record alone: the ManagedResources may be gone already. */
-interface Targets {
-  deployments: Target[];
-  crds: Target[];
-  /** Everything else, without Namespaces and without objects of Flux's own kinds: these are deleted with their CRDs. */
-  others: Target[];
-}
-
-/** Sorts the recorded objects by how they are deleted. */
-export function targetsOf(applied: Applied): Targets {
-  const recorded = Object.values(applied.objects).flat().flatMap(targetsIn);
-  const { deployments = [], crds = [], others = [] } = Object.groupBy(recorded, listFor);
-  return { deployments, crds, others };
-}
-
-/** Returns the target of a ref; none for Namespaces and for objects of Flux's own kinds. */
-function targetsIn(ref: string): Target[] {
-  const { type, name } = parseRef(ref);
-  const resource = builtInKinds[type];
-  return type === 'Namespace' || resource === undefined ? [] : [{ resource, ref, ...name }];
-}
-
-function listFor({ resource: { kind } }: Target): keyof Targets {
-  if (kind === 'CustomResourceDefinition') return 'crds';
-  return kind === 'Deployment' ? 'deployments' : 'others';
+/**
+ * Sorts the recorded objects by how they are deleted, without Namespaces, and without objects of Flux's own kinds, which
+ * are deleted with their CRDs. The record alone counts: the ManagedResources may be gone already.
+ */
+export function targetsOf({ objects }: Pick<Applied, 'objects'>) {
+  const recorded = Object.values(objects).flat();
+  const targets = recorded.flatMap((ref): Target[] => {
+    const { type, name } = parseRef(ref);
+    const resource = builtInKinds[type];
+    return type === 'Namespace' || resource === undefined ? [] : [{ resource, ref, ...name }];
+  });
+  const ofKind = (kind: string) => targets.filter(({ resource }) => resource.kind === kind);
+  const [deployments, crds] = [ofKind('Deployment'), ofKind('CustomResourceDefinition')];
+  return { deployments, crds, others: targets.filter((target) => ![...deployments, ...crds].includes(target)) };
 }
 
 const isOfFlux = (finalizer: string) =>
