@@ -103,8 +103,8 @@ async function isAdoptionUndone(run: Run): Promise<boolean> {
 }
 
 /**
- * Leaves a Flux alone that others manage. The operation succeeds: a Shoot must not fail for it. `readiness` publishes the
- * sentence, and project members see it in the Events of the Shoot.
+ * Leaves a Flux alone that others manage. The operation succeeds, and project members see why in the Events of the
+ * Shoot.
  */
 async function leaveAlone(
   run: Run,
@@ -124,8 +124,8 @@ async function leaveAlone(
 }
 
 /**
- * Leaves the last applied objects unchanged, but still releases those that are out of scope. The problem goes into the
- * record, and `readiness` publishes it.
+ * Leaves the last applied objects unchanged, but releases those out of scope. `readiness` publishes the recorded
+ * problem.
  */
 async function keepLastApplied(
   { reporter, seed }: Run,

@@ -124,16 +124,14 @@ export function createReporter(inputs: ReporterInputs) {
       patchStatus(stateChanges(extension, fields)),
     /**
      * Accepts the operation before the work begins: adds our finalizer and removes the annotation `reconcile` (trap 2).
-     * Report first: without the annotation, a success that was reported earlier in the same second would count as the
-     * answer to this request.
+     * Report first: a success of the same second would count as the answer to this request.
      */
     accept: () => acknowledge(asked() === 'reconcile'),
     /** Ends the operation: as `accept`, and also removes `migrate` and `restore`, which stay until the end (trap 2). */
     finish: () => acknowledge(asked() !== undefined),
     /**
-     * Removes our finalizer after a deletion; after a migration all finalizers and, in the same write, the annotation
-     * (trap 9). An Extension that is being deleted is gone once it has no finalizer: nothing can be written after this
-     * (trap 8).
+     * Removes our finalizer after a deletion; after a migration all finalizers, and the annotation in the same write
+     * (trap 9). Nothing can be written after this (trap 8).
      */
     async removeFinalizers(which: 'own' | 'all') {
       const finalizers = extension.metadata.finalizers ?? [];

@@ -41,11 +41,7 @@ export function retryLater({ reporter }: Run): Outcome {
   return requeueAfter(growingPause(reporter.failingSeconds(), 60));
 }
 
-/**
- * Ends a run that waits for something to finish which no event may report.
- * @param since when that began
- * @param shortest seconds until the next run at the beginning
- */
+/** Ends a run that waits for something to finish which no event may report, and which began so long ago. */
 export function waitOn({ context }: Run, since: string | undefined, shortest: number): Outcome {
   return requeueAfter(growingPause(secondsSince(since, context.now()), shortest));
 }
@@ -55,10 +51,7 @@ export function oldestDeletion(objects: Iterable<KubeObject>): string | undefine
   return [...objects].flatMap(({ metadata }) => metadata.deletionTimestamp ?? []).sort()[0];
 }
 
-/**
- * Ends a run that lacks something which may still come, such as a copy or a key pair: requeues soon, and reports an error
- * when it takes long.
- */
+/** Ends a run that lacks something which may still come, such as a copy; it is an error only when it takes long. */
 export async function waitFor(run: Run, sentence: string, recorded: Recorded = {}): Promise<Outcome> {
   const { reporter, isNewlyAsked } = run;
   const { lastOperation: last, lastError } = reporter.current().status ?? {};
@@ -76,9 +69,8 @@ export async function waitFor(run: Run, sentence: string, recorded: Recorded = {
 }
 
 /**
- * True when nothing but its ManagedResources has woken a run, beside its own recheck: what was recorded goes on. Such a run
- * may leave out what other runs are certain to do: those for a request, an edit, a Secret of the project, and the hourly
- * resync (decision 65).
+ * True when nothing but its ManagedResources has woken a run, beside its own recheck. Such a run may leave out what
+ * others are certain to do: those for a request, an edit, a Secret of the project, and the hourly resync (decision 65).
  */
 export function isWokenByApplying({
   context,

@@ -10,10 +10,7 @@ import type { Plan } from './plan/plan.ts';
 import { fieldManager } from './read/control-plane.ts';
 import type { Run } from './run.ts';
 
-/**
- * Reports something as an Event of the Shoot in the garden, where project members look. The same sentence is one Event.
- * Best effort: nothing depends on it.
- */
+/** Reports something as an Event of the Shoot in the garden, best effort. The same sentence is one Event. */
 export async function notifyShoot({ cluster, context }: Run, content: EventContent): Promise<void> {
   const { namespace = '', name, uid = '' } = cluster.spec.shoot.metadata;
   const subject = { apiVersion: apiVersionOf(resources.shoots), kind: resources.shoots.kind, namespace, name, uid };
@@ -27,9 +24,8 @@ export async function notifyShoot({ cluster, context }: Run, content: EventConte
 }
 
 /**
- * Reports what an upgrade of Flux changes, as Events of the Shoot in the garden, before anything of the release reaches
- * the shoot. Safe to repeat: the same sentence is one Event. A migration of stored objects takes many runs; its record
- * says that the first of them has reported.
+ * Reports what an upgrade of Flux changes, as Events of the Shoot, before anything of the release reaches the shoot. A
+ * migration of stored objects takes many runs; its record says that the first of them has reported.
  * @param from the release that runs; undefined: none
  */
 export async function announceUpgrade(run: Run, { record, contents }: Plan, from: string | undefined): Promise<void> {
@@ -42,9 +38,8 @@ export async function announceUpgrade(run: Run, { record, contents }: Plan, from
 }
 
 /**
- * Reports what the configuration says in vain as one Event of the Shoot, with each warning that the last applied
- * configuration did not have: one request, however many there are. Called before the record of the warnings: a run that
- * is killed in between writes the same Event again.
+ * Reports new warnings of the configuration as one Event of the Shoot. Called before they are recorded: a run that is
+ * killed in between writes the same Event again.
  */
 export async function announceWarnings(run: Run, { record }: Plan, previous: Applied | undefined): Promise<void> {
   const { warnings = [] } = record;

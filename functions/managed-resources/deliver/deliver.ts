@@ -35,10 +35,7 @@ import { applying } from './restored.ts';
 /** What remains to be done once everything is applied, and the record after it. */
 type Finish = () => Promise<{ record: Applied; isComplete: boolean }>;
 
-/**
- * Delivers a plan through the resource-manager: records the plan and writes the ManagedResources that differ, or, when
- * none differs, reports how far the resource-manager has come.
- */
+/** Records a plan and writes the ManagedResources that differ; when none differs, reports how far they are applied. */
 export async function deliverByManagedResource(
   run: Run,
   plan: Plan,
@@ -118,10 +115,10 @@ export async function writeContent(
 }
 
 /**
- * Writes the ManagedResource that refers to a content Secret; the resource-manager then applies it to the shoot.
- * @param live the ManagedResource as it was read; undefined: it did not exist
- * @throws ConflictError when it has changed since then: a newer run has overtaken this one, and with the older content
- * the resource-manager would delete objects that the newer one brought
+ * Writes the ManagedResource that refers to a content Secret.
+ * @param live as it was read; undefined: it did not exist
+ * @throws ConflictError when it has changed since then: with older content, the resource-manager would delete objects
+ * that a newer run has brought
  */
 export async function writeManagedResource(
   seed: KubeClient,

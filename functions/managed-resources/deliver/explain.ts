@@ -58,8 +58,7 @@ const sentences: Record<Exclude<RefusalKind, 'storedVersions'>, (by: string) => 
 };
 
 /**
- * Explains why a ManagedResource fails: one sentence with the remedy, and the message behind it.
- * @param reason of its condition
+ * Explains why a ManagedResource fails, by the reason of its condition: one sentence with the remedy, and the message.
  */
 export function explain(name: string, reason: string, whole: string): string {
   const message = beginOf(whole);

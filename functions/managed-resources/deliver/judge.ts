@@ -19,9 +19,7 @@ const DELETION_PATIENCE_SECONDS = 60;
 
 /**
  * Judges ManagedResources that are written.
- * @param wanted their names
- * @param live what there is
- * @param seconds since the operation began; the resource-manager's own times restart with every attempt, and a failure
+ * @param seconds since the operation began: the times of the resource-manager restart with every attempt, and a failure
  * right after a write may still be about the former content
  */
 export function judge(wanted: string[], live: ReadonlyMap<string, ManagedResource>, seconds: number): Verdict {
@@ -39,9 +37,8 @@ export function judge(wanted: string[], live: ReadonlyMap<string, ManagedResourc
 }
 
 /**
- * True while the resource-manager applies what the record says and has reported no failure. Of several ManagedResources it
- * reports each one, and only the last report has something to follow: the end of the operation, or the sync objects, which
- * wait for the two that they need (`inOrder`).
+ * True while the resource-manager applies what the record says and has reported no failure. Only its last report has
+ * something to follow: the end of the operation, or the sync objects, which wait for two others (`inOrder`).
  */
 export function isStillApplying(
   { previous, live }: Pick<ControlPlane, 'previous' | 'live'>,

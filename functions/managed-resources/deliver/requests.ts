@@ -20,8 +20,7 @@ interface RequestPlan {
 }
 
 /**
- * Decides whether Flux in the shoot has to be asked. Without a record nothing is due: new objects take everything up
- * themselves.
+ * Decides whether Flux in the shoot has to be asked; not without a record, as new objects take everything up themselves.
  */
 export function planRequest(
   copies: KubeObject[],
@@ -58,9 +57,8 @@ const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
 const TIMEOUT_MS = 2000;
 
 /**
- * Asks the objects of Flux that came from us to reconcile now. We write to the shoot, not into the content of
- * the ManagedResource: the resource-manager would revert the annotation of a `flux reconcile`, and objects that are
- * released could not be asked.
+ * Asks the objects of Flux that came from us to reconcile now, in the shoot: from the ManagedResource, the
+ * resource-manager would revert the annotation of a `flux reconcile`, and could not ask objects that are released.
  * @returns false when the shoot could not be reached; ask again later
  */
 export async function requestReconciliation(run: Run, { record, fluxRelease, requests = {} }: Plan): Promise<boolean> {

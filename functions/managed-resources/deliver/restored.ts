@@ -27,8 +27,8 @@ const neverDeleted = /^(CustomResourceDefinition\.apiextensions\.k8s\.io|Namespa
 
 /**
  * Returns the refs of objects in the shoot that only the ManagedResources of another seed have known: the last record
- * names them, the plan does not, and the new resource-manager has never applied them. Until all of the plan is applied,
- * each change of the plan counts, because the resource-manager may never have applied what it replaces.
+ * names them, the plan does not. Until all of the plan is applied, each change of it counts, because the new
+ * resource-manager may never have applied what it replaces.
  * @returns undefined where the ManagedResources know everything; an empty list: they do not, but nothing has left
  */
 export function surplusOf(
@@ -66,8 +66,7 @@ export function withSurplus(record: Applied, previous: Applied | undefined, surp
 
 /**
  * Delivers a plan to a control plane whose resource-manager does not know what its predecessor on another seed has
- * applied. The surplus is recorded before the first write, and deleted once everything is applied; until it is gone, each
- * run tries again.
+ * applied. The surplus is recorded first, and deleted once everything is applied; each run tries again until it is gone.
  */
 export async function deliverRestored(
   run: Run,
@@ -107,8 +106,7 @@ async function awaitDeletion(run: Run, plan: Plan, former: string[]): Promise<Ou
 }
 
 /**
- * Deletes the surplus, Flux's own objects first: while one of them is left, the controllers and all others stay. A shoot
- * that does not answer, or refuses, holds nothing up.
+ * Deletes the surplus, Flux's own objects first: while one of them is left, the controllers and all others stay.
  * @returns the refs of what is still in the shoot
  */
 async function deleteFormer(run: Run, { fluxRelease }: Plan, surplus: string[]): Promise<string[]> {
@@ -147,8 +145,8 @@ async function suspendOne(run: Run, shoot: KubeClient, ref: string, kinds: Kinds
 }
 
 /**
- * Deletes the object that was read, and no other one that has taken its name since. A kind that this release does not have
- * cannot be located.
+ * Deletes the object that was read, and no other one that has taken its name since; none of a kind that this release
+ * lacks.
  * @returns true when it is deleted later: it waits for a finalizer, or is not suspended yet
  */
 async function isLeft(run: Run, shoot: KubeClient, ref: string, kinds: Kinds): Promise<boolean> {

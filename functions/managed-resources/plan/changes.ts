@@ -21,7 +21,6 @@ export interface Changes {
 /**
  * Compares a plan with the control plane.
  * @param secretNames our content Secrets; undefined on a first run, which writes all of them
- * @param previous the last record
  */
 export function changesOf(
   plan: Pick<Plan, 'record' | 'released' | 'removed'>,
@@ -86,13 +85,11 @@ export function leftoverSecrets(
 export const NEEDED: string[] = [names.crds, names.secrets];
 
 /**
- * Holds the sync objects back until everything that they may need is in the shoot. Written together, a source would first
- * fail without its credentials, and the next attempt of Flux may be minutes away. A rotation holds nothing back, because
- * only names count. A copy that leaves waits the other way round, for the sync objects that no longer name it: Flux
- * notices its deletion at once, and would fail with what still names it.
+ * Holds the sync objects back until everything that they may need is in the shoot: written together, a source would
+ * first fail, and the next attempt of Flux may be minutes away. Only names count, so a rotation holds nothing back. A
+ * copy that leaves waits the other way round, for the sync objects that no longer name it: Flux would fail at once.
  * @param seconds since the operation began
- * @param patience in seconds: a group that cannot be applied holds the others back no longer than that, because the edit
- * of a source may suspend it
+ * @param patience in seconds: a group that cannot be applied holds the others back no longer, as an edit may suspend it
  * @returns the changes to make now, and the group that waits
  */
 export function inOrder(

@@ -9,9 +9,8 @@ export function renderHash(config: EffectiveConfig, release: Release): string {
 }
 
 /**
- * Identifies what a Shoot should get: the first 16 digits of the SHA-256 of the configuration as canonical JSON. Where
- * a field was set, the sync mode, the deletion policy and whether Flux is adopted do not count, because they change
- * none of the objects.
+ * Identifies what a Shoot should get: the first 16 digits of the SHA-256 of the configuration as canonical JSON, without
+ * what changes none of the objects.
  */
 export function configHash(config: EffectiveConfig): string {
   const {

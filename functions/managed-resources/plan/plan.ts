@@ -1,11 +1,23 @@
+import { originOf } from '../../../shared/config/origins.ts';
+import { FLUX_SOURCE } from '../../../shared/config/project-config.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
+import { issueText, MOST_ISSUES } from '../../../shared/errors.ts';
+import { configuredObjects, customResourceIn } from '../../../shared/flux/custom-resources.ts';
 import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
 import { listedCopies, type ResourceReference } from '../../../shared/gardener/references.ts';
-import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import type {
+  Applied,
+  ImagePlaces,
+  ListedObject,
+  ManagedResource,
+  ShootObject,
+} from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { planRequest, type Requests } from '../deliver/requests.ts';
-import { recordOf } from './record.ts';
+import { objectRef } from '../shoot/objects.ts';
+import { renderHash } from './config-hash.ts';
 import type { Scope } from './scope.ts';
 import { leavingObjects, planSyncObjects, type SyncInputs } from './sync-objects.ts';
 
@@ -70,10 +82,7 @@ export interface Plan {
   awaitsSuspension: boolean;
 }
 
-/**
- * Plans the ManagedResources and the record.
- * @param rendered with the former components where they are needed
- */
+/** Plans the ManagedResources and the record, from the objects with the former components where they are needed. */
 export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, synced: Synced): Plan {
   const { scope, previous, render, renewals } = inputs;
   const { groups } = rendered;
@@ -101,7 +110,7 @@ export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, synced: 
   };
 }
 
-export type Placed = Pick<Plan, 'contents' | 'released' | 'removed'>;
+type Placed = Pick<Plan, 'contents' | 'released' | 'removed'>;
 
 /** Decides which ManagedResources are written, released and removed. */
 function placeContents(parts: { name: string; isInScope: boolean; objects: KubeObject[] }[]): Placed {
@@ -119,4 +128,157 @@ function referencesOf(config: EffectiveConfig, entries: ResourceReference[]): Re
     secret?.origin.type === 'resource' ? [secret.origin.resourceName] : [],
   );
   return listedCopies(entries.filter(({ name }) => used.includes(name)));
+}
+
+/** Returns the record; requests and objects that are pending removal join it in `makePlan`. */
+function recordOf(inputs: PlanInputs, rendered: RenderedObjects, { contents, released }: Placed): Applied {
+  const { scope, previous, render, revision } = inputs;
+  const { config, release, ownsNamespace } = render;
+  // Installed objects carry the protection from the user's Kustomizations.
+  const isProtected =
+    previous?.protected === true || [names.crds, names.controllers].some((name) => contents.has(name));
+  return {
+    ...recordedConfiguration(inputs, rendered),
+    fluxVersion: scope.install ? release.version : (previous?.fluxVersion ?? release.version),
+    installed: previous?.installed,
+    namespace: config.flux.namespace,
+    ownsNamespace,
+    components: rendered.components,
+    syncMode: config.syncMode,
+    deletionPolicy: config.deletionPolicy,
+    layersHash: inputs.layersHash,
+    revision,
+    projectCopies: revision === undefined ? undefined : projectCopies(config),
+    projectSecrets: config.hasFluxConfig ? inputs.projectSecrets : undefined,
+    fromFluxConfig: config.hasFluxConfig,
+    managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),
+    objects: recordedObjects(contents, released, previous),
+    protected: isProtected ? true : undefined,
+    imagePlaces: scope.install ? imagePlaces(config) : undefined,
+    warnings: config.warnings?.slice(0, MOST_ISSUES).map(issueText),
+  };
+}
+
+/** Names the configuration and its objects; out of scope, those that were applied last. */
+function recordedConfiguration(
+  { scope, previous, render, problem }: PlanInputs,
+  { components, groups }: RenderedObjects,
+): Pick<Applied, 'configHash' | 'source' | 'kustomization' | 'others' | 'problem'> {
+  const { config, release } = render;
+  const hash = renderHash(config, release);
+  if (!scope.sync && previous !== undefined) {
+    const { configHash, source, kustomization, others } = previous;
+    const why = problem ?? (configHash === hash ? undefined : OUT_OF_SCOPE);
+    return { configHash, source, kustomization, others, problem: why };
+  }
+  return {
+    configHash: hash,
+    source: rootObject(groups.sync, config, 'source'),
+    kustomization: rootObject(groups.sync, config, 'kustomization'),
+    others: otherObjects(groups.sync, withComponents(config, components), release),
+    problem,
+  };
+}
+
+/** Shown, because in this mode a user may edit the configuration and wait in vain. */
+const OUT_OF_SCOPE =
+  'The configuration has changed, but with syncMode Once changes are not applied after the first success; ' +
+  'set syncMode to ManifestsOnly or Reconcile, or change the objects in the shoot.';
+
+/** Released objects and CRDs of former components stay on record: an uninstallation finds its targets here. */
+function recordedObjects(
+  contents: Map<string, KubeObject[]>,
+  released: string[],
+  previous: Applied | undefined,
+): Record<string, string[]> {
+  const objects: Record<string, string[]> = {};
+  for (const name of Object.values(names)) {
+    const content = contents.get(name);
+    const former = previous?.objects[name] ?? [];
+    if (content !== undefined) objects[name] = [...new Set([...content.map(objectRef), ...former.filter(isCrdRef)])];
+    else if (released.includes(name) && former.length > 0) objects[name] = former;
+  }
+  return objects;
+}
+
+/** CRDs stay in the shoot without their component, because users may have objects of these kinds. */
+function isCrdRef(ref: string): boolean {
+  return ref.startsWith('CustomResourceDefinition.');
+}
+
+/**
+ * Returns where options that decide from where images are pulled are written, so that `readiness` can say what to
+ * correct.
+ */
+function imagePlaces({ origins, flux }: EffectiveConfig): ImagePlaces | undefined {
+  const changesImages = flux.patches?.some(({ patch }) => /\bimage/i.test(patch)) === true;
+  const options = ['registry', 'imagePullSecret', ...(changesImages ? ['patches'] : [])];
+  const places = options.map((option) => [option, origins[`flux.${option}`]]);
+  const written = places.filter(([, place]) => place !== undefined);
+  return written.length === 0 ? undefined : Object.fromEntries(written);
+}
+
+/** Returns the copies of Secrets of the project, each as `<name> <namespace>/<name in the shoot>`. */
+function projectCopies({ sourceSecret, additionalSecrets }: EffectiveConfig): string[] {
+  return [sourceSecret, ...additionalSecrets].flatMap((copy) => {
+    const { type } = copy?.origin ?? {};
+    if (copy === undefined || (type !== 'flux-source' && type !== 'project')) return [];
+    const name = copy.origin.type === 'project' ? copy.origin.name : FLUX_SOURCE;
+    return [`${name} ${copy.namespace}/${copy.targetName ?? name}`];
+  });
+}
+
+/** Where the rendered form of a configured object is in the shoot; the release's CRDs decide its apiVersion. */
+function shootObject(rendered: KubeObject[], configured: KubeObject | undefined): ShootObject | undefined {
+  const { name, namespace } = configured?.metadata ?? {};
+  const object = rendered.find(
+    ({ kind, metadata }) => kind === configured?.kind && metadata.name === name && metadata.namespace === namespace,
+  );
+  if (object === undefined) return undefined;
+  const { apiVersion, kind, metadata } = object;
+  return { apiVersion, kind, namespace: metadata.namespace ?? '', name: metadata.name };
+}
+
+/** Fields of the root Kustomization that sentences of `readiness` name. */
+const named = ['spec.path', 'spec.interval', 'spec.timeout', 'spec.suspend', 'spec.decryption'];
+
+/**
+ * Returns the source or the root Kustomization in the shoot, with the fields that patches set, and where it is written if
+ * neither in keys of `flux-config` nor as `template` of a providerConfig: in a list, `config.yaml` or `overrides.yaml`.
+ */
+export function rootObject(
+  rendered: KubeObject[],
+  config: EffectiveConfig,
+  part: 'source' | 'kustomization',
+): ShootObject | undefined {
+  const { origins } = config;
+  const object = shootObject(rendered, config[part]);
+  const place = origins[part]?.path === `${part}.template` ? undefined : origins[part];
+  const patched = named.flatMap((path) => {
+    const origin = origins[`${part}.${path}`];
+    return origin?.path.includes('.patch.') ? [[path, origin]] : [];
+  });
+  return object && { ...object, place, patched: patched.length === 0 ? undefined : Object.fromEntries(patched) };
+}
+
+/** Where the objects of the lists are in the shoot, as far as a controller reports whether they are Ready. */
+function otherObjects(rendered: KubeObject[], config: EffectiveConfig, release: Release): ListedObject[] | undefined {
+  const others = configuredObjects(config)
+    .filter(({ object, part }) => part.startsWith('objects[') && hasReadiness(object, release, config, part))
+    .flatMap(({ object, part }) => {
+      const inShoot = shootObject(rendered, object);
+      return inShoot === undefined ? [] : [{ ...inShoot, place: originOf(config.origins, part) }];
+    });
+  return others.length === 0 ? undefined : others;
+}
+
+/** The controller only reads a HelmRepository of a registry, and writes no status. */
+function hasReadiness(object: KubeObject, release: Release, config: EffectiveConfig, part: string): boolean {
+  const isStatic = object.kind === 'HelmRepository' && (object.spec as { type?: string }).type === 'oci';
+  return !isStatic && customResourceIn(release, config, object, part).hasConditions;
+}
+
+/** Returns the configuration with these components instead of its own. */
+export function withComponents(config: EffectiveConfig, components: string[]): EffectiveConfig {
+  return { ...config, flux: { ...config.flux, components } };
 }

@@ -14,8 +14,7 @@ export interface Scope {
 }
 
 /**
- * Decides what follows the configuration. Until the first success everything does in every sync mode; otherwise a
- * typo in the first configuration could never be corrected.
+ * Decides what follows the configuration. Until the first success everything does: a typo could never be corrected.
  * @param previous the last record: while some of its objects are pending removal, sources and Kustomizations stay in
  * scope; released now, these objects would stay in the shoot, suspended
  */
@@ -28,8 +27,8 @@ export function updateScope(mode: SyncMode, isBootstrapped: boolean, previous: A
 const MODES: readonly SyncMode[] = ['Once', 'ManifestsOnly', 'Reconcile'];
 
 /**
- * Returns the record of a configuration that is not applied, with its sync mode where that releases more than the last one.
- * What the last one has released stays so: recorded as followed, it would count as ours.
+ * Returns the record of a configuration that is not applied, with its sync mode where that releases more than the last
+ * one: recorded as followed, what the last one has released would count as ours.
  */
 export function withKeptMode(previous: Applied, mode: SyncMode): Applied {
   const syncMode = MODES.find((one) => one === mode || one === previous.syncMode) ?? mode;
@@ -88,8 +87,8 @@ export type Obstacle =
   | { type: 'recreate'; resource: ManagedResource };
 
 /**
- * Decides whether an error of the configuration fails the operation: not when it is in a part that is out of scope, and
- * not when only the operators' policy has changed (decision 43).
+ * Decides whether an error of the configuration fails the operation: not in a part that is out of scope, and not when
+ * only the operators' policy has changed (decision 43).
  * @param record the last record; with the configured sync mode, where that is known and releases more
  * @param isUnedited true when a running Shoot asks for what was accepted before
  */

@@ -7,9 +7,8 @@ import type { SecretContent } from '../../../shared/flux/release.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 
 /**
- * Returns the issues with copied Secrets that lack a key which a listed object needs, before anything is applied. Only the
- * names of keys are looked at. Secrets that come from elsewhere are not read.
- * @param release the release of Flux, for example `v2.9.4`
+ * Returns the issues with copied Secrets that lack a key which a listed object needs. Only the names of keys are looked
+ * at.
  */
 export function secretKeyIssues(
   config: EffectiveConfig,

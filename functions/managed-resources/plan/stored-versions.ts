@@ -75,8 +75,7 @@ function storedIn(versions: Record<string, unknown>[]): string | undefined {
 }
 
 /**
- * Returns all versions for a narrow CRD: its own, which the running controllers still need, and the one in which the objects
- * are stored from now on.
+ * Returns all versions for a narrow CRD: its own, for the running controllers, and the one that is stored from now on.
  * @returns undefined when the CRD is not narrow
  */
 export function widenedVersions(live: KubeObject, next: KubeObject): Record<string, unknown>[] | undefined {

@@ -46,18 +46,17 @@ export function newest(one: string | undefined, other: string | undefined): stri
 }
 
 /**
- * True when the shoot rejects the CRDs now. A webhook of the shoot may do so for a while, so it does not say that the
- * release was never installed: `everInstalled` does.
+ * True when the shoot rejects the CRDs now, maybe for a while: whether the release was ever installed, `everInstalled`
+ * says.
  */
 export function areCrdsRejected(crds: ManagedResource | undefined): boolean {
   return crds !== undefined && applyState(crds).state === 'failing';
 }
 
 /**
- * Returns the newest release that has ever been installed: instead of a recorded one that never was, an older one is no
- * downgrade.
- * @param live the release of each CRD of Flux in the shoot. The oldest counts: a shoot that accepts some CRDs of a release
- *   and rejects others has not installed it, and the intermediate release that the error asks for is no downgrade
+ * Returns the newest release that was ever installed: from a recorded one that never was, an older one is no downgrade.
+ * @param live the release of each CRD of Flux in the shoot. The oldest counts: a shoot that rejects some CRDs of a
+ * release has not installed it
  */
 export function everInstalled(previous: Pick<Applied, 'installed'> | undefined, live: string[]): string | undefined {
   const complete = live.toSorted(compareVersions)[0];

@@ -21,10 +21,7 @@ import { type Obstacle, obstacleOf, type Scope, updateScope, withKeptMode } from
 import { isWokenByApplying, type Run } from '../run.ts';
 import type { ControlPlane } from './control-plane.ts';
 
-/**
- * The effective configuration, and what of it still reaches the shoot: with `scope.install` CRDs and controllers, with
- * `scope.sync` sources and Kustomizations; Secrets and ConfigMaps always follow.
- */
+/** The effective configuration, and what of it still reaches the shoot. */
 export interface Configuration {
   type: 'configuration';
   config: EffectiveConfig;
@@ -33,13 +30,14 @@ export interface Configuration {
 }
 
 /** The layers, and the contents of the project's Secrets, of which the configuration knows only that they exist. */
-export type Layers = ConfigInputs &
-  Pick<ProjectSecretContents, 'secretObjects'> & {
-    /** Identity of the requests of users that Flux in the shoot should reconcile now. */
-    reconcileAt?: string | undefined;
-    /** How an edit of `flux-config` reaches the Shoots; absent: all at once. */
-    rollout?: ProjectRollout | undefined;
-  };
+export interface Layers extends ConfigInputs {
+  /** The Secrets of the project by name. */
+  secretObjects: ReadonlyMap<string, KubeObject>;
+  /** Identity of the requests of users that Flux in the shoot should reconcile now. */
+  reconcileAt?: string | undefined;
+  /** How an edit of `flux-config` reaches the Shoots; absent: all at once. */
+  rollout?: ProjectRollout | undefined;
+}
 
 /** The rollout of a project, and the revision that is rolled out. */
 export interface ProjectRollout {
@@ -76,30 +74,25 @@ export async function readConfiguration(
 export async function readLayers(run: Run): Promise<Layers> {
   const { context, cluster, reporter } = run;
   const { shoot } = cluster.spec;
-  const namespace = shoot.metadata.namespace;
+  const { namespace } = shoot.metadata;
   const garden = await context.kube(GARDEN);
   const configMap =
     namespace === undefined ? undefined : await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
   const { defaults, policy } = context.settings;
+  const isThere = configMap !== undefined && configMap.metadata.deletionTimestamp === undefined;
   const layers: ConfigInputs = {
     landscape: { defaults, policy },
-    ...(configMap === undefined || configMap.metadata.deletionTimestamp !== undefined
-      ? {}
-      : { fluxConfig: fluxConfigMapOf(namespace ?? '', configMap) }),
+    ...(isThere && { fluxConfig: fluxConfigMapOf(namespace ?? '', configMap) }),
     shoot: shootTraits(cluster),
     providerConfig: reporter.current().spec.providerConfig,
     shootResources: shootResourcesOf(shoot.spec?.resources),
   };
-  const rollout = rolloutOf(layers, configMap);
   const reconcileAt = reconcileAtOf([configMap, shoot].map((object) => object?.metadata.annotations?.[RECONCILE_AT]));
-  return namespace === undefined
-    ? { ...layers, secretObjects: new Map(), reconcileAt }
-    : { ...layers, ...(await readProjectSecrets(garden, namespace, layers, knownSecrets(run))), reconcileAt, rollout };
-}
-
-/** The Secrets that were there; undefined: any may be new, and all are looked for. */
-function knownSecrets(run: Run): readonly string[] | undefined {
-  return isWokenByApplying(run) ? run.reporter.current().status?.state?.applied?.projectSecrets : undefined;
+  if (namespace === undefined) return { ...layers, secretObjects: new Map(), reconcileAt };
+  // Where only ManagedResources have woken the run, no other Secret than those that were there can be new.
+  const known = isWokenByApplying(run) ? reporter.current().status?.state?.applied?.projectSecrets : undefined;
+  const secrets = await readProjectSecrets(garden, namespace, layers, known);
+  return { ...layers, ...secrets, reconcileAt, rollout: rolloutOf(layers, configMap) };
 }
 
 function rolloutOf({ fluxConfig }: ConfigInputs, configMap: KubeObject | undefined): ProjectRollout | undefined {
@@ -129,10 +122,7 @@ function merge(layers: ConfigInputs): EffectiveConfig | ConfigError {
 const CONFIG_MAP_DELETED =
   'ConfigMap flux-config was deleted after the first success; the last applied configuration is kept until the ConfigMap exists again.';
 
-/**
- * True when the providerConfig alone asks for what is applied, so that nothing was lost with the ConfigMap: not even the
- * policy that keeps Flux in the shoot.
- */
+/** True when the providerConfig alone asks for what is applied, also for a policy that keeps Flux in the shoot. */
 async function asksForTheSame(
   { context }: Run,
   config: EffectiveConfig | ConfigError,
@@ -171,13 +161,6 @@ function otherNamespace(config: EffectiveConfig, previous: Applied): ConfigError
   return new ConfigError([{ ...originOf(config.origins, 'flux.namespace'), message }]);
 }
 
-/** The Secrets of the project that exist, and what the configuration may know of them. */
-interface ProjectSecretContents {
-  projectSecrets: ProjectSecret[];
-  /** Their objects by name. */
-  secretObjects: ReadonlyMap<string, KubeObject>;
-}
-
 /**
  * Reads the Secrets of the project that count for a Shoot. Only a 404 means that one is absent.
  * @param known the names of those that were there, where no other can be new
@@ -187,17 +170,17 @@ export async function readProjectSecrets(
   namespace: string,
   layers: ConfigInputs,
   known?: readonly string[],
-): Promise<ProjectSecretContents> {
+): Promise<{ projectSecrets: ProjectSecret[]; secretObjects: ReadonlyMap<string, KubeObject> }> {
   const needed = neededProjectSecrets(layers).filter((name) => known?.includes(name) ?? true);
-  const found = await Promise.all(needed.map((name) => garden.find(resources.secrets, { namespace, name })));
-  if (found.every((secret) => secret === undefined)) return { projectSecrets: [], secretObjects: new Map() };
-  const projectSecrets: ProjectSecret[] = [];
-  const secretObjects = new Map<string, KubeObject>();
-  for (const [index, name] of needed.entries()) {
-    const secret = found[index];
-    if (secret === undefined) continue;
-    projectSecrets.push(projectSecretOf(name, namespace, secret));
-    secretObjects.set(name, secret);
-  }
-  return { projectSecrets, secretObjects };
+  const found = await Promise.all(
+    needed.map(async (name) => {
+      const secret = await garden.find(resources.secrets, { namespace, name });
+      return secret === undefined ? [] : [{ name, secret }];
+    }),
+  );
+  const there = found.flat();
+  return {
+    projectSecrets: there.map(({ name, secret }) => projectSecretOf(name, namespace, secret)),
+    secretObjects: new Map(there.map(({ name, secret }) => [name, secret])),
+  };
 }

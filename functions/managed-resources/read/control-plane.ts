@@ -60,8 +60,7 @@ export async function readRecord({ seed, reporter }: Run): Promise<Applied | und
 
 /**
  * Reads our ManagedResources of a control plane, by name.
- * @param expected names of those that should be there: a user may have removed the label of one, and without it its
- * content would be replaced unseen
+ * @param expected names: unseen, the content of one whose label a user has removed would be replaced
  */
 export async function readManagedResources(
   seed: KubeClient,
@@ -125,9 +124,7 @@ export const RELEASED = 'the sync mode no longer follows it';
 export const fieldManager = 'shoot-flux-managed-resources';
 
 /**
- * Stops managing a ManagedResource; its objects stay in the shoot: sets `keepObjects: true`, then deletes it. Safe to
- * repeat: one that is being deleted only gets its missing `keepObjects`.
- * @param reason for the log
+ * Stops managing a ManagedResource; its objects stay in the shoot. Safe to repeat, also while it is being deleted.
  * @throws ConflictError when it has changed since it was read
  */
 export async function releaseObjects(seed: KubeClient, live: ManagedResource, reason: string): Promise<void> {
@@ -140,7 +137,6 @@ export async function releaseObjects(seed: KubeClient, live: ManagedResource, re
 
 /**
  * Deletes a ManagedResource together with its objects, unless it keeps them.
- * @param reason for the log
  * @throws ConflictError when it has changed since it was read: another run may want the objects, or keep them
  */
 export async function deleteManagedResource(seed: KubeClient, live: KubeObject, reason: string): Promise<void> {
@@ -151,8 +147,8 @@ export async function deleteManagedResource(seed: KubeClient, live: KubeObject, 
 }
 
 /**
- * Asks the resource-manager to retry failing ManagedResources now: its own next attempt may be 15 minutes away, longer
- * than gardenlet waits, and the cause may be fixed in the shoot already. It rechecks a pending deletion every 5 s anyway.
+ * Asks the resource-manager to retry failing ManagedResources now: its next attempt may be 15 minutes away, longer than
+ * gardenlet waits. It rechecks a pending deletion every 5 s anyway.
  */
 export async function retryApply(seed: KubeClient, live: Iterable<ManagedResource>): Promise<void> {
   for (const resource of live) {
@@ -168,9 +164,8 @@ export async function applyAgain(seed: KubeClient, { metadata }: ManagedResource
 }
 
 /**
- * Makes the API server call our webhook again with an update that changes nothing, while the resource-manager may not
- * write into Flux's namespace: when gardenlet wrote the Deployment, the webhook may have been down, or may not have
- * known the namespace.
+ * Makes the API server call our webhook again with an empty patch, while the resource-manager may not write into Flux's
+ * namespace: the webhook may have been down, or not have known the namespace.
  */
 export async function retryWebhook(
   seed: KubeClient,

@@ -57,8 +57,7 @@ interface Copied {
 type Read = (cluster: 'garden' | 'seed', resource: Resource, name: ObjectName) => Promise<KubeObject | undefined>;
 
 /**
- * Reads the content of everything that the configuration names, each object with one request however many copies there
- * are, up to the first missing one.
+ * Reads the content of everything that the configuration names, each object once, up to the first missing one.
  * @param ofProject the Secrets of the project by name, which have been read already
  * @throws ConfigError when the copies are too large together; what follows is not read
  */
@@ -221,8 +220,8 @@ async function readReference(
 const RENEWAL = 'workloadidentity.security.gardener.cloud/token-renew-timestamp';
 
 /**
- * Leaves out the key pair of a rotation that is not completed: it never leaves the garden, also where a Shoot names
- * `flux-source` among its own resources.
+ * Leaves out the key pair of a rotation that is not completed, also where a Shoot names `flux-source` as its own
+ * resource.
  */
 function secretContent(secret: KubeObject, copied: CopiedSecret, defaultName: string): SecretContent {
   const { [NEXT_IDENTITY]: _identity, [NEXT_PUBLIC_KEY]: _publicKey, ...data } = dataOf(secret);
@@ -243,8 +242,8 @@ function dataOf(secret: KubeObject): Record<string, string> {
 const COPY_LABELS = 'gardener-extension-shoot-flux/copy-labels';
 
 /**
- * Returns the labels for the copy of a Secret; undefined unless the annotation asks for them. Labels of Gardener are left
- * out: in the shoot they would steer its resource-manager.
+ * Returns the labels for the copy of a Secret that asks for them; none of Gardener, which would steer its
+ * resource-manager.
  */
 export function copiedLabels({ metadata }: KubeObject): Record<string, string> | undefined {
   if (!isTrue(metadata.annotations?.[COPY_LABELS])) return undefined;
@@ -254,11 +253,7 @@ export function copiedLabels({ metadata }: KubeObject): Record<string, string> |
 
 type Content = SecretContent | ConfigMapContent;
 
-/**
- * Returns a function that counts the copies of a Shoot one by one, and throws a ConfigError at the one that exceeds the
- * limit.
- * @param project the namespace of the project, for errors
- */
+/** Returns a function that counts the copies of a Shoot, and throws a ConfigError at the one that exceeds the limit. */
 export function countCopies(config: EffectiveConfig, project = ''): (content: Content) => void {
   let total = 0;
   let largest: { content: Content; bytes: number } | undefined;

@@ -27,10 +27,8 @@ export function isFollowedByDefault(
 }
 
 /**
- * True when writing the wanted value would change nothing: beside it, the live one has only what the API server fills
- * in. Applied over a Kustomization that was changed in the shoot, even an unchanged configuration could make Flux prune
- * what that change has deployed.
- * @param schema of the value; undefined: it has no defaults
+ * True when writing the wanted value would change nothing: beside it, the live one has only defaults. Applied over a
+ * changed Kustomization, even an unchanged configuration could make Flux prune what that change has deployed.
  */
 export function isAsWritten(wanted: unknown, live: unknown, schema: CrdSchema | undefined): boolean {
   if (Array.isArray(wanted)) {
@@ -57,8 +55,7 @@ const DIFFERENT =
   'set syncMode to ManifestsOnly to replace them, or to Once to keep them.';
 
 /**
- * Keeps a Shoot at `Once` that follows by default, while its released objects differ from those that would be written. A
- * shoot that does not answer is asked again with the next run.
+ * Keeps a Shoot at `Once` that follows by default, while its released objects differ from those that would be written.
  * @returns undefined when they are the same, or the Shoot follows because a user has asked for it
  */
 export async function keptAtOnce(

@@ -10,8 +10,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, SYSTEM_NAMESPACES } from '../../../shared/kube/resource.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { layersHash } from '../plan/config-hash.ts';
-import { type PlanInputs, type RenderedObjects, type Synced, syncInputs } from '../plan/plan.ts';
-import { withComponents } from '../plan/record.ts';
+import { type PlanInputs, type RenderedObjects, type Synced, syncInputs, withComponents } from '../plan/plan.ts';
 import { type Obstacle, obstacleOf, type Scope, withKeptMode } from '../plan/scope.ts';
 import { secretKeyIssues } from '../plan/secret-keys.ts';
 import { leavingObjects, planSyncObjects, resourceWithFormerContent } from '../plan/sync-objects.ts';
@@ -38,8 +37,7 @@ interface PlanParts {
 }
 
 /**
- * Reads what the configuration names and the Flux that is in the shoot already, chooses the Flux release, and renders the
- * objects.
+ * Reads what the configuration names and the Flux that is in the shoot, chooses the release, and renders the objects.
  */
 export async function readPlanParts(
   run: Run,
@@ -91,8 +89,8 @@ function missingCopy(
 }
 
 /**
- * Renders the objects that the configuration asks for. Not part of `makePlan`, because only a difference from these objects
- * makes a run read the former content. Out of scope, Flux keeps the components that it was installed with.
+ * Renders the objects that the configuration asks for; only a difference from these makes a run read the former content.
+ * Out of scope, Flux keeps the components that it was installed with.
  * @throws ConfigError as `objectGroups` does
  */
 function renderObjects({ scope, previous, render }: PlanInputs): RenderedObjects {
@@ -100,10 +98,7 @@ function renderObjects({ scope, previous, render }: PlanInputs): RenderedObjects
   return renderedWith(scope.install ? configured : (previous?.components ?? configured), render);
 }
 
-/**
- * Adds the former components while objects are pending removal: their controllers have to remove the finalizers.
- * @throws ConfigError as `objectGroups` does
- */
+/** Adds the former components while objects are pending removal: their controllers have to remove the finalizers. */
 function withFormerComponents(inputs: PlanInputs, wanted: RenderedObjects, synced: Synced): RenderedObjects {
   const { previous, live, render } = inputs;
   const { objects, pendingRemoval } = planSyncObjects({ ...syncInputs(inputs, wanted), ...synced });
@@ -182,8 +177,8 @@ function planInputs(
 }
 
 /**
- * Asks the shoot whether it has a Flux already. A Shoot that is being created has none, and a recorded answer is not
- * asked for again unless a Flux that was released is adopted. Without a kubeconfig the shoot counts as empty.
+ * Asks the shoot whether it has a Flux already, unless it is being created, or the answer is recorded and no released
+ * Flux is adopted. Without a kubeconfig the shoot counts as empty.
  */
 async function detectExistingFlux(
   run: Run,
@@ -206,8 +201,8 @@ function isAdopting({ isBootstrapped, live }: ControlPlane, scope: Scope): boole
 }
 
 /**
- * Returns an object that was applied with a former release in a version that this one has: an object that is pending
- * removal during an upgrade could not be applied any more, and would never leave.
+ * Returns an object that was applied with a former release in a version that this one has: pending removal, it could not
+ * be applied any more, and would never leave.
  */
 export function inCurrentVersion({ files }: Pick<Release, 'files'>, object: KubeObject): KubeObject {
   const [group, version] = object.apiVersion.split('/');

@@ -16,9 +16,8 @@ const REAPPLYING =
 export const KEPT = 'The last applied configuration is kept until the rollout in flux-status reaches this Shoot.';
 
 /**
- * Leaves the last applied objects unchanged, except for rotated Secrets of the project. gardenlet gets an answer, and what
- * fails is reported, as in a Shoot that does not wait. Nothing else is written: the project sees the rollout in
- * `flux-status`.
+ * Leaves the last applied objects unchanged, except for rotated Secrets of the project. gardenlet gets an answer, and
+ * what fails is reported, as in a Shoot that does not wait.
  * @param seconds until the next check
  * @param problem what a person has to do for the rollout to go on, which `readiness` publishes
  */
@@ -100,10 +99,7 @@ function placeOf({ metadata: { namespace = '', name } }: KubeObject): string {
   return `${namespace}/${name}`;
 }
 
-/**
- * `keys` writes the host keys of the repository into `flux-source`, and the configuration decides about the keys that
- * it needs.
- */
+/** `keys` writes the host keys into `flux-source`, and the configuration decides about the keys that it needs. */
 function isRotation(name: string | undefined, one: KubeObject, other: KubeObject): boolean {
   if (one.type !== other.type) return false;
   if (name !== FLUX_SOURCE) return true;

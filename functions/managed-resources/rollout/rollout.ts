@@ -167,9 +167,8 @@ const FORM = /^(\d\d)(\d\d)(\d\d)([+-]\d\d)(\d\d)$/;
 const DAY = 86_400;
 
 /**
- * Returns the seconds until a Shoot's maintenance window begins; 0 within it. A Shoot without a window that can be read
- * has none to wait for: Gardener gives each one a window.
- * @param window as Gardener writes it, for example from `220000+0100` to `230000+0100`
+ * Returns the seconds until a maintenance window begins, for example from `220000+0100` to `230000+0100`; 0 within it,
+ * and without one that can be read.
  */
 export function secondsUntilWindow(window: { begin?: string; end?: string } | undefined, now: Date): number {
   const [begin, end] = [secondOfDay(window?.begin), secondOfDay(window?.end)];
@@ -208,8 +207,7 @@ export function needsTurn(
 }
 
 /**
- * Removes the rollout from `flux-status` once the project asks for none: what it says would stay there for ever. Only a
- * Shoot whose record has one reads `flux-status`, before its record says that it has none.
+ * Removes the rollout from `flux-status` once the project asks for none. Only a Shoot whose record has one reads it.
  * @returns undefined when nothing is left of it
  */
 export async function endRollout(

@@ -10,8 +10,7 @@ import type { Run } from '../run.ts';
 import { builtInKinds, parseRef } from './objects.ts';
 
 /**
- * Tries to act in the shoot. One that does not answer, or refuses, holds nothing up.
- * @param failure what the log says then
+ * Tries to act in the shoot. One that does not answer, or refuses, holds nothing up, and the log says so.
  * @returns undefined when the shoot has failed, or the control plane holds no kubeconfig
  */
 export async function tryInShoot<T>(
@@ -30,9 +29,9 @@ export async function tryInShoot<T>(
 }
 
 /**
- * Annotates objects, as far as they exist and are of these kinds. One that the shoot refuses to change holds up no other.
+ * Annotates objects, as far as they exist and are of these kinds. One that the shoot refuses to change holds up no
+ * other.
  * @param annotations null removes one
- * @param failure what the log says about one that the shoot refuses to change
  * @returns false when the time was up before
  */
 export async function annotateAll(

@@ -55,9 +55,8 @@ export async function adoptForeignFlux(
 }
 
 /**
- * Makes the objects of a Flux that others manage ours, so that neither their Kustomization nor their operator applies or
- * prunes them any more. Nothing is deleted and no Pod restarts. Safe to repeat, also after a kill.
- * @param refs the objects that the extension is about to apply, and the namespace of Flux
+ * Makes the objects of a Flux that others manage ours, so that these neither apply nor prune them any more. Nothing is
+ * deleted and no Pod restarts. Safe to repeat, also after a kill.
  * @returns false when the time was up before
  */
 async function adoptObjects(shoot: KubeClient, refs: string[], isTimeUp: () => boolean): Promise<boolean> {
@@ -75,10 +74,7 @@ function stopOperator(shoot: KubeClient): Promise<void> {
   return annotateInstances(shoot, 'disabled');
 }
 
-/**
- * Enables the FluxInstances again that an adoption has disabled which does not come to its end: nothing else would manage that
- * Flux any more. One that the user has disabled stays so.
- */
+/** Enables the FluxInstances again that an adoption has disabled which does not come to its end. */
 export function restartOperator(shoot: KubeClient): Promise<void> {
   return annotateInstances(shoot, null, isDisabledByUs);
 }
@@ -130,7 +126,6 @@ const foreignManagers = /^(flux|flux-operator|flux-client-side-apply|kustomize-c
 /**
  * Returns the metadata of a merge patch that makes an object ours: without the marks of others, and with the fields that
  * their tools have applied recorded as ours, so that an apply removes those that are not wanted.
- * @param extra annotations to set
  */
 export function adoptedMetadata(
   { labels = {}, annotations = {}, managedFields = [] }: ObjectMeta,

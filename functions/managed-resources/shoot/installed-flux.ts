@@ -15,9 +15,8 @@ export interface ExistingFlux {
 }
 
 /**
- * Reads the Flux of a shoot.
+ * Reads the Flux of a shoot; undefined while the control plane holds no kubeconfig.
  * @param ownsNamespace undefined: the shoot says it; the namespace is ours where it does not exist yet
- * @returns undefined while the control plane holds no kubeconfig
  */
 export function readInstalledFlux(
   run: Run,
@@ -38,10 +37,7 @@ export async function installedFlux(shoot: KubeClient): Promise<Pick<ExistingFlu
   return { liveVersion: crd.metadata.labels?.[VERSION_LABEL], foreign: foreignFlux(crd.metadata) };
 }
 
-/**
- * Reads the release of each CRD of Flux that is in the shoot.
- * @returns undefined while the control plane holds no kubeconfig
- */
+/** Reads the release of each CRD of Flux in the shoot; undefined while the control plane holds no kubeconfig. */
 export function readCrdVersions(run: Run): Promise<string[] | undefined> {
   return withShoot(run, async (shoot) => {
     const options = { labelSelector: 'app.kubernetes.io/part-of=flux', metadataOnly: true };

@@ -92,8 +92,7 @@ interface MigrationTask {
 }
 
 /**
- * Several API servers may serve a shoot: each notices a changed CRD within moments, and stores in its former version
- * until then.
+ * Several API servers may serve a shoot: each notices a changed CRD within moments, and stores as before until then.
  */
 const KNOWN_AFTER_SECONDS = 5;
 

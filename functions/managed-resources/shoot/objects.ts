@@ -86,10 +86,7 @@ function isPathSegment(text: string): boolean {
   return /^[a-z0-9][a-z0-9.-]{0,252}$/.test(text);
 }
 
-/**
- * Returns the kinds of these CustomResourceDefinitions as the shoot serves them, whatever release installed them.
- * @param crds names; a CRD that does not exist has no objects
- */
+/** Returns the kinds of these CRDs, as far as they exist, as the shoot serves them, whatever release installed them. */
 export async function servedKinds(shoot: KubeClient, crds: string[]): Promise<Resource[]> {
   const found = await inParallel(crds, async (name) => {
     const crd = await shoot.find(resources.customResourceDefinitions, { name });
@@ -113,8 +110,8 @@ const ORIGIN_ANNOTATION = 'resources.gardener.cloud/origin';
 const names: string[] = Object.values(managedResourceNames);
 
 /**
- * True for an object in the shoot that the resource-manager has applied for us, or that we have changed. An object without this mark has
- * been replaced by a user since it was recorded, and is never deleted.
+ * True for an object in the shoot that the resource-manager has applied for us, or that we have changed. One without
+ * this mark has been replaced by a user since it was recorded, and is never deleted.
  */
 export function carriesOurMark({ metadata }: KubeObject): boolean {
   if (metadata.managedFields?.some(({ manager }) => manager === fieldManager)) return true;

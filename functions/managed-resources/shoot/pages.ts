@@ -15,9 +15,8 @@ interface PageOptions {
 }
 
 /**
- * Reads all objects of a kind in the shoot, page by page; none where the kind is not served any more. One deadline counts
- * for all pages: an owner of a shoot decides how many there are.
- * @param isTimeUp once true, no page but the first is read
+ * Reads all objects of a kind in the shoot, page by page; none where the kind is not served any more. One deadline
+ * counts for all pages but the first: an owner of a shoot decides how many there are.
  * @param act handles a page; false ends the reading
  * @returns false when a page was not read, or `act` returned false
  */

@@ -39,9 +39,8 @@ export function namespaceRef({ namespace }: Pick<Applied, 'namespace'>): string 
 }
 
 /**
- * Removes the protection from objects that the resource-manager has released: nothing puts it back then, and the user's
- * Kustomizations can manage them. Tried again in the next run if the shoot does not answer; the record says that it is
- * outstanding.
+ * Removes the protection from objects that the resource-manager has released, so that the user's Kustomizations can
+ * manage them. If the shoot does not answer, the record says that it is outstanding, and the next run tries again.
  */
 export async function removeLeftProtection(run: Run, controlPlane: ControlPlane): Promise<ControlPlane> {
   const { previous, live } = controlPlane;
@@ -66,20 +65,14 @@ export function unlessLeftProtected(run: Run, { previous, live }: ControlPlane, 
   return waitOn(run, oldestDeletion(live.values()) ?? unreachableSince, 2);
 }
 
-/**
- * Protects the objects again after a run was overtaken by one that manages them again: its ManagedResources are applied
- * already, so nothing else would write the annotations that this run has removed.
- */
+/** Protects the objects again after a run was overtaken by one that manages them again: nothing else would do it. */
 async function restoreProtection(run: Run): Promise<void> {
   const record = await readRecord(run);
   if (record?.protected !== true || isLeftProtected(record)) return;
   await withShoot(run, (shoot) => annotateAll(run, shoot, protectedRefs(record), protection, NOT_CHANGED));
 }
 
-/**
- * Removes the protection from objects in the shoot; one without it is not changed.
- * @returns false when the time was up before
- */
+/** Removes the protection from objects in the shoot. @returns false when the time was up before */
 export function removeProtection(run: Run, shoot: KubeClient, refs: string[]): Promise<boolean> {
   const none = Object.fromEntries(Object.keys(protection).map((key) => [key, null]));
   return annotateAll(run, shoot, refs, none, NOT_CHANGED);

@@ -14,7 +14,6 @@ export const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmr
 /**
  * Suspends all Kustomizations and HelmReleases, also those of users: Flux deletes a suspended one without deleting its
  * workloads (docs/flux-facts.md).
- * @param crds names of their CRDs
  * @returns false when the time was up before all of them were suspended
  */
 export async function suspendAll(shoot: KubeClient, isTimeUp: () => boolean, crds = pruningCrds): Promise<boolean> {
@@ -40,8 +39,7 @@ async function suspendKind(shoot: KubeClient, resource: Resource, isTimeUp: () =
 }
 
 /**
- * Resumes what `suspendAll` has suspended. Objects that were suspended before, and objects that are being deleted, stay
- * suspended.
+ * Resumes what `suspendAll` has suspended, except objects that are being deleted.
  * @returns false when the time was up before all of them were resumed
  */
 export async function resumeAll(shoot: KubeClient, isTimeUp: () => boolean): Promise<boolean> {
@@ -64,9 +62,9 @@ function isToResume(object: KubeObject): boolean {
 const plurals: Record<string, string> = { Kustomization: 'kustomizations', HelmRelease: 'helmreleases' };
 
 /**
- * Returns the refs of those Kustomizations and HelmReleases that are suspended in the shoot, or gone. A ManagedResource
- * that is applied proves nothing: the resource-manager skips objects that carry some annotations. Such an object is
- * suspended here; the answer of the API server counts, because a webhook of the shoot may revert the patch.
+ * Returns the refs of those Kustomizations and HelmReleases that are suspended in the shoot, or gone. The
+ * resource-manager skips objects with some annotations, so others are suspended here; the answer counts, because a
+ * webhook of the shoot may revert the patch.
  */
 export async function confirmSuspended(shoot: KubeClient, objects: KubeObject[]): Promise<Set<string>> {
   const confirmed = await inParallel(objects, async (object) => {

@@ -43,8 +43,8 @@ const BEST_EFFORT = { timeoutMs: 3000 };
 const RESUME_AGAIN_SECONDS = 10;
 
 /**
- * Handles Delete: cleans up the control plane, and removes Flux from the shoot or leaves it, as the policy says. Each step
- * is safe to repeat, and each run begins with the first one.
+ * Handles Delete: cleans up the control plane, and removes Flux from the shoot or leaves it. Each run begins with step
+ * 1.
  */
 export async function remove(run: Run): Promise<Outcome> {
   const { context, cluster, reporter } = run;
@@ -97,7 +97,6 @@ async function unlessForeign(run: Run, removal: Removal): Promise<Removal> {
 
 /**
  * Removes Flux from the shoot where the policy says so, and reports what it waits for.
- * @param areReleased true when no ManagedResource is left
  * @returns true when nothing is left to remove
  */
 async function uninstallIfDue(run: Run, { uninstall: applied }: Removal, areReleased: boolean): Promise<boolean> {
@@ -126,8 +125,8 @@ async function secondsUntilResumed(run: Run, { resumes, isOver }: Removal): Prom
 }
 
 /**
- * Removes the protection from what stays in the shoot, so that the user's Kustomizations can manage it: from Flux, or from its
- * namespace, where users may have objects of their own.
+ * Removes the protection from what stays in the shoot: Flux, or its namespace, where users may have objects of their
+ * own.
  * @returns false when it has to be tried again
  */
 async function isUnprotected(run: Run, { uninstall: removed, isLost }: Removal): Promise<boolean> {
@@ -175,9 +174,9 @@ export async function migrate(run: Run): Promise<Outcome> {
 }
 
 /**
- * Handles every operation while the Shoot is being deleted. Releases everything at once, or the resource-manager would
- * recreate CRDs against gardenlet's cleanup; suspends Kustomizations and HelmReleases, or Flux would recreate their
- * workloads. Requeues until Flux's CRDs are gone: if they hang, no event wakes this function.
+ * Handles every operation while the Shoot is being deleted. Releases everything, or the resource-manager would recreate
+ * CRDs against gardenlet's cleanup; suspends what Flux would recreate. Requeues until Flux's CRDs are gone, which no
+ * event says.
  */
 export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
   const { context, cluster, reporter } = run;
@@ -201,10 +200,7 @@ async function reportBegun({ reporter, operation }: Run, description: string): P
   if (reporter.current().status?.lastOperation?.type !== operation) await reporter.processing(description);
 }
 
-/**
- * Releases our ManagedResources, and deletes their Secrets once all are gone.
- * @returns the ManagedResources that were still there
- */
+/** Releases our ManagedResources, and deletes their Secrets once all are gone. @returns those that were still there */
 async function releaseAll({ seed, namespace }: Run, { removesFinalizers }: Removal): Promise<ManagedResource[]> {
   const live = await readRemainingManagedResources(seed, namespace);
   for (const resource of live) {
@@ -312,8 +308,8 @@ export function decideRemoval(extension: Extension, cluster: Cluster, now: Date)
 }
 
 /**
- * The policy in the Extension itself counts first: no run may have seen it yet. The ConfigMap is never read for a
- * removal; the record has its policy. Without a policy, a Flux that the sync mode has released is the user's.
+ * The policy in the Extension itself counts first: no run may have seen it yet. Then that of the record: the ConfigMap
+ * is never read for a removal. Without one, a Flux that the sync mode has released is the user's.
  */
 function deletionPolicy(extension: Extension, applied: Applied): DeletionPolicy {
   const written = writtenDeletionPolicy({ providerConfig: extension.spec.providerConfig }) ?? applied.deletionPolicy;
@@ -332,10 +328,7 @@ function secondsSinceAsked({ metadata }: Extension, now: Date): number {
   return asked.length === 0 ? 0 : (now.getTime() - Math.max(...asked)) / 1000;
 }
 
-/**
- * Returns when to recheck a Shoot that is being deleted. A shoot that was hibernated takes minutes to wake up, and
- * gardenlet then cleans it for ten minutes before it retries.
- */
+/** Returns when to recheck a Shoot that is being deleted: gardenlet takes minutes to wake it up and clean it. */
 export function cleanupRecheckSeconds({ spec: { shoot } }: Cluster, now: Date): number {
   return growingPause(secondsSince(shoot.metadata.deletionTimestamp, now), 10);
 }

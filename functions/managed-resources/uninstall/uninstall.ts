@@ -33,9 +33,8 @@ export interface Uninstalled {
 const SLOW = "The shoot's API server is slow; the next run removes the rest of Flux.";
 
 /**
- * Removes Flux from a shoot, and nothing that it has deployed. Each step makes the next one harmless (docs/flux-facts.md).
- * Every step reads the shoot first, so it can be repeated, also after a kill.
- * @param isTimeUp once true, no further step begins
+ * Removes Flux from a shoot, and nothing that it has deployed. Each step makes the next one harmless
+ * (docs/flux-facts.md), and reads the shoot first, so that it can be repeated, also after a kill.
  */
 export async function uninstall(
   shoot: KubeClient,
@@ -188,8 +187,7 @@ const ROOT_CA = 'kube-root-ca.crt';
 
 /**
  * True when a namespace holds nothing that a user may need: no workload or custom resource that Flux has deployed there,
- * no record of a Helm release, no key that decrypts a user's Secrets. A kind that cannot be listed counts as present.
- * @param isTimeUp once true, no further kind is listed
+ * no record of a Helm release, no key of a user. A kind that cannot be listed counts as present.
  */
 async function isEmptyNamespace(shoot: KubeClient, namespace: string, isTimeUp: () => boolean): Promise<boolean> {
   const custom = await customKinds(shoot, isTimeUp);
@@ -199,10 +197,7 @@ async function isEmptyNamespace(shoot: KubeClient, namespace: string, isTimeUp: 
   return empty.length === all.length && !empty.includes(false);
 }
 
-/**
- * Returns the kinds that the shoot serves besides Kubernetes' own and Flux's; undefined when the time was up before all
- * were known.
- */
+/** Returns the kinds besides Kubernetes' own and Flux's; undefined when the time was up before all were known. */
 async function customKinds(shoot: KubeClient, isTimeUp: () => boolean): Promise<Resource[] | undefined> {
   const found: Resource[] = [];
   const areRead = await everyPage(shoot, resources.customResourceDefinitions, { isTimeUp }, async (crds) => {

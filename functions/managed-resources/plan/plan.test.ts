@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fluxOnly, object } from '../../../shared/flux/testing.ts';
-import { rootObject } from './record.ts';
+import { rootObject } from './plan.ts';
 
 const kustomization = object('Kustomization', 'main', { metadata: { name: 'main', namespace: 'flux-system' } });
 const rootWith = (origins: Record<string, { object: string; path: string }>) => {
