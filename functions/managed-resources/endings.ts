@@ -2,7 +2,7 @@ import { fluxConfigObject } from '../../shared/config/flux-config-map.ts';
 import { projectLayers } from '../../shared/config/project-layers.ts';
 import type { ConfigInputs } from '../../shared/config/types.ts';
 import { type ConfigError, issueText, RetryableError, withFullStop } from '../../shared/errors.ts';
-import { HIBERNATED, RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/operation.ts';
+import { HIBERNATED } from '../../shared/gardener/operation.ts';
 import { withShoot } from '../../shared/gardener/shoot-client.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -84,7 +84,7 @@ async function reportConfigError(run: Run, error: ConfigError, layers: ConfigInp
   if (isNew && showsOnlyInShoots(error, layers)) {
     await notifyShoot(run, { type: 'Warning', reason: 'InvalidConfiguration', message: sentence });
   }
-  await reporter.failed(sentence, [RETRYABLE_CONFIGURATION_PROBLEM], { isUnapplied: true });
+  await reporter.failed(sentence, { isUnapplied: true });
   await reporter.accept();
   return done;
 }

@@ -1,6 +1,6 @@
 import { RetryableError, retryWithin } from '../../shared/errors.ts';
 import { loadExtension } from '../../shared/gardener/gate.ts';
-import { askedOperation, isNewlyAsked, RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/operation.ts';
+import { askedOperation, isNewlyAsked } from '../../shared/gardener/operation.ts';
 import type { Cluster } from '../../shared/gardener/types.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
@@ -63,11 +63,10 @@ export const handler: Handler = async (key, context) => {
 };
 
 function dispatch(run: Run): Promise<Outcome> {
-  const isRemoved = run.reporter.current().metadata.deletionTimestamp !== undefined;
-  const isShootDeleted = run.cluster.spec.shoot.metadata.deletionTimestamp !== undefined;
-  if (run.operation !== 'Migrate' && !isRemoved && !isShootDeleted) return reconcile(run);
   if (run.operation === 'Migrate') return migrate(run);
-  return isRemoved ? remove(run) : yieldToShootDeletion(run);
+  if (run.reporter.current().metadata.deletionTimestamp !== undefined) return remove(run);
+  const isShootDeleted = run.cluster.spec.shoot.metadata.deletionTimestamp !== undefined;
+  return isShootDeleted ? yieldToShootDeletion(run) : reconcile(run);
 }
 
 /** Says why the last run was ended, and returns the same as an error: the next attempt does the work again. */
@@ -76,7 +75,7 @@ async function reportEnded({ reporter }: Run, endedBefore: string): Promise<Retr
   const sentence =
     `The run for Extension ${namespace}/${name} ${endedBefore}, so it was ended, and is retried more and more rarely; ` +
     'simplify its providerConfig, flux-config, and the objects that they name, for example the patterns in patches.';
-  await reporter.failed(sentence, [RETRYABLE_CONFIGURATION_PROBLEM]);
+  await reporter.failed(sentence);
   return new RetryableError(sentence);
 }
 
@@ -84,7 +83,7 @@ async function reportEnded({ reporter }: Run, endedBefore: string): Promise<Retr
 async function reportUnexpectedError({ reporter, context }: Run, error: unknown): Promise<void> {
   if (error instanceof ConflictError || context.signal.aborted || !reporter.isInFlight()) return;
   try {
-    await reporter.failed(describeError(error), []);
+    await reporter.failed(describeError(error), {}, []);
   } catch (failure) {
     context.log.warn('status write failed', { error: describeError(failure) });
   }

@@ -4,6 +4,7 @@ import {
   isNewlyAsked,
   type OperationReport,
   operationStatus,
+  RETRYABLE_CONFIGURATION_PROBLEM,
   seconds,
 } from '../../shared/gardener/operation.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
@@ -117,7 +118,7 @@ export function createReporter(inputs: ReporterInputs) {
     failingSeconds: () => secondsSince(extension.status?.state?.failingSince, now()),
     processing: (description: string, recorded?: Recorded) => report('Processing', description, recorded),
     succeeded: (description: string, recorded?: Recorded) => report('Succeeded', description, recorded),
-    failed: (description: string, codes: string[], recorded?: Recorded) =>
+    failed: (description: string, recorded?: Recorded, codes = [RETRYABLE_CONFIGURATION_PROBLEM]) =>
       report('Error', description, recorded, { description, codes }),
     /** Writes these fields of the state alone, without reporting anything about the operation; undefined removes one. */
     record: (fields: Pick<ExtensionState, 'applied' | 'adopting' | 'foreign'>) =>

@@ -1,4 +1,3 @@
-import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/operation.ts';
 import type { Cluster, OperationType } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -62,7 +61,7 @@ export async function waitFor(run: Run, sentence: string, recorded: Recorded = {
   // Also where it was reported before: the run that did so may have been killed right after.
   await reporter.accept();
   if (waited >= PATIENCE_SECONDS) {
-    await reporter.failed(sentence, [RETRYABLE_CONFIGURATION_PROBLEM], recorded);
+    await reporter.failed(sentence, recorded);
     return retryLater(run);
   }
   return requeueAfter(5);

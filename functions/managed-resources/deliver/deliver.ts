@@ -5,7 +5,6 @@ import {
   managedResourcePatch,
 } from '../../../shared/gardener/managed-resource.ts';
 import { contentSecret } from '../../../shared/gardener/managed-resource-content.ts';
-import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/operation.ts';
 import { type Applied, type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { AlreadyExistsError, ConflictError } from '../../../shared/kube/errors.ts';
@@ -46,7 +45,7 @@ export async function deliverByManagedResource(
   const isFirstRun = previous === undefined && live.size === 0;
   const secretNames = isFirstRun ? undefined : await readSecretNames(seed, namespace);
   const all = changesOf(plan, live, secretNames, previous);
-  const changes = inOrder(all, plan, live, secondsInFlight(run), PATIENCE_SECONDS);
+  const changes = inOrder(all, plan, live, secondsInFlight(run) > PATIENCE_SECONDS);
   const { write, writeSecret, remove, blocked, release } = changes;
   if (write.length + writeSecret.length + remove.length + blocked.length === 0) {
     // The record first, here too: released objects must not count as applied, whatever happens next.
@@ -72,7 +71,7 @@ export async function deliverByManagedResource(
 /** Records the plan before the first write: whatever happens next, a later run knows what may be in the shoot. */
 async function recordPlan({ reporter }: Run, { record }: Plan, verdict: Verdict): Promise<void> {
   if (verdict.state === 'failed') {
-    await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], { applied: record });
+    await reporter.failed(verdict.message, { applied: record });
   } else {
     await reporter.processing(applying(record.fluxVersion), { applied: record });
   }
@@ -201,7 +200,7 @@ export async function reportUnapplied(
   if (isNewlyAsked) await retryApply(seed, live.values());
   if (verdict.state === 'applied') return undefined;
   if (verdict.state === 'failed') {
-    await reporter.failed(verdict.message, [RETRYABLE_CONFIGURATION_PROBLEM], recorded);
+    await reporter.failed(verdict.message, recorded);
     await reporter.accept();
     return retryLater(run);
   }

@@ -93,7 +93,7 @@ export function explain(name: string, reason: string, whole: string): string {
 function sentenceOf(refusal: Refusal | undefined, message: string): string | undefined {
   if (refusal === undefined) return undefined;
   const { kind, by = '' } = refusal;
-  const object = objectOf(message);
+  const [object] = objectsOf(message);
   const subject = object === undefined ? '' : `${object.kind} ${object.name}: `;
   if (kind === 'storedVersions') {
     const crd = /"([^"]+)" is invalid: status\.storedVersions/.exec(message)?.[1];
@@ -111,18 +111,11 @@ function sentenceOf(refusal: Refusal | undefined, message: string): string | und
 /** Parts of a message may be long and may contain credentials: a webhook of the shoot can put anything there. */
 const LONGEST_SENTENCE = 700;
 
-interface NamedObject {
-  kind: string;
-  /** With its namespace, if it has one. */
-  name: string;
-}
-
-/** The object in `error during apply of object "apps/v1/Deployment/flux-system/source-controller": …`. */
-function objectOf(message: string): NamedObject | undefined {
-  return objectsOf(message)[0];
-}
-
-function objectsOf(message: string): NamedObject[] {
+/**
+ * Returns the kinds and names of the objects in a message such as
+ * `error during apply of object "apps/v1/Deployment/flux-system/source-controller": …`.
+ */
+function objectsOf(message: string): { kind: string; name: string }[] {
   const found = message.matchAll(/of (?:old )?(?:object|resource) "([^"]+)"/g);
   return [...found].flatMap(([, text = '']) => {
     const parts = text.split('/');

@@ -88,18 +88,15 @@ export const NEEDED: string[] = [names.crds, names.secrets];
  * Holds the sync objects back until everything that they may need is in the shoot: written together, a source would
  * first fail, and the next attempt of Flux may be minutes away. Only names count, so a rotation holds nothing back. A
  * copy that leaves waits the other way round, for the sync objects that no longer name it: Flux would fail at once.
- * @param seconds since the operation began
- * @param patience in seconds: a group that cannot be applied holds the others back no longer, as an edit may suspend it
+ * @param isLate true: a group that cannot be applied holds the others back no longer, as an edit may suspend it
  * @returns the changes to make now, and the group that waits
  */
 export function inOrder(
   changes: Changes,
   { contents }: Pick<Plan, 'contents'>,
   live: ReadonlyMap<string, ManagedResource>,
-  seconds: number,
-  patience: number,
+  isLate: boolean,
 ): Changes & { deferred?: string } {
-  const isLate = seconds > patience;
   const isWritten = (name: string) => changes.write.includes(name) || changes.writeSecret.includes(name);
   const isAwaiting = NEEDED.some((name) => isAwaited(contents.get(name) ?? [], live.get(name), isLate));
   if (isWritten(names.sync) && isAwaiting) return without(names.sync, changes);
@@ -132,7 +129,8 @@ function isAwaited(objects: KubeObject[], resource: ManagedResource | undefined,
   return objects.some((object) => !listed.has(objectRef(object)));
 }
 
-function stateOf(resource: ManagedResource | undefined): string {
+/** The state of a ManagedResource; a webhook of the shoot may make it fail for a while. */
+export function stateOf(resource: ManagedResource | undefined): string {
   return resource === undefined ? 'absent' : applyState(resource).state;
 }
 

@@ -18,7 +18,7 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { planRequest, type Requests } from '../deliver/requests.ts';
 import { objectRef } from '../shoot/objects.ts';
 import { renderHash } from './config-hash.ts';
-import type { Scope } from './scope.ts';
+import { namesOutOfScope, type Scope } from './scope.ts';
 import { leavingObjects, planSyncObjects, type SyncInputs } from './sync-objects.ts';
 
 /** What a plan is made of, beside the rendered objects. */
@@ -88,12 +88,12 @@ export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, synced: 
   const { groups } = rendered;
   const sync = { ...syncInputs(inputs, rendered), ...synced };
   const { objects, pendingRemoval } = planSyncObjects(sync);
-  const placed = placeContents([
-    { name: names.crds, isInScope: scope.install, objects: groups.crds },
-    { name: names.controllers, isInScope: scope.install, objects: groups.controllers },
-    { name: names.secrets, isInScope: true, objects: groups.secrets },
-    { name: names.sync, isInScope: scope.sync, objects },
-  ]);
+  const placed = placeContents(scope, {
+    [names.crds]: groups.crds,
+    [names.controllers]: groups.controllers,
+    [names.secrets]: groups.secrets,
+    [names.sync]: objects,
+  });
   const request = planRequest(groups.secrets, inputs.reconcileAt, previous);
   return {
     record: {
@@ -113,13 +113,11 @@ export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, synced: 
 type Placed = Pick<Plan, 'contents' | 'released' | 'removed'>;
 
 /** Decides which ManagedResources are written, released and removed. */
-function placeContents(parts: { name: string; isInScope: boolean; objects: KubeObject[] }[]): Placed {
-  const followed = parts.filter(({ isInScope }) => isInScope);
-  return {
-    contents: new Map(followed.filter(({ objects }) => objects.length > 0).map(({ name, objects }) => [name, objects])),
-    released: parts.filter(({ isInScope }) => !isInScope).map(({ name }) => name),
-    removed: followed.filter(({ objects }) => objects.length === 0).map(({ name }) => name),
-  };
+function placeContents(scope: Scope, parts: Record<string, KubeObject[]>): Placed {
+  const released = namesOutOfScope(scope);
+  const followed = Object.entries(parts).filter(([name]) => !released.includes(name));
+  const removed = followed.flatMap(([name, { length }]) => (length === 0 ? [name] : []));
+  return { contents: new Map(followed.filter(([, { length }]) => length > 0)), released, removed };
 }
 
 /** The copies in use, by their names in the seed: a control-plane migration only moves those that are listed. */

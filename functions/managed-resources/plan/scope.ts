@@ -3,7 +3,6 @@ import type { SyncMode } from '../../../shared/config/types.ts';
 import { type ConfigError, type ConfigIssue, withFullStop } from '../../../shared/errors.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import type { Applied, Extension, ManagedResource } from '../../../shared/gardener/types.ts';
-import type { ForeignFlux } from '../shoot/installed-flux.ts';
 
 /** Which parts of the configuration still reach the shoot; Secrets and ConfigMaps always do. */
 export interface Scope {
@@ -80,7 +79,7 @@ export type Obstacle =
   /** The last applied objects stay unchanged, except those out of scope, which are released; and why. */
   | { type: 'keep'; record: Applied; scope: Scope; problem: string }
   /** Others manage the Flux in the shoot. There is a record if it was ours before. */
-  | { type: 'foreign'; foreign: ForeignFlux; record: Applied | undefined; scope: Scope }
+  | { type: 'foreign'; foreign: string; record: Applied | undefined; scope: Scope }
   /** Something that the configuration names is not there yet. */
   | { type: 'wait'; sentence: string }
   /** The content of a ManagedResource is unreadable. */

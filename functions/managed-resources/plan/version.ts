@@ -1,8 +1,8 @@
 import { originOf } from '../../../shared/config/origins.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { compareVersions, resolveVersion } from '../../../shared/flux/versions.ts';
-import { applyState, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
+import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
+import type { Applied } from '../../../shared/gardener/types.ts';
 import type { Scope } from './scope.ts';
 
 /** What decides the Flux release. */
@@ -25,32 +25,16 @@ export function chooseVersion(inputs: VersionInputs): string {
   const { config, scope, previous, liveVersion, available, allowed, kubernetesVersion, isAsked } = inputs;
   const pinned = newest(previous?.fluxVersion, liveVersion);
   if (!scope.install && pinned !== undefined && available.includes(pinned)) return pinned;
-  const requested = scope.install ? config.flux.version : undefined;
-  return resolveVersion({
-    requested,
-    origin: originOf(config.origins, 'flux.version'),
-    available,
-    // Out of scope, the Flux in the shoot is the user's, and only its CRDs are needed.
-    allowed: scope.install ? allowed : undefined,
-    kubernetesVersion,
-    // Out of scope, a recorded release that left the distribution must not stop the user's sources.
-    pinned: scope.install ? pinned : undefined,
-    mayUpgrade: isAsked,
-  });
+  const facts = { origin: originOf(config.origins, 'flux.version'), available, kubernetesVersion, mayUpgrade: isAsked };
+  // Out of scope, the Flux in the shoot is the user's, and a recorded release that left the distribution must not stop its sources.
+  if (!scope.install) return resolveVersion({ ...facts, requested: undefined, allowed: undefined, pinned: undefined });
+  return resolveVersion({ ...facts, requested: config.flux.version, allowed, pinned });
 }
 
 /** Returns the newer of two releases. */
 export function newest(one: string | undefined, other: string | undefined): string | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return compareVersions(one, other) >= 0 ? one : other;
-}
-
-/**
- * True when the shoot rejects the CRDs now, maybe for a while: whether the release was ever installed, `everInstalled`
- * says.
- */
-export function areCrdsRejected(crds: ManagedResource | undefined): boolean {
-  return crds !== undefined && applyState(crds).state === 'failing';
 }
 
 /**

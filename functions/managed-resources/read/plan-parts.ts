@@ -9,12 +9,13 @@ import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, SYSTEM_NAMESPACES } from '../../../shared/kube/resource.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
+import { stateOf } from '../plan/changes.ts';
 import { layersHash } from '../plan/config-hash.ts';
 import { type PlanInputs, type RenderedObjects, type Synced, syncInputs, withComponents } from '../plan/plan.ts';
 import { type Obstacle, obstacleOf, type Scope, withKeptMode } from '../plan/scope.ts';
 import { secretKeyIssues } from '../plan/secret-keys.ts';
 import { leavingObjects, planSyncObjects, resourceWithFormerContent } from '../plan/sync-objects.ts';
-import { areCrdsRejected, chooseVersion, everInstalled, newest } from '../plan/version.ts';
+import { chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
 import { tryInShoot } from '../shoot/act.ts';
 import { type ExistingFlux, readCrdVersions, readInstalledFlux } from '../shoot/installed-flux.ts';
@@ -147,7 +148,7 @@ async function readRelease(
     return await distribution.release(chooseVersion({ ...facts, previous, liveVersion }));
   } catch (error) {
     // Only a release that was never installed may be replaced by an older one.
-    if (!(error instanceof ConfigError) || !areCrdsRejected(live.get(names.crds))) throw error;
+    if (!(error instanceof ConfigError) || stateOf(live.get(names.crds)) !== 'failing') throw error;
     const crds = await readCrdVersions(run);
     if (crds === undefined) throw error;
     const installed = newest(liveVersion, everInstalled(previous, crds));

@@ -77,37 +77,27 @@ interface Copies {
  * @returns undefined where nothing differs
  */
 export function rotatedCopies(kept: Copies, next: Copies): KubeObject[] | undefined {
-  const common = new Map(kept.ofProject.filter((one) => next.ofProject.includes(one)).map(placeAndName));
-  const secrets = new Map(next.objects.filter(({ kind }) => kind === 'Secret').map((one) => [placeOf(one), one]));
-  let isRotated = false;
+  const common = kept.ofProject.filter((copy) => next.ofProject.includes(copy));
   const objects = kept.objects.map((object) => {
-    const name = object.kind === 'Secret' ? common.get(placeOf(object)) : undefined;
-    const other = name === undefined ? undefined : secrets.get(placeOf(object));
-    if (other === undefined || isEqual(object.data, other.data) || !isRotation(name, object, other)) return object;
-    isRotated = true;
-    return { ...object, data: other.data };
+    const copy = common.find((one) => object.kind === 'Secret' && one.endsWith(` ${placeOf(object)}`));
+    const other = next.objects.find(({ kind, ...one }) => kind === 'Secret' && placeOf(one) === placeOf(object));
+    if (copy === undefined || other === undefined || isEqual(object.data, other.data)) return object;
+    return isRotation(copy, object, other) ? { ...object, data: other.data } : object;
   });
-  return isRotated ? objects : undefined;
+  return objects.some((object, index) => object !== kept.objects[index]) ? objects : undefined;
 }
 
-function placeAndName(copy: string): [place: string, name: string] {
-  const [name = '', place = ''] = copy.split(' ');
-  return [place, name];
-}
-
-function placeOf({ metadata: { namespace = '', name } }: KubeObject): string {
+function placeOf({ metadata: { namespace = '', name } }: Pick<KubeObject, 'metadata'>): string {
   return `${namespace}/${name}`;
 }
 
 /** `keys` writes the host keys into `flux-source`, and the configuration decides about the keys that it needs. */
-function isRotation(name: string | undefined, one: KubeObject, other: KubeObject): boolean {
+function isRotation(copy: string, one: KubeObject, other: KubeObject): boolean {
   if (one.type !== other.type) return false;
-  if (name !== FLUX_SOURCE) return true;
-  const [before, after] = [one, other].map(({ data }) => (data ?? {}) as Record<string, string>);
-  return (
-    isEqual(Object.keys(before ?? {}).sort(), Object.keys(after ?? {}).sort()) &&
-    before?.known_hosts === after?.known_hosts
-  );
+  if (!copy.startsWith(`${FLUX_SOURCE} `)) return true;
+  const [before = {}, after = {}] = [one, other].map(({ data }) => (data ?? {}) as Record<string, string>);
+  const hasSameKeys = isEqual(Object.keys(before).sort(), Object.keys(after).sort());
+  return hasSameKeys && before.known_hosts === after.known_hosts;
 }
 
 function isEqual(one: unknown, other: unknown): boolean {

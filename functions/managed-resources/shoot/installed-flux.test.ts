@@ -7,15 +7,15 @@ import { foreignFlux, HELM_RELEASE, KUSTOMIZE, leftAlone, MANAGED_BY, OPERATOR }
 const fluxLabels = { 'app.kubernetes.io/part-of': 'flux', 'app.kubernetes.io/version': 'v2.8.8' };
 
 describe('foreignFlux', () => {
-  it('knows each tool by its mark', () => {
-    const marked = (labels: Record<string, string>, annotations = {}) =>
-      foreignFlux({ labels: { ...fluxLabels, ...labels }, annotations })?.by;
-    expect(marked({ 'kustomize.toolkit.fluxcd.io/name': 'flux-system' })).toBe('flux bootstrap');
-    expect(marked({ 'app.kubernetes.io/managed-by': 'Helm' })).toBe('Helm');
-    expect(marked({}, { 'meta.helm.sh/release-name': 'flux' })).toBe('Helm');
-    expect(marked({ 'app.kubernetes.io/managed-by': 'flux-operator' })).toBe('flux-operator');
-    expect(marked({ 'fluxcd.controlplane.io/name': 'flux' })).toBe('flux-operator');
-    expect(marked({ 'app.kubernetes.io/managed-by': 'argocd' })).toBe('other');
+  it.each<[string, Record<string, string>, Record<string, string>?]>([
+    ['Kustomization /flux-system, as flux bootstrap creates it', { 'kustomize.toolkit.fluxcd.io/name': 'flux-system' }],
+    ['Helm', { 'app.kubernetes.io/managed-by': 'Helm' }],
+    ['Helm release "flux"', {}, { 'meta.helm.sh/release-name': 'flux' }],
+    ['flux-operator', { 'app.kubernetes.io/managed-by': 'flux-operator' }],
+    ['FluxInstance /flux of flux-operator', { 'fluxcd.controlplane.io/name': 'flux' }],
+    ['"argocd"', { 'app.kubernetes.io/managed-by': 'argocd' }],
+  ])('knows %s by its mark', (manager, labels, annotations) => {
+    expect(foreignFlux({ labels: { ...fluxLabels, ...labels }, annotations: annotations ?? {} })).toBe(manager);
   });
 
   it('finds no mark on what flux install and the former extensions leave', () => {

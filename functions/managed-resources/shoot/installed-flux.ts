@@ -8,8 +8,8 @@ import type { Run } from '../run.ts';
 export interface ExistingFlux {
   /** Version of the Flux that is installed; absent: there is none, or its version is unknown. */
   liveVersion?: string | undefined;
-  /** Set: others manage it. */
-  foreign?: ForeignFlux | undefined;
+  /** Set: others manage it; the object or tool, for sentences. */
+  foreign?: string | undefined;
   /** False: the flux namespace existed before us and is in no ManagedResource. */
   ownsNamespace: boolean;
 }
@@ -23,10 +23,13 @@ export function readInstalledFlux(
   namespace: string,
   ownsNamespace: boolean | undefined,
 ): Promise<ExistingFlux | undefined> {
-  return withShoot(run, async (shoot) => ({
-    ...(await installedFlux(shoot)),
-    ownsNamespace: ownsNamespace ?? !(await hasNamespace(shoot, namespace)),
-  }));
+  return withShoot(run, async (shoot) => {
+    const flux = await installedFlux(shoot);
+    if (ownsNamespace !== undefined) return { ...flux, ownsNamespace };
+    const live = await shoot.find(resources.namespaces, { name: namespace }, { metadataOnly: true });
+    // The successor of one that is being deleted is ours, as after a removal of the extension.
+    return { ...flux, ownsNamespace: live === undefined || live.metadata.deletionTimestamp !== undefined };
+  });
 }
 
 /** Reads the Flux that is in a shoot now; nothing where there is none. */
@@ -48,19 +51,6 @@ export function readCrdVersions(run: Run): Promise<string[] | undefined> {
 
 const VERSION_LABEL = 'app.kubernetes.io/version';
 
-/** A namespace that is being deleted does not count: its successor is ours, as after a removal of the extension. */
-async function hasNamespace(shoot: KubeClient, name: string): Promise<boolean> {
-  const namespace = await shoot.find(resources.namespaces, { name }, { metadataOnly: true });
-  return namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
-}
-
-/** Who manages a Flux that the extension has not installed. */
-export interface ForeignFlux {
-  by: 'flux bootstrap' | 'flux-operator' | 'Helm' | 'other';
-  /** The object or tool that manages it, for sentences. */
-  manager: string;
-}
-
 /** The marks of others: groups of labels of kustomize-controller and flux-operator, and label and annotation of Helm. */
 export const KUSTOMIZE = 'kustomize.toolkit.fluxcd.io';
 export const OPERATOR = 'fluxcd.controlplane.io';
@@ -68,30 +58,23 @@ export const MANAGED_BY = 'app.kubernetes.io/managed-by';
 export const HELM_RELEASE = 'meta.helm.sh/release-name';
 
 /**
- * Reads from the CRD of GitRepositories who manages the Flux of a shoot (docs/flux-facts.md). The two former extensions,
- * like `flux install`, leave no such mark: their Flux is adopted.
+ * Reads from the CRD of GitRepositories which object or tool manages the Flux of a shoot (docs/flux-facts.md). The two
+ * former extensions, like `flux install`, leave no such mark: their Flux is adopted.
  */
-export function foreignFlux({
-  labels = {},
-  annotations = {},
-}: Pick<ObjectMeta, 'labels' | 'annotations'>): ForeignFlux | undefined {
-  const by = labels[MANAGED_BY];
+export function foreignFlux({ labels = {}, annotations = {} }: Omit<ObjectMeta, 'name'>): string | undefined {
   const named = (group: string) => `${labels[`${group}/namespace`] ?? ''}/${labels[`${group}/name`] ?? ''}`;
-  if (labels[`${OPERATOR}/name`] !== undefined) {
-    return { by: 'flux-operator', manager: `FluxInstance ${named(OPERATOR)} of flux-operator` };
-  }
-  if (by === 'flux-operator') return { by: 'flux-operator', manager: 'flux-operator' };
-  if (labels[`${KUSTOMIZE}/name`] !== undefined) {
-    return { by: 'flux bootstrap', manager: `Kustomization ${named(KUSTOMIZE)}, as flux bootstrap creates it` };
-  }
+  const by = labels[MANAGED_BY];
   const release = annotations[HELM_RELEASE];
-  if (by === 'Helm' || release !== undefined) {
-    return { by: 'Helm', manager: release === undefined ? 'Helm' : `Helm release ${quote(release)}` };
+  if (labels[`${OPERATOR}/name`] !== undefined) return `FluxInstance ${named(OPERATOR)} of flux-operator`;
+  if (by === 'flux-operator') return by;
+  if (labels[`${KUSTOMIZE}/name`] !== undefined) {
+    return `Kustomization ${named(KUSTOMIZE)}, as flux bootstrap creates it`;
   }
-  return by === undefined ? undefined : { by: 'other', manager: quote(by) };
+  if (release !== undefined) return `Helm release ${quote(release)}`;
+  return by === undefined || by === 'Helm' ? by : quote(by);
 }
 
 /** The sentence for the users of a Shoot whose Flux is left alone. */
-export function leftAlone({ manager }: ForeignFlux): string {
+export function leftAlone(manager: string): string {
   return `Flux in this Shoot is managed by ${manager}, so the extension changes nothing there; set adopt to true in the configuration to take it over, or remove the extension from the Shoot.`;
 }

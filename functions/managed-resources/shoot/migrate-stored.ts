@@ -1,6 +1,5 @@
 import { isCrd } from '../../../shared/flux/custom-resources.ts';
 import { isCurrent, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/operation.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isRefused, KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
@@ -53,7 +52,7 @@ export async function migrateStoredObjects(
     return requeueAfter(migrated.recheckInSeconds);
   }
   if (migrated?.state === 'refused') {
-    await reporter.failed(migrated.sentence, [RETRYABLE_CONFIGURATION_PROBLEM], { upgradingTo: fluxVersion });
+    await reporter.failed(migrated.sentence, { upgradingTo: fluxVersion });
     await reporter.accept();
     return retryLater(run);
   }
@@ -121,8 +120,7 @@ export async function migrateStored(shoot: KubeClient, task: MigrationTask): Pro
   } catch (error) {
     if (isNotServedYet(error)) return unfinished(task, 2);
     if (!(error instanceof RejectedObject)) throw error;
-    const sentence = `Flux ${task.fluxVersion} cannot be installed before ${error.object} is stored in version ${error.version}, and the shoot rejects to store it; correct it in the shoot, or exempt it from the webhook or policy that rejects it. The API server says: ${safeText(error.message)}`;
-    return { state: 'refused', sentence };
+    return { state: 'refused', sentence: `Flux ${task.fluxVersion} cannot be installed before ${error.message}` };
   }
 }
 
@@ -220,19 +218,9 @@ function secondsUntilKnown({ metadata }: KubeObject, now: Date): number {
   return Math.ceil(Math.max(0, KNOWN_AFTER_SECONDS - Math.min(...ages)));
 }
 
-/** The shoot does not accept an object as it is. */
+/** The shoot does not accept an object as it is. The message is the end of a sentence. */
 class RejectedObject extends Error {
   override name = 'RejectedObject';
-  /** Kind and name. */
-  readonly object: string;
-  /** The version in which it has to be stored. */
-  readonly version: string;
-
-  constructor({ kind, version }: Resource, item: KubeObject, cause: KubeError) {
-    super(cause.message, { cause });
-    this.object = `${kind} ${keyOf(item)}`;
-    this.version = version;
-  }
 }
 
 /**
@@ -281,7 +269,9 @@ async function rewrite(shoot: KubeClient, kind: Resource, item: KubeObject, migr
     await patchAsRead(shoot, kind, item.metadata, migrated, item);
   } catch (error) {
     if (!(error instanceof KubeError) || !isRefused(error)) throw error;
-    throw new RejectedObject(kind, item, error);
+    throw new RejectedObject(
+      `${kind.kind} ${keyOf(item)} is stored in version ${kind.version}, and the shoot rejects to store it; correct it in the shoot, or exempt it from the webhook or policy that rejects it. The API server says: ${safeText(error.message)}`,
+    );
   }
 }
 

@@ -59,8 +59,6 @@ function isToResume(object: KubeObject): boolean {
   return deletionTimestamp === undefined && isSuspended(object) && managedFields.some(isOurs);
 }
 
-const plurals: Record<string, string> = { Kustomization: 'kustomizations', HelmRelease: 'helmreleases' };
-
 /**
  * Returns the refs of those Kustomizations and HelmReleases that are suspended in the shoot, or gone. The
  * resource-manager skips objects with some annotations, so others are suspended here; the answer counts, because a
@@ -86,5 +84,5 @@ async function suspended(shoot: KubeClient, resource: Resource, live: KubeObject
 /** In the version of the content that was applied, which the shoot serves. */
 function resourceOf({ apiVersion, kind }: KubeObject): Resource {
   const [group = '', version = ''] = apiVersion.split('/');
-  return { group, version, kind, plural: plurals[kind] ?? `${kind.toLowerCase()}s`, namespaced: true };
+  return { group, version, kind, plural: `${kind.toLowerCase()}s`, namespaced: true };
 }

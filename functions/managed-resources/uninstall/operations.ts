@@ -90,7 +90,7 @@ async function unlessForeign(run: Run, removal: Removal): Promise<Removal> {
   if (removal.uninstall === undefined) return removal;
   const { foreign } = (await withShoot(run, installedFlux)) ?? {};
   if (foreign === undefined) return removal;
-  const staysBecause = `Flux in this Shoot is managed by ${foreign.manager}, so it stays in the shoot.`;
+  const staysBecause = `Flux in this Shoot is managed by ${foreign}, so it stays in the shoot.`;
   // An attempt that came before its mark may have suspended objects.
   return { ...leaving, staysBecause, resumes: 'must' };
 }
@@ -225,7 +225,7 @@ async function reportForeignFinalizer(
   if (!isOverdue || held === undefined) return;
   const { namespace, name, finalizers } = held.metadata;
   const what = `ManagedResource ${namespace}/${name} cannot be deleted because of its finalizer ${finalizers?.find(isForeign)}`;
-  await reporter.failed(`${what}; the controller that added the finalizer has to remove it.`, []);
+  await reporter.failed(`${what}; the controller that added the finalizer has to remove it.`, {}, []);
 }
 
 async function removeResourceManagerFinalizer(seed: KubeClient, resource: ManagedResource): Promise<void> {
