@@ -4,129 +4,109 @@ import { explain } from './explain.ts';
 
 const of = (object: string, message: string) => `error during apply of object "${object}": ${message}`;
 const deployment = 'apps/v1/Deployment/flux-system/source-controller';
+const ofDeployment = (message: string) => of(deployment, message);
 const buckets = 'buckets.source.toolkit.fluxcd.io';
+const crd = `apiextensions.k8s.io/v1/CustomResourceDefinition/default/${buckets}`;
+const invalidCrd = `CustomResourceDefinition.apiextensions.k8s.io "${buckets}" is invalid: status.storedVersions`;
+const kustomization = 'kustomize.toolkit.fluxcd.io/v1/Kustomization/flux-system/main-ks';
+const gitRepository = 'source.toolkit.fluxcd.io/v1/GitRepository/flux-system/main-gitrepo';
+const forbidden = 'deployments.apps "source-controller" is forbidden:';
+const resourceManager = 'system:serviceaccount:kube-system:gardener-resource-manager';
 
-/** Messages of the resource-manager, and the parts that a sentence must name: the object, the problem, the remedy. */
-const applyFailed: [string, ...string[]][] = [
+/** Messages of the resource-manager about an object, and the parts of the sentence: the object, the problem, the remedy. */
+const applyFailed: [object: string, message: string, ...named: string[]][] = [
   [
-    of('v1/ConfigMap/flux-system/a', 'unable to get: flux-system/a because of unknown namespace for the cache'),
+    'v1/ConfigMap/flux-system/a',
+    'unable to get: flux-system/a because of unknown namespace for the cache',
     '--extra-target-namespace=flux-system',
   ],
   [
-    of(
-      `apiextensions.k8s.io/v1/CustomResourceDefinition/default/${buckets}`,
-      `CustomResourceDefinition.apiextensions.k8s.io "${buckets}" is invalid: status.storedVersions[0]: Invalid value: "v1beta2": missing from spec.versions; v1beta2 was previously a storage version`,
-    ),
+    crd,
+    `${invalidCrd}[0]: Invalid value: "v1beta2": missing from spec.versions; v1beta2 was previously a storage version`,
     `${buckets} in version v1beta2`,
     'stores them in another version',
   ],
   [
-    of(
-      `apiextensions.k8s.io/v1/CustomResourceDefinition/default/${buckets}`,
-      `CustomResourceDefinition.apiextensions.k8s.io "${buckets}" is invalid: status.storedVersions[1]: Invalid value: "v1": must appear in spec.versions`,
-    ),
+    crd,
+    `${invalidCrd}[1]: Invalid value: "v1": must appear in spec.versions`,
     `${buckets} in version v1,`,
     'stores them in another version',
   ],
   [
-    of(
-      deployment,
-      'admission webhook "validate.kyverno.svc-fail" denied the request: resource Deployment/flux-system/source-controller was blocked due to the following policies',
-    ),
+    deployment,
+    'admission webhook "validate.kyverno.svc-fail" denied the request: resource Deployment/flux-system/source-controller was blocked due to the following policies',
     'Deployment flux-system/source-controller: the admission webhook "validate.kyverno.svc-fail" of the shoot denies it',
     'exempt the objects of Flux',
   ],
   [
-    of(
-      deployment,
-      'Internal error occurred: failed calling webhook "mutate.example.com": failed to call webhook: Post "https://hook.a.svc:443/mutate?timeout=10s": context deadline exceeded',
-    ),
+    deployment,
+    'Internal error occurred: failed calling webhook "mutate.example.com": failed to call webhook: Post "https://hook.a.svc:443/mutate?timeout=10s": context deadline exceeded',
     'the admission webhook "mutate.example.com" of the shoot does not respond',
   ],
   [
-    of(
-      deployment,
-      "deployments.apps \"source-controller\" is forbidden: ValidatingAdmissionPolicy 'replicas' with binding 'all' denied request: at least 2 replicas",
-    ),
+    deployment,
+    `${forbidden} ValidatingAdmissionPolicy 'replicas' with binding 'all' denied request: at least 2 replicas`,
     'the ValidatingAdmissionPolicy "replicas" of the shoot denies it',
     'at least 2 replicas',
   ],
   [
-    of(
-      'v1/ConfigMap/flux-system/shoot-info',
-      'configmaps "shoot-info" is forbidden: exceeded quota: objects, requested: count/configmaps=1, used: count/configmaps=5, limited: count/configmaps=5',
-    ),
+    'v1/ConfigMap/flux-system/shoot-info',
+    'configmaps "shoot-info" is forbidden: exceeded quota: objects, requested: count/configmaps=1, used: count/configmaps=5, limited: count/configmaps=5',
     'ConfigMap flux-system/shoot-info: the ResourceQuota "objects" of the shoot is used up; raise it',
   ],
   [
-    of(
-      deployment,
-      'Deployment.apps "source-controller" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"source-controller"}}: field is immutable',
-    ),
+    deployment,
+    'Deployment.apps "source-controller" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"source-controller"}}: field is immutable',
     'its field spec.selector is immutable; delete the object in the shoot',
   ],
   [
-    of(
-      'v1/ConfigMap/flux-system/a',
-      'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
-    ),
+    'v1/ConfigMap/flux-system/a',
+    'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
     'another client changes it at the same time',
   ],
   [
-    of(
-      deployment,
-      'deployments.apps "source-controller" is forbidden: unable to create new content in namespace flux-system because it is being terminated',
-    ),
+    deployment,
+    `${forbidden} unable to create new content in namespace flux-system because it is being terminated`,
     'the namespace flux-system is being deleted',
     'finalizers',
   ],
-  [of('v1/ServiceAccount/flux/a', 'namespaces "flux" not found'), 'the namespace flux does not exist in the shoot'],
+  ['v1/ServiceAccount/flux/a', 'namespaces "flux" not found', 'the namespace flux does not exist in the shoot'],
   [
-    of(
-      'source.toolkit.fluxcd.io/v1/GitRepository/flux-system/main-gitrepo',
-      'no matches for kind "GitRepository" in version "source.toolkit.fluxcd.io/v1"',
-    ),
+    gitRepository,
+    'no matches for kind "GitRepository" in version "source.toolkit.fluxcd.io/v1"',
     'GitRepository flux-system/main-gitrepo: the shoot does not know the kind GitRepository',
   ],
   [
-    of(
-      deployment,
-      'deployments.apps "source-controller" is forbidden: User "system:serviceaccount:kube-system:gardener-resource-manager" cannot create resource "deployments" in API group "apps" in the namespace "flux-system"',
-    ),
-    '"system:serviceaccount:kube-system:gardener-resource-manager" lacks the permission to write this object',
+    deployment,
+    `${forbidden} User "${resourceManager}" cannot create resource "deployments" in API group "apps" in the namespace "flux-system"`,
+    `"${resourceManager}" lacks the permission to write this object`,
   ],
   [
-    of(
-      'kustomize.toolkit.fluxcd.io/v1/Kustomization/flux-system/main-ks',
-      'Kustomization.kustomize.toolkit.fluxcd.io "main-ks" is invalid: spec.interval: Invalid value: "5 minutes": spec.interval in body should match \'^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$\'',
-    ),
+    kustomization,
+    'Kustomization.kustomize.toolkit.fluxcd.io "main-ks" is invalid: spec.interval: Invalid value: "5 minutes": spec.interval in body should match \'^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$\'',
     'Kustomization flux-system/main-ks: the API server rejects spec.interval; correct it',
   ],
   [
-    of('v1/Secret/flux-system/a', 'Request entity too large: limit is 3145728'),
+    'v1/Secret/flux-system/a',
+    'Request entity too large: limit is 3145728',
     'it is too large for the API server; make the Secret or the template smaller',
   ],
   [
-    of(deployment, 'Get "https://kube-apiserver/apis/apps/v1": dial tcp 10.0.0.1:443: connect: connection refused'),
+    deployment,
+    'Get "https://kube-apiserver/apis/apps/v1": dial tcp 10.0.0.1:443: connect: connection refused',
     'the API server of the shoot cannot be reached',
   ],
-  [of(deployment, 'the cat sat on the mat'), 'cannot be applied to the shoot', 'the cat sat on the mat'],
+  [deployment, 'the cat sat on the mat', 'cannot be applied to the shoot', 'the cat sat on the mat'],
 ];
 
 describe('explain', () => {
-  it.each(applyFailed)('%s', (message, ...named) => {
-    const sentence = explain('shoot-flux-x', 'ApplyFailed', message);
+  it.each(applyFailed)('%s: %s', (object, message, ...named) => {
+    const sentence = explain('shoot-flux-x', 'ApplyFailed', of(object, message));
     expect(sentence).toMatch(/^ManagedResource shoot-flux-x/);
     for (const text of named) expect(sentence).toContain(text);
-  });
-
-  it.each(applyFailed)('recognises the denial of a webhook that says %s', (message) => {
-    const sentence = explain(
-      'shoot-flux-x',
-      'ApplyFailed',
-      of(deployment, `admission webhook "w" denied the request: ${message}`),
-    );
-    expect(sentence).toContain(
+    // A webhook may use the same words.
+    const denial = ofDeployment(`admission webhook "w" denied the request: ${of(object, message)}`);
+    expect(explain('shoot-flux-x', 'ApplyFailed', denial)).toContain(
       'Deployment flux-system/source-controller: the admission webhook "w" of the shoot denies it',
     );
   });

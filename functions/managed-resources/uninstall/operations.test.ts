@@ -52,57 +52,35 @@ describe('decideRemoval', () => {
   });
 
   it('removes nothing without a record', () => {
-    expect(decideRemoval(extensionFactory({ metadata: { deletionTimestamp } }), clusterFactory(), later(1))).toEqual({
-      isLost: false,
-      isOverdue: false,
-      recheckInSeconds: 2,
-      removesFinalizers: false,
-    });
+    const extension = extensionFactory({ metadata: { deletionTimestamp } });
+    expect(decideRemoval(extension, clusterFactory(), later(1))).toEqual(soon);
   });
 
+  const soon = { isLost: false, isOverdue: false, recheckInSeconds: 2, removesFinalizers: false };
   const uninstalled = leaving({ deletionPolicy: 'Uninstall' });
+  const staysBecause = 'The Shoot is hibernated, so Flux stays in the shoot.';
 
   it('trap 18: leaves Flux in a Shoot that is being deleted, which has no nodes any more', () => {
     const cluster = clusterFactory({ metadata: { deletionTimestamp } });
-    expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
-      isLost: true,
-      isOverdue: false,
-      recheckInSeconds: 2,
-      removesFinalizers: false,
-    });
+    expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({ ...soon, isLost: true });
   });
 
   it('trap 17: leaves Flux in a hibernated Shoot, with the reason', () => {
     const cluster = clusterFactory({ spec: { hibernation: { enabled: true } }, status: { hibernated: true } });
-    expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
-      isLost: true,
-      isOverdue: false,
-      recheckInSeconds: 2,
-      removesFinalizers: true,
-      staysBecause: 'The Shoot is hibernated, so Flux stays in the shoot.',
-    });
+    const expected = { ...soon, isLost: true, removesFinalizers: true, staysBecause };
+    expect(decideRemoval(uninstalled, cluster, later(1))).toEqual(expected);
   });
 
   it('leaves Flux in a Shoot that is about to hibernate, and resumes objects that an earlier attempt has suspended', () => {
     const cluster = clusterFactory({ spec: { hibernation: { enabled: true } } });
-    expect(decideRemoval(uninstalled, cluster, later(1))).toEqual({
-      isLost: true,
-      isOverdue: false,
-      recheckInSeconds: 2,
-      removesFinalizers: false,
-      staysBecause: 'The Shoot is hibernated, so Flux stays in the shoot.',
-      resumes: 'may',
-    });
+    const expected = { ...soon, isLost: true, staysBecause, resumes: 'may' };
+    expect(decideRemoval(uninstalled, cluster, later(1))).toEqual(expected);
   });
 
   it('trap 16: gives up after two of the three minutes that gardenlet waits, with the reason', () => {
     expect(decideRemoval(uninstalled, clusterFactory(), later(119)).uninstall).toBeDefined();
     expect(decideRemoval(uninstalled, clusterFactory(), later(121))).toEqual({
-      isLost: true,
-      isOverdue: true,
-      recheckInSeconds: 2,
-      removesFinalizers: true,
-      isOver: false,
+      ...{ isLost: true, isOverdue: true, recheckInSeconds: 2, removesFinalizers: true, isOver: false },
       staysBecause: 'Flux could not be removed within 120 s; the rest of it stays in the shoot.',
       resumes: 'must',
     });
@@ -111,9 +89,14 @@ describe('decideRemoval', () => {
 });
 
 describe('a repeated deletion', () => {
+  const asked = (seconds: number, parts: Partial<Applied> = {}) => {
+    const extension = leaving({ deletionPolicy: 'Uninstall', ...parts });
+    extension.metadata.annotations = { 'gardener.cloud/timestamp': later(seconds).toISOString() };
+    return extension;
+  };
+
   it('does not begin again for ever: all requests together have a quarter of an hour of removing', () => {
-    const extension = leaving({ deletionPolicy: 'Uninstall', removalBegan: later(0).toISOString() });
-    extension.metadata.annotations = { 'gardener.cloud/timestamp': later(890).toISOString() };
+    const extension = asked(890, { removalBegan: later(0).toISOString() });
     expect(decideRemoval(extension, clusterFactory(), later(899)).uninstall).toBeDefined();
     expect(decideRemoval(extension, clusterFactory(), later(901))).toMatchObject({
       isOver: true,
@@ -123,16 +106,12 @@ describe('a repeated deletion', () => {
   });
 
   it('gets the full time again: the first one may have found us down, or the Shoot Failed', () => {
-    const extension = leaving({ deletionPolicy: 'Uninstall' });
-    extension.metadata.annotations = { 'gardener.cloud/timestamp': later(600).toISOString() };
-    expect(decideRemoval(extension, clusterFactory(), later(700)).uninstall).toBeDefined();
-    expect(decideRemoval(extension, clusterFactory(), later(721)).uninstall).toBeUndefined();
+    expect(decideRemoval(asked(600), clusterFactory(), later(700)).uninstall).toBeDefined();
+    expect(decideRemoval(asked(600), clusterFactory(), later(721)).uninstall).toBeUndefined();
   });
 
   it('counts from the deletion when the timestamp belongs to the operation before', () => {
-    const extension = leaving({ deletionPolicy: 'Uninstall' });
-    extension.metadata.annotations = { 'gardener.cloud/timestamp': later(-600).toISOString() };
-    expect(decideRemoval(extension, clusterFactory(), later(119)).uninstall).toBeDefined();
+    expect(decideRemoval(asked(-600), clusterFactory(), later(119)).uninstall).toBeDefined();
   });
 });
 
@@ -143,18 +122,15 @@ describe("the resource-manager's finalizer", () => {
     expect(decideRemoval(leaving({}), cluster, later(1)).removesFinalizers).toBe(true);
   });
 
-  it('stays while the resource-manager may run', () => {
-    const annotations = { 'confirmation.gardener.cloud/force-deletion': 'false' };
-    const cluster = clusterFactory({ metadata: { annotations } });
-    expect(decideRemoval(leaving({}), cluster, later(59)).removesFinalizers).toBe(false);
-    expect(decideRemoval(leaving({}), cluster, later(61)).removesFinalizers).toBe(true);
-  });
-
-  it("stays for a minute after gardenlet's timestamp in a migration", () => {
-    const annotations = { 'gardener.cloud/operation': 'migrate', 'gardener.cloud/timestamp': deletionTimestamp };
-    const extension = extensionFactory({ metadata: { annotations } });
-    expect(decideRemoval(extension, clusterFactory(), later(59)).removesFinalizers).toBe(false);
-    expect(decideRemoval(extension, clusterFactory(), later(61)).removesFinalizers).toBe(true);
+  const annotations = { 'gardener.cloud/operation': 'migrate', 'gardener.cloud/timestamp': deletionTimestamp };
+  it.each([
+    ['stays while the resource-manager may run', leaving({})],
+    ["stays for a minute after gardenlet's timestamp in a migration", extensionFactory({ metadata: { annotations } })],
+  ])('%s', (_, extension) => {
+    const notForced = { 'confirmation.gardener.cloud/force-deletion': 'false' };
+    const cluster = clusterFactory({ metadata: { annotations: notForced } });
+    expect(decideRemoval(extension, cluster, later(59)).removesFinalizers).toBe(false);
+    expect(decideRemoval(extension, cluster, later(61)).removesFinalizers).toBe(true);
   });
 });
 
