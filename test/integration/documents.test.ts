@@ -1,13 +1,15 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { kustomizationFailures, sourceFailures } from '../../functions/readiness/explain/explain.ts';
+import { failures } from '../../functions/readiness/explain/explain.ts';
 import { commands, documents, followed, inlineCommands, isTestRun, root, scripts } from './documents.ts';
 import { metricsOfCode } from './metric-names.ts';
 
 it('explains every reason of a condition', () => {
   const text = readFileSync(join(root, 'docs/running.md'), 'utf8');
-  const reasons = [...sourceFailures, ...kustomizationFailures].map(({ reason }) => reason);
+  const reasons = Object.values(failures)
+    .flat()
+    .map(({ reason }) => reason);
   expect([...new Set(reasons)].filter((reason) => !text.includes(`\`${reason}\``))).toEqual([]);
 });
 

@@ -14,17 +14,14 @@ import {
   overSsh,
   released,
 } from './examples.testing.ts';
-import { explain, failuresOf, kustomizationFailures, sourceFailures } from './explain.ts';
+import { explain, failures, findFailure } from './explain.ts';
 import { applyExamples } from './kustomization/apply.examples.ts';
 import { buildExamples } from './kustomization/build.examples.ts';
 import { prerequisiteExamples } from './kustomization/prerequisites.examples.ts';
 import { chartExamples } from './others/charts.examples.ts';
 import { helmExamples } from './others/helm.examples.ts';
-import { helmFailures } from './others/helm.ts';
 import { imageExamples } from './others/image.examples.ts';
-import { imageFailures } from './others/image.ts';
 import { notificationExamples } from './others/notification.examples.ts';
-import { notificationFailures } from './others/notification.ts';
 import { connectionExamples } from './source/connection.examples.ts';
 import { credentialExamples } from './source/credentials.examples.ts';
 import { chartRepositoryExamples, repositoryExamples } from './source/repository.examples.ts';
@@ -41,19 +38,22 @@ const examples = [
   ...helmExamples,
   ...notificationExamples,
   ...imageExamples,
-];
+].flatMap(([object, origin, ...messages]) =>
+  messages.map(([message, reason, ...fragments]) => ({ object, origin, message, reason, fragments })),
+);
 
 // As `%s`, because vitest truncates the fields of an object in a title.
-const titled = examples.map(([object, origin, message, reason, ...fragments]) => {
-  const title = `${object.kind} from ${origin.from}: ${message}`;
-  return [title, { object, origin, message, reason, fragments }] as const;
-});
+const titled = examples.map(
+  (example) => [`${example.object.kind} from ${example.origin.from}: ${example.message}`, example] as const,
+);
 
 describe('explain', () => {
   it.each(titled)('%s', (_title, { object, origin, message, reason, fragments }) => {
     const explanation = explain(object, message, origin);
     expect(explanation.reason).toBe(reason);
     for (const text of fragments) expect(explanation.message).toContain(text);
+    // A text with a name that does not exist.
+    expect(explanation.message.split('Flux says: ')[0]).not.toMatch(/undefined|\$\d|\{\w/);
     expect(explanation.message).toMatch(
       new RegExp(
         `^${object.kind} flux-system/${object.metadata.name}: [^;]+; .+\\. (?:Flux says: |\\(The original message is withheld)`,
@@ -63,13 +63,10 @@ describe('explain', () => {
   });
 
   it('has an example for every failure', () => {
-    const seen = examples.map(([{ kind }, , message]) =>
-      failuresOf(kind).find(
-        ({ kinds, matches }) => (kinds === undefined || kinds.includes(kind)) && matches.test(message),
-      ),
-    );
-    const all = [sourceFailures, kustomizationFailures, helmFailures, notificationFailures, imageFailures].flat();
-    const unseen = all.filter((failure) => !seen.includes(failure));
+    const seen = examples.map(({ object, message }) => findFailure(object.kind, message)?.failure);
+    const unseen = Object.values(failures)
+      .flat()
+      .filter((failure) => !seen.includes(failure));
     expect(unseen.map(({ reason, matches }) => `${reason} ${matches}`)).toEqual([]);
   });
 
@@ -78,7 +75,7 @@ describe('explain', () => {
       ...['SourceNotReady', 'DependencyNotReady', 'HealthCheckCanceled', 'ApiServerNotAvailable'],
       ...['ServerFailed', 'IncludeNotReady'],
     ];
-    for (const [object, origin, message, reason] of examples) {
+    for (const { object, origin, message, reason } of examples) {
       const isTransient = transient.includes(reason);
       const codes = isTransient ? [] : ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'];
       expect(explain(object, message, origin).codes, message).toEqual(codes);
@@ -86,13 +83,10 @@ describe('explain', () => {
   });
 
   it('quotes the whole message when it is short and contains no secret', () => {
-    const short = examples.filter(([, , { length }]) => length <= LONGEST_QUOTE);
-    for (const [object, origin, message] of short.filter(
-      ([, , message]) => !/kind: Secret|Invalid value/.test(message),
-    )) {
-      expect(explain(object, message, origin).message.endsWith(message.replace(/\s+/g, ' ').trim()), message).toBe(
-        true,
-      );
+    for (const { object, origin, message } of examples) {
+      if (message.length > LONGEST_QUOTE || /kind: Secret|Invalid value/.test(message)) continue;
+      const quoted = message.replace(/\s+/g, ' ').trim();
+      expect(explain(object, message, origin).message.endsWith(quoted), message).toBe(true);
     }
   });
 
@@ -112,7 +106,7 @@ describe('explain', () => {
   });
 
   it('reports a denying webhook, whatever its message contains', () => {
-    for (const [, , message] of examples) {
+    for (const { message } of examples) {
       const denied = `Deployment/apps/a dry-run failed (Forbidden): admission webhook "w" denied the request: ${message}`;
       expect(explain(kustomization, denied, fluxConfig)).toMatchObject({
         ...{ reason: 'ApplyFailed', codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'] },
@@ -123,7 +117,7 @@ describe('explain', () => {
 
   it('returns one line of bounded length about the object, without other codes, for any message', () => {
     const objects = [overSsh, overHttps, oci, bucket, kustomization];
-    const part = fc.oneof(fc.constantFrom(...examples.map(([, , message]) => message)), fc.string(), fc.webUrl());
+    const part = fc.oneof(fc.constantFrom(...examples.map(({ message }) => message)), fc.string(), fc.webUrl());
     const parts = fc.array(part, { minLength: 1, maxLength: 3 }).map((texts) => texts.join(': '));
     fc.assert(
       fc.property(fc.constantFrom(...objects), fc.constantFrom(fluxConfig, released), parts, (object, origin, text) => {

@@ -14,22 +14,23 @@
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../../shared/gardener/operation.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../../shared/runtime/safe-text.ts';
+import { textAt } from '../../../shared/shapes.ts';
 import { applyFailures, denials } from './kustomization/apply.ts';
 import { buildFailures } from './kustomization/build.ts';
 import { prerequisiteFailures } from './kustomization/prerequisites.ts';
-import { helmFailures } from './others/helm.ts';
-import { imageFailures } from './others/image.ts';
+import { chartFailures, unreachableChart } from './others/charts.ts';
+import { helmReleaseFailures } from './others/helm.ts';
+import { automationFailures, imagePolicyFailures, imageRepositoryFailures } from './others/image.ts';
 import { notificationFailures } from './others/notification.ts';
 import { nameOf, type Origin } from './places.ts';
 import { quote, WITHHELD } from './quote.ts';
-import type { Failure } from './remedies.ts';
-import { remediesFor } from './remedies.ts';
+import { type Clause, type Failure, type Remedies, remediesFor } from './remedies.ts';
 import { connectionFailures, vagueConnectionFailures } from './source/connection.ts';
 import { credentialFailures, vagueCredentialFailures } from './source/credentials.ts';
 import { chartRepositoryFailures, repositoryFailures } from './source/repository.ts';
 
 /** In the order of matching. */
-export const sourceFailures: readonly Failure[] = [
+const sourceFailures: readonly Failure[] = [
   ...credentialFailures,
   ...connectionFailures,
   ...chartRepositoryFailures,
@@ -39,7 +40,7 @@ export const sourceFailures: readonly Failure[] = [
 ];
 
 /** In the order of matching. */
-export const kustomizationFailures: readonly Failure[] = [
+const kustomizationFailures: readonly Failure[] = [
   ...denials,
   ...prerequisiteFailures,
   ...buildFailures,
@@ -66,7 +67,8 @@ export function explain(object: KubeObject, fluxMessage: string, origin: Origin)
   const match = findFailure(object.kind, message);
   if (match === undefined) return { message: `${nameOf(object)}: ${quoted}`, codes: [] };
   const { failure, found } = match;
-  const [what, remedy] = failure.says(found, remediesFor(object, origin));
+  const remedies = remediesFor(object, origin);
+  const [what, remedy] = [failure.what, failure.remedy].map((clause) => filled(clause, found, remedies));
   // The parts that come from the message may be long and may contain secrets.
   const sentence = safeText(`${nameOf(object)}: ${what}; ${remedy}.`, LONGEST_SENTENCE);
   const codes = isCorrectable(failure) ? [RETRYABLE_CONFIGURATION_PROBLEM] : [];
@@ -78,6 +80,13 @@ export function explain(object: KubeObject, fluxMessage: string, origin: Origin)
 }
 
 const LONGEST_SENTENCE = 600;
+
+function filled(clause: Clause, found: RegExpExecArray, remedies: Remedies): string {
+  if (typeof clause === 'function') return clause(found, remedies);
+  return clause.replace(/\$(\d)|\{([\w.]+)\}/g, (_, group?: string, name = '') =>
+    String(group === undefined ? textAt(remedies, ...name.split('.')) : found[Number(group)]),
+  );
+}
 
 /** Returns whether a user has to correct something, without the sentence, which takes longer to make. */
 export function isForUser(kind: string, fluxMessage: string): boolean {
@@ -91,25 +100,22 @@ function isCorrectable({ isTransient }: Failure): boolean {
 
 const sources = ['GitRepository', 'OCIRepository', 'Bucket', 'HelmRepository'];
 
-const tables: Readonly<Record<string, readonly Failure[]>> = {
+/** By the kind of the object; messages about other kinds are quoted. */
+export const failures: Readonly<Record<string, readonly Failure[]>> = {
   ...Object.fromEntries(sources.map((kind) => [kind, sourceFailures])),
   Kustomization: kustomizationFailures,
-  HelmRelease: helmFailures,
-  HelmChart: helmFailures,
+  HelmRelease: helmReleaseFailures,
+  HelmChart: [...chartFailures, unreachableChart],
   Receiver: notificationFailures,
   // It connects like a source.
-  ImageRepository: [...imageFailures, ...sourceFailures],
-  ImagePolicy: imageFailures,
-  ImageUpdateAutomation: imageFailures,
+  ImageRepository: [...imageRepositoryFailures, ...sourceFailures],
+  ImagePolicy: imagePolicyFailures,
+  ImageUpdateAutomation: automationFailures,
 };
 
-/** Messages about other kinds are quoted. */
-export function failuresOf(kind: string): readonly Failure[] {
-  return Object.hasOwn(tables, kind) ? (tables[kind] ?? []) : [];
-}
-
-function findFailure(kind: string, message: string): { failure: Failure; found: RegExpExecArray } | undefined {
-  for (const failure of failuresOf(kind)) {
+/** Returns the first entry that matches a message about an object of the kind. */
+export function findFailure(kind: string, message: string): { failure: Failure; found: RegExpExecArray } | undefined {
+  for (const failure of Object.hasOwn(failures, kind) ? (failures[kind] ?? []) : []) {
     if (failure.kinds !== undefined && !failure.kinds.includes(kind)) continue;
     const found = failure.matches.exec(message);
     if (found !== null) return { failure, found };

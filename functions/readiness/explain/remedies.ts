@@ -11,11 +11,16 @@ export interface Failure {
   kinds?: readonly string[];
   /** Matches the message of Flux. */
   matches: RegExp;
-  /** The two halves of the sentence `<object>: <what>; <remedy>.` */
-  says(found: RegExpExecArray, remedies: Remedies): [what: string, remedy: string];
+  /** The first half of the sentence `<object>: <what>; <remedy>.` */
+  what: Clause;
+  /** The second half. */
+  remedy: Clause;
   /** No user has to correct anything: Flux waits for another object, or retries. Such failures carry no error code. */
   isTransient?: true;
 }
+
+/** In a text, `$1` is the first group of the match, and `{places.url}` one of the `Remedies`. */
+export type Clause = string | ((found: RegExpExecArray, remedies: Remedies) => string);
 
 /** The names that remedies for one object refer to: its configuration keys, Secrets and deploy key. */
 export interface Remedies {

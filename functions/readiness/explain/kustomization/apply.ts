@@ -25,8 +25,8 @@ const refusals: Partial<Record<RefusalKind, (object: string, by: string) => [wha
   invalid: (object, by) => [`the API server rejects ${by} of ${object}`, 'correct it in the repository'],
 };
 
-function refused(object: string, message: string): [what: string, remedy: string] {
-  const refusal = refusalIn(message);
+function refused({ 1: object = 'an object', input }: RegExpExecArray): [what: string, remedy: string] {
+  const refusal = refusalIn(input);
   const sentence = refusal && refusals[refusal.kind]?.(object, refusal.by ?? '');
   return sentence ?? [`the API server rejects ${object}`, 'correct it in the repository'];
 }
@@ -38,9 +38,18 @@ export const denials: Failure[] = [
     // First, because webhooks and policies choose their own words, which may match any pattern below.
     matches:
       /^(\S+) (?:dry-run failed|apply failed).*?(?:admission webhook "[^"]+" denied|failed calling webhook|ValidatingAdmissionPolicy '[^']+' with)/s,
-    says: (found) => refused(found[1] ?? 'an object', found.input),
+    what: (found) => refused(found)[0],
+    remedy: (found) => refused(found)[1],
   },
 ];
+
+/** An account of the shoot lacks a right: for what a Kustomization or a HelmRelease does. */
+export const notAllowed: Failure = {
+  reason: 'NotAllowed',
+  matches: /is forbidden: User "system:serviceaccount:([^":]+):([^"]+)" cannot (\w+) resource "([^"]+)"/,
+  what: 'ServiceAccount $1/$2 is not allowed to $3 $4',
+  remedy: 'bind a role with that permission to it in the shoot',
+};
 
 /** Refusals of the API server, health checks, rights, and pruning. */
 export const applyFailures: Failure[] = [
@@ -48,96 +57,80 @@ export const applyFailures: Failure[] = [
     reason: 'HealthCheckFailed',
     matches:
       /health check failed after \S+ (?:timeout waiting for|failed early due to stalled resources): \[(?:can't determine status for )?(.*?)(?: status: '|\]|, |$)/i,
-    says: ([, first], { places }) => [
-      `${first} does not become ready`,
-      `check its status and events in the shoot, or raise ${places.timeout}`,
-    ],
+    what: '$1 does not become ready',
+    remedy: 'check its status and events in the shoot, or raise {places.timeout}',
   },
   {
     reason: 'HealthCheckFailed',
     matches: /health check failed|can't determine status for/i,
-    says: (_, { places }) => [
-      'an applied object does not become ready',
-      `check the objects of this Kustomization in the shoot, or correct healthChecks in ${places.template}`,
-    ],
+    what: 'an applied object does not become ready',
+    remedy: 'check the objects of this Kustomization in the shoot, or correct healthChecks in {places.template}',
   },
   {
     reason: 'HealthCheckCanceled',
     matches: /Health checks canceled|New reconciliation triggered by/,
-    says: () => ['a newer revision arrived during the health checks', 'Flux applies that revision next'],
+    what: 'a newer revision arrived during the health checks',
+    remedy: 'Flux applies that revision next',
     isTransient: true,
   },
   {
     reason: 'AccessDenied',
     matches: /can't access '([^']+)', /,
-    says: ([, name], { places }) => [
-      `it is not allowed to use ${name}`,
-      `move the source to the namespace of the Kustomization, or correct sourceRef in ${places.template}`,
-    ],
+    what: 'it is not allowed to use $1',
+    remedy: 'move the source to the namespace of the Kustomization, or correct sourceRef in {places.template}',
   },
-  {
-    reason: 'NotAllowed',
-    matches: /is forbidden: User "system:serviceaccount:([^":]+):([^"]+)" cannot (\w+) resource "([^"]+)"/,
-    says: ([, namespace, name, verb, resource]) => [
-      `ServiceAccount ${namespace}/${name} is not allowed to ${verb} ${resource}`,
-      'bind a role with that permission to it in the shoot',
-    ],
-  },
+  notAllowed,
   {
     reason: 'KindUnknown',
     matches: /no matches for kind "([^"]+)" in version "([^"]+)"/,
-    says: ([, kind, version]) => [
-      `the shoot has no kind ${kind} in ${version}`,
+    what: 'the shoot has no kind $1 in $2',
+    remedy:
       'deploy its CustomResourceDefinition first, in a separate Kustomization that this one names in dependsOn, or correct the version',
-    ],
   },
   {
     reason: 'NamespaceMissing',
-    matches: /^(\S+) namespace not specified|namespaces "([^"]+)" not found/,
-    says: ([, object, namespace], { places }) =>
-      namespace === undefined
-        ? [`${object} has no namespace`, `set one in its manifest, or set targetNamespace in ${places.template}`]
-        : [`namespace ${namespace} does not exist`, 'add its manifest to the repository'],
+    matches: /^(\S+) namespace not specified/,
+    what: '$1 has no namespace',
+    remedy: 'set one in its manifest, or set targetNamespace in {places.template}',
+  },
+  {
+    reason: 'NamespaceMissing',
+    matches: /namespaces "([^"]+)" not found/,
+    what: 'namespace $1 does not exist',
+    remedy: 'add its manifest to the repository',
   },
   {
     reason: 'ApiServerNotAvailable',
     matches:
       /^(\S+) (?:dry-run failed|apply failed).*(?:connection refused|i\/o timeout|deadline exceeded|etcdserver|currently unable to handle|too many requests|object has been modified|TLS handshake|in the time allotted|client connection lost|unexpected EOF|reset by peer)/is,
-    says: ([, object]) => [
-      `the API server of the shoot could not process ${object} right now`,
-      'Flux retries automatically',
-    ],
+    what: 'the API server of the shoot could not process $1 right now',
+    remedy: 'Flux retries automatically',
     isTransient: true,
   },
   {
     reason: 'MigrationNeeded',
     matches: /^(\S+) .*request to convert CR to an invalid group\/version: (\S+)/,
-    says: ([, object, version]) => [
-      `${object} was last written in ${version}, which the shoot no longer serves`,
-      'run "flux migrate" against the shoot',
-    ],
+    what: '$1 was last written in $2, which the shoot no longer serves',
+    remedy: 'run "flux migrate" against the shoot',
   },
   {
     reason: 'ApplyFailed',
     matches: /^(\S+) immutable field detected, failed to /,
-    says: ([, object]) => [
-      `${object} must be recreated, but cannot be deleted`,
-      'check in the shoot what blocks its deletion, for example a finalizer or a webhook',
-    ],
+    what: '$1 must be recreated, but cannot be deleted',
+    remedy: 'check in the shoot what blocks its deletion, for example a finalizer or a webhook',
   },
   {
     reason: 'ApplyFailed',
     matches:
       /^(\S+) (?:dry-run failed|apply failed|not found|metadata\.managedFields cleanup failed|failed to migrate API version|normalization error)/,
-    says: (found) => refused(found[1] ?? 'an object', found.input),
+    what: (found) => refused(found)[0],
+    remedy: (found) => refused(found)[1],
   },
   {
     reason: 'PruneFailed',
     matches:
       /(?:(?<!\S)(\S+) )?(?:delete failed|prune failed|termination timeout|failed to wait for resources termination)/i,
-    says: ([, object]) => [
-      `${object ?? 'an object'} was removed from the repository, but cannot be deleted`,
-      'check in the shoot what blocks its deletion, for example a finalizer or a webhook',
-    ],
+    what: ([, object]) => `${object ?? 'an object'} was removed from the repository, but cannot be deleted`,
+    remedy: 'check in the shoot what blocks its deletion, for example a finalizer or a webhook',
   },
 ];

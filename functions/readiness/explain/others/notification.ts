@@ -5,22 +5,20 @@ export const notificationFailures: Failure[] = [
   {
     reason: 'CredentialsIncomplete',
     matches: /invalid ['"][^'"]+['"] secret data: required fields? '([^']+)'/,
-    says: ([, key], { secret }) => [`its Secret has no key ${key}`, `add the key to ${secret}`],
+    what: 'its Secret has no key $1',
+    remedy: 'add the key to {secret}',
   },
   {
     reason: 'ExpressionInvalid',
     matches: /invalid (resourceFilter|filter) expression/,
-    says: ([, field], { places }) => [
-      'a CEL expression is invalid',
+    what: 'a CEL expression is invalid',
+    remedy: ([, field], { places }) =>
       `correct ${field === 'filter' ? 'filter in resources' : 'resourceFilter'} in ${places.template}`,
-    ],
   },
   {
     reason: 'CredentialsMissing',
     matches: /unable to read (?:token from )?secret/,
-    says: (_, { secret, places }) => [
-      'Flux cannot read its Secret',
-      `create ${secret}, or correct ${places.secretRef}`,
-    ],
+    what: 'Flux cannot read its Secret',
+    remedy: 'create {secret}, or correct {places.secretRef}',
   },
 ];

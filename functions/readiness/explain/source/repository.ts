@@ -13,160 +13,144 @@ export const repositoryFailures: Failure[] = [
     reason: 'AuthenticationFailed',
     kinds: oci,
     matches: /\bDENIED\b|\bUNAUTHORIZED\b|\b401 Unauthorized\b|\b403 Forbidden\b|status code 40[13]\b/i,
-    says: (_, { url, credentials }) => [`the registry does not allow Flux to pull ${url}`, credentials],
+    what: 'the registry does not allow Flux to pull {url}',
+    remedy: '{credentials}',
   },
   {
     reason: 'RevisionInvalid',
     matches: /semver '([^']+)' parse error|improper constraint: (\S+)/,
-    says: ([, range, other], { places }) => [
-      `${range ?? other} is not a valid version range`,
-      `correct ${places.revision}`,
-    ],
+    what: ([, range, other]) => `${range ?? other} is not a valid version range`,
+    remedy: 'correct {places.revision}',
   },
   {
     reason: 'RevisionNotFound',
     kinds: oci,
     matches: /MANIFEST_UNKNOWN|NAME_UNKNOWN|status code 404|\b404 Not Found\b|no match found for semver/,
-    says: (_, { url, places }) => [
-      `the registry has no such artifact at ${url}`,
-      `push it, or correct ${places.url} or ${places.revision}`,
-    ],
+    what: 'the registry has no such artifact at {url}',
+    remedy: 'push it, or correct {places.url} or {places.revision}',
   },
   {
     reason: 'ArtifactUnusable',
     kinds: oci,
     matches:
       /failed to extract layer|failed to find layer|layer.{0,500}not found|failed to parse artifact manifest|no layers/i,
-    says: (_, { url, places }) => [
-      `the artifact at ${url} has no layer that Flux can read`,
-      `push it with "flux push artifact", or set layerSelector in ${places.template}`,
-    ],
+    what: 'the artifact at {url} has no layer that Flux can read',
+    remedy: 'push it with "flux push artifact", or set layerSelector in {places.template}',
   },
   {
     reason: 'AuthenticationFailed',
     kinds: bucket,
     matches:
       /Access Denied|AccessDenied|InvalidAccessKeyId|Access Key Id you provided|SignatureDoesNotMatch|signature we calculated|AuthorizationFailure|\b403\b/i,
-    says: (_, { host, credentials }) => [`${host} does not allow Flux to read the bucket`, credentials],
+    what: '{host} does not allow Flux to read the bucket',
+    remedy: '{credentials}',
   },
   {
     reason: 'RepositoryNotFound',
     kinds: bucket,
     matches: /bucket '([^']+)' (?:not found|does not exist)|specified bucket does not exist|NoSuchBucket/i,
-    says: ([, name], { places }) => [
-      name === undefined ? 'the bucket does not exist' : `bucket ${name} does not exist`,
-      `correct bucketName or endpoint in ${places.template}`,
-    ],
+    what: ([, name]) => (name === undefined ? 'the bucket does not exist' : `bucket ${name} does not exist`),
+    remedy: 'correct bucketName or endpoint in {places.template}',
   },
   {
     reason: 'AuthenticationFailed',
     kinds: git,
     matches: /authentication required|authorization failed|invalid credentials|status code: 40[13]\b/i,
     // Hosting sites give the same answer for missing repositories, to hide which ones exist.
-    says: (_, { url, credentials, places }) => [
-      `${url} cannot be read with these credentials, or does not exist`,
-      `check ${places.url}; if it is correct, ${credentials}`,
-    ],
+    what: '{url} cannot be read with these credentials, or does not exist',
+    remedy: 'check {places.url}; if it is correct, {credentials}',
   },
   {
     reason: 'RevisionNotFound',
     kinds: git,
     matches:
       /couldn't find remote ref|no match found for semver|unable to resolve commit object for|reference not found/,
-    says: (_, { url, revision, places }) => [`${url} has no ${revision}`, `push it, or correct ${places.revision}`],
+    what: '{url} has no {revision}',
+    remedy: 'push it, or correct {places.revision}',
   },
   {
     reason: 'RepositoryNotFound',
     kinds: git,
     matches:
       /repository not found|does not appear to be a git repository|status code: 404\b|could not be found or you don't have permission|does not exist or you do not have|cannot find repository/i,
-    says: (_, { url, places, credentials }) => [
-      `the repository ${url} does not exist, or these credentials cannot see it`,
-      `correct ${places.url}, or ${credentials}`,
-    ],
+    what: 'the repository {url} does not exist, or these credentials cannot see it',
+    remedy: 'correct {places.url}, or {credentials}',
   },
   {
     reason: 'RepositoryEmpty',
     kinds: git,
     matches: /(?:git|remote) repository is empty/,
-    says: (_, { url, revision }) => [`the repository ${url} is empty`, `push ${revision}`],
+    what: 'the repository {url} is empty',
+    remedy: 'push {revision}',
   },
   {
     reason: 'CheckoutFailed',
     kinds: git,
     matches: /: (?:object not found|entry not found|unsupported object type|worktree contains unstaged changes)/,
-    says: (_, { url, revision }) => [
-      `${revision} of ${url} cannot be checked out`,
-      'check that "git clone" works with it, and push it again',
-    ],
+    what: '{revision} of {url} cannot be checked out',
+    remedy: 'check that "git clone" works with it, and push it again',
   },
   {
     reason: 'NoGitServer',
     kinds: git,
     matches: /invalid pkt-len/,
-    says: (_, { url, places }) => [
-      `the server at ${url} does not respond like a Git server (it may be a login page)`,
-      `correct ${places.url}`,
-    ],
+    what: 'the server at {url} does not respond like a Git server (it may be a login page)',
+    remedy: 'correct {places.url}',
   },
   {
     reason: 'IncludeNotReady',
     kinds: git,
     matches: /no artifact available for include '([^']+)'/,
-    says: ([, name]) => [`the included GitRepository ${name} has no artifact yet`, 'check its conditions'],
+    what: 'the included GitRepository $1 has no artifact yet',
+    remedy: 'check its conditions',
     isTransient: true,
   },
   {
     reason: 'IncludeFailed',
     kinds: git,
     matches: /(?:could not get resource for include|failed to copy|path calculation for include) '([^']+)'/,
-    says: ([, name], { places }) => [
-      `GitRepository ${name} cannot be included`,
-      `check that it exists and contains the folder, or correct include in ${places.template}`,
-    ],
+    what: 'GitRepository $1 cannot be included',
+    remedy: 'check that it exists and contains the folder, or correct include in {places.template}',
   },
   {
     reason: 'PathNotFound',
     kinds: git,
     matches: /failed to sparse checkout directories/,
-    says: (_, { places }) => [
-      'the repository does not contain all folders of sparseCheckout',
-      `create them, or correct sparseCheckout in ${places.template}`,
-    ],
+    what: 'the repository does not contain all folders of sparseCheckout',
+    remedy: 'create them, or correct sparseCheckout in {places.template}',
   },
   {
     reason: 'VerificationFailed',
     matches: /failed to verify.{0,500}(?:timeout|deadline exceeded|connection refused|reset by peer|\bEOF)/is,
-    says: () => ['the service that verifies the signature does not respond', 'allow the shoot to reach it'],
+    what: 'the service that verifies the signature does not respond',
+    remedy: 'allow the shoot to reach it',
   },
   {
     reason: 'VerificationFailed',
     matches:
       /failed to verify (?:the )?signature|signature verification|(?:unable to|cannot) verify|no matching signatures|verification failed/i,
-    says: (_, { places }) => [
-      'the signature is not from a trusted key',
-      `sign the revision, or correct verify in ${places.template}`,
-    ],
+    what: 'the signature is not from a trusted key',
+    remedy: 'sign the revision, or correct verify in {places.template}',
   },
   {
     reason: 'UrlInvalid',
     matches:
       /failed to parse url|URL validation failed|invalid URL|unsupported protocol scheme|unknown transport|first path segment in URL|unsupported scheme/i,
-    says: (_, { places }) => ['the URL is invalid', `correct ${places.url}`],
+    what: 'the URL is invalid',
+    remedy: 'correct {places.url}',
   },
   {
     reason: 'StorageFull',
     matches: /no space left on device/,
-    says: () => [
-      'source-controller has no space left for artifacts',
-      'exclude files with .sourceignore in the repository, or enlarge the volume of the controller',
-    ],
+    what: 'source-controller has no space left for artifacts',
+    remedy: 'exclude files with .sourceignore in the repository, or enlarge the volume of the controller',
   },
   {
     reason: 'StorageFailed',
     matches:
       /artifact to storage|failed to create artifact directory|failed to create temporary working directory|failed to acquire lock for artifact|target artifact path/,
-    says: () => ['source-controller cannot store the artifact', 'check its log and its volume /data in the shoot'],
+    what: 'source-controller cannot store the artifact',
+    remedy: 'check its log and its volume /data in the shoot',
   },
 ];
 
@@ -178,30 +162,28 @@ export const chartRepositoryFailures: Failure[] = [
     reason: 'AuthenticationFailed',
     kinds: helm,
     matches: /failed to fetch \S+ : 40[13]\b/,
-    says: (_, { url, credentials }) => [`the server does not allow Flux to read the charts at ${url}`, credentials],
+    what: 'the server does not allow Flux to read the charts at {url}',
+    remedy: '{credentials}',
   },
   {
     reason: 'RepositoryNotFound',
     kinds: helm,
     matches: /failed to fetch \S+ : 404\b/,
-    says: (_, { url, places }) => [`there is no repository of charts at ${url}`, `correct ${places.url}`],
+    what: 'there is no repository of charts at {url}',
+    remedy: 'correct {places.url}',
   },
   {
     reason: 'ArtifactUnusable',
     kinds: helm,
     matches: /failed to load Helm repository from index/,
-    says: (_, { url, places }) => [
-      `the server at ${url} does not respond like a repository of charts (its index.yaml cannot be read)`,
-      `correct ${places.url}`,
-    ],
+    what: 'the server at {url} does not respond like a repository of charts (its index.yaml cannot be read)',
+    remedy: 'correct {places.url}',
   },
   {
     reason: 'UrlInvalid',
     kinds: helm,
     matches: /'oci' URL scheme cannot be used with/,
-    says: (_, { places }) => [
-      'its URL is that of an OCI registry, and its type is not',
-      `set type to oci in ${places.template}, or correct ${places.url}`,
-    ],
+    what: 'its URL is that of an OCI registry, and its type is not',
+    remedy: 'set type to oci in {places.template}, or correct {places.url}',
   },
 ];
