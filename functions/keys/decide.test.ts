@@ -1,215 +1,381 @@
 import { expect, test } from 'vitest';
-import { hostKeyLine, hostPattern, sshHost } from '../../shared/ssh/known-hosts.ts';
-import { fingerprint, publicLine } from '../../shared/ssh/public-key.ts';
-import { type Decision, decide } from './decide.ts';
+import { hostKeyLine, sshHost } from '../../shared/ssh/known-hosts.ts';
+import { fingerprint, type PublicKey, publicLine } from '../../shared/ssh/public-key.ts';
+import { decide } from './decide.ts';
 import { generateIdentity, readIdentity } from './identity.ts';
+import { keyComment, type Operation, operationOf, ROTATE_COMPLETE, ROTATE_START } from './pairs.ts';
 import { publishedHostKeys } from './published-host-keys.ts';
-import type { Situation } from './situation.ts';
-import { FINGERPRINT, PUBLIC_KEY, TRUSTED_HOST_KEY } from './situation.ts';
 
-const identity = await generateIdentity('ed25519');
-const another = await generateIdentity('ed25519');
-const publicOf = (pem: string) => {
+async function testKey(type: 'ed25519' | 'rsa' = 'ed25519') {
+  const pem = await generateIdentity(type);
   const read = readIdentity(pem);
   if ('problem' in read) throw new Error(read.problem);
-  return read.publicKey;
-};
-const key = publicOf(identity);
-const line = publicLine(key, 'shoot-flux/canary/foo');
-const hostKey = publicOf(another);
+  const { publicKey } = read;
+  return { pem, publicKey, line: publicLine(publicKey, 'shoot-flux/canary/foo'), mark: fingerprint(publicKey) };
+}
+type TestKey = Awaited<ReturnType<typeof testKey>>;
+const [first, second, third, rsa] = await Promise.all([testKey(), testKey(), testKey(), testKey('rsa')]);
 
 const github = 'ssh://git@github.com/org/fleet';
+const linesOf = (url: string, keys: PublicKey[]) => keys.map((key) => `${hostKeyLine(sshHost(url), key)}\n`).join('');
+const known_hosts = linesOf(github, publishedHostKeys(sshHost(github)));
 const own = 'ssh://git@git.example.org:2222/fleet';
-const ownHost = sshHost(own);
-const ownLine = `${hostKeyLine(ownHost, hostKey)}\n`;
-const githubLines = publishedHostKeys(sshHost(github))
-  .map((published) => `${hostKeyLine(sshHost(github), published)}\n`)
-  .join('');
-const trusted = `${hostPattern(ownHost)} ${fingerprint(hostKey)}`;
+const hostKey = third.publicKey;
+const ownLine = linesOf(own, [hostKey]);
+const trusted = `[git.example.org]:2222 ${third.mark}`;
 
-const complete = { identity, 'identity.pub': `${line}\n`, known_hosts: githubLines };
-const shown = { [PUBLIC_KEY]: line, [FINGERPRINT]: fingerprint(key) };
+type Values<V = string> = Record<string, V>;
+const pairData = ({ pem, line }: TestKey) => ({ identity: pem, 'identity.pub': `${line}\n` });
+const nextData = ({ pem, line }: TestKey) => ({ 'identity.next': pem, 'identity.next.pub': `${line}\n` });
+const noNext = { 'identity.next': null, 'identity.next.pub': null };
+const named = <V>(values: Values<V>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [`flux.extensions.gardener.cloud/${name}`, value]));
+const annotated = ({ line, mark }: TestKey) => named({ 'public-key': line, fingerprint: mark });
+const annotatedNext = ({ line, mark }: TestKey) => named({ 'next-public-key': line, 'next-fingerprint': mark });
+const notAnnotatedNext = named({ 'next-public-key': null, 'next-fingerprint': null });
+const former = ({ mark }: TestKey) => named({ 'former-fingerprint': mark });
 
-function situation({
-  url = github,
-  knownHosts,
-  sshKeyType = 'ed25519',
-  ...rest
-}: Partial<Situation['repository']> & Partial<Situation> = {}): Situation {
-  return {
-    namespace: 'garden-foo',
-    landscape: 'canary',
-    repository: { url, type: 'private', knownHosts, sshKeyType },
-    ...rest,
-  };
+const complete = { ...pairData(first), known_hosts };
+const before = { data: complete, annotations: annotated(first) };
+const between = {
+  data: { ...complete, ...nextData(second) },
+  annotations: { ...annotated(first), ...annotatedNext(second) },
+};
+const after = {
+  data: { ...pairData(second), known_hosts },
+  annotations: { ...annotated(second), ...former(first) },
+};
+const start: Parts = { operation: ROTATE_START, generated: [second] };
+const completion: Parts = { operation: ROTATE_COMPLETE };
+
+interface Parts {
+  url?: string;
+  knownHosts?: string;
+  sshKeyType?: 'ed25519' | 'rsa';
+  operation?: Operation;
+  /** Of the Secret; absent: there is none. */
+  data?: Values;
+  annotations?: Values;
+  immutable?: boolean;
+  /** The keys that may be generated. */
+  generated?: TestKey[];
+  /** What the host presents; absent: it must not be asked. */
+  presents?: PublicKey | 'nothing';
 }
 
-function secret(data: Record<string, string>, annotations: Record<string, string> = shown, immutable = false) {
-  return { secret: { data, annotations, immutable } };
-}
-
-function decided(of: Situation): Extract<Decision, { type: 'decided' }> {
-  const decision = decide(of);
-  if (decision.type !== 'decided') throw new Error(`needs ${decision.what}`);
-  return decision;
-}
-
-const reasons = (of: Situation) => decided(of).notices.map(({ reason }) => reason);
-
-test('asks for a new key only when the Secret has none', () => {
-  expect(decide(situation())).toEqual({ type: 'needs', what: 'identity' });
-  expect(decide(situation(secret({ known_hosts: ownLine })))).toEqual({ type: 'needs', what: 'identity' });
-  expect(decide(situation({ ...secret(complete), identity: another })).type).toBe('decided');
-});
-
-test('writes a complete Secret and reports the deploy key', () => {
-  const { change, notices, retry } = decided(situation({ identity }));
-  expect(change).toEqual({ data: complete, annotations: shown });
-  expect(notices).toEqual([
+async function decided(parts: Parts = {}) {
+  const { url = github, knownHosts, sshKeyType = 'ed25519', operation, data, presents } = parts;
+  const { annotations = annotated(first), immutable = false } = parts;
+  const generated = [...(parts.generated ?? [])];
+  const { change, notices, retry } = await decide(
     {
-      type: 'Normal',
-      reason: 'DeployKey',
-      message: `Add this public key to ${github} as a deploy key: ${line} (${fingerprint(key)})`,
+      ...{ namespace: 'garden-foo', landscape: 'canary', operation },
+      repository: { url, type: 'private', knownHosts, sshKeyType },
+      secret: data && { data, annotations, immutable },
     },
-  ]);
-  expect(retry).toBe(false);
+    {
+      async newIdentity() {
+        const key = generated.shift();
+        if (key === undefined) throw new Error('no key may be generated');
+        return key.pem;
+      },
+      async scanHostKey() {
+        if (presents === undefined) throw new Error('the host must not be asked');
+        return presents === 'nothing' ? undefined : presents;
+      },
+    },
+  );
+  return { change, notices, retry, reasons: notices.map(({ reason }) => reason) };
+}
+
+test('writes a complete Secret and reports the deploy key', async () => {
+  const { change, notices, retry } = await decided({ generated: [first] });
+  expect(change).toEqual({ data: complete, annotations: annotated(first) });
+  const message = `Add this public key to ${github} as a deploy key: ${first.line} (${first.mark})`;
+  expect(notices).toEqual([{ type: 'Normal', reason: 'DeployKey', message }]);
+  expect(retry).not.toBe(true);
 });
 
-test('leaves a complete Secret unchanged, also when a new key is available', () => {
-  expect(decided(situation({ ...secret(complete), identity: another })).change).toBeUndefined();
+test('generates a key where the Secret has only other content', async () => {
+  expect((await decided({ data: { known_hosts }, generated: [second] })).change?.data).toEqual(pairData(second));
 });
 
 test.each([
-  ['identity.pub', { identity, known_hosts: githubLines }, { 'identity.pub': `${line}\n` }],
-  ['known_hosts', { identity, 'identity.pub': `${line}\n` }, { known_hosts: githubLines }],
-  ['both', { identity }, { 'identity.pub': `${line}\n`, known_hosts: githubLines }],
-])('adds a missing %s and keeps the existing key', (_, data, written) => {
-  expect(decided(situation(secret(data))).change).toEqual({ data: written, annotations: {} });
+  ['nothing', complete, undefined],
+  ['identity.pub', { identity: first.pem, known_hosts }, { 'identity.pub': `${first.line}\n` }],
+  ['known_hosts', pairData(first), { known_hosts }],
+  ['both', { identity: first.pem }, { 'identity.pub': `${first.line}\n`, known_hosts }],
+])('adds what is missing and keeps the existing key: %s', async (_, data, written) => {
+  expect((await decided({ data })).change).toEqual(written && { data: written, annotations: {} });
 });
 
-test('keeps the comment of an existing identity.pub, also in the annotation', () => {
-  const mine = publicLine(key, 'my own comment');
-  expect(decided(situation(secret({ ...complete, 'identity.pub': mine }))).change).toEqual({
+test('keeps the comment of an existing identity.pub, also in the annotation', async () => {
+  const mine = publicLine(first.publicKey, 'my own comment');
+  expect((await decided({ data: { ...complete, 'identity.pub': mine } })).change).toEqual({
     data: {},
-    annotations: { [PUBLIC_KEY]: mine },
+    annotations: named({ 'public-key': mine }),
   });
 });
 
-test.each([
-  [
-    'a malformed private key',
-    { ...complete, identity: 'marked-secret' },
-    /Secret garden-foo\/flux-source: identity .*; replace it/,
-  ],
-  [
-    'a public key of another pair',
-    { ...complete, 'identity.pub': publicLine(hostKey) },
-    /identity\.pub does not match identity; remove/,
-  ],
-  [
-    'a malformed public key',
-    { ...complete, 'identity.pub': 'marked-secret' },
-    /identity\.pub does not match identity; remove/,
-  ],
-  ['a public key alone', { 'identity.pub': line }, /has identity\.pub but no identity; add/],
-])('reports %s and writes nothing', (_, data, sentence) => {
-  const { change, notices } = decided(situation({ ...secret(data, {}), identity: another }));
+const notOneLine = /: identity\.pub is not one line of at most 16,000 characters; remove identity\.pub to have it/;
+test.each<[string, Values, RegExp]>([
+  ['a malformed private key', { identity: 'marked' }, /Secret garden-foo\/flux-source: identity .*; replace it/],
+  ['a public key of another pair', { 'identity.pub': second.line }, /identity\.pub does not match identity; remove/],
+  ['a malformed public key', { 'identity.pub': 'marked' }, /identity\.pub does not match identity; remove/],
+  ['lines after a public key', { 'identity.pub': `${first.line}\n-----BEGIN PRIVATE KEY-----\nmarked` }, notOneLine],
+  ['a separator in a public key', { 'identity.pub': `${first.line} \u2028marked` }, notOneLine],
+  ['an escape sequence', { 'identity.pub': `${first.line} \u001b[31mmarked` }, notOneLine],
+  ['a long comment', { 'identity.pub': `${first.line} ${'marked'.repeat(100_000)}` }, notOneLine],
+])('reports %s and writes nothing', async (_, data, sentence) => {
+  const { change, notices } = await decided({ data: { ...complete, ...data }, annotations: {} });
   expect(change).toBeUndefined();
   expect(notices).toEqual([{ type: 'Warning', reason: 'InvalidSecret', message: expect.stringMatching(sentence) }]);
-  expect(JSON.stringify(notices)).not.toContain('marked-secret');
+  expect(JSON.stringify(notices)).not.toContain('marked');
 });
 
-test('reports an immutable Secret only when something is missing', () => {
-  expect(reasons(situation(secret(complete, shown, true)))).toEqual(['DeployKey']);
-  expect(reasons(situation(secret({ identity }, shown, true)))).toEqual(['InvalidSecret']);
-});
-
-test('reports sshKeyType rsa when a key of another type exists', () => {
-  expect(reasons(situation({ ...secret(complete), sshKeyType: 'rsa' }))).toEqual(['DeployKey', 'KeyTypeIgnored']);
-});
-
-test('prefers the host keys of the configuration, and follows their changes', () => {
-  const given = { knownHosts: ownLine.trim(), url: own };
-  const fresh = decided(situation({ ...given, identity }));
-  expect(fresh.change?.data.known_hosts).toBe(ownLine);
-  const old = `${hostKeyLine(ownHost, key)}\n`;
-  const changed = decided(situation({ ...given, ...secret({ ...complete, known_hosts: old }) }));
-  expect(changed.change).toEqual({ data: { known_hosts: ownLine }, annotations: {} });
-  expect(
-    decided(situation({ ...given, ...secret({ ...complete, known_hosts: ownLine.trim() }) })).change,
-  ).toBeUndefined();
-});
-
-test('keeps the existing host keys when the configuration only has keys of another host', () => {
-  const { change, notices } = decided(situation({ knownHosts: ownLine, ...secret(complete) }));
+test('reports a public key alone', async () => {
+  const { change, notices } = await decided({ data: { 'identity.pub': first.line } });
   expect(change).toBeUndefined();
-  expect(notices.at(-1)).toMatchObject({
-    type: 'Warning',
-    reason: 'HostKeysMissing',
-    message: expect.stringContaining('no key for github.com'),
-  });
+  expect(notices).toMatchObject([{ message: expect.stringContaining('has identity.pub but no identity; add') }]);
 });
 
-test('prefers the host keys of the Secret to published and scanned ones', () => {
-  const mine = `${hostKeyLine(sshHost(github), hostKey)}\n`;
-  expect(
-    decided(situation({ ...secret({ ...complete, known_hosts: mine }), knownHosts: 'scan' })).change,
-  ).toBeUndefined();
+test('reports an immutable Secret only when it has to change', async () => {
+  expect((await decided({ ...before, immutable: true })).reasons).toEqual(['DeployKey']);
+  expect((await decided({ data: { identity: first.pem }, immutable: true })).reasons).toEqual(['InvalidSecret']);
+  const { change, reasons } = await decided({ ...before, ...start, immutable: true });
+  expect(change).toBeUndefined();
+  expect(reasons).toEqual(['InvalidSecret', 'KeyRotationRefused']);
 });
 
-test('keeps the existing host keys when the host changes, and adds the new ones', () => {
-  const moved = decided(situation(secret({ ...complete, known_hosts: ownLine })));
-  expect(moved.change).toEqual({ data: { known_hosts: `${ownLine}${githubLines}` }, annotations: {} });
+test('prefers the host keys of the configuration, and follows their changes', async () => {
+  const given = { knownHosts: ownLine.trim(), url: own };
+  expect((await decided({ ...given, generated: [first] })).change?.data.known_hosts).toBe(ownLine);
+  const old = { ...complete, known_hosts: linesOf(own, [first.publicKey]) };
+  expect((await decided({ ...given, data: old })).change).toEqual({ data: { known_hosts: ownLine }, annotations: {} });
+  expect((await decided({ ...given, data: { ...complete, known_hosts: ownLine.trim() } })).change).toBeUndefined();
 });
 
-test('writes the key pair and explains how to provide host keys for an unknown host', () => {
-  const { change, notices, retry } = decided(situation({ url: own, identity }));
-  expect(Object.keys(change?.data ?? {})).toEqual(['identity', 'identity.pub']);
-  expect(notices.map(({ reason }) => reason)).toEqual(['DeployKey', 'HostKeysMissing']);
+test('prefers the host keys of the Secret to published and scanned ones', async () => {
+  const mine = linesOf(github, [hostKey]);
+  expect((await decided({ data: { ...complete, known_hosts: mine }, knownHosts: 'scan' })).change).toBeUndefined();
+});
+
+test('keeps the existing host keys when the host changes, and adds the new ones', async () => {
+  const { change } = await decided({ data: { ...complete, known_hosts: ownLine } });
+  expect(change).toEqual({ data: { known_hosts: `${ownLine}${known_hosts}` }, annotations: {} });
+});
+
+test('writes the key pair and explains how to provide host keys for an unknown host', async () => {
+  const { change, notices, reasons, retry } = await decided({ url: own, generated: [first] });
+  expect(change?.data).toEqual(pairData(first));
+  expect(reasons).toEqual(['DeployKey', 'HostKeysMissing']);
   expect(notices[1]?.message).toMatch(
     /ConfigMap garden-foo\/flux-config: knownHosts .*ssh-keyscan.*\[git\.example\.org\]:2222.*scan/,
   );
-  expect(retry).toBe(false);
+  expect(retry).not.toBe(true);
 });
 
 const scan = { url: own, knownHosts: 'scan' };
 
-test('scans a host only when configured and when its keys are not known', () => {
-  expect(decide(situation({ ...scan, identity }))).toEqual({ type: 'needs', what: 'scannedHostKey' });
-  expect(decide(situation({ ...scan, url: github, identity })).type).toBe('decided');
+test('writes, remembers and reports a key trusted on first use, and reports it again in later runs', async () => {
+  const { change, notices } = await decided({ ...scan, generated: [first], presents: hostKey });
+  const annotations = { ...annotated(first), ...named({ 'trusted-host-key': trusted }) };
+  expect(change).toEqual({ data: { ...complete, known_hosts: ownLine }, annotations });
+  expect(notices[1]).toMatchObject({
+    ...{ type: 'Normal', reason: 'HostKeyTrusted' },
+    message: expect.stringContaining(third.mark),
+  });
+  const later = await decided({ ...scan, data: { ...complete, known_hosts: ownLine }, annotations });
+  expect(later).toMatchObject({ change: undefined, notices });
 });
 
-test('writes, remembers and reports a key trusted on first use, and reports it again in later runs', () => {
-  const first = decided(situation({ ...scan, identity, scannedHostKey: hostKey }));
-  expect(first.change).toEqual({
-    data: { ...complete, known_hosts: ownLine },
-    annotations: { ...shown, [TRUSTED_HOST_KEY]: trusted },
-  });
-  expect(first.notices[1]).toMatchObject({
-    type: 'Normal',
-    reason: 'HostKeyTrusted',
-    message: expect.stringContaining(fingerprint(hostKey)),
-  });
-  const later = decided(
-    situation({ ...scan, ...secret({ ...complete, known_hosts: ownLine }, { ...shown, [TRUSTED_HOST_KEY]: trusted }) }),
-  );
-  expect(later.change).toBeUndefined();
-  expect(later.notices).toEqual(first.notices);
+test('scans no host whose keys are published', async () => {
+  expect((await decided({ knownHosts: 'scan', generated: [first] })).change?.data).toEqual(complete);
 });
 
-test('removes the annotation about trust when the configuration lists the host keys', () => {
-  const given = situation({
-    url: own,
-    knownHosts: ownLine,
-    ...secret({ ...complete, known_hosts: ownLine }, { ...shown, [TRUSTED_HOST_KEY]: trusted }),
+test('removes the annotation about trust when the configuration lists the host keys', async () => {
+  const { change, reasons } = await decided({
+    ...{ url: own, knownHosts: ownLine, data: { ...complete, known_hosts: ownLine } },
+    annotations: { ...annotated(first), ...named({ 'trusted-host-key': trusted }) },
   });
-  expect(decided(given).change).toEqual({ data: {}, annotations: { [TRUSTED_HOST_KEY]: null } });
-  expect(reasons(given)).toEqual(['DeployKey']);
+  expect(change).toEqual({ data: {}, annotations: named({ 'trusted-host-key': null }) });
+  expect(reasons).toEqual(['DeployKey']);
 });
 
-test('reports a host that presents no key, and retries', () => {
-  const { change, notices, retry } = decided(situation({ ...scan, identity, scannedHostKey: 'none' }));
+test('reports a host that presents no key, and retries', async () => {
+  const { change, reasons, retry } = await decided({ ...scan, generated: [first], presents: 'nothing' });
   expect(change?.data.known_hosts).toBeUndefined();
-  expect(notices[1]).toMatchObject({ type: 'Warning', reason: 'HostKeysMissing' });
+  expect(reasons).toEqual(['DeployKey', 'HostKeysMissing']);
   expect(retry).toBe(true);
+});
+
+test('start: prepares a second pair and reports both', async () => {
+  const { change, notices } = await decided({ ...before, ...start });
+  expect(change).toEqual({ data: nextData(second), annotations: annotatedNext(second) });
+  expect(notices).toEqual([
+    expect.objectContaining({ reason: 'DeployKey', message: expect.stringContaining(first.line) }),
+    {
+      ...{ type: 'Normal', reason: 'KeyRotationPrepared' },
+      message: `Add deploy key ${second.mark} to ${github} and annotate this ConfigMap with gardener.cloud/operation=rotate-ssh-keypair-complete: ${second.line}`,
+    },
+  ]);
+});
+
+test('start: creates both pairs when there is none, so that an interrupted run ends the same', async () => {
+  const { change } = await decided({ ...start, generated: [first, second] });
+  expect(change?.data).toMatchObject({ ...pairData(first), ...nextData(second) });
+});
+
+test.each([
+  ['a second start', { operation: ROTATE_START }],
+  ['later runs', {}],
+] as const)('%s: keeps the prepared pair and still reports it', async (_, parts) => {
+  const { change, reasons } = await decided({ ...between, ...parts });
+  expect(change).toBeUndefined();
+  expect(reasons).toEqual(['DeployKey', 'KeyRotationPrepared']);
+});
+
+test('complete: replaces the first pair by the second in one change, and reports it again in a second run', async () => {
+  const { change, notices, reasons } = await decided({ ...between, ...completion });
+  expect(change).toEqual({
+    data: { ...pairData(second), ...noNext },
+    annotations: { ...annotated(second), ...notAnnotatedNext, ...former(first) },
+  });
+  expect(reasons).toEqual(['DeployKey', 'KeyRotationCompleted']);
+  expect(notices[1]?.message).toContain(`The key ${second.mark} replaces ${first.mark};`);
+  // The first run may have been killed before its report.
+  expect(await decided({ ...after, ...completion })).toMatchObject({ change: undefined, notices });
+});
+
+test('later runs: remember the former key and do not report it', async () => {
+  expect(await decided(after)).toMatchObject({ change: undefined, reasons: ['DeployKey'] });
+});
+
+test.each([
+  ['before any start', before],
+  ['after the prepared pair was removed by hand', { ...between, data: complete }],
+])('complete %s: changes no key and reports the remedy', async (_, secret) => {
+  const { change, notices } = await decided({ ...secret, ...completion });
+  expect(change?.data ?? {}).toEqual({});
+  expect(notices.at(-1)).toEqual({
+    ...{ type: 'Warning', reason: 'KeyRotationRefused' },
+    message: expect.stringMatching(
+      /^ConfigMap garden-foo\/flux-config: rotate-ssh-keypair-complete was ignored: .*to prepare one, annotate ConfigMap garden-foo\/flux-config with gardener\.cloud\/operation=rotate-ssh-keypair-start\.$/,
+    ),
+  });
+});
+
+test('removes the annotations of a prepared pair that the user has removed', async () => {
+  const { change } = await decided({ ...between, data: complete });
+  expect(change).toEqual({ data: {}, annotations: notAnnotatedNext });
+});
+
+test('forgets the former key on the next start, and when the user goes back to it', async () => {
+  const forgotten = named({ 'former-fingerprint': null });
+  const again = await decided({ ...after, operation: ROTATE_START, generated: [third] });
+  expect(again.change?.annotations).toEqual({ ...annotatedNext(third), ...forgotten });
+  const back = await decided({ ...after, data: complete, ...completion });
+  expect(back.change?.annotations).toEqual({ ...annotated(first), ...forgotten });
+  expect(back.reasons).toEqual(['DeployKey', 'KeyRotationRefused']);
+});
+
+test('uses a next key that the user provides, and adds its public key', async () => {
+  const provided = { ...before, data: { ...complete, 'identity.next': third.pem } };
+  expect((await decided(provided)).change).toEqual({
+    data: { 'identity.next.pub': `${third.line}\n` },
+    annotations: annotatedNext(third),
+  });
+  expect((await decided({ ...provided, ...completion })).change?.data).toMatchObject(pairData(third));
+});
+
+test.each<[string, Values, RegExp]>([
+  ['a malformed private key', { 'identity.next': 'marked' }, /: identity\.next is not a private key/],
+  [
+    'a public key of another pair',
+    { ...nextData(second), 'identity.next.pub': third.line },
+    /: identity\.next\.pub does not match identity\.next; remove/,
+  ],
+  ['a public key alone', { 'identity.next.pub': 'marked' }, /has identity\.next\.pub but no identity\.next/],
+  ['the current key', nextData(first), /: identity\.next is the same key as identity; remove/],
+])('reports %s as next pair, leaves it unchanged and completes nothing with it', async (_, data, sentence) => {
+  for (const parts of [{}, { operation: ROTATE_START } as const, completion]) {
+    const { change, notices, reasons } = await decided({ ...before, data: { ...complete, ...data }, ...parts });
+    expect(change).toBeUndefined();
+    const refused = 'operation' in parts ? ['KeyRotationRefused'] : [];
+    expect(reasons).toEqual(['DeployKey', 'InvalidSecret', ...refused]);
+    expect(notices[1]?.message).toMatch(sentence);
+    expect(JSON.stringify(notices)).not.toContain('marked');
+  }
+});
+
+test('rejects a start while the current key is invalid, and lets a completion replace it', async () => {
+  const damaged = { ...between, data: { ...between.data, identity: 'marked' } };
+  const started = await decided({ ...damaged, operation: ROTATE_START });
+  expect(started).toMatchObject({ change: undefined, reasons: ['InvalidSecret', 'KeyRotationRefused'] });
+  expect((await decided({ ...damaged, ...completion })).change).toMatchObject({
+    data: { identity: second.pem },
+    annotations: former(first),
+  });
+});
+
+test('complete: needs no current key and creates none', async () => {
+  const { change } = await decided({ ...between, data: { ...nextData(second), known_hosts }, ...completion });
+  expect(change?.data).toMatchObject({ identity: second.pem });
+});
+
+test('reports another sshKeyType until the rotation to it has started', async () => {
+  const toRsa = { sshKeyType: 'rsa' } as const;
+  expect((await decided({ ...before, ...toRsa })).reasons).toEqual(['DeployKey', 'KeyTypeIgnored']);
+  const moving = {
+    ...{ data: { ...complete, ...nextData(rsa) }, ...toRsa },
+    annotations: { ...annotated(first), ...annotatedNext(rsa) },
+  };
+  expect((await decided(moving)).reasons).toEqual(['DeployKey', 'KeyRotationPrepared']);
+  expect((await decided({ ...moving, ...completion })).reasons).toEqual(['DeployKey', 'KeyRotationCompleted']);
+});
+
+test('keeps the prepared pair when sshKeyType changes after the start', async () => {
+  for (const parts of [{}, { operation: ROTATE_START }] as const) {
+    const { change, notices } = await decided({ ...between, sshKeyType: 'rsa', ...parts });
+    expect(change).toBeUndefined();
+    expect(notices.at(-1)).toMatchObject({
+      reason: 'KeyTypeIgnored',
+      message: expect.stringContaining(
+        'identity.next is a key of type ssh-ed25519, but sshKeyType is rsa; to replace it',
+      ),
+    });
+  }
+});
+
+test('fits the prepared RSA key into an Event, apart from the end of its comment', async () => {
+  const { notices } = await decided({ ...before, operation: ROTATE_START, generated: [rsa], sshKeyType: 'rsa' });
+  const message = notices.find(({ reason }) => reason === 'KeyRotationPrepared')?.message ?? '';
+  expect(message.slice(0, 1000)).toContain(rsa.line.split(' ')[1]);
+});
+
+test.each([
+  ['garden-foo', 'canary', 'shoot-flux/canary/foo'],
+  ['garden', 'canary', 'shoot-flux/canary/garden'],
+  ['own-name', 'my landscape\n', 'shoot-flux/my-landscape/own-name'],
+])('gives the key of namespace %s in landscape %j the comment %s', (namespace, landscape, comment) => {
+  expect(keyComment(namespace, landscape)).toBe(comment);
+});
+
+const asking = (value: string) => ({ 'gardener.cloud/operation': value });
+
+test('reads the operation that the annotation requests', () => {
+  expect(operationOf('garden-foo', undefined)).toEqual({ notices: [] });
+  expect(operationOf('garden-foo', asking(ROTATE_START))).toEqual({ operation: ROTATE_START, notices: [] });
+  expect(operationOf('garden-foo', asking(ROTATE_COMPLETE))).toEqual({ operation: ROTATE_COMPLETE, notices: [] });
+});
+
+test.each(['rotate-ssh-keypair', ''])('reports the operation %j as unknown and leaves it there', (value) => {
+  expect(operationOf('garden-foo', asking(value))).toEqual({
+    notices: [
+      {
+        ...{ type: 'Warning', reason: 'UnknownOperation' },
+        message: `ConfigMap garden-foo/flux-config: annotation gardener.cloud/operation has the unknown value ${JSON.stringify(value)}; use rotate-ssh-keypair-start or rotate-ssh-keypair-complete.`,
+      },
+    ],
+  });
 });

@@ -25,9 +25,8 @@ import { type Decision, decide } from './decide.ts';
 import { generateIdentity } from './identity.ts';
 import { isTrustOnFirstUse, type Notice, warning } from './notice.ts';
 import { operationOf, operationRefused } from './pairs.ts';
-import { type ScanPolicy, scanPolicy } from './scan-policy.ts';
+import { scanPolicy } from './scan-policy.ts';
 import { contentOf, findSecret, type SourceSecret, writeSecret } from './secret.ts';
-import type { Need, Situation } from './situation.ts';
 import { scanHostKey } from './threaded-scan.ts';
 
 const ATTEMPTS = 5;
@@ -69,15 +68,18 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
     await report(run, [warning('NotAllowed', withFullStop(new ConfigError(refusals.issues).message))]);
   if (refusals.isRepository) return done;
 
-  const decided = await provideCredentials(run, repository);
-  if (decided === 'overtaken') return 'overtaken';
-  if (decided === 'secretBeingDeleted') return done;
-  // A requested operation waits, too.
-  if (decided instanceof CreationRefusedError) return reportRefusal(run, decided);
-  const age = await report(run, decided.notices);
-  // Last: a run that is killed before this point repeats everything, which changes nothing.
+  if (repository?.type === 'private' && isSsh(repository.url)) return completeSecret(run, repository);
+  const needed = repository?.type === 'private' ? await missingInSecret(run, repository.provider) : [];
+  const why = 'there is no key pair to rotate; set repositoryType to private and use an ssh:// URL';
+  const refused = operation === undefined ? [] : [operationRefused(namespace, operation, why)];
+  return finish(run, { notices: [...needed, ...refused] });
+}
+
+/** Last: a run that is killed before this point repeats everything, which changes nothing. */
+async function finish(run: Run, { notices, retry }: Decision): Promise<Outcome | 'overtaken'> {
+  const age = await report(run, notices);
   if (!(await removeOperation(run))) return 'overtaken';
-  return decided.retry ? requeueAfter(retrySeconds(age)) : done;
+  return retry ? requeueAfter(retrySeconds(age)) : done;
 }
 
 /** Says why the last run was ended, and returns the same as an error: the next attempt does the work again. */
@@ -109,81 +111,51 @@ function repositoryOf(config: FluxConfigMap): Repository | 'invalid' | undefined
   }
 }
 
-type Decided = Extract<Decision, { type: 'decided' }>;
-type Credentials = Decided | 'overtaken' | 'secretBeingDeleted' | CreationRefusedError;
-
-async function provideCredentials(run: Run, repository: Repository | undefined): Promise<Credentials> {
-  const isPrivate = repository?.type === 'private';
-  if (isPrivate && isSsh(repository.url)) return completeSecret(run, repository);
-  const notices = isPrivate ? await missingInSecret(run, repository.provider) : [];
-  const { namespace, operation } = run;
-  if (operation !== undefined) {
-    const why = 'there is no key pair to rotate; set repositoryType to private and use an ssh:// URL';
-    notices.push(operationRefused(namespace, operation, why));
-  }
-  return { type: 'decided', notices, retry: false };
-}
-
-async function missingInSecret(run: Run, provider: Repository['provider']) {
+async function missingInSecret(run: Run, provider: Repository['provider']): Promise<Notice[]> {
   const secret = await findSecret(run);
   const notice = missingCredentials(run.namespace, secret && contentOf(secret), provider);
   return notice === undefined ? [] : [notice];
 }
 
-async function completeSecret(run: Run, repository: Repository): Promise<Credentials> {
+async function completeSecret(run: Run, repository: Repository): Promise<Outcome | 'overtaken'> {
   const secret = await findSecret(run);
-  // Its deletion wakes this function again.
-  if (secret?.metadata.deletionTimestamp !== undefined) return 'secretBeingDeleted';
+  // Its deletion wakes this function again. A requested operation waits, also where the Secret cannot be created.
+  if (secret?.metadata.deletionTimestamp !== undefined) return done;
   if (!(await isOperationStillRequested(run))) return 'overtaken';
-  const decided = await decideOnSecret(run, repository, secret);
-  if (decided.change === undefined) return decided;
-  // Before the key is trusted: a run that is killed in between could find another configuration when it is repeated.
-  await report(run, decided.notices.filter(isTrustOnFirstUse));
-  try {
-    return (await writeSecret(run, secret, decided.change)) ? decided : 'overtaken';
-  } catch (error) {
-    if (error instanceof CreationRefusedError) return error;
-    throw error;
+  const decision = await decideOnSecret(run, repository, secret);
+  if (decision.change !== undefined) {
+    // Before the key is trusted: a run that is killed in between could find another configuration when it is repeated.
+    await report(run, decision.notices.filter(isTrustOnFirstUse));
+    try {
+      if (!(await writeSecret(run, secret, decision.change))) return 'overtaken';
+    } catch (error) {
+      if (error instanceof CreationRefusedError) return reportRefusal(run, error);
+      throw error;
+    }
   }
+  return finish(run, decision);
 }
 
-/** Decides, and obtains the inputs that the decision turns out to need. */
-async function decideOnSecret(
-  { namespace, context, operation }: Run,
+function decideOnSecret(
+  { namespace, context: { settings, signal }, operation }: Run,
   repository: Repository,
-  liveSecret: SourceSecret | undefined,
-): Promise<Decided> {
-  const { landscape, hostKeyScan, policy: landscapePolicy } = context.settings;
-  const policy = scanPolicy(hostKeyScan);
-  const secret = liveSecret && {
-    data: contentOf(liveSecret),
-    annotations: liveSecret.metadata.annotations ?? {},
-    immutable: liveSecret.immutable === true,
+  live: SourceSecret | undefined,
+): Promise<Decision> {
+  const policy = scanPolicy(settings.hostKeyScan);
+  const secret = live && {
+    data: contentOf(live),
+    annotations: live.metadata.annotations ?? {},
+    immutable: live.immutable === true,
   };
-  const obtained: Pick<Situation, Need> = {};
-  for (;;) {
-    const decision = decide({
-      ...{ namespace, landscape, repository, operation, secret },
-      isScanOff: !policy.isOn || landscapePolicy?.allowHostKeyScan === false,
-      ...obtained,
-    });
-    if (decision.type === 'decided') return decision;
-    if (decision.what === 'scannedHostKey') obtained.scannedHostKey = await scan(repository, policy, context.signal);
-    else obtained[decision.what] = await generateIdentity(repository.sshKeyType, context.signal);
-  }
-}
-
-async function scan(
-  repository: Repository,
-  policy: ScanPolicy,
-  signal: AbortSignal,
-): Promise<Situation['scannedHostKey']> {
-  try {
-    return await scanHostKey(sshHost(repository.url), { policy, signal });
-  } catch (error) {
-    if (error instanceof RetryableError) return 'none';
-    throw error;
-  }
+  const isScanOff = !policy.isOn || settings.policy?.allowHostKeyScan === false;
+  const { landscape } = settings;
+  return decide(
+    { namespace, landscape, repository, operation, secret, isScanOff },
+    {
+      newIdentity: () => generateIdentity(repository.sshKeyType, signal),
+      scanHostKey: () => scanHostKey(sshHost(repository.url), { policy, signal }),
+    },
+  );
 }
 
 /** What the landscape's policy refuses in a project's `flux-config`. */

@@ -1,19 +1,40 @@
-import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/config/project-config.ts';
+import { FLUX_CONFIG, FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/config/project-config.ts';
 import { quote } from '../../shared/config/quote.ts';
+import type { Repository } from '../../shared/config/repository.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
-import { fingerprint } from '../../shared/ssh/public-key.ts';
+import { fingerprint, type PublicKey, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
+import { readIdentity } from './identity.ts';
 import { type Notice, normal, warning } from './notice.ts';
-import { CURRENT, type InvalidPair, NEXT, type Pair, readPair } from './pair.ts';
-import {
-  FINGERPRINT,
-  FORMER_FINGERPRINT,
-  NEXT_FINGERPRINT,
-  NEXT_PUBLIC_KEY,
-  type Need,
-  PUBLIC_KEY,
-  type Situation,
-} from './situation.ts';
 
+/** Everything known about a private repository that Flux reads over SSH. */
+export interface Situation {
+  namespace: string;
+  landscape: string;
+  repository: Repository;
+  /** The operation that the annotation on `flux-config` requests. */
+  operation?: Operation | undefined;
+  /** The existing Secret, its content as text; absent when there is none. */
+  secret?: { data: Record<string, string>; annotations: Record<string, string>; immutable: boolean } | undefined;
+  /** True: the operator does not permit `knownHosts: scan`. */
+  isScanOff?: boolean | undefined;
+}
+
+/** The fields of the Secret to write; `null` removes one. */
+export interface SecretChange {
+  data: Record<string, string | null>;
+  annotations: Record<string, string | null>;
+}
+
+/** Public key of the current key pair, as a line for the Git host. */
+export const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
+/** `SHA256:…` of the current public key. */
+export const FINGERPRINT = 'flux.extensions.gardener.cloud/fingerprint';
+/** Public key of the pair that a rotation has prepared. */
+const NEXT_LINE = 'flux.extensions.gardener.cloud/next-public-key';
+/** `SHA256:…` of the prepared public key. */
+const NEXT_FINGERPRINT = 'flux.extensions.gardener.cloud/next-fingerprint';
+/** `SHA256:…` of the key that the last rotation replaced, until the next rotation starts. */
+const FORMER_FINGERPRINT = 'flux.extensions.gardener.cloud/former-fingerprint';
 /** The two phases of a rotation, named like those of Gardener's own credentials (decision 19). */
 export const ROTATE_START = 'rotate-ssh-keypair-start';
 export const ROTATE_COMPLETE = 'rotate-ssh-keypair-complete';
@@ -48,33 +69,32 @@ export function operationRefused(namespace: string, operation: Operation, why: s
   return warning('KeyRotationRefused', message);
 }
 
-interface KeyPairsDecision {
-  /** Fields of the Secret to write; `null` removes one. */
-  data: Record<string, string | null>;
-  annotations: Record<string, string | null>;
+interface KeyPairsDecision extends SecretChange {
   notices: Notice[];
 }
 
 /**
  * Decides about the pair that Flux uses and, between the two phases of a rotation, the prepared one. Existing pairs are
  * never replaced, except that a requested completion replaces the current pair by the prepared one, in one write.
+ * @param newIdentity generates a private key, which takes seconds
  */
-export function decideKeyPairs(situation: Situation): KeyPairsDecision | InvalidPair | { what: Need } {
+export async function decideKeyPairs(
+  situation: Situation,
+  newIdentity: () => Promise<string>,
+): Promise<KeyPairsDecision | InvalidPair> {
   const { operation } = situation;
   const prepared = preparedPair(situation);
   if (operation === ROTATE_COMPLETE && isPair(prepared)) return completeRotation(situation, prepared);
 
-  const current = readPair(situation, CURRENT, situation.identity);
-  if (current === undefined) return { what: 'identity' };
+  const current = readPair(situation, CURRENT) ?? newPair(situation, CURRENT, await newIdentity());
   if (!isPair(current)) return current;
   if (operation !== ROTATE_START || prepared !== undefined) return keepPairs(situation, current, prepared);
-  const next = readPair(situation, NEXT, situation.nextIdentity);
-  return next === undefined ? { what: 'nextIdentity' } : keepPairs(situation, current, next);
+  return keepPairs(situation, current, newPair(situation, NEXT, await newIdentity()));
 }
 
 /** Reads the prepared pair. The current key under both names is invalid: its completion would ask to remove that key. */
 function preparedPair(situation: Situation): Pair | InvalidPair | undefined {
-  const [current, next] = [CURRENT, NEXT].map((names) => readPair(situation, names, undefined));
+  const [current, next] = [CURRENT, NEXT].map((names) => readPair(situation, names));
   const isSame = isPair(current) && isPair(next) && current.publicKey.blob.equals(next.publicKey.blob);
   return isSame ? { problem: `${NEXT.identity} is the same key as ${CURRENT.identity}; ${NEXT.remedy}` } : next;
 }
@@ -84,7 +104,7 @@ const isPair = (pair: Pair | InvalidPair | undefined): pair is Pair => pair !== 
 /** Replaces the current pair by the prepared one, and remembers the former fingerprint so that later runs report it. */
 function completeRotation(situation: Situation, { line, pem, publicKey }: Pair): KeyPairsDecision {
   const { secret } = situation;
-  const former = readPair(situation, CURRENT, undefined);
+  const former = readPair(situation, CURRENT);
   const formerFingerprint = isPair(former)
     ? fingerprint(former.publicKey)
     : (secret?.annotations[FINGERPRINT] ?? 'an unreadable key');
@@ -133,10 +153,94 @@ function annotationsFor(
   return {
     [PUBLIC_KEY]: current.line,
     [FINGERPRINT]: fingerprint(current.publicKey),
-    [NEXT_PUBLIC_KEY]: next?.line ?? null,
+    [NEXT_LINE]: next?.line ?? null,
     [NEXT_FINGERPRINT]: next === undefined ? null : fingerprint(next.publicKey),
     [FORMER_FINGERPRINT]: former ?? null,
   };
+}
+
+/** The keys in the Secret's data that hold one key pair. */
+interface PairNames {
+  identity: string;
+  publicKey: string;
+  /** How the user repairs an invalid private key. */
+  remedy: string;
+}
+
+/** The pair that Flux uses. */
+const CURRENT: PairNames = {
+  identity: 'identity',
+  publicKey: 'identity.pub',
+  remedy: 'replace it with a valid private key, or remove identity to have a new key pair generated',
+};
+/** The pair that a rotation has prepared. */
+const NEXT: PairNames = {
+  identity: NEXT_IDENTITY,
+  publicKey: NEXT_PUBLIC_KEY,
+  remedy: `remove ${NEXT_IDENTITY} and ${NEXT_PUBLIC_KEY} to cancel the rotation`,
+};
+
+/** The line becomes an annotation and an Event, where nothing may follow the key that the user did not mean to publish. */
+const PRINTABLE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]{0,16000}$/u;
+
+/** A valid key pair. */
+interface Pair {
+  publicKey: PublicKey;
+  /** The public key as one line, with its comment. */
+  line: string;
+  /** The private key as PEM. */
+  pem: string;
+  /** The parts that the Secret does not have yet. */
+  data: Record<string, string>;
+}
+
+/** Why the existing data is not a key pair, with the remedy: a clause that quotes no content. */
+interface InvalidPair {
+  problem: string;
+}
+
+/** Reads the pair under these names, and derives a missing public key from the private one; undefined: there is none. */
+function readPair(situation: Situation, names: PairNames): Pair | InvalidPair | undefined {
+  const { data = {} } = situation.secret ?? {};
+  const [pem, line] = [data[names.identity], data[names.publicKey]?.trim()];
+  if (pem !== undefined) return pairOf(situation, names, pem, line, data.password);
+  if (line === undefined) return undefined;
+  return {
+    problem: `has ${names.publicKey} but no ${names.identity}; add the matching private key as ${names.identity}, or remove ${names.publicKey}`,
+  };
+}
+
+function newPair(situation: Situation, names: PairNames, pem: string): Pair | InvalidPair {
+  const pair = pairOf(situation, names, pem);
+  return isPair(pair) ? { ...pair, data: { [names.identity]: pem, ...pair.data } } : pair;
+}
+
+function pairOf(
+  { namespace, landscape }: Situation,
+  names: PairNames,
+  pem: string,
+  existingLine?: string,
+  passphrase?: string,
+): Pair | InvalidPair {
+  const read = readIdentity(pem, passphrase);
+  if ('problem' in read) return { problem: `${names.identity} ${read.problem}; ${names.remedy}` };
+  const { publicKey } = read;
+  const remedy = `remove ${names.publicKey} to have it derived again`;
+  if (existingLine !== undefined && !PRINTABLE_LINE.test(existingLine)) {
+    return { problem: `${names.publicKey} is not one line of at most 16,000 characters; ${remedy}` };
+  }
+  if (existingLine !== undefined && parsePublicLine(existingLine)?.blob.equals(publicKey.blob) !== true) {
+    return { problem: `${names.publicKey} does not match ${names.identity}; ${remedy}` };
+  }
+  const line = existingLine ?? publicLine(publicKey, keyComment(namespace, landscape));
+  return { publicKey, line, pem, data: existingLine === undefined ? { [names.publicKey]: `${line}\n` } : {} };
+}
+
+/** Returns the comment that Git hosts show next to the key. It has no white space, because some of them cut there. */
+export function keyComment(namespace: string, landscape: string): string {
+  // Gardener names the namespace of a project like this unless the project chose another name.
+  const project = namespace.replace(/^garden-(?=.)/, '');
+  return `shoot-flux/${landscape.trim().replace(/\s+/g, '-')}/${project}`;
 }
 
 const annotate = (namespace: string, operation: Operation) =>

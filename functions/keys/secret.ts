@@ -4,7 +4,7 @@ import { orRefused } from '../../shared/gardener/creation-refused.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { fieldManager, type Run } from './config-map.ts';
-import type { SecretChange } from './decide.ts';
+import type { SecretChange } from './pairs.ts';
 
 /** The Secret `flux-source` as the API server returns it. */
 export interface SourceSecret extends KubeObject {

@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { RetryableError } from '../../shared/errors.ts';
-import { hostPattern, type SshHost } from '../../shared/ssh/known-hosts.ts';
+import type { SshHost } from '../../shared/ssh/known-hosts.ts';
 import { type PublicKey, publicKeyOf } from '../../shared/ssh/public-key.ts';
 import { createTurns } from '../../shared/turns.ts';
 import { type HandshakeRequest, presentedKey } from './host-key-thread.ts';
@@ -25,21 +24,17 @@ export interface ScanOptions {
 }
 
 /**
- * Returns the host key that a server presents and proves to hold, without logging in. Names are resolved once, and only
- * an address that the policy permits is contacted.
- * @throws RetryableError always with the same words and after the same time: users choose the address, and must not be
- * able to use the answer as a port scanner for the garden's network (decision 33)
+ * Returns the host key that a server presents and proves to hold, without logging in; undefined when there is none. Names
+ * are resolved once, and only an address that the policy permits is contacted. Each failure takes the same time: users
+ * choose the address, and must not be able to use the answer as a port scanner for the garden's network (decision 33).
  */
-export async function scanHostKey(host: SshHost, options: ScanOptions): Promise<PublicKey> {
+export async function scanHostKey(host: SshHost, options: ScanOptions): Promise<PublicKey | undefined> {
   const { signal, timeoutMs = TIMEOUT_MS } = options;
   const end = sleep(timeoutMs, undefined, { signal }).catch(() => {});
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const key = limit.aborted ? undefined : await scan(host, options, limit);
-  if (key !== undefined) return key;
-  await end;
-  throw new RetryableError(
-    `${hostPattern(host)} presented no SSH host key; check the address, or list its host keys in knownHosts.`,
-  );
+  if (key === undefined) await end;
+  return key;
 }
 
 async function scan(

@@ -8,9 +8,6 @@ import { sshString } from '../../shared/ssh/public-key.ts';
 import { startDnsServer } from './dns-server.ts';
 
 const policy = scanPolicy({ mode: 'on', allow: ['127.0.0.1'], deny: [] });
-const sentence =
-  /^\[127\.0\.0\.1\]:\d+ presented no SSH host key; check the address, or list its host keys in knownHosts\.$/;
-
 interface HostileServer extends AsyncDisposable {
   port: number;
   connections: number;
@@ -134,15 +131,13 @@ test.each(Object.entries(servers))('a server that %s is left in time, and gives 
 });
 
 test.each(['closes at once', 'says nothing', 'writes lines without end', 'presents a host key that it does not hold'])(
-  'a server that %s gives the sentence of all failures, after the same time',
+  'a server that %s gives no key, after the time of all failures',
   async (name) => {
     await using server = await hostile(servers[name] ?? (() => {}));
     const before = performance.now();
-    const scan = scanHostKey(
-      { host: '127.0.0.1', port: server.port },
-      { policy, signal: AbortSignal.timeout(20_000), timeoutMs: 2500 },
-    );
-    await expect(scan).rejects.toThrow(sentence);
+    const host = { host: '127.0.0.1', port: server.port };
+    const options = { policy, signal: AbortSignal.timeout(20_000), timeoutMs: 2500 };
+    expect(await scanHostKey(host, options)).toBeUndefined();
     expect(performance.now() - before).toBeGreaterThan(2490);
   },
 );
@@ -172,18 +167,12 @@ test('handshakes that never end give their threads to one that waits', async () 
   expect(await Promise.all(handshakes)).toEqual(Array(8).fill(undefined));
 });
 
-test('an address that is not permitted is never contacted, and gives the same sentence after the same time', async () => {
+test('an address that is not permitted is never contacted, and gives no key after the same time', async () => {
   await using server = await hostile(() => {});
-  const refusing = scanPolicy();
+  const options = { policy: scanPolicy(), signal: AbortSignal.timeout(20_000), timeoutMs: 300 };
   for (const host of ['127.0.0.1', '::ffff:127.0.0.1', '::1', '0.0.0.0', 'no such name']) {
     const before = performance.now();
-    const scan = scanHostKey(
-      { host, port: server.port },
-      { policy: refusing, signal: AbortSignal.timeout(20_000), timeoutMs: 300 },
-    );
-    await expect(scan).rejects.toThrow(
-      / presented no SSH host key; check the address, or list its host keys in knownHosts\.$/,
-    );
+    expect(await scanHostKey({ host, port: server.port }, options)).toBeUndefined();
     expect(performance.now() - before).toBeGreaterThan(295);
   }
   await sleep(50);
@@ -199,7 +188,7 @@ const scanByName = (port: number, dns: string, permits: (address: string) => boo
       timeoutMs: 5000,
       dnsServers: [dns],
     },
-  ).catch((error: Error) => error.message);
+  );
 
 test('a name is resolved once, and the connection goes to the address that was checked', async () => {
   const git = await startGitServer();
@@ -221,14 +210,12 @@ test.each<[string, (type: 'A' | 'AAAA') => string[] | undefined]>([
   ['it has hundreds of addresses', (type) => (type === 'A' ? Array(400).fill('10.0.0.1') : [])],
   ['it has no address', () => []],
   ['its DNS server never answers', () => undefined],
-])('a name is not contacted when %s, and the sentence is the same', async (_, answer) => {
+])('a name is not contacted when %s, and gives no key after the same time', async (_, answer) => {
   await using server = await hostile(() => {});
   await using dns = await startDnsServer(answer);
   const policy = (address: string) => address !== '10.0.0.1';
   const before = performance.now();
-  expect(await scanByName(server.port, dns.address, policy)).toMatch(
-    /^\[git\.example\.org\]:\d+ presented no SSH host key; /,
-  );
+  expect(await scanByName(server.port, dns.address, policy)).toBeUndefined();
   expect(performance.now() - before).toBeGreaterThan(4990);
   expect(server.connections).toBe(0);
 });
