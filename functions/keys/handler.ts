@@ -23,7 +23,7 @@ import { type ConfigMap, isOperationStillRequested, type Run, removeOperation, r
 import { missingCredentials } from './credentials.ts';
 import { type Decision, decide } from './decide.ts';
 import { generateIdentity } from './identity.ts';
-import { isTrustOnFirstUse, type Notice, warning } from './notice.ts';
+import { isTrustOnFirstUse, type Notice, type Reason, warning } from './notice.ts';
 import { operationOf, operationRefused } from './pairs.ts';
 import { scanPolicy } from './scan-policy.ts';
 import { contentOf, findSecret, type SourceSecret, writeSecret } from './secret.ts';
@@ -57,15 +57,12 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   await report(run, [...notices, ...(await checkProjectSecrets(run))]);
 
   const config = fluxConfigMapOf(namespace, configMap);
-  const { issues } = projectLayers(config, undefined);
-  if (issues.length > 0)
-    await report(run, [warning('InvalidConfiguration', withFullStop(new ConfigError(issues).message))]);
-  const repository = repositoryOf(config);
-  // A requested operation waits until the configuration is valid.
-  if (repository === 'invalid') return done;
+  await reportIssues(run, 'InvalidConfiguration', projectLayers(config, undefined).issues);
+  const repository = unlessInvalid(() => fluxConfigRepository(config));
+  // Reported above. A requested operation waits until the configuration is valid.
+  if (repository instanceof ConfigError) return done;
   const refusals = refusalsOf(context.settings, config, repository);
-  if (refusals.issues.length > 0)
-    await report(run, [warning('NotAllowed', withFullStop(new ConfigError(refusals.issues).message))]);
+  await reportIssues(run, 'NotAllowed', refusals.issues);
   if (refusals.isRepository) return done;
 
   if (repository?.type === 'private' && isSsh(repository.url)) return completeSecret(run, repository);
@@ -101,12 +98,15 @@ function retrySeconds(age: number): number {
   return Math.round(Math.min(RETRY_SECONDS.most, Math.max(RETRY_SECONDS.least, age)));
 }
 
-/** Returns `invalid` when keys of the repository are wrong; the issues above have reported them. */
-function repositoryOf(config: FluxConfigMap): Repository | 'invalid' | undefined {
+async function reportIssues(run: Run, reason: Reason, issues: ConfigIssue[]): Promise<void> {
+  if (issues.length > 0) await report(run, [warning(reason, withFullStop(new ConfigError(issues).message))]);
+}
+
+function unlessInvalid<T>(read: () => T): T | ConfigError {
   try {
-    return fluxConfigRepository(config);
+    return read();
   } catch (error) {
-    if (error instanceof ConfigError) return 'invalid';
+    if (error instanceof ConfigError) return error;
     throw error;
   }
 }
@@ -158,30 +158,24 @@ function decideOnSecret(
   );
 }
 
-/** What the landscape's policy refuses in a project's `flux-config`. */
-interface Refusals {
-  issues: ConfigIssue[];
-  /** True: the repository is refused, so it gets no key pair, and its host is not contacted. */
-  isRepository: boolean;
-}
-
 /**
- * Asks the policy about `flux-config` alone. The repository is judged also where other keys are wrong, because those do
- * not keep it from getting a key pair.
+ * Returns what the landscape's policy refuses in `flux-config` alone, and whether that is the repository: then it gets no
+ * key pair, and its host is not contacted. The repository is judged also where other keys are wrong, because those do not
+ * keep it from getting a key pair.
  */
-function refusalsOf(landscape: Landscape, fluxConfig: FluxConfigMap, repository: Repository | undefined): Refusals {
+function refusalsOf(landscape: Landscape, fluxConfig: FluxConfigMap, repository: Repository | undefined) {
   const { policy } = landscape;
   if (policy === undefined) return { issues: [], isRepository: false };
   const object = fluxConfigObject(fluxConfig.namespace);
   const origins = { 'source.spec.url': { object, path: 'repositoryUrl' } };
   const ofUrl = repository === undefined ? [] : urlIssues(policy, repository.url, origins);
   const ofHostKeys = hostKeyIssues(policy, repository?.knownHosts, object);
-  const judged = new Set(['repositoryUrl', 'knownHosts']);
-  const others = issuesOf(landscape, fluxConfig).filter((issue) => issue.object === object && !judged.has(issue.path));
-  return {
-    issues: [...ofUrl, ...ofHostKeys, ...others.filter(({ rule }) => rule !== undefined)],
-    isRepository: ofUrl.length > 0,
-  };
+  const merged = unlessInvalid(() => mergeLayers({ landscape, fluxConfig }, providerConfigLayer(undefined)));
+  const others = (merged instanceof ConfigError ? merged.issues : []).filter(
+    (issue) =>
+      issue.object === object && issue.rule !== undefined && !['repositoryUrl', 'knownHosts'].includes(issue.path),
+  );
+  return { issues: [...ofUrl, ...ofHostKeys, ...others], isRepository: ofUrl.length > 0 };
 }
 
 /** Each Shoot has its own values in the path of a URL with variables, which its own runs judge; the host is the same. */
@@ -194,16 +188,6 @@ function urlIssues(policy: Policy, url: string, origins: Origins): ConfigIssue[]
 function withoutPaths({ allowedRepositoryUrls }: Policy): Pick<Policy, 'allowedRepositoryUrls'> {
   const ofHost = (pattern: string) => pattern.replace(/^((?:[^/]+:\/\/)?[^/]+).*$/, '$1/**');
   return allowedRepositoryUrls === undefined ? {} : { allowedRepositoryUrls: allowedRepositoryUrls.map(ofHost) };
-}
-
-function issuesOf(landscape: Landscape, fluxConfig: FluxConfigMap): ConfigIssue[] {
-  try {
-    mergeLayers({ landscape, fluxConfig }, providerConfigLayer(undefined));
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError) return error.issues;
-    throw error;
-  }
 }
 
 /** Checks the other Secrets of the project that exist, as each of its Shoots does. */
