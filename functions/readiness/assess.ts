@@ -4,12 +4,12 @@ import { managedResourceNames } from '../../shared/gardener/managed-resource.ts'
 import type { Applied, FluxStatus, ListedObject, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
-import { textAt } from '../../shared/shapes.ts';
 import { controllersVerdict, type ObservedControllers } from './controllers.ts';
 import { explain, isForUser } from './explain/explain.ts';
 import { nameOf, type Origin } from './explain/places.ts';
 import { remediesFor } from './explain/remedies.ts';
 import { type Attempt, type Readiness, readiness } from './kstatus.ts';
+import { statusOf } from './seen.ts';
 import { keepVerdictWhileReconciling, type Previous, SUSPENDED, type Verdict, withConfigHash } from './verdict.ts';
 
 /** Enough for the name of a branch or tag and a digest: owners of a shoot may write anything into a status there. */
@@ -46,7 +46,7 @@ export function assess(applied: Applied, observed: Observed, previous: Previous)
   const objects = [source, kustomization, others].filter((verdict) => verdict !== undefined);
   const synced = objects.map(({ verdict }) => verdict);
   const verdicts = [controllersVerdict(applied, observed, same), ...synced];
-  const revision = textAt(observed.kustomization?.status, 'lastAppliedRevision');
+  const revision = observed.kustomization && statusOf(observed.kustomization).lastAppliedRevision;
   const notReady = verdicts.filter(({ status }) => status !== 'True').map(({ message }) => message);
   return {
     verdicts: verdicts.map((verdict) => withConfigHash(verdict, applied)),

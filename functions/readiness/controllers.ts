@@ -1,18 +1,11 @@
 import { RETRYABLE_CONFIGURATION_PROBLEM } from '../../shared/gardener/operation.ts';
-import type { Applied, Condition } from '../../shared/gardener/types.ts';
+import type { Applied } from '../../shared/gardener/types.ts';
 import { type RefusalKind, refusalIn } from '../../shared/kube/refusal.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../shared/runtime/safe-text.ts';
-import { entriesAt, fieldsOf, shapedConditions, textAt } from '../../shared/shapes.ts';
 import { isObservedGeneration } from './kstatus.ts';
+import { specOf, statusOf } from './seen.ts';
 import type { Previous, Verdict } from './verdict.ts';
-
-interface DeploymentStatus {
-  replicas: number;
-  updatedReplicas: number;
-  availableReplicas: number;
-  conditions: Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[];
-}
 
 /** Why the API server rejects the pods of the controllers, and the remedy. */
 const refusals: Partial<Record<RefusalKind, (by: string) => string>> = {
@@ -85,14 +78,15 @@ const PATIENCE_MS = 20_000;
 /** Returns the names of the controllers whose Pods say more: those that have been about to change for a while. */
 export function lateControllers(applied: Applied, deployments: KubeObject[], now: Date): string[] {
   return waitingControllers(applied, deployments).flatMap(({ name, deployment }) => {
-    const progressing = entriesAt(deployment?.status, 'conditions').find(({ type }) => type === 'Progressing');
-    const since = Date.parse(textAt(progressing, 'lastUpdateTime') ?? '');
+    const { conditions = [] } = deployment === undefined ? {} : statusOf(deployment);
+    const since = Date.parse(conditions.find(({ type }) => type === 'Progressing')?.lastUpdateTime ?? '');
     return now.getTime() - since >= PATIENCE_MS ? [name] : [];
   });
 }
 
 function pullVerdict(waiting: readonly Waiting[], pull: PullReport, { conditions }: Previous): Verdict {
-  const hasFormer = ({ deployment }: Waiting) => deployment !== undefined && statusOf(deployment).availableReplicas > 0;
+  const hasFormer = ({ deployment }: Waiting) =>
+    deployment !== undefined && (statusOf(deployment).availableReplicas ?? 0) > 0;
   const namesOf = (some: readonly Waiting[]) => some.map(({ name }) => name).join(', ');
   const [running, stopped] = [waiting.filter(hasFormer), waiting.filter((one) => !hasFormer(one))];
   // What is wrong comes first: lines of flux-status are short.
@@ -147,19 +141,16 @@ function releasesOf({ components, fluxVersion }: Applied, deployments: KubeObjec
 
 /** The same rules as in `kubectl rollout status`: pods of the previous release do not count. */
 function isAvailable(deployment: KubeObject): boolean {
-  const { replicas, updatedReplicas, availableReplicas } = statusOf(deployment);
+  const { replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = statusOf(deployment);
   const desired = desiredReplicas(deployment);
   if (desired === 0 || !isObservedGeneration(deployment)) return false;
   return updatedReplicas >= desired && replicas <= updatedReplicas && availableReplicas >= desired;
 }
 
-function desiredReplicas({ spec }: KubeObject): number {
-  const replicas = fieldsOf(spec)?.replicas;
-  return typeof replicas === 'number' ? replicas : 1;
-}
+const desiredReplicas = (deployment: KubeObject) => specOf(deployment).replicas ?? 1;
 
 function refusedPods(deployment: KubeObject | undefined): string[] {
-  const conditions = deployment === undefined ? [] : statusOf(deployment).conditions;
+  const { conditions = [] } = deployment === undefined ? {} : statusOf(deployment);
   const failure = conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
   if (failure === undefined) return [];
   const message = beginOf(failure.message);
@@ -173,17 +164,6 @@ function refusedPods(deployment: KubeObject | undefined): string[] {
 
 /** No progress for ten minutes, the default of Deployments. */
 function isOverdue(deployment: KubeObject): boolean {
-  const { conditions } = statusOf(deployment);
+  const { conditions = [] } = statusOf(deployment);
   return conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded');
-}
-
-function statusOf({ status }: KubeObject): DeploymentStatus {
-  const fields = fieldsOf(status) ?? {};
-  const numberIn = (name: string) => (typeof fields[name] === 'number' ? fields[name] : 0);
-  return {
-    replicas: numberIn('replicas'),
-    updatedReplicas: numberIn('updatedReplicas'),
-    availableReplicas: numberIn('availableReplicas'),
-    conditions: shapedConditions(fields.conditions),
-  };
 }

@@ -3,11 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { shapedObject } from '../../shared/shapes.ts';
 import { type Assessment, assess } from './assess.ts';
+import { essentials } from './seen.ts';
 import { applied, deployments, kustomization, live, object, source } from './shoot.testing.ts';
 
 const previous = { conditions: [], now: new Date('2026-03-04T05:06:07Z') };
 const odd = (live: KubeObject, parts: object) =>
-  shapedObject({ ...live, ...parts, metadata: { ...live.metadata, ...(parts as Partial<KubeObject>).metadata } });
+  essentials(
+    shapedObject({ ...live, ...parts, metadata: { ...live.metadata, ...(parts as Partial<KubeObject>).metadata } }),
+  );
 const condition = { type: 'Ready', status: 'True', reason: 'Succeeded', message: 'x' };
 const ofType = ({ verdicts }: Assessment, type: string) => verdicts.find((verdict) => verdict.type === type);
 

@@ -1,6 +1,5 @@
-import type { Condition } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { fieldsOf, shapedConditions, textAt } from '../../shared/shapes.ts';
+import { type SeenCondition, specOf, statusOf } from './seen.ts';
 
 /** Readiness of a Flux object, by the rules of kstatus and the Flux CLI (docs/flux-facts.md, Conditions and events). */
 export type Readiness =
@@ -21,11 +20,10 @@ export interface Attempt {
  * only `Stalled` is "failed". The conditions of a suspended object are stale, so they do not count.
  */
 export function readiness(object: KubeObject): Readiness {
-  const status = fieldsOf(object.status) ?? {};
-  const conditions = shapedConditions(status.conditions);
+  const { conditions = [], lastAppliedRevision, artifact } = statusOf(object);
   const condition = (type: string) => conditions.find((entry) => entry.type === type);
   if (object.metadata.deletionTimestamp !== undefined) return { state: 'terminating', message: 'is being deleted' };
-  if (fieldsOf(object.spec)?.suspend === true) return { state: 'suspended', message: 'is suspended' };
+  if (specOf(object).suspend === true) return { state: 'suspended', message: 'is suspended' };
   const ready = condition('Ready');
   const stalled = condition('Stalled');
   if (stalled?.status === 'True') return { state: 'failed', message: stalledMessage(stalled, ready) };
@@ -33,10 +31,7 @@ export function readiness(object: KubeObject): Readiness {
   const reconciling = condition('Reconciling');
   const isAtWork = reconciling?.status === 'True';
   if (isObserved && !isAtWork && ready?.status === 'True') {
-    return {
-      state: 'current',
-      revision: textAt(status, 'lastAppliedRevision') ?? textAt(status, 'artifact', 'revision'),
-    };
+    return { state: 'current', revision: lastAppliedRevision ?? artifact?.revision };
   }
   if (ready?.status === 'False') return { state: 'in progress', message: ready.message };
   // The message of Reconciling names the current step; that of Ready is the same for all steps.
@@ -50,14 +45,15 @@ export function readiness(object: KubeObject): Readiness {
 }
 
 /** A HelmRelease says that it has stopped; only its condition Ready says why the last attempt failed. */
-function stalledMessage(stalled: Condition, ready: Condition | undefined): string {
+function stalledMessage(stalled: SeenCondition, ready: SeenCondition | undefined): string {
   const isCountOnly = stalled.reason === 'RetriesExceeded' && ready?.status === 'False';
   return isCountOnly && ready.message !== stalled.message ? `${stalled.message}: ${ready.message}` : stalled.message;
 }
 
-/** A generation that is missing or of another type is not observed. */
-export function isObservedGeneration({ metadata: { generation }, status }: KubeObject): boolean {
-  return typeof generation === 'number' && fieldsOf(status)?.observedGeneration === generation;
+/** A generation that is missing is not observed. */
+export function isObservedGeneration(object: KubeObject): boolean {
+  const { generation } = object.metadata;
+  return generation !== undefined && statusOf(object).observedGeneration === generation;
 }
 
 const NEW = 'has not been reconciled yet';

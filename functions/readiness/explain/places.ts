@@ -1,7 +1,7 @@
 import { fluxConfigKey } from '../../../shared/config/flux-config.ts';
 import type { Place } from '../../../shared/config/origins.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { fieldsAt, textAt } from '../../../shared/shapes.ts';
+import type { Spec } from '../seen.ts';
 
 /** Where the user can correct a source or a root Kustomization. */
 export interface Origin {
@@ -39,44 +39,6 @@ export const specPaths: Record<Field, string> = {
   secretRef: 'spec.secretRef',
   decryption: 'spec.decryption',
 };
-
-/** The fields of an object that remedies name. */
-export interface Spec {
-  url?: string;
-  endpoint?: string;
-  bucketName?: string;
-  image?: string;
-  path?: string;
-  secretRef?: { name?: string };
-  certSecretRef?: { name?: string };
-  sourceRef?: { kind?: string; name?: string };
-  ref?: Partial<Record<'branch' | 'tag' | 'semver' | 'commit' | 'name' | 'digest', string>>;
-  decryption?: { secretRef?: { name?: string } };
-}
-
-const refFields = ['branch', 'tag', 'semver', 'commit', 'name', 'digest'] as const;
-
-/** The fields that remedies name, where they are texts: the owner of a shoot may write anything into them. */
-export function specOf({ spec }: KubeObject): Spec {
-  const texts = ['url', 'endpoint', 'bucketName', 'image', 'path'].map((name) => [name, textAt(spec, name)]);
-  const ref = refFields.map((name) => [name, textAt(spec, 'ref', name)]);
-  const secretRef = fieldsAt(spec, 'secretRef');
-  const certSecretRef = fieldsAt(spec, 'certSecretRef');
-  const decryption = textAt(spec, 'decryption', 'secretRef', 'name');
-  const sourceRef = ['kind', 'name'].map((name) => [name, textAt(spec, 'sourceRef', name)]);
-  return {
-    ...defined(texts),
-    ref: defined(ref),
-    sourceRef: defined(sourceRef),
-    ...(secretRef && { secretRef: defined([['name', textAt(secretRef, 'name')]]) }),
-    ...(certSecretRef && { certSecretRef: defined([['name', textAt(certSecretRef, 'name')]]) }),
-    ...(decryption !== undefined && { decryption: { secretRef: { name: decryption } } }),
-  };
-}
-
-function defined(entries: (string | undefined)[][]): Record<string, string> {
-  return Object.fromEntries(entries.filter(([, text]) => text !== undefined)) as Record<string, string>;
-}
 
 /** Where fields are set that the keys of `flux-config` do not have. A Kustomization keeps its name with a patch. */
 const beyondKeys = {

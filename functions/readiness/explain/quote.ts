@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
-import { entriesAt, fieldsOf } from '../../../shared/shapes.ts';
+import { type Spec, specOf } from '../seen.ts';
 
 /** Shown instead of a message of Flux that may quote a Secret. */
 export const WITHHELD = '(The original message is withheld because it may contain Secret data.)';
@@ -15,11 +15,11 @@ export function quote(object: KubeObject, message: string): string {
  * Webhooks choose their own words, and API servers quote the parts of a Secret that they cannot read. When a manifest
  * has no name, kustomize-controller quotes all of it, whatever its kind.
  */
-function mayQuoteSecret({ spec }: KubeObject, message: string): boolean {
+function mayQuoteSecret(object: KubeObject, message: string): boolean {
   return (
     /^Secret\/\S+ .*(?:denied|Invalid value|typed patch object|unmarshal|decod)/s.test(message) ||
     message.includes('failed to decode Kubernetes apiVersion, kind and name from') ||
-    (takesValuesFromSecret(spec) && QUOTES_VALUES.test(message))
+    (takesValuesFromSecret(specOf(object)) && QUOTES_VALUES.test(message))
   );
 }
 
@@ -27,17 +27,15 @@ function mayQuoteSecret({ spec }: KubeObject, message: string): boolean {
 const QUOTES_VALUES =
   /Helm \w+ failed.{0,500}?(?:executing "|execution error at|values don't meet the specifications|MalformedYAML|YAML parse error)|chart values reference .{0,500}?: error (?:converting|unmarshaling)/s;
 
-function takesValuesFromSecret(spec: unknown): boolean {
-  return entriesAt(spec, 'valuesFrom').some(({ kind }) => kind === 'Secret');
-}
+const takesValuesFromSecret = ({ valuesFrom = [] }: Spec) => valuesFrom.some(({ kind }) => kind === 'Secret');
 
 /** API servers quote the values that they reject; values that were substituted or decrypted must not be shown. */
-function withoutSecretValues({ spec }: KubeObject, message: string): string {
-  const substitutes = entriesAt(spec, 'postBuild', 'substituteFrom');
+function withoutSecretValues(object: KubeObject, message: string): string {
+  const spec = specOf(object);
   const isSecret =
-    fieldsOf(spec)?.decryption !== undefined ||
+    spec.decryption !== undefined ||
     takesValuesFromSecret(spec) ||
-    substitutes.some(({ kind }) => kind === 'Secret');
+    spec.postBuild?.substituteFrom?.some(({ kind }) => kind === 'Secret');
   if (!isSecret) return message;
   return message
     .replace(/((?:Invalid|Unsupported|Duplicate) value: )(?:"(?:\\.|[^"\\])*"|\{.*?\}(?=: )|[^\s:]+)/gs, '$1"***"')

@@ -1,7 +1,8 @@
 import { isSsh } from '../../../shared/config/checks.ts';
 import { FLUX_SOURCE, projectSecretNames } from '../../../shared/config/project-config.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { type Field, listedPlace, nameOf, type Origin, placesOf, type Spec, specOf, specPaths } from './places.ts';
+import { type Spec, specOf } from '../seen.ts';
+import { type Field, listedPlace, nameOf, type Origin, placesOf, specPaths } from './places.ts';
 
 /** An entry of a failure table: how Flux words the failure, and how the condition explains it. */
 export interface Failure {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { shapedObject } from '../../shared/shapes.ts';
 import { assess } from './assess.ts';
-import { essentials } from './observe.ts';
+import { essentials } from './seen.ts';
 import { applied, deployments, kustomization, source } from './shoot.testing.ts';
 
 const text = 'x'.repeat(2_000_000);
