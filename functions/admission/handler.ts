@@ -30,14 +30,14 @@ export function reviewShoot({ object, oldObject }: AdmissionRequest, landscape?:
   if (asString(asObject(shoot.metadata)?.deletionTimestamp) !== undefined) return allowed;
   const now = entryOf(shoot);
   const before = entryOf(oldObject);
-  if (now === undefined || isUnchanged(now, before)) return allowed;
-  const issues = newIssues(now, before, landscape);
-  return issues.length === 0 ? withWarnings(now) : rejection(shoot, now.index, issues);
-}
-
-/** What is left out of a valid providerConfig reaches the client that writes it. */
-function withWarnings({ providerConfig }: Entry): AdmissionAnswer {
-  const warnings = (providerConfigLayer(providerConfig).warnings ?? []).slice(0, MOST_ISSUES).map(issueText);
+  if (now === undefined) return allowed;
+  const isWritten = before === undefined || !isSame(now.providerConfig, before.providerConfig);
+  if (!isWritten && isDeepStrictEqual(now.resources, before.resources)) return allowed;
+  const layer = providerConfigLayer(now.providerConfig);
+  const issues = newIssues(layer, now, isWritten ? undefined : before, landscape);
+  if (issues.length > 0) return rejection(shoot, now.index, issues);
+  // What is left out of a valid providerConfig reaches the client that writes it.
+  const warnings = isWritten ? (layer.warnings ?? []).slice(0, MOST_ISSUES).map(issueText) : [];
   return warnings.length === 0 ? allowed : { allowed: true, warnings };
 }
 
@@ -70,43 +70,30 @@ function entryOf(shoot: unknown): Entry | undefined {
 }
 
 /**
- * Returns the issues that were not there before. With an unchanged providerConfig only changed resources can add some:
- * a user who replaces a Secret need not fix the rest.
+ * Returns the issues that were not there before.
+ * @param before the entry with the same providerConfig: only changed resources can add some, and a user who replaces a
+ * Secret need not fix the rest
  */
-function newIssues(now: Entry, before: Entry | undefined, landscape: Landscape | undefined): ConfigIssue[] {
-  const read = { value: now.providerConfig, layer: providerConfigLayer(now.providerConfig) };
-  const issues = [...issuesOf(read, now, landscape), ...patchIssues(read.layer)];
-  if (before === undefined || !isDeepStrictEqual(now.providerConfig, before.providerConfig)) return issues;
+function newIssues(
+  layer: Layer,
+  now: Entry,
+  before: Entry | undefined,
+  landscape: Landscape | undefined,
+): ConfigIssue[] {
+  const issuesWith = ({ resources }: Entry) => [
+    ...issuesWithAnyFluxConfig(layer, shootResourcesOf(resources), landscape),
+    ...patchIssues(layer),
+  ];
+  const issues = issuesWith(now);
   // Compared by path, because the sentences also list the other resources.
-  const known = new Set([...issuesOf(read, before, landscape), ...patchIssues(read.layer)].map(({ path }) => path));
+  const known = new Set(before && issuesWith(before).map(({ path }) => path));
   return issues.filter(({ path }) => !known.has(path));
 }
 
-function issuesOf(
-  providerConfig: ReadProviderConfig,
-  { resources }: Entry,
-  landscape: Landscape | undefined,
-): ConfigIssue[] {
-  return issuesWithAnyFluxConfig(providerConfig, shootResourcesOf(resources), landscape);
-}
-
-/** Compares the providerConfig and the resources that it names. */
-function isUnchanged(now: Entry, before: Entry | undefined): boolean {
-  if (before === undefined) return false;
-  const isTooLarge = ({ providerConfig }: Entry) => sizeProblem(providerConfig) !== undefined;
-  // A providerConfig that is too large to validate is also too large to compare.
-  if (isTooLarge(now) || isTooLarge(before)) return isTooLarge(now) && isTooLarge(before);
-  return isDeepStrictEqual(validatedParts(now), validatedParts(before));
-}
-
-function validatedParts({ providerConfig, resources }: Entry): unknown[] {
-  const named = new Set(textsIn(providerConfig));
-  return [providerConfig, shootResourcesOf(resources).filter(({ name }) => named.has(name))];
-}
-
-function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+/** What is too large to validate is also too large to compare. */
+function isSame(one: unknown, other: unknown): boolean {
+  const [isTooLarge, wasTooLarge] = [one, other].map((value) => sizeProblem(value) !== undefined);
+  return isTooLarge || wasTooLarge ? isTooLarge === wasTooLarge : isDeepStrictEqual(one, other);
 }
 
 function rejection(shoot: Record<string, unknown>, index: number, issues: ConfigIssue[]): AdmissionAnswer {
@@ -147,26 +134,20 @@ function patchIssues({ content, issues }: Layer): ConfigIssue[] {
 
 const REPOSITORY = 'https://example.com/fleet';
 
-/** A providerConfig, read once: a request may need it for several lists of resources. */
-interface ReadProviderConfig {
-  value: unknown;
-  layer: Layer;
-}
-
 /**
  * Returns the issues of a providerConfig that no ConfigMap `flux-config` could resolve. The real ConfigMap is not read:
  * it may add the source for a Kustomization, or set another namespace for Flux. So an issue counts only when it exists
  * together with each of several representative ConfigMaps; the Extension reports the others.
  */
 function issuesWithAnyFluxConfig(
-  { value, layer }: ReadProviderConfig,
+  layer: Layer,
   shootResources: ConfigInputs['shootResources'],
   landscape: ConfigInputs['landscape'],
 ): ConfigIssue[] {
   // Its content is unknown then, so nothing can be added to it.
   if (!layer.isRead) return layer.issues;
   const found: ConfigIssue[][] = [];
-  for (const fluxConfig of representativeFluxConfigs(value)) {
+  for (const fluxConfig of representativeFluxConfigs(layer)) {
     const issues = issuesOfLayer({ landscape, fluxConfig, shootResources }, layer);
     if (issues.length === 0) return [];
     found.push(issues);
@@ -184,27 +165,15 @@ function issuesWithAnyFluxConfig(
  * Returns the representative ConfigMaps: none, one with a repository, and one with a repository for each namespace in
  * the providerConfig. They enable the components that a source and a Kustomization need, as a real one may.
  */
-function representativeFluxConfigs(providerConfig: unknown): ConfigInputs['fluxConfig'][] {
+function representativeFluxConfigs({ content: { source, kustomization } }: Layer): ConfigInputs['fluxConfig'][] {
   const withRepository = (more: Record<string, string> = {}) => ({
     namespace: '',
     data: { repositoryUrl: REPOSITORY, componentsExtra: 'source-controller, kustomize-controller', ...more },
   });
-  return [
-    undefined,
-    withRepository(),
-    ...namespacesIn(providerConfig).map((namespace) => withRepository({ namespace })),
-  ];
+  const namespaces = [source?.template, kustomization].map((template) => template?.metadata?.namespace);
+  const named = new Set(namespaces.filter((namespace) => namespace !== undefined));
+  return [undefined, withRepository(), ...[...named].map((namespace) => withRepository({ namespace }))];
 }
-
-function namespacesIn(providerConfig: unknown): string[] {
-  const { source, kustomization } = fieldsOf(providerConfig);
-  const namespaces = [source, kustomization].map(
-    (part) => fieldsOf(fieldsOf(fieldsOf(part).template).metadata).namespace,
-  );
-  return [...new Set(namespaces)].filter((namespace) => typeof namespace === 'string' && namespace !== '') as string[];
-}
-
-const fieldsOf = (value: unknown) => asObject(value) ?? {};
 
 function issuesOfLayer(inputs: Omit<ConfigInputs, 'providerConfig'>, layer: Layer): ConfigIssue[] {
   try {
