@@ -1,10 +1,8 @@
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
-import { isOurs } from '../../shared/gardener/gate.ts';
+import { ourExtensions, readsExtension } from '../../shared/gardener/extension-rights.ts';
 import { HIBERNATED } from '../../shared/gardener/operation.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
-import { EXTENSION_TYPE, type Extension } from '../../shared/gardener/types.ts';
-import { resources } from '../../shared/kube/resource.ts';
-import { type FunctionDefinition, ownKey } from '../../shared/runtime/definition.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { fluxState, newsOf, rolloutNews } from './flux-state.ts';
 
 /** Shows project members how Flux is doing: in the ConfigMap `flux-status` of their project, and in Events on the Shoot. */
@@ -13,9 +11,7 @@ export const definition: FunctionDefinition = {
   description: "Reports a Shoot's state in the ConfigMap flux-status of its project, and in Events on the Shoot.",
   subscriptions: [
     {
-      in: 'seed',
-      resource: resources.extensions,
-      matches: (object) => isOurs(object as Extension),
+      ...ourExtensions,
       // Until the first operation is reported, there is nothing to show.
       isNews: (object) => extensionOf(object).status?.lastOperation !== undefined,
       wakes: (object) => {
@@ -29,7 +25,6 @@ export const definition: FunctionDefinition = {
       },
       // A step that is over sooner needs no run.
       mayWaitMs: 5_000,
-      keys: ownKey,
     },
   ],
   // At rest this function costs nothing. Each start of the watcher compares everything.
@@ -45,14 +40,6 @@ export const definition: FunctionDefinition = {
       // The names of Events are hashes.
       { apiGroups: [''], resources: ['events'], verbs: ['create'] },
     ],
-    seed: [
-      { apiGroups: ['extensions.gardener.cloud'], resources: ['clusters'], verbs: ['get'] },
-      {
-        apiGroups: ['extensions.gardener.cloud'],
-        resources: ['extensions'],
-        verbs: ['get'],
-        resourceNames: [EXTENSION_TYPE],
-      },
-    ],
+    seed: [...readsExtension],
   },
 };

@@ -67,11 +67,13 @@ async function report(
   if (state === undefined) {
     const removed = await publish(place, live, undefined, undefined, resultOf('gone'));
     await wakeNext(place, removed, context);
-    return requeueAfterFirst(outcomeOf(removed, context), [untilOver(removed, live, now)]);
+    return outcomeOf(removed, [untilOver(removed, live, now)], context);
   }
   const { line, againIn } = lineToShow(state, { isHibernated: isHibernated(shoot), published, now });
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
-  await announce(garden, shoot, { line, published, since: state.since }, now);
+  const health = transition(published, line, state.since, now);
+  if (health !== undefined)
+    await createOnce(garden, transitionEvent(shoot, health, { line, published, since: state.since }, now));
   const result = resultOf(endOf(line, shoot, rollout?.[1] === true));
   const gone = await leftover(place, live);
   const written = await publish(place, live, line, gone, result).catch((error: unknown) =>
@@ -79,14 +81,11 @@ async function report(
   );
   if (rollout !== undefined) await wakeNext(place, written, context);
   const untilRetry = written.type === 'not created' ? REFUSED_SECONDS : undefined;
-  const checks = [againIn ?? secondsWhileWaking(shoot, now), untilOver(written, live, now), untilRetry];
-  return requeueAfterFirst(outcomeOf(written, context), checks);
-}
-
-/** @param checks in seconds; undefined: nothing asks for one */
-function requeueAfterFirst(outcome: Outcome, checks: (number | undefined)[]): Outcome {
-  const seconds = checks.filter((one) => one !== undefined);
-  return outcome !== done || seconds.length === 0 ? outcome : requeueAfter(Math.min(...seconds));
+  return outcomeOf(
+    written,
+    [againIn ?? secondsWhileWaking(shoot, now), untilOver(written, live, now), untilRetry],
+    context,
+  );
 }
 
 /** Seconds until the next run that may end a rollout: a silent Shoot causes no run, so a timer is needed. */
@@ -119,16 +118,6 @@ async function leftover(
   return (await find(shoot)) === undefined ? undefined : next;
 }
 
-async function announce(
-  garden: KubeClient,
-  shoot: Shoot,
-  news: { line: Line; published: Line | undefined; since: string },
-  now: Date,
-): Promise<void> {
-  const health = transition(news.published, news.line, news.since, now);
-  if (health !== undefined) await createOnce(garden, transitionEvent(shoot, health, news, now));
-}
-
 /** Reports why the state is not shown. A ConfigMap that members create wakes this function. */
 async function reportRefusal(garden: KubeClient, shoot: Shoot, error: unknown, context: Context): Promise<Published> {
   if (!(error instanceof CreationRefusedError)) throw error;
@@ -145,17 +134,20 @@ async function createOnce(garden: KubeClient, event: KubeObject): Promise<void> 
   }
 }
 
-function outcomeOf(published: Published, { log }: Context): Outcome {
+/** @param checks seconds until something asks for a run; undefined: nothing does */
+function outcomeOf(published: Published, checks: (number | undefined)[], { log }: Context): Outcome {
   if (published.type === 'overtaken') return requeueAfter(published.afterSeconds);
-  if (published.type === 'no room' || published.type === 'refused') {
-    const why =
-      published.type === 'no room'
-        ? 'its ConfigMap flux-status is full: there are too many Shoots in the project'
-        : 'the API server refuses its ConfigMap flux-status; delete it if it is immutable or holds other content';
+  const why = REFUSED[published.type];
+  if (why)
     log.warn('project status not written', { error: `The state of the Shoot is not shown in its project: ${why}.` });
-  }
-  return done;
+  const seconds = checks.filter((one) => one !== undefined);
+  return seconds.length === 0 ? done : requeueAfter(Math.min(...seconds));
 }
+
+const REFUSED: Partial<Record<Published['type'], string>> = {
+  'no room': 'its ConfigMap flux-status is full: there are too many Shoots in the project',
+  refused: 'the API server refuses its ConfigMap flux-status; delete it if it is immutable or holds other content',
+};
 
 async function readShoot(seed: KubeClient, namespace: string): Promise<Shoot | undefined> {
   const found = await seed.find(resources.clusters, { name: namespace });
