@@ -23,12 +23,6 @@ export type Choice = keyof typeof choices;
 /** The words of an option. */
 export type ChoiceOf<Name extends Choice> = (typeof choices)[Name][number];
 
-/** Returns the word that a text is; undefined for any other text. */
-export function choiceOf<Name extends Choice>(name: Name, text: string): ChoiceOf<Name> | undefined {
-  const words: readonly ChoiceOf<Name>[] = choices[name];
-  return words.find((word) => word === text);
-}
-
 /** Lists the words in a sentence: `on, listed or off`. */
 export function wordsOf(name: Choice): string {
   return choices[name].join(', ').replace(/, ([^,]+)$/, ' or $1');

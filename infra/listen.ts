@@ -1,3 +1,4 @@
+import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { ShootFluxError } from '../shared/errors.ts';
 
@@ -15,4 +16,12 @@ export async function listen(server: Server, port: number): Promise<number> {
   server.listen(port, listening.resolve);
   await listening.promise;
   return (server.address() as AddressInfo).port;
+}
+
+/** Takes no more connections, and finishes the requests under way until the deadline. */
+export async function closeServer(server: HttpServer, deadlineMs: number): Promise<void> {
+  // A closing server no longer enforces the time limits of its requests.
+  const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
+  await new Promise((resolve) => server.close(resolve));
+  clearTimeout(deadline);
 }

@@ -6,7 +6,7 @@ import { asObject } from '../../shared/config/values.ts';
 import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { LogLevel } from '../../shared/runtime/log.ts';
-import { type Choice, type ChoiceOf, choiceOf, choices, DEFAULT_LANDSCAPE } from '../choices.ts';
+import { type Choice, type ChoiceOf, choices, DEFAULT_LANDSCAPE } from '../choices.ts';
 
 /** The environment of a Lambda, as serverless.yml sets it. */
 export interface Environment {
@@ -72,7 +72,8 @@ function needed(variables: Variables, name: string): string {
 }
 
 function chosen<Name extends Choice>(variables: Variables, variable: string, name: Name): ChoiceOf<Name> {
-  const known = choiceOf(name, variables[variable] || choices[name][0]);
+  const words: readonly ChoiceOf<Name>[] = choices[name];
+  const known = words.find((word) => word === (variables[variable] || words[0]));
   if (known !== undefined) return known;
   throw new ShootFluxError(`Environment variable ${variable} must be one of ${choices[name].join(', ')}.`);
 }

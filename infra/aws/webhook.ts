@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { createLog, type Log } from '../../shared/runtime/log.ts';
 import type { WebhookFunction } from '../functions.ts';
-import { type AnswerDependencies, answer, type HttpAnswer } from '../webhooks/answer.ts';
+import { type AnswerDependencies, answer, type HttpAnswer, sentenceAnswer } from '../webhooks/answer.ts';
 import { isAllowed, type PathTokens, pathTokensOf, TOKEN_HASHES } from '../webhooks/path-token.ts';
 import { MAX_BYTES, tooLong } from '../webhooks/respond.ts';
 import { lambdaClusters } from './clusters.ts';
@@ -29,7 +29,7 @@ export function webhookHandler(webhook: WebhookFunction): (event: HttpEvent) => 
   };
 }
 
-const notFound: HttpAnswer = { status: 404, contentType: 'text/plain; charset=utf-8', body: 'Not found.\n' };
+const notFound = sentenceAnswer(404, 'Not found.');
 
 async function make(
   webhook: WebhookFunction,
@@ -46,7 +46,7 @@ async function make(
     const path = event.rawPath ?? event.path ?? '';
     if (!isAllowed(tokens, path.split('/').at(-1) ?? '')) return notFound;
     const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
-    if (body.length > MAX_BYTES) return { ...notFound, status: tooLong.status, body: `${tooLong.sentence}\n` };
+    if (body.length > MAX_BYTES) return tooLong;
     const given = await answer(webhook, body, dependencies);
     metrics.flush();
     return given;

@@ -1,6 +1,10 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { errorMessage } from '../../shared/errors.ts';
+import { createLog, type Log } from '../../shared/runtime/log.ts';
+import { choices } from '../choices.ts';
+import { untilSignal } from '../process/signals.ts';
 import { type FlagValue, type Option, type Terminal, UsageError, type Values } from './option.ts';
+import { logOptions } from './options.ts';
 import { fromAllSources } from './sources.ts';
 
 /** Exit codes of every command. */
@@ -29,6 +33,39 @@ interface CommandDefinition<O extends Record<string, Option>> {
 export interface Command {
   definition: Pick<CommandDefinition<Record<string, Option>>, 'name' | 'summary' | 'options' | 'isService'>;
   run(args: string[], terminal: Terminal): Promise<number>;
+}
+
+interface ServiceDefinition<O extends Record<string, Option>> extends Omit<CommandDefinition<O>, 'isService' | 'run'> {
+  /** @returns the first line of the process, and what ends it */
+  start(
+    values: Values<O>,
+    positionals: string[],
+    terminal: Terminal,
+    log: Log,
+  ): Promise<{ line: string; stop(): Promise<void> }>;
+}
+
+/** Makes a command that runs until a signal. */
+export function service<const O extends Record<string, Option>>({ start, ...rest }: ServiceDefinition<O>): Command {
+  return command<Record<string, Option>>({
+    ...rest,
+    options: { ...rest.options, ...logOptions },
+    isService: true,
+    async run(values, positionals, terminal) {
+      const log = createLog((values as Values<typeof logOptions>)['log-level'] ?? choices['log-level'][0]);
+      // Registered first, so that a signal during the start is not lost.
+      const signals = untilSignal();
+      try {
+        const { line, stop } = await start(values as Values<O>, positionals, terminal, log);
+        terminal.err(`shoot-flux ${line}\n`);
+        log.info('stopping', { signal: await signals.first });
+        await stop();
+      } finally {
+        signals.forget();
+      }
+      return exitCodes.success;
+    },
+  });
 }
 
 const help: Option = { type: 'boolean', description: 'Show this help.' };

@@ -1,3 +1,5 @@
+import { type Choice, type ChoiceOf, choices, wordsOf } from '../choices.ts';
+
 /** Environment variables. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -35,11 +37,17 @@ export interface Option {
   required?: true | undefined;
   /** Its key in the config file, if that is not the flag's own name; in capitals, its environment variable. */
   key?: string;
+  /** The words of which it is one. */
+  words?: readonly string[];
+  /** The least and the greatest whole number that it may be. */
+  range?: readonly [number, number];
+  /** Returns what is wrong with one of the entries, or with a value that is neither a word nor in the range. */
+  problem?: (text: string) => string | undefined;
   /** Variables that others set; the first one with a value counts, where no flag, variable or file names the option. */
   fallback?: { setBy: string; variables: Readonly<Record<string, (text: string) => string>> };
 }
 
-type More = Omit<Option, 'type' | 'multiple' | 'value' | 'description'>;
+type More = Omit<Option, 'type' | 'multiple' | 'value' | 'description' | 'words' | 'range'>;
 
 /** An option with a value, and what `--help` calls the value. */
 export function text(
@@ -55,16 +63,38 @@ export function list(value: string, description: string, more: More = {}): Optio
   return { type: 'string', value, description, multiple: true, ...more };
 }
 
-/** The parsed values of options: a string, a flag, or a list of strings. */
-export type Values<O extends Record<string, Option>> = {
-  [Name in keyof O]?: O[Name] extends { type: 'nested' }
-    ? unknown
-    : O[Name] extends { type: 'boolean' }
-      ? boolean
-      : O[Name] extends { multiple: true }
-        ? string[]
-        : string;
-};
+/** An option whose value is one of a few words. */
+export function word<Name extends Choice>(
+  name: Name,
+  value: string,
+  description: string,
+  usual: string = choices[name][0],
+): Option & { type: 'string'; words: readonly ChoiceOf<Name>[] } {
+  const problem = () => `is not ${wordsOf(name)}`;
+  return { type: 'string', value, description, default: usual, words: choices[name], problem };
+}
+
+/** An option whose value is a port. */
+export function port(description: string, usual?: string) {
+  const range = [0, 65_535] as const;
+  const more = usual === undefined ? {} : { default: usual };
+  return { type: 'string', value: 'N', description, ...more, range, problem: () => 'is not a port' } as const;
+}
+
+/** The parsed values of options: a string or one of its words, a number, a flag, or a list of strings. */
+export type Values<O extends Record<string, Option>> = { [Name in keyof O]?: ValueOf<O[Name]> };
+
+type ValueOf<O extends Option> = O extends { type: 'nested' }
+  ? unknown
+  : O extends { type: 'boolean' }
+    ? boolean
+    : O extends { multiple: true }
+      ? string[]
+      : O extends { words: readonly (infer Word)[] }
+        ? Word
+        : O extends { range: object }
+          ? number
+          : string;
 
 /** A value as a flag sets it. */
 export type FlagValue = string | boolean | (string | boolean)[] | undefined;

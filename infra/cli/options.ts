@@ -1,9 +1,10 @@
+import { scanEntryProblem } from '../../functions/keys/scan-policy.ts';
 import { selfHostedCluster } from '../../shared/gardener/shoot-changes.ts';
 import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { choices, DEFAULT_LANDSCAPE } from '../choices.ts';
 import { CERTIFICATES, CONFIGURATION, NAMESPACE, SERVICE_HOST } from '../webhooks/names.ts';
-import { list, type Option, text } from './option.ts';
+import { list, type Option, port, text, word } from './option.ts';
 
 /** Options that say which clusters a command serves. */
 export const clusterOptions = {
@@ -41,16 +42,19 @@ export const watchedClusterOptions = {
 
 /** Options of `run` for `knownHosts: scan`. */
 export const scanOptions = {
-  'host-key-scan': text(
+  'host-key-scan': word(
+    'host-key-scan',
     choices['host-key-scan'].join('|'),
     'Which hosts "knownHosts: scan" may contact. on: all except loopback, link-local and similar addresses. listed: only those of --host-key-scan-allow. off: none.',
-    { default: choices['host-key-scan'][0] },
   ),
   'host-key-scan-allow': list(
     'ENTRY',
     'An address, an address range or a host name (*.example.org includes all below it) that "knownHosts: scan" may contact. Repeatable. Loopback and similar addresses must be listed as addresses.',
+    { problem: scanEntryProblem },
   ),
-  'host-key-scan-deny': list('ENTRY', 'The same, for what it may not contact. Repeatable. Takes precedence.'),
+  'host-key-scan-deny': list('ENTRY', 'The same, for what it may not contact. Repeatable. Takes precedence.', {
+    problem: scanEntryProblem,
+  }),
 } as const satisfies Record<string, Option>;
 
 /** What the operators say for all projects (docs/policy.md). */
@@ -71,17 +75,30 @@ export const settingsOptions = {
   'flux-distribution': text('DIR', 'Folder with one folder per Flux release.', { required: true }),
   landscape: text('NAME', 'Name of the landscape in the comments of deploy keys.', { default: DEFAULT_LANDSCAPE }),
   'garden-identity': text('ID', "The garden's cluster identity.", { default: 'taken from the Shoot' }),
-  'shoot-access': text(choices['shoot-access'].toReversed().join('|'), 'Address of a shoot to try first.', {
-    default: 'internal inside a cluster, else external',
-  }),
+  'shoot-access': word(
+    'shoot-access',
+    choices['shoot-access'].toReversed().join('|'),
+    'Address of a shoot to try first.',
+    'internal inside a cluster, else external',
+  ),
   ...scanOptions,
   ...landscapeOptions,
 } as const satisfies Record<string, Option>;
 
+/** Five times as many runs may wait for a network, each with its own connections. */
+const concurrency = {
+  type: 'string',
+  value: 'N',
+  description: 'Runs of each function at a time, 1 to 1000.',
+  default: '20',
+  range: [1, 1000],
+  problem: () => 'is not a whole number from 1 to 1000',
+} as const satisfies Option;
+
 /** More options of `run`. */
 export const runOptions = {
-  port: text('N', 'Serve /healthz, /readyz, /metrics and /dead-letters on this port.', { default: 'not at all' }),
-  concurrency: text('N', 'Runs of each function at a time, 1 to 1000.', { default: '20' }),
+  port: port('Serve /healthz, /readyz, /metrics and /dead-letters on this port.', 'not at all'),
+  concurrency,
 } as const satisfies Record<string, Option>;
 
 /** The option that says where CloudEvents are sent. */
@@ -93,8 +110,8 @@ export const sinkOptions = {
 
 /** More options of `serve`. */
 export const serveOptions = {
-  port: text('N', 'Port for CloudEvents, and for /healthz, /readyz and /metrics.', { default: '8080' }),
-  concurrency: text('N', 'Runs of each function at a time, 1 to 1000.', { default: '20' }),
+  port: port('Port for CloudEvents, and for /healthz, /readyz and /metrics.', '8080'),
+  concurrency,
 } as const satisfies Record<string, Option>;
 
 /** The option for the tokens in the URLs of the webhooks. */
@@ -107,7 +124,7 @@ export const tokenOptions = {
 
 /** Options for the webhooks. */
 export const webhookOptions = {
-  'webhook-port': text('N', 'Serve the webhooks over HTTPS on this port: /admission and /resource-manager.'),
+  'webhook-port': port('Serve the webhooks over HTTPS on this port: /admission and /resource-manager.'),
   'webhook-host': list('NAME', 'Name or address under which API servers call the webhooks. Repeatable.', {
     default: SERVICE_HOST,
   }),
@@ -135,9 +152,10 @@ export const webhookOptions = {
 
 /** More options of `webhooks`. */
 export const portOptions = {
-  port: text('N', 'Port for HTTP. With --webhook-port: serve /healthz, /readyz and /metrics on this port.', {
-    default: '8080; not at all with --webhook-port',
-  }),
+  port: port(
+    'Port for HTTP. With --webhook-port: serve /healthz, /readyz and /metrics on this port.',
+    '8080; not at all with --webhook-port',
+  ),
 } as const satisfies Record<string, Option>;
 
 /** Options of `run` for the Shoots' health. */
@@ -155,7 +173,7 @@ export const healthOptions = {
 } as const satisfies Record<string, Option>;
 
 export const logOptions = {
-  'log-level': text('LEVEL', 'debug, info, warn or error.', { default: choices['log-level'][0] }),
+  'log-level': word('log-level', 'LEVEL', 'debug, info, warn or error.'),
 } as const satisfies Record<string, Option>;
 
 /** Options that say where `watch` sends changes. */
@@ -163,12 +181,22 @@ export const destinationOptions = {
   'queue-prefix': text(
     'TEXT',
     'Send to the queues in SQS whose names begin with this text. Region and credentials are those that the AWS SDK finds.',
+    {
+      // SQS permits 80 characters; the longest name of a queue of ours needs 34 of them.
+      problem: (text) =>
+        /^[A-Za-z0-9_-]{1,46}$/.test(text)
+          ? undefined
+          : 'is not 1 to 46 letters, digits, - or _, such as shoot-flux-prod-',
+    },
   ),
-  'sqs-endpoint': text('URL', "Another SQS than AWS's."),
-  ...sinkOptions,
-  'events-port': text('N', 'With --sink: take changes that wait, and dead letters of the broker, on this port.', {
-    default: 'not at all',
+  'sqs-endpoint': text('URL', "Another SQS than AWS's.", {
+    problem: (text) => (URL.canParse(text) ? undefined : 'is not a URL such as http://127.0.0.1:4566'),
   }),
+  ...sinkOptions,
+  'events-port': port(
+    'With --sink: take changes that wait, and dead letters of the broker, on this port.',
+    'not at all',
+  ),
 } as const satisfies Record<string, Option>;
 
 /** Options of `watch` for the Shoots' health, which the functions report. */
@@ -182,7 +210,7 @@ export const heartbeatOptions = {
 
 /** The option for the probes of `watch`. */
 export const probeOptions = {
-  port: text('N', 'Serve /healthz, /readyz and /metrics on this port.', { default: 'not at all' }),
+  port: port('Serve /healthz, /readyz and /metrics on this port.', 'not at all'),
 } as const satisfies Record<string, Option>;
 
 /** The options of all commands that run until a signal: what a config file may hold. */

@@ -21,6 +21,7 @@ test.each([
   [['--seed', 'a/b=kubeconfig'], '--seed a/b is not the name of a seed'],
   [['--seed', 'a=kubeconfig', '--sqs-endpoint', 'http://sqs'], 'unknown option "--sqs-endpoint"'],
   [['--seed', 'a=kubeconfig', '--port', 'http'], '--port http is not a port'],
+  [['--seed', 'a=kubeconfig', '--webhook-port', ''], '--webhook-port  is not a port'],
   [['--seed', 'a=kubeconfig', '--host-key-scan', 'maybe'], '--host-key-scan maybe is not on, listed or off'],
   [['--seed', 'a=kubeconfig', '--host-key-scan', 'listed'], '--host-key-scan listed requires --host-key-scan-allow'],
   [
@@ -74,7 +75,7 @@ test.each([
     const path = join(dir, 'v2.9.99', name);
     await (text === undefined ? rm(path) : writeFile(path, text));
   }
-  const { code, err } = await run(input.paths, '--flux-distribution', dir, '--port', 'http');
+  const { code, err } = await run(input.paths, '--flux-distribution', dir, '--port', '0');
   expect(err).toMatch(new RegExp(`^shoot-flux run: .*${message}`));
   expect(code).toBe(1);
 });
@@ -85,16 +86,8 @@ test('ends the process when the port is taken, with its watcher and queue', asyn
   const { port } = taken.address() as AddressInfo;
   await using input = await files({ kubeconfig });
   const { kubeconfig: file } = input.paths;
-  const clusters = ['--garden', file, '--seed', `local=${file}`];
-  const command = [
-    'infra/cli/shoot-flux.js',
-    'run',
-    ...clusters,
-    '--flux-distribution',
-    standIn.folder,
-    '--port',
-    `${port}`,
-  ];
+  const clusters = ['--garden', file, '--seed', `local=${file}`, '--flux-distribution', standIn.folder];
+  const command = ['infra/cli/shoot-flux.js', 'run', ...clusters, '--port', `${port}`];
   // A process that keeps running is killed and has no exit code.
   const ended = promisify(execFile)(process.execPath, command, { timeout: 120_000, killSignal: 'SIGKILL' });
   await expect(ended).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FlagValue, Option } from './option.ts';
-import { serviceOptions } from './options.ts';
+import { runOptions, serviceOptions } from './options.ts';
 import { fromAllSources, isFlag, named, quoted } from './sources.ts';
 import { files } from './testing.ts';
 
@@ -24,18 +24,18 @@ describe('an option', () => {
     const file = { port: 1, landscape: 'file', shootAccess: 'internal' };
     const environment = { PORT: '2', LANDSCAPE: 'environment', SHOOT_ACCESS: '' };
     const { values } = await read({ flags: { port: '3' }, environment, file });
-    expect(values).toMatchObject({ port: '3', landscape: 'environment', 'shoot-access': 'internal' });
+    expect(values).toMatchObject({ port: 3, landscape: 'environment', 'shoot-access': 'internal' });
   });
 
   it('is named in errors as the operator wrote it', async () => {
     const { values, place } = await read({
       flags: { port: '3' },
       environment: { LANDSCAPE: 'x' },
-      file: { logLevel: 'loud' },
+      file: { logLevel: 'warn' },
     });
     expect(quoted(values, 'port', '3')).toBe('--port 3');
     expect(quoted(values, 'landscape', 'x')).toBe('LANDSCAPE=x');
-    expect(place(quoted(values, 'log-level', 'loud'))).toBe('logLevel: loud in FILE');
+    expect(place(quoted(values, 'log-level', 'warn'))).toBe('logLevel: warn in FILE');
     expect(place(named(values, 'log-level'))).toBe('logLevel in FILE');
     expect(['port', 'landscape', 'log-level'].map((flag) => isFlag(values, flag))).toEqual([true, false, false]);
     expect(isFlag(values, 'shoot-access')).toBe(false);
@@ -86,8 +86,7 @@ describe('the config file', () => {
     await using input = await files({ config: 'fluxDistribution: /d\nport: 8080\n' });
     const environment = { CONFIG: input.paths.config };
     const terminal = { out: () => {}, err: () => {}, stdin: async () => '', environment };
-    const { port = { type: 'string', description: '' } as const } = serviceOptions;
-    expect(await fromAllSources({}, { port }, terminal)).toEqual({ port: '8080' });
+    expect(await fromAllSources({}, runOptions, terminal)).toEqual({ port: 8080 });
   });
 
   it.each([
@@ -95,6 +94,13 @@ describe('the config file', () => {
     [{ 'flux-distribution': '/d' }, 'FILE has an unknown key "flux-distribution"; did you mean "fluxDistribution"?'],
     [{ config: 'x' }, 'FILE has an unknown key "config"; docs/options.md lists all keys'],
     [{ port: [] }, 'port in FILE is not a text or number'],
+    [{ port: 65536 }, 'port: 65536 in FILE is not a port'],
+    [{ port: 1.5 }, 'port: 1.5 in FILE is not a port'],
+    [{ logLevel: 'loud' }, 'logLevel: loud in FILE is not info, debug, warn or error'],
+    [{ queuePrefix: 'a.b' }, 'queuePrefix: a.b in FILE is not 1 to 46 letters, digits, - or _'],
+    [{ queuePrefix: 'x'.repeat(47) }, 'is not 1 to 46 letters, digits, - or _'],
+    [{ sqsEndpoint: 'nonsense' }, 'sqsEndpoint: nonsense in FILE is not a URL'],
+    [{ hostKeyScanDeny: ['a b'] }, 'hostKeyScanDeny in FILE "a b" is not an address'],
     [{ shootHealth: 'true' }, 'shootHealth in FILE is not true or false'],
     [{ seeds: { a: {} } }, 'seeds in FILE is not an object with entries NAME: KUBECONFIG'],
     [{ webhookHost: [{}] }, 'webhookHost in FILE is not a list of texts'],

@@ -15,11 +15,6 @@ interface Origin {
 /** Kept beside the values, so that checks of plain values need not pass it along. */
 const known = new WeakMap<object, Readonly<Record<string, Origin>>>();
 
-/** Remembers where the values of options come from. */
-function setOrigins(values: object, origins: Readonly<Record<string, Origin>>): void {
-  known.set(values, origins);
-}
-
 /** Returns an option's name as the operator wrote it: `--port`, `PORT`, or `port in config.yaml`. */
 export function named(values: object, flag: string): string {
   const { type, name, path } = originOf(values, flag);
@@ -46,11 +41,11 @@ function originOf(values: object, flag: string): Origin {
 }
 
 /** The value of an option, from whichever source. */
-type Value = string | boolean | string[] | object;
+type Value = string | number | boolean | string[] | object;
 
 /**
  * Returns the values of a command's options: a flag wins over an environment variable, that over the config file, and
- * that over the variables that gardenlet sets. `origins.ts` knows where each comes from.
+ * that over the variables that gardenlet sets. `named` and `quoted` know where each comes from.
  */
 export async function fromAllSources(
   flags: Record<string, FlagValue>,
@@ -76,8 +71,27 @@ export async function fromAllSources(
     values[flag] = value;
     origins[flag] = origin;
   }
-  setOrigins(values, origins);
+  known.set(values, origins);
+  for (const [flag, value] of Object.entries(values)) values[flag] = checked(values, flag, value, options[flag]);
   return values;
+}
+
+/** Returns the value of an option, as a number where it is one. @throws UsageError */
+function checked(values: object, flag: string, value: Value, option: Option | undefined): Value {
+  const { words, range, problem } = option ?? {};
+  if (Array.isArray(value)) {
+    const wrong = value.map((entry) => problem?.(entry)).find((found) => found !== undefined);
+    if (wrong !== undefined) throw new UsageError(`${named(values, flag)} ${wrong}`);
+    return value;
+  }
+  if (typeof value !== 'string') return value;
+  const number = Number(value);
+  const isInRange = range !== undefined && value !== '' && number >= range[0] && number <= range[1];
+  if (isInRange && Number.isInteger(number)) return number;
+  if (words?.includes(value)) return value;
+  const wrong = problem?.(value);
+  if (wrong !== undefined) throw new UsageError(`${quoted(values, flag, value)} ${wrong}`);
+  return value;
 }
 
 /** Returns an option's key in the config file: `fluxDistribution` for `--flux-distribution`. */

@@ -16,19 +16,19 @@ afterEach(() => rm(folder, { recursive: true }));
 describe('webhooks of run', () => {
   it('are served only with --webhook-port', async () => {
     expect(await webhooksOf({})).toBeUndefined();
-    expect(await webhooksOf({ 'webhook-port': '0' })).toEqual({ port: 0, hosts: ['shoot-flux.shoot-flux.svc'] });
-    expect(await webhooksOf({ 'webhook-port': '8443', 'webhook-host': ['a.example', '127.0.0.1'] })).toEqual({
+    expect(await webhooksOf({ 'webhook-port': 0 })).toEqual({ port: 0, hosts: ['shoot-flux.shoot-flux.svc'] });
+    expect(await webhooksOf({ 'webhook-port': 8443, 'webhook-host': ['a.example', '127.0.0.1'] })).toEqual({
       port: 8443,
       hosts: ['a.example', '127.0.0.1'],
     });
-    expect(await webhooksOf({ 'webhook-port': '8443', 'webhook-host': ['bücher.example', '2001:DB8:0::1'] })).toEqual({
+    expect(await webhooksOf({ 'webhook-port': 8443, 'webhook-host': ['bücher.example', '2001:DB8:0::1'] })).toEqual({
       port: 8443,
       hosts: ['xn--bcher-kva.example', '2001:db8::1'],
     });
   });
 
   it('keep their certificates, and publish their authority, where the options say', async () => {
-    const values = { 'webhook-port': '0', 'webhook-configuration': 'of-this-installation' };
+    const values = { 'webhook-port': 0, 'webhook-configuration': 'of-this-installation' };
     expect(await webhooksOf({ ...values, 'webhook-secret': 'in-cluster:extension-x/certificates' })).toMatchObject({
       secret: { cluster: 'in-cluster', namespace: 'extension-x', name: 'certificates' },
       configuration: 'of-this-installation',
@@ -42,7 +42,7 @@ describe('webhooks of run', () => {
   });
 
   it('are all served, unless the options name some of them', async () => {
-    const values = { 'webhook-port': '0' };
+    const values = { 'webhook-port': 0 };
     expect(await webhooksOf({ ...values, 'webhook-function': ['admission'] })).toMatchObject({
       functions: ['admission'],
     });
@@ -57,7 +57,7 @@ describe('webhooks of run', () => {
     const { serving } = await issueDue(undefined, work, ['a.example'], new Date());
     await writeFile(certFile, serving.cert);
     await writeFile(keyFile, serving.key);
-    const values = { 'webhook-port': '0', 'webhook-cert': certFile, 'webhook-key': keyFile };
+    const values = { 'webhook-port': 0, 'webhook-cert': certFile, 'webhook-key': keyFile };
     expect(await webhooksOf(values)).toEqual({ port: 0, hosts: [], certificate: { certFile, keyFile } });
     const caFile = join(folder, 'ca.crt');
     await writeFile(caFile, 'x');
@@ -65,11 +65,6 @@ describe('webhooks of run', () => {
     await expect(webhooksOf(withAuthority)).rejects.toThrow(`${caFile} is not a certificate; pass one in PEM format.`);
     await writeFile(caFile, serving.cert);
     expect((await webhooksOf(withAuthority))?.certificate).toEqual({ certFile, keyFile, caFile });
-    await expect(webhooksOf({ 'webhook-port': '0', 'webhook-ca': caFile })).rejects.toThrow(
-      '--webhook-ca requires --webhook-cert',
-    );
-    await writeFile(keyFile, 'x');
-    await expect(webhooksOf(values)).rejects.toThrow(`${keyFile} is not a private key; pass one in PEM format.`);
   });
 
   it('name the certificate file that is wrong, and why', async () => {
@@ -79,7 +74,7 @@ describe('webhooks of run', () => {
     const refusal = async (cert: string, key: string) => {
       await writeFile(certFile, cert);
       await writeFile(keyFile, key);
-      const values = { 'webhook-port': '0', 'webhook-cert': certFile, 'webhook-key': keyFile };
+      const values = { 'webhook-port': 0, 'webhook-cert': certFile, 'webhook-key': keyFile };
       const error = await webhooksOf(values).catch((thrown: Error) => thrown);
       return error instanceof Error ? error.message.replaceAll(`${folder}/`, '') : '';
     };
@@ -110,21 +105,20 @@ describe('webhooks of run', () => {
   });
 
   it.each([
-    [{ 'webhook-port': 'x' }, '--webhook-port x is not a port'],
-    [{ 'webhook-port': '' }, '--webhook-port  is not a port'],
+    [{ 'webhook-port': 0, 'webhook-ca': 'a' }, '--webhook-ca requires --webhook-cert'],
     [{ 'webhook-host': ['a'] }, '--webhook-host requires --webhook-port'],
     [{ 'webhook-key': 'a' }, '--webhook-key requires --webhook-port'],
     [
-      { 'webhook-port': '1', 'webhook-host': ['https://a.example'] },
+      { 'webhook-port': 1, 'webhook-host': ['https://a.example'] },
       '--webhook-host https://a.example is neither a name such as shoot-flux.shoot-flux.svc nor an address such as',
     ],
-    [{ 'webhook-port': '1', 'webhook-cert': 'a' }, '--webhook-cert and --webhook-key require each other'],
+    [{ 'webhook-port': 1, 'webhook-cert': 'a' }, '--webhook-cert and --webhook-key require each other'],
     [
-      { 'webhook-port': '1', 'webhook-cert': 'a', 'webhook-key': 'b', 'webhook-host': ['c'] },
+      { 'webhook-port': 1, 'webhook-cert': 'a', 'webhook-key': 'b', 'webhook-host': ['c'] },
       '--webhook-host cannot be combined with --webhook-cert, which has its own names',
     ],
     [
-      { 'webhook-port': '1', 'webhook-cert': '/no/cert', 'webhook-key': '/no/key' },
+      { 'webhook-port': 1, 'webhook-cert': '/no/cert', 'webhook-key': '/no/key' },
       'cannot read /no/cert: file not found',
     ],
   ])('reject %j', async (values, message) => {

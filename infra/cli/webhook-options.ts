@@ -4,18 +4,16 @@ import type { WebhookOptions } from '../process/webhooks.ts';
 import { certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { hostOf } from '../webhooks/hosts.ts';
 import { SERVICE_HOST } from '../webhooks/names.ts';
-import { pathTokensOf } from '../webhooks/path-token.ts';
+import { type PathTokens, pathTokensOf } from '../webhooks/path-token.ts';
 import type { CertificateSecret } from '../webhooks/store.ts';
 import { UsageError, type Values } from './option.ts';
 import type { tokenOptions, webhookOptions } from './options.ts';
-import { portOf } from './settings.ts';
 import { isFlag, named, quoted } from './sources.ts';
 
-/** Returns the hashes of the tokens; undefined when none are required. @throws ShootFluxError */
-export function tokenHashesOf(values: Values<typeof tokenOptions>): string | undefined {
+/** Returns the tokens of the paths; undefined when none are required. @throws ShootFluxError */
+export function tokensOf(values: Values<typeof tokenOptions>): PathTokens | undefined {
   const text = values['webhook-token-sha256'];
-  if (text !== undefined) pathTokensOf(named(values, 'webhook-token-sha256'), text);
-  return text;
+  return text === undefined ? undefined : pathTokensOf(named(values, 'webhook-token-sha256'), text);
 }
 
 /** Options that have no effect on webhooks over HTTP. */
@@ -41,14 +39,14 @@ export async function webhooksOf(
   needPort: readonly (keyof typeof webhookOptions)[] = dependent,
 ): Promise<WebhookOptions | undefined> {
   const { 'webhook-host': hosts, 'webhook-cert': certFile, 'webhook-key': keyFile, 'webhook-ca': caFile } = values;
-  const port = portOf(values, 'webhook-port');
+  const port = values['webhook-port'];
   if (port === undefined) {
     const unused = needPort.find((flag) => values[flag] !== undefined && isFlag(values, flag));
     if (unused !== undefined) throw new UsageError(`--${unused} requires --webhook-port`);
     return undefined;
   }
   const configuration = values['webhook-configuration'];
-  const common = { port, configuration, functions: await functionsOf(values), tokenHashes: tokenHashesOf(values) };
+  const common = { port, configuration, functions: await functionsOf(values), tokens: tokensOf(values) };
   if (certFile === undefined && keyFile === undefined) {
     if (caFile !== undefined) throw new UsageError('--webhook-ca requires --webhook-cert');
     return {

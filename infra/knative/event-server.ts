@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { answering, type Receive } from '../../events/cloudevents/answer.ts';
 import type { Log } from '../../shared/runtime/log.ts';
-import { listen } from '../listen.ts';
+import { closeServer, listen } from '../listen.ts';
 import type { PrometheusMetrics } from '../process/metrics.ts';
 
 /** A server that takes CloudEvents. */
@@ -43,13 +43,9 @@ export async function startEventServer({ port, receive, log, metrics }: EventSer
   server.maxConnections = MOST_CONNECTIONS;
   return {
     port: await listen(server, port),
-    async stop(deadlineMs) {
+    stop(deadlineMs) {
       isStopping = true;
-      const closed = Promise.withResolvers<void>();
-      server.close(() => closed.resolve());
-      const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
-      await closed.promise;
-      clearTimeout(deadline);
+      return closeServer(server, deadlineMs);
     },
   };
 }

@@ -1,9 +1,9 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { DeadLetters } from '../../events/queue/dead-letters.ts';
 import type { QueueStatus } from '../../events/queue/forwarder.ts';
 import type { SelectionStatus, WatcherStatus } from '../../events/watcher/watcher.ts';
 import type { ClusterStatus } from '../../shared/runtime/cluster-health.ts';
-import { listen } from '../listen.ts';
+import { closeServer, listen } from '../listen.ts';
 import type { WebhooksStatus } from '../webhooks/webhooks.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 
@@ -52,7 +52,7 @@ export async function startEndpoints(port: number, probes: Probes): Promise<Endp
   // Of requests that are sent ahead only one is answered, so that callers who do not read hold one page each, for a while.
   server.maxRequestsPerSocket = 1;
   server.timeout = SILENT_MS;
-  return { port: await listen(server, port), stop: () => close(server) };
+  return { port: await listen(server, port), stop: () => closeServer(server, 0) };
 }
 
 /** Text of a page and its content type. */
@@ -142,11 +142,4 @@ function webhookLines(status: WebhooksStatus | undefined): string[] {
 
 function send(response: ServerResponse, status: number, page: Page): void {
   response.writeHead(status, { 'content-type': page.contentType ?? 'text/plain; charset=utf-8' }).end(page.text);
-}
-
-function close(server: Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  server.closeAllConnections();
-  return promise;
 }

@@ -1,6 +1,12 @@
-/** Resolves with the first signal that asks the process to end. A second one ends it at once. */
-export function untilSignal(): Promise<NodeJS.Signals> {
-  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
-  return promise;
+/** The first signal that asks the process to end. A second one ends it at once. */
+export function untilSignal(): { first: Promise<NodeJS.Signals>; forget(): void } {
+  const { promise: first, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  const signals = ['SIGTERM', 'SIGINT'] as const;
+  for (const signal of signals) process.once(signal, resolve);
+  return {
+    first,
+    forget() {
+      for (const signal of signals) process.removeListener(signal, resolve);
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { findWebhookDefinitions, findWebhooks, type WebhookFunction } from '../f
 import { type AnswerDependencies, answer } from '../webhooks/answer.ts';
 import { type CertificateFiles, certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { managedCertificates } from '../webhooks/managed-certificates.ts';
-import { pathTokensOf } from '../webhooks/path-token.ts';
+import type { PathTokens } from '../webhooks/path-token.ts';
 import { publish } from '../webhooks/publish.ts';
 import type { Answerer, ServedWebhook } from '../webhooks/respond.ts';
 import type { CertificateSecret } from '../webhooks/store.ts';
@@ -26,8 +26,8 @@ export interface WebhookOptions {
   configuration?: string | undefined;
   /** Names of the functions to serve. Absent: all. */
   functions?: string[] | undefined;
-  /** SHA-256 hashes of the tokens that end the paths, with commas between. Absent: the paths have no token. */
-  tokenHashes?: string | undefined;
+  /** Absent: the paths have no token. */
+  tokens?: PathTokens | undefined;
 }
 
 /** The settings that the webhooks use. */
@@ -49,7 +49,7 @@ export interface WebhookDependencies {
  */
 export async function serveWebhooks(options: WebhookOptions, dependencies: WebhookDependencies): Promise<Webhooks> {
   const { clientsOf, settings, log, metrics } = dependencies;
-  const { port, hosts, certificate, secret, tokenHashes } = options;
+  const { port, hosts, certificate, secret, tokens } = options;
   const served = await servedWebhooks(options.functions, dependencies);
   for (const { definition } of served) {
     metrics.count('webhook_answers_total', { function: definition.name, result: 'failed' }, 0);
@@ -67,7 +67,6 @@ export async function serveWebhooks(options: WebhookOptions, dependencies: Webho
     certificate === undefined
       ? managedCertificates({ ...targets, kube, hosts, secret, now })
       : certificateFromFiles(certificate, now, publishTo);
-  const tokens = tokenHashes === undefined ? undefined : pathTokensOf('tokenHashes', tokenHashes);
   return startWebhooks({ port, served, tokens, certificates, log, now });
 }
 

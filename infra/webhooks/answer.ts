@@ -1,4 +1,4 @@
-import { type AdmissionAnswer, type ReadReview, readReview, reviewOf } from '../../shared/kube/admission.ts';
+import { type AdmissionAnswer, readReview, reviewOf } from '../../shared/kube/admission.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { resuming } from '../../shared/runtime/activity.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
@@ -41,8 +41,8 @@ export async function answer(
   dependencies: AnswerDependencies,
   signal = timeLimit(),
 ): Promise<HttpAnswer> {
-  const read = readBody(body);
-  if ('problem' in read) return badRequest(read.problem);
+  const read = readReview(body.toString('utf8'));
+  if ('problem' in read) return sentenceAnswer(400, read.problem);
   const { request } = read;
   const key = `${request.namespace ?? ''}/${request.name ?? ''}`;
   const log = dependencies.log.with({ function: definition.name, key, operation: request.operation });
@@ -58,13 +58,9 @@ export async function answer(
   return { status: 200, contentType: 'application/json', body: JSON.stringify(reviewOf(request, decision)) };
 }
 
-function readBody(body: Buffer): ReadReview {
-  const problem = shapeProblem(body);
-  return problem === undefined ? readReview(body.toString('utf8')) : { problem };
-}
-
-function badRequest(sentence: string): HttpAnswer {
-  return { status: 400, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
+/** Returns an answer of one sentence, where no review is answered. */
+export function sentenceAnswer(status: number, sentence: string): HttpAnswer {
+  return { status, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
 }
 
 async function run(
@@ -98,38 +94,4 @@ function logAnswer(log: WebhookContext['log'], decision: AdmissionAnswer): void 
 function resultOf(decision: AdmissionAnswer): 'allowed' | 'patched' | 'refused' {
   if (!decision.allowed) return 'refused';
   return (decision.patch?.length ?? 0) > 0 ? 'patched' : 'allowed';
-}
-
-/** More values than two Shoots with all their managed fields have; each takes up to 64 bytes once it is parsed. */
-const MAX_VALUES = 100_000;
-
-/** As deep as API servers accept. */
-const MAX_DEPTH = 10_000;
-
-const [QUOTE, ESCAPE, COMMA] = [0x22, 0x5c, 0x2c];
-const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-
-/**
- * Returns why a JSON text is not parsed; undefined when it may be. A megabyte of `[],[],…` takes 40 MB of memory, so the
- * values are counted before. The parser rejects a text that is not JSON.
- */
-function shapeProblem(json: Uint8Array): string | undefined {
-  let values = 1;
-  let depth = 0;
-  let isInText = false;
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at];
-    if (isInText) {
-      if (byte === ESCAPE) at += 1;
-      else if (byte === QUOTE) isInText = false;
-    } else if (byte === QUOTE) isInText = true;
-    else if (byte === COMMA) values += 1;
-    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      values += 1;
-      depth += 1;
-      if (depth > MAX_DEPTH) return `The body is nested more than ${MAX_DEPTH} levels deep.`;
-    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
-    if (values > MAX_VALUES) return `The body has more than ${MAX_VALUES} values.`;
-  }
-  return undefined;
 }

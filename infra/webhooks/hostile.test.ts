@@ -4,13 +4,12 @@ import { request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { eventually } from '@shoot-flux/landscape/eventually';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keptLog } from '../../events/testing.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { findWebhooks } from '../functions.ts';
 import { answererOf } from '../process/webhooks.ts';
-import { type AnswerDependencies, answer } from './answer.ts';
+import type { AnswerDependencies } from './answer.ts';
 import { findDue, type KeyPair } from './certificates.ts';
 import { issueDue } from './issue-certificates.ts';
 import { pathTokensOf } from './path-token.ts';
@@ -72,7 +71,7 @@ async function post(path: string, body: string | Buffer, headers: object = json,
   return { status: response.statusCode as number, body: await text(response) };
 }
 
-/** Opens a connection that writes what it is asked to; `answer` is what arrives until the server closes it. */
+/** Opens a connection; `answer` is what arrives until the server closes it. */
 async function raw(): Promise<{ socket: TLSSocket; answer: Promise<string> }> {
   const socket = connect({ host: '127.0.0.1', port: open.port, rejectUnauthorized: false });
   await once(socket, 'secureConnect');
@@ -82,64 +81,54 @@ async function raw(): Promise<{ socket: TLSSocket; answer: Promise<string> }> {
   return { socket, answer: once(socket, 'close').then(() => received) };
 }
 
-const head = (more: string, path = '/admission') =>
-  `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${more}\r\n`;
+const head = 'POST /admission HTTP/1.1\r\nhost: a\r\n';
+
+const resourceManager = (image: string, args: string[] = []) => ({
+  metadata: { name: 'gardener-resource-manager' },
+  spec: { template: { spec: { containers: [{ name: 'gardener-resource-manager', image, args }] } } },
+});
 
 describe('a hostile request', () => {
-  const repeated = (part: string, count: number) => part.repeat(count);
-  it.each<[string, string | Buffer, number, string]>([
-    ['with millions of lists', `[${repeated('[],', 2_000_000)}[]]`, 400, 'The body has more than 100000 values.\n'],
-    ['with millions of keys', `{${repeated('"a":{},', 700_000)}"b":0}`, 400, 'The body has more than 100000 values.\n'],
+  it.each<[string, string | Buffer, object, number, string]>([
+    ['too long', Buffer.alloc(9_000_000, ' '), {}, 413, 'The body is longer than 6291456 bytes.\n'],
     [
-      'nested a million levels deep',
-      repeated('[', 1_000_000),
-      400,
-      'The body is nested more than 10000 levels deep.\n',
+      'too long, in parts',
+      Buffer.alloc(7_000_000, ' '),
+      { 'transfer-encoding': 'chunked' },
+      413,
+      'The body is longer than 6291456 bytes.\n',
     ],
-    ['that is too long', Buffer.alloc(9_000_000, ' '), 413, 'The body is longer than 6291456 bytes.\n'],
-    ['that is not JSON', 'apiVersion: v1', 400, 'The body is not JSON: post an AdmissionReview.\n'],
-    ['of random bytes', Buffer.from([0xff, 0xfe, 0x00, 0x22]), 400, 'The body is not JSON: post an AdmissionReview.\n'],
-    ['whose JSON ends early', review({}).slice(0, -3), 400, 'The body is not JSON: post an AdmissionReview.\n'],
+    ['not JSON', Buffer.from([0xff, 0xfe, 0x00, 0x22]), {}, 400, 'The body is not JSON: post an AdmissionReview.\n'],
+    ['nested deeply', '['.repeat(6_000_000), {}, 400, 'The body is not JSON: post an AdmissionReview.\n'],
+    ['cut off', review({}).slice(0, -3), {}, 400, 'The body is not JSON: post an AdmissionReview.\n'],
     [
       'of another version',
       review({}, { apiVersion: 'admission.k8s.io/v1beta1' }),
+      {},
       400,
       'The body is not an AdmissionReview of admission.k8s.io/v1: list v1 in admissionReviewVersions.\n',
     ],
-    ['without a uid', review({ uid: null }), 400, 'request.uid is not a string: every request needs a uid.\n'],
+    ['without a uid', review({ uid: null }), {}, 400, 'request.uid is not a string: every request needs a uid.\n'],
     [
-      'with a very long uid',
-      review({ uid: repeated('u', 1e6) }),
+      'with a long uid',
+      review({ uid: 'u'.repeat(1e6) }),
+      {},
       400,
       'A name in the request is longer than 253 characters.\n',
     ],
     [
-      'with a very long name',
-      review({ name: repeated('n', 1e6) }),
+      'with a long name',
+      review({ name: 'n'.repeat(1e6) }),
+      {},
       400,
       'A name in the request is longer than 253 characters.\n',
     ],
-  ])('%s is answered with one sentence', async (_, body, status, sentence) => {
-    expect(await post('/admission', body)).toEqual({ status, body: sentence });
-  });
-
-  it.each<[string, object, number, string]>([
-    [
-      'of another content type',
-      { 'content-type': 'application/yaml' },
-      415,
-      'Send the AdmissionReview as application/json.\n',
-    ],
-    [
-      'that is compressed',
-      { ...json, 'content-encoding': 'gzip' },
-      415,
-      'Send the AdmissionReview without compression.\n',
-    ],
-    ['that announces a terabyte', { ...json, 'content-length': 1e12 }, 413, 'The body is longer than 6291456 bytes.\n'],
-    ['with very long headers', { ...json, 'x-long': repeated('x', 30_000) }, 431, ''],
-  ])('%s is refused before its body is read', async (_, headers, status, sentence) => {
-    expect(await post('/admission', '{}', headers)).toEqual({ status, body: sentence });
+    ['YAML', '{}', { 'content-type': 'application/yaml' }, 415, 'Send the AdmissionReview as application/json.\n'],
+    ['compressed', '{}', { 'content-encoding': 'gzip' }, 415, 'Send the AdmissionReview without compression.\n'],
+    ['of a terabyte', '{}', { 'content-length': 1e12 }, 413, 'The body is longer than 6291456 bytes.\n'],
+    ['with long headers', '{}', { 'x-long': 'x'.repeat(30_000) }, 431, ''],
+  ])('that is %s is answered with one sentence', async (_, body, headers, status, sentence) => {
+    expect(await post('/admission', body, { ...json, ...headers })).toEqual({ status, body: sentence });
   });
 
   it('with a key twice is answered by the last one, and with a prototype like any other', async () => {
@@ -147,29 +136,12 @@ describe('a hostile request', () => {
     expect(JSON.parse((await post('/admission', body)).body).response.uid).toBe('last');
   });
 
-  it('with the uid of another one is answered on its own', async () => {
-    const answers = await Promise.all([post('/admission', review({})), post('/admission', review({ object: 'x' }))]);
-    expect(answers.map(({ body }) => JSON.parse(body).response)).toEqual([
-      expect.objectContaining({ uid: 'u', allowed: true }),
-      expect.objectContaining({ uid: 'u', allowed: false }),
-    ]);
-  });
-
-  it('of HTTP/1.0 is answered, and its connection closed', async () => {
-    const { socket, answer } = await raw();
-    const body = review({});
-    socket.write(`${head(`content-length: ${body.length}\r\n`).replace('1.1', '1.0')}${body}`);
-    expect(await answer).toContain('"uid":"u"');
-  });
-
   it('cannot bring hundreds of thousands of namespaces into an answer', async () => {
     const args = Array.from({ length: 40_000 }, (_, index) => `--extra-target-namespace=n${index}`);
-    const deployment = (args: string[]) => ({
-      metadata: { name: 'gardener-resource-manager' },
-      spec: { template: { spec: { containers: [{ name: 'gardener-resource-manager', image: 'x:v1.150.0', args }] } } },
-    });
-    const other = args.map((argument) => `${argument}-b`);
-    const body = review({ namespace: 'shoot--foo--bar', object: deployment(args), oldObject: deployment(other) });
+    const [object, oldObject] = [args, args.map((argument) => `${argument}-b`)].map((given) =>
+      resourceManager('x:v1.150.0', given),
+    );
+    const body = review({ namespace: 'shoot--foo--bar', object, oldObject });
     const { response } = JSON.parse((await post('/resource-manager', body)).body);
     expect(JSON.parse(Buffer.from(response.patch, 'base64').toString())).toHaveLength(51);
     expect(response.warnings).toContain(
@@ -178,8 +150,7 @@ describe('a hostile request', () => {
   });
 
   it('with a very long image is answered with a short warning', async () => {
-    const containers = [{ name: 'gardener-resource-manager', image: `x:${repeated('y', 1e6)}` }];
-    const object = { metadata: { name: 'gardener-resource-manager' }, spec: { template: { spec: { containers } } } };
+    const object = resourceManager(`x:${'y'.repeat(1e6)}`);
     const { body } = await post('/resource-manager', review({ namespace: 'shoot--foo--bar', object }));
     expect(body.length).toBeLessThan(1000);
     expect(body).toContain('is not a version');
@@ -189,9 +160,7 @@ describe('a hostile request', () => {
     'for namespace "%s" reads nothing',
     async (namespace) => {
       asked.length = 0;
-      const containers = [{ name: 'gardener-resource-manager', image: 'x:v1.150.0' }];
-      const object = { metadata: { name: 'gardener-resource-manager' }, spec: { template: { spec: { containers } } } };
-      const { body } = await post('/resource-manager', review({ namespace, object }));
+      const { body } = await post('/resource-manager', review({ namespace, object: resourceManager('x:v1.150.0') }));
       expect(JSON.parse(body).response).toEqual({
         uid: 'u',
         allowed: true,
@@ -200,58 +169,20 @@ describe('a hostile request', () => {
       expect(asked).toEqual([]);
     },
   );
-
-  it('of any content is answered or refused with one sentence', async () => {
-    const [admission] = await findWebhooks();
-    if (admission === undefined) throw new Error('There is no admission.');
-    const valid = Buffer.from(
-      review({ object: { kind: 'Shoot', metadata: {}, spec: { extensions: [{ type: 'shoot-flux' }] } } }),
-    );
-    const changed = fc.tuple(fc.nat(valid.length - 1), fc.uint8Array({ maxLength: 8 })).map(([at, bytes]) => {
-      return Buffer.concat([valid.subarray(0, at), bytes, valid.subarray(at + bytes.length)]);
-    });
-    const anything = fc.json({ maxDepth: 6 }).map((value) => Buffer.from(value));
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(changed, anything, fc.uint8Array().map(Buffer.from)), async (body) => {
-        const given = await answer(admission, body, dependencies);
-        expect([200, 400]).toContain(given.status);
-        if (given.status === 400) expect(given.body).toMatch(/^[A-Za-z][^\n]+\.\n$/);
-      }),
-      { seed: 36, numRuns: 500 },
-    );
-  });
 });
 
 describe('a hostile client', () => {
   it('that sends headers or a body slowly is disconnected before an API server would be', async () => {
     const [slowHead, slowBody, silent] = await Promise.all([raw(), raw(), raw()]);
-    slowHead.socket.write('POST /admission HTTP/1.1\r\nhost: a\r\n');
-    slowBody.socket.write(`${head('content-length: 1000\r\n')}{`);
+    slowHead.socket.write(head);
+    slowBody.socket.write(`${head}content-length: 1000\r\n\r\n{`);
     const drip = setInterval(() => {
       slowHead.socket.write('x-a: b\r\n');
       slowBody.socket.write(' ');
     }, 500);
     const answers = await Promise.all([slowHead, slowBody, silent].map(({ answer }) => answer));
     clearInterval(drip);
-    expect(answers.map((given) => given.split('\r\n')[0])).toEqual([
-      'HTTP/1.1 408 Request Timeout',
-      'HTTP/1.1 408 Request Timeout',
-      'HTTP/1.1 408 Request Timeout',
-    ]);
-  });
-
-  it('that holds hundreds of connections does not keep others out', async () => {
-    const held: TLSSocket[] = [];
-    for (let count = 0; count < 600; count += 20) {
-      const some = await Promise.allSettled(Array.from({ length: 20 }, () => raw()));
-      for (const each of some) {
-        if (each.status === 'rejected') continue;
-        held.push(each.value.socket);
-        each.value.socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
-      }
-    }
-    expect((await post('/admission', review({}))).status).toBe(200);
-    for (const socket of held) socket.destroy();
+    expect(answers.map((given) => given.split('\r\n')[0])).toEqual(Array(3).fill('HTTP/1.1 408 Request Timeout'));
   });
 
   it('that sends many large bodies at once does not fill the memory', async () => {
@@ -287,24 +218,18 @@ describe('webhooks with a token', () => {
     expect({ status, uid: JSON.parse(body).response.uid }).toEqual({ status: 200, uid: 'u' });
   });
 
-  it.each([
-    '/admission',
-    '/resource-manager',
-    `/admission/${token.slice(1)}`,
-    `/admission/${token}/`,
-    `/${token}`,
-    `/elsewhere/${token}`,
-    `/resource-manager/${hash}`,
-    '/',
-  ])('reveal nothing at %s, and read nothing', async (path) => {
-    asked.length = 0;
-    lines.length = 0;
-    expect(await post(path, review({ namespace: 'shoot--foo--bar' }), json, closed)).toEqual({
-      status: 404,
-      body: 'Not found.\n',
-    });
-    expect([asked, lines]).toEqual([[], []]);
-  });
+  it.each(['/resource-manager', `/admission/${token}/`, `/elsewhere/${token}`, `/resource-manager/${hash}`])(
+    'reveal nothing at %s, and read nothing',
+    async (path) => {
+      asked.length = 0;
+      lines.length = 0;
+      expect(await post(path, review({ namespace: 'shoot--foo--bar' }), json, closed)).toEqual({
+        status: 404,
+        body: 'Not found.\n',
+      });
+      expect([asked, lines]).toEqual([[], []]);
+    },
+  );
 
   it('never log the token', async () => {
     lines.length = 0;

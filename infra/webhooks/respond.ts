@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
-import { type HttpAnswer, timeLimit } from './answer.ts';
+import { type HttpAnswer, sentenceAnswer, timeLimit } from './answer.ts';
 import { isAllowed, type PathTokens } from './path-token.ts';
 
 /** Answers the body of a review. @param signal aborts when the answer is due */
@@ -29,12 +29,6 @@ export type Responder = (
   isStopping: () => boolean,
 ) => Promise<void>;
 
-/** Why a request is not answered with an AdmissionReview. */
-interface Rejection {
-  status: number;
-  sentence: string;
-}
-
 /** More than kube-apiserver sends: two Shoots, of which etcd takes 1.5 MiB each. */
 export const MAX_BYTES = 6 * 1024 * 1024;
 
@@ -47,9 +41,9 @@ const FREE_BYTES = 64 * 1024;
  */
 const ROOM_BYTES = 48 * 1024 * 1024;
 
-export const tooLong: Rejection = { status: 413, sentence: `The body is longer than ${MAX_BYTES} bytes.` };
+export const tooLong = sentenceAnswer(413, `The body is longer than ${MAX_BYTES} bytes.`);
 
-const noRoom: Rejection = { status: 503, sentence: 'There are too many large requests at once; send it again.' };
+const noRoom = sentenceAnswer(503, 'There are too many large requests at once; send it again.');
 
 /** How many bytes of the room are free. */
 interface Room {
@@ -76,20 +70,15 @@ async function answerOf(
   room: Room,
 ): Promise<HttpAnswer> {
   const webhook = webhookAt(request.url ?? '', served, tokens);
-  if (webhook === undefined) return rejectionOf(notFound(served, tokens));
-  if (request.method !== 'POST') return rejectionOf({ status: 405, sentence: 'Send an AdmissionReview with POST.' });
-  const problem = headersProblem(request);
-  if (problem !== undefined) return rejectionOf(problem);
+  if (webhook === undefined) return notFound(served, tokens);
+  if (request.method !== 'POST') return sentenceAnswer(405, 'Send an AdmissionReview with POST.');
+  const refusal = refusalOf(request);
+  if (refusal !== undefined) return refusal;
   const signal = timeLimit();
-  const given = await withBody(request, room, async (body) => {
-    try {
-      return await webhook.answer(body, signal);
-    } catch (error) {
-      // An API server shows the sentence, or allows the request, as the failure policy says.
-      return rejectionOf({ status: 503, sentence: describeError(error) });
-    }
-  });
-  return 'sentence' in given ? rejectionOf(given) : given;
+  return withBody(request, room, (body) =>
+    // An API server shows the sentence, or allows the request, as the failure policy says.
+    webhook.answer(body, signal).catch((error) => sentenceAnswer(503, describeError(error))),
+  );
 }
 
 function webhookAt(url: string, served: ServedWebhook[], tokens: PathTokens | undefined): ServedWebhook | undefined {
@@ -103,56 +92,43 @@ function webhookAt(url: string, served: ServedWebhook[], tokens: PathTokens | un
 }
 
 /** Says nothing to a caller who needs a token. */
-function notFound(served: ServedWebhook[], tokens: PathTokens | undefined): Rejection {
+function notFound(served: ServedWebhook[], tokens: PathTokens | undefined): HttpAnswer {
   const paths = served.map(({ definition }) => definition.webhook.path).join(' or ');
-  return { status: 404, sentence: tokens === undefined ? `There is no such path; use ${paths}.` : 'Not found.' };
+  return sentenceAnswer(404, tokens === undefined ? `There is no such path; use ${paths}.` : 'Not found.');
 }
 
-/** Returns why the headers already rule a request out; undefined when its body should be read. */
-function headersProblem({ headers }: IncomingMessage): Rejection | undefined {
+/** Returns the answer when the headers already rule a request out; undefined when its body should be read. */
+function refusalOf({ headers }: IncomingMessage): HttpAnswer | undefined {
   const [type = ''] = (headers['content-type'] ?? '').toLowerCase().split(';');
   if (type.trim() !== '' && type.trim() !== 'application/json') {
-    return { status: 415, sentence: 'Send the AdmissionReview as application/json.' };
+    return sentenceAnswer(415, 'Send the AdmissionReview as application/json.');
   }
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-    return { status: 415, sentence: 'Send the AdmissionReview without compression.' };
+    return sentenceAnswer(415, 'Send the AdmissionReview without compression.');
   }
-  return Number(headers['content-length'] ?? 0) > 2 * MAX_BYTES ? tooLong : undefined;
+  return Number(headers['content-length'] ?? 0) > MAX_BYTES ? tooLong : undefined;
 }
 
-/**
- * Reads a body and gives it to `use`; it occupies room until that is done. What is a little too long is read to its end,
- * or the client would not receive the answer.
- */
-async function withBody<T>(
+/** Reads a body and gives it to `use`; it occupies room until that is done. */
+async function withBody(
   request: IncomingMessage,
   room: Room,
-  use: (body: Buffer) => Promise<T>,
-): Promise<T | Rejection> {
-  // One buffer that grows: in chunks of one byte, a body would take a hundred times its length.
-  let buffer = Buffer.alloc(0);
-  let bytes = 0;
-  let taken = 0;
+  use: (body: Buffer) => Promise<HttpAnswer>,
+): Promise<HttpAnswer> {
+  // One that arrives in parts, without a length, may be as long as any.
+  const bytes = Number(request.headers['content-length'] ?? MAX_BYTES);
+  const taken = Math.max(0, bytes - FREE_BYTES);
+  if (taken > room.free) return noRoom;
+  room.free -= taken;
   try {
+    const buffer = Buffer.allocUnsafe(bytes);
+    let end = 0;
     // By default the iterator destroys the connection when it is left early, and the client gets no answer.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      const from = bytes;
-      bytes += chunk.length;
-      if (bytes > 2 * MAX_BYTES) return tooLong;
-      if (bytes > MAX_BYTES) continue;
-      if (bytes > buffer.length) {
-        const size = Math.min(MAX_BYTES, Math.max(2 * buffer.length, bytes));
-        const needed = Math.max(0, size - FREE_BYTES) - taken;
-        if (needed > room.free) return noRoom;
-        room.free -= needed;
-        taken += needed;
-        const larger = Buffer.allocUnsafe(size);
-        buffer.copy(larger, 0, 0, from);
-        buffer = larger;
-      }
-      chunk.copy(buffer, from);
+      if (end + chunk.length > bytes) return tooLong;
+      end += chunk.copy(buffer, end);
     }
-    return bytes > MAX_BYTES ? tooLong : await use(buffer.subarray(0, bytes));
+    return await use(buffer.subarray(0, end));
   } finally {
     room.free += taken;
   }
@@ -160,9 +136,5 @@ async function withBody<T>(
 
 /** Returns whether so much of the body was not read that closing the connection is better than reading it now. */
 function leavesMuch({ complete, headers }: IncomingMessage): boolean {
-  return !complete && !(Number(headers['content-length']) <= FREE_BYTES);
-}
-
-function rejectionOf({ status, sentence }: Rejection): HttpAnswer {
-  return { status, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
+  return !complete && !(Number(headers['content-length']) <= 2 * MAX_BYTES);
 }

@@ -1,9 +1,9 @@
-import type { Server } from 'node:http';
+import { createServer as createPlainServer, type RequestListener, type Server } from 'node:http';
 import { createServer } from 'node:https';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { sleep } from '../../shared/runtime/sleep.ts';
-import { listen } from '../listen.ts';
+import { closeServer, listen } from '../listen.ts';
 import { TIMEOUT_SECONDS } from './answer.ts';
 import { type CertificateSource, type KeyPair, validityOf } from './certificates.ts';
 import { createResponder, type ResponderOptions } from './respond.ts';
@@ -106,7 +106,7 @@ const HANDSHAKE_MS = 5_000;
  * A request has to arrive well before the API server stops waiting, its headers at once; Node checks both only every 30 s
  * unless it is asked to check more often.
  */
-export const serverLimits = {
+const limits = {
   requestTimeout: (TIMEOUT_SECONDS - 2) * 1000,
   headersTimeout: 5_000,
   connectionsCheckingInterval: 1_000,
@@ -116,51 +116,50 @@ export const serverLimits = {
 /** An API server, or a proxy, opens one for each request at the same time. Each takes about 80 KB. */
 const MOST_CONNECTIONS = 512;
 
-/** With so many, those that only wait for a request are closed, so that a caller who holds them keeps nobody out. */
-const MANY_CONNECTIONS = 384;
+type ServerOptions = { port: number } & ResponderOptions;
 
 /** Serves every webhook at its path over HTTPS. Until `use` is called every handshake fails. */
-export async function startWebhookServer(options: { port: number } & ResponderOptions): Promise<WebhookServer> {
-  const respond = createResponder(options);
-  let isStopping = false;
+export async function startWebhookServer(options: ServerOptions): Promise<WebhookServer> {
+  const tls = { keepAliveTimeout: KEEP_ALIVE_MS, handshakeTimeout: HANDSHAKE_MS };
   let used: string | undefined;
-  const server = createServer(
-    { ...serverLimits, keepAliveTimeout: KEEP_ALIVE_MS, handshakeTimeout: HANDSHAKE_MS },
-    (request, response) => void respond(request, response, () => isStopping),
-  );
-  bound(server);
-  const port = await listen(server, options.port);
+  const create = (answer: RequestListener) => createServer({ ...limits, ...tls }, answer);
+  const { server, ...running } = await start(create, options);
   return {
-    port,
+    ...running,
     use(certificate) {
       if (certificate.cert === used) return;
       server.setSecureContext(certificate);
       used = certificate.cert;
     },
-    async stop() {
-      isStopping = true;
-      await close(server);
-    },
   };
 }
 
-/** Limits the connections of a server, and how long one may be silent: a client that does not read its answer. */
-export function bound(server: Server): void {
-  server.maxConnections = MOST_CONNECTIONS;
-  server.on('connection', () => {
-    server.getConnections((_, count) => {
-      if (count >= MANY_CONNECTIONS) server.closeIdleConnections();
-    });
-  });
-  server.timeout = 2 * TIMEOUT_SECONDS * 1000;
+/** Serves every webhook at its path over HTTP, behind a proxy that terminates TLS, and `/healthz`. */
+export async function startPlainServer(options: ServerOptions): Promise<Pick<WebhookServer, 'port' | 'stop'>> {
+  return start(
+    (answer) =>
+      createPlainServer(limits, (request, response) => {
+        if (request.method === 'GET' && request.url === '/healthz') response.end('ok\n');
+        else answer(request, response);
+      }),
+    options,
+  );
 }
 
-/** Closes a server once the answers in progress are sent, at the latest when no API server waits for one any more. */
-export async function close(server: Server): Promise<void> {
-  // A closing server no longer enforces the time limits of its requests.
-  const limit = setTimeout(() => server.closeAllConnections(), TIMEOUT_SECONDS * 1000);
-  const closed = new Promise((resolve) => server.close(resolve));
-  server.closeIdleConnections();
-  await closed;
-  clearTimeout(limit);
+async function start<S extends Server>(create: (answer: RequestListener) => S, { port, ...options }: ServerOptions) {
+  const respond = createResponder(options);
+  let isStopping = false;
+  const server = create((request, response) => void respond(request, response, () => isStopping));
+  server.maxConnections = MOST_CONNECTIONS;
+  // A client that does not read its answer.
+  server.timeout = 2 * TIMEOUT_SECONDS * 1000;
+  return {
+    server,
+    port: await listen(server, port),
+    stop() {
+      isStopping = true;
+      // No API server waits any longer.
+      return closeServer(server, TIMEOUT_SECONDS * 1000);
+    },
+  };
 }

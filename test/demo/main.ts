@@ -14,7 +14,7 @@ npm run demo -- [--keep] [--flux-distribution DIR]
 `;
 
 const write = (text: string) => void process.stdout.write(text);
-const ended = Promise.race([untilSignal(), untilOutputCloses()]);
+const ended = Promise.race([untilSignal().first, untilOutputCloses()]);
 process.exitCode = await main();
 
 async function main(): Promise<number> {
