@@ -20,7 +20,6 @@ export const DEFAULT_LANDSCAPE = 'gardener';
 
 export type Choice = keyof typeof choices;
 
-/** The words of an option. */
 export type ChoiceOf<Name extends Choice> = (typeof choices)[Name][number];
 
 /** Lists the words in a sentence: `on, listed or off`. */

@@ -1,11 +1,30 @@
 import type { QueueFunction } from '../events/run/runner.ts';
-import { ShootFluxError } from '../shared/errors.ts';
+import { definition as admission } from '../functions/admission/function.ts';
+import { definition as fanOut } from '../functions/fan-out/function.ts';
+import { definition as keys } from '../functions/keys/function.ts';
+import { definition as managedResources } from '../functions/managed-resources/function.ts';
+import { definition as projectStatus } from '../functions/project-status/function.ts';
+import { definition as readiness } from '../functions/readiness/function.ts';
+import { definition as resourceManagerWebhook } from '../functions/resource-manager-webhook/function.ts';
+import { definition as syncMode } from '../functions/sync-mode/function.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 import type { WebhookDefinition, WebhookHandler } from '../shared/runtime/webhook.ts';
-import { type FunctionFolder, functionFolders } from './function-folders.ts';
 
-/** The folder that holds one folder per function. */
-export const functionsFolder = new URL('../functions/', import.meta.url);
+/** The functions that take changes from a queue, sorted by name. Their code is imported where they run. */
+const queued = [
+  { definition: fanOut, code: () => import('../functions/fan-out/handler.ts') },
+  { definition: keys, code: () => import('../functions/keys/handler.ts') },
+  { definition: managedResources, code: () => import('../functions/managed-resources/handler.ts') },
+  { definition: projectStatus, code: () => import('../functions/project-status/handler.ts') },
+  { definition: readiness, code: () => import('../functions/readiness/handler.ts') },
+  { definition: syncMode, code: () => import('../functions/sync-mode/handler.ts') },
+];
+
+/** The functions that answer API servers. */
+const webhooks = [
+  { definition: admission, code: () => import('../functions/admission/handler.ts') },
+  { definition: resourceManagerWebhook, code: () => import('../functions/resource-manager-webhook/handler.ts') },
+];
 
 /** The definition that a function's `function.ts` exports. */
 export type AnyDefinition = FunctionDefinition | WebhookDefinition;
@@ -21,63 +40,28 @@ export function isWebhook(definition: AnyDefinition): definition is WebhookDefin
   return 'webhook' in definition;
 }
 
-function isQueued(definition: AnyDefinition): definition is FunctionDefinition {
-  return !isWebhook(definition);
+/** Returns the definitions of all functions, sorted by name. */
+export async function findAllDefinitions(): Promise<AnyDefinition[]> {
+  return [...queued, ...webhooks].map(({ definition }) => definition).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/**
- * Finds the definitions of all functions, sorted by name: every folder of `functions/` with a `function.ts`. No other
- * list of functions exists.
- */
-export async function findAllDefinitions(folder = functionsFolder): Promise<AnyDefinition[]> {
-  return Promise.all((await functionFolders(folder)).map(definitionIn));
+/** Returns the definitions of the functions that take changes from a queue. */
+export async function findDefinitions(): Promise<FunctionDefinition[]> {
+  return queued.map(({ definition }) => definition);
 }
 
-/** Finds the definitions of the functions that take changes from a queue. */
-export async function findDefinitions(folder = functionsFolder): Promise<FunctionDefinition[]> {
-  return (await findAllDefinitions(folder)).filter(isQueued);
+/** Returns the definitions of the webhook functions. */
+export async function findWebhookDefinitions(): Promise<WebhookDefinition[]> {
+  return webhooks.map(({ definition }) => definition);
 }
 
-/** Finds the definitions of the webhook functions. */
-export async function findWebhookDefinitions(folder = functionsFolder): Promise<WebhookDefinition[]> {
-  return (await findAllDefinitions(folder)).filter(isWebhook);
+/** Returns the functions that take changes from a queue, with their handlers: all, or those with one of these names. */
+export async function findFunctions(names?: readonly string[]): Promise<QueueFunction[]> {
+  const chosen = queued.filter(({ definition }) => names?.includes(definition.name) !== false);
+  return Promise.all(chosen.map(async ({ definition, code }) => ({ definition, handler: (await code()).handler })));
 }
 
-/** Finds the functions that take changes from a queue, with their handlers. */
-export async function findFunctions(folder = functionsFolder): Promise<QueueFunction[]> {
-  return (await withHandlers(await functionFolders(folder), isQueued)) as QueueFunction[];
-}
-
-/** Finds those functions that take changes from a queue and have one of these names; loads no other code. */
-export async function findNamedFunctions(names: readonly string[], folder = functionsFolder): Promise<QueueFunction[]> {
-  const named = (await functionFolders(folder)).filter(({ name }) => names.includes(name));
-  return (await withHandlers(named, isQueued)) as QueueFunction[];
-}
-
-/** Finds the webhook functions, with their handlers. */
-export async function findWebhooks(folder = functionsFolder): Promise<WebhookFunction[]> {
-  return (await withHandlers(await functionFolders(folder), isWebhook)) as WebhookFunction[];
-}
-
-/** Imports the handlers of the chosen functions only. */
-async function withHandlers(folders: FunctionFolder[], isChosen: (definition: AnyDefinition) => boolean) {
-  const found = await Promise.all(folders.map(async (module) => ({ module, definition: await definitionIn(module) })));
-  const chosen = found.filter(({ definition }) => isChosen(definition));
-  return Promise.all(chosen.map(async ({ module, definition }) => ({ definition, handler: await handlerIn(module) })));
-}
-
-async function handlerIn({ name, handler: load }: FunctionFolder): Promise<unknown> {
-  const { handler } = await load();
-  if (typeof handler === 'function') return handler;
-  throw wrong(name, 'handler.ts', 'handler', 'the code of the function');
-}
-
-async function definitionIn({ name, definition: load }: FunctionFolder): Promise<AnyDefinition> {
-  const { definition } = (await load()) as { definition?: AnyDefinition };
-  if (definition?.name === name) return definition;
-  throw wrong(name, 'function.ts', 'definition', `a FunctionDefinition or WebhookDefinition whose name is ${name}`);
-}
-
-function wrong(name: string, file: string, what: string, expected: string): ShootFluxError {
-  return new ShootFluxError(`functions/${name}/${file} must export ${what}: ${expected}.`);
+/** Returns the webhook functions, with their handlers. */
+export async function findWebhooks(): Promise<WebhookFunction[]> {
+  return Promise.all(webhooks.map(async ({ definition, code }) => ({ definition, handler: (await code()).handler })));
 }

@@ -2,12 +2,7 @@ import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { ShootFluxError } from '../shared/errors.ts';
 
-/**
- * Starts listening.
- * @param port 0 chooses a free port
- * @returns the port
- * @throws ShootFluxError when the port is not available
- */
+/** Starts listening, and returns the port; 0 chooses a free one. @throws ShootFluxError when it is not available */
 export async function listen(server: Server, port: number): Promise<number> {
   const listening = Promise.withResolvers<void>();
   server.once('error', ({ message }) => {

@@ -6,7 +6,6 @@ import { logicalId, type Named, PREFIX } from './resources.ts';
 import type { Parameters } from './serverless.ts';
 import { heartbeatDimensions, NAMESPACE, WATCHER_HEARTBEAT, WATCHER_HEARTBEAT_SECONDS } from './watcher-heartbeat.ts';
 
-/** An alarm, reduced to what distinguishes ours. */
 interface Alarm {
   /** Appended to the deployment's prefix. */
   name: string;

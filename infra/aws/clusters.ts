@@ -5,10 +5,7 @@ import { type ClusterCredentials, createClusters } from '../../shared/runtime/cl
 import { type AwsCredentials, type AwsEndpoint, awsQuery, signedPost } from './request.ts';
 import type { Environment } from './settings.ts';
 
-/**
- * Returns the clients of a Lambda: each function reaches a cluster with the kubeconfig of an AWS secret, and proves its
- * AWS role to the cluster if the kubeconfig has no credentials.
- */
+/** Returns the clients of a Lambda, which proves its AWS role to a cluster if the kubeconfig has no credentials. */
 export function lambdaClusters(
   name: string,
   {

@@ -1,13 +1,11 @@
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import type { PolicyRule } from '../../shared/runtime/definition.ts';
 import { type AnyDefinition, findAllDefinitions } from '../functions.ts';
 import { yaml } from '../gardener/manifests.ts';
-import { policyObjects } from '../gardener/rbac.ts';
+import { boundRole, policyObjects } from '../gardener/rbac.ts';
 
 /** The user of a function in a cluster that trusts the account's tokens; the function's name follows. */
 const AWS_USER = 'shoot-flux-aws:';
 
-/** The folder of the generated manifests. */
 export const manifestsFolder = new URL('./manifests/', import.meta.url);
 
 /** Generates, from the functions' definitions, what clusters need to trust the roles of a deployment on AWS, by file name. */
@@ -22,22 +20,10 @@ export async function awsManifests(): Promise<Record<string, string>> {
   };
 }
 
-/** The rights of a function, for its user. */
 function binding({ name, rights }: AnyDefinition, place: 'garden' | 'seed'): KubeObject[] {
-  const rules: PolicyRule[] = rights[place];
-  if (rules.length === 0) return [];
-  const rbac = 'rbac.authorization.k8s.io';
-  const role = `extensions.gardener.cloud:shoot-flux-aws:${name}`;
-  return [
-    { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name: role }, rules },
-    {
-      apiVersion: `${rbac}/v1`,
-      kind: 'ClusterRoleBinding',
-      metadata: { name: role },
-      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
-      subjects: [{ apiGroup: rbac, kind: 'User', name: `${AWS_USER}${name}` }],
-    },
-  ];
+  const metadata = { name: `extensions.gardener.cloud:shoot-flux-aws:${name}` };
+  const subject = { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: `${AWS_USER}${name}` };
+  return boundRole(metadata, rights[place], subject);
 }
 
 /**

@@ -19,7 +19,6 @@ export const PREFIX = `\${param:prefix, 'shoot-flux'}-\${sls:stage}-`;
 /** A resource, output or function of the template with its logical id. */
 export type Named = readonly [id: string, properties: object];
 
-/** A statement of a policy that allows actions on resources. */
 function allow(Action: string[], Resource: unknown[], Condition?: object): object {
   return { Effect: 'Allow', Action, Resource, ...(Condition !== undefined && { Condition }) };
 }
@@ -92,7 +91,6 @@ export function queues(definition: FunctionDefinition, seeds: string[]): Named[]
   ];
 }
 
-/** The ARNs of the queues to which changes are sent. */
 function fifoQueues(definitions: FunctionDefinition[]): object[] {
   return definitions.filter(({ name }) => isFifo(name)).map(({ name }) => arn(`${logicalId(name)}Queue`));
 }

@@ -6,168 +6,153 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delayDefinition } from '../../events/sqs/queues.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
 import { bundleFolder, bundleFunction } from '../bundle/bundle.ts';
 import { type AnyDefinition, findDefinitions, findWebhookDefinitions } from '../functions.ts';
+import { serverlessParts } from './serverless.ts';
 
 interface Arn {
   'Fn::GetAtt': [id: string, attribute: string];
 }
-interface Lambda {
-  FunctionName: string;
-  Timeout: number;
-  Role: Arn;
+interface Statement {
+  Action: string[];
+  Resource: Partial<Arn>[];
+  Condition?: object;
 }
-interface Queue {
+interface Policy {
+  PolicyDocument: { Statement: Statement[] };
+}
+/** The properties that are compared, of all types. */
+interface Properties extends Partial<Policy> {
+  FunctionName: string | Arn;
   QueueName: string;
-  VisibilityTimeout?: number;
-  FifoQueue?: true;
-  RedrivePolicy?: { deadLetterTargetArn: Arn };
-  Tags?: { Key: string; Value: string }[];
-}
-interface EventSource {
+  RedrivePolicy: { deadLetterTargetArn: Arn };
+  Tags: object[];
+  Role: Arn;
+  Policies: Policy[];
+  AssumeRolePolicyDocument: { Statement: Statement[] };
   EventSourceArn: Arn;
-  FunctionName: Arn;
-  ScalingConfig?: { MaximumConcurrency: number };
-}
-interface Alarm {
+  ScalingConfig: { MaximumConcurrency: number };
+  TargetFunctionArn: Arn;
   AlarmName: string;
   MetricName: string;
   Dimensions: { Name: string; Value: unknown }[];
-  TreatMissingData: string;
   AlarmActions?: string[];
-}
-interface Statement {
-  Action: string[] | string;
-  Resource: unknown[];
-  Condition?: object;
-  Principal?: object;
-}
-interface Role {
-  RoleName: object;
-  AssumeRolePolicyDocument: { Statement: Statement[] };
-  ManagedPolicyArns?: object[];
-  Policies: { PolicyDocument: { Statement: { Action: string[]; Resource: Partial<Arn>[] }[] } }[];
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-let definitions: FunctionDefinition[];
-let webhooks: WebhookDefinition[];
-let all: AnyDefinition[];
+const definitions = [...(await findDefinitions()), delayDefinition];
+const webhooks = await findWebhookDefinitions();
+const all: AnyDefinition[] = [...definitions, ...webhooks];
+const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:on-call';
+const parameters = {
+  prefix: 'other',
+  seeds: 'eu-1,eu-2',
+  clusterAccess: 'web-identity',
+  watcherIssuers: 'https://a.example.com/one,https://b.example.com/',
+  alarmTopic: TOPIC,
+  reservedConcurrencyKeys: '5',
+  maximumConcurrency: '4',
+  maximumConcurrencyKeys: '3',
+};
 let folder: string;
-let resources: Record<string, { Type: string; Properties: object }>;
+let resources: Record<string, { Type: string; Properties: Properties }>;
 
+/** Packages like a pipeline without AWS: no credentials, no account. */
 beforeAll(async () => {
-  definitions = [...(await findDefinitions()), delayDefinition];
-  webhooks = await findWebhookDefinitions();
-  all = [...definitions, ...webhooks];
   for (const definition of all)
     if (!existsSync(`${bundleFolder}/${definition.name}/index.mjs`)) await bundleFunction(definition);
   folder = await mkdtemp(join(tmpdir(), 'serverless-'));
-  resources = await packageOffline(folder);
+  const env = { PATH: process.env.PATH, HOME: folder, SLS_TELEMETRY_DISABLED: '1', SLS_NOTIFICATIONS_MODE: 'off' };
+  const given = Object.entries(parameters).flatMap(([name, value]) => ['--param', `${name}=${value}`]);
+  const args = [join(root, 'node_modules/.bin/osls'), 'package', '--stage', 'test', '--package', folder, ...given];
+  const child = spawn(process.execPath, args, { cwd: root, env });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  if (code !== 0) throw new Error(`osls package failed: ${output}`);
+  const template = await readFile(join(folder, 'cloudformation-template-update-stack.json'), 'utf8');
+  resources = JSON.parse(template).Resources;
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Like a pipeline without AWS: no credentials, no account. */
-async function packageOffline(folder: string, ...parameters: string[]): Promise<typeof resources> {
-  const osls = join(root, 'node_modules/.bin/osls');
-  const env = { PATH: process.env.PATH, HOME: folder, SLS_TELEMETRY_DISABLED: '1', SLS_NOTIFICATIONS_MODE: 'off' };
-  const args = [osls, 'package', '--stage', 'test', '--package', folder, ...parameters];
-  const child = spawn(process.execPath, args, { cwd: root, env });
-  let output = '';
-  child.stdout.on('data', (data) => (output += data));
-  child.stderr.on('data', (data) => (output += data));
-  const code = await new Promise((resolve) => child.on('close', resolve));
-  if (code !== 0) throw new Error(`osls package failed: ${output}`);
-  return JSON.parse(await readFile(join(folder, 'cloudformation-template-update-stack.json'), 'utf8')).Resources;
-}
-
-const ofType = <T>(type: string): T[] =>
+const ofType = (type: string): Properties[] =>
   Object.values(resources)
-    .filter(({ Type }) => Type === type)
-    .map(({ Properties }) => Properties as T);
-const lambdas = () => ofType<Lambda>('AWS::Lambda::Function');
-const lambdaOf = ({ name }: AnyDefinition) =>
-  lambdas().find(({ FunctionName }) => FunctionName === `shoot-flux-test-${name}`);
-const queues = () => ofType<Queue>('AWS::SQS::Queue');
-const queueOf = (name: string) => queues().find(({ QueueName }) => QueueName === name);
-const isFifo = ({ name }: FunctionDefinition) => name !== 'delay';
-const idOf = (name: string) =>
-  Object.entries(resources).find(
-    ([, { Properties }]) => 'QueueName' in Properties && Properties.QueueName === name,
-  )?.[0];
+    .filter(({ Type }) => Type === `AWS::${type}`)
+    .map(({ Properties }) => Properties);
 const idIn = (arn: Partial<Arn> | undefined) => arn?.['Fn::GetAtt']?.[0] ?? '';
-const queueName = (definition: FunctionDefinition, kind = '') =>
-  `shoot-flux-test-${definition.name}${kind}${isFifo(definition) ? '.fifo' : ''}`;
+const lambdaOf = ({ name }: AnyDefinition) =>
+  ofType('Lambda::Function').find(({ FunctionName }) => FunctionName === `other-test-${name}`);
+const idOf = (name: string) => Object.entries(resources).find(([, one]) => one.Properties.QueueName === name)?.[0];
+const isFifo = ({ name }: AnyDefinition) => name !== 'delay';
+const queueName = (definition: AnyDefinition, kind = '') =>
+  `other-test-${definition.name}${kind}${isFifo(definition) ? '.fifo' : ''}`;
+const queueId = (definition: AnyDefinition, kind = '') => idOf(queueName(definition, kind)) ?? '';
+const statementsOf = (definition: AnyDefinition) =>
+  (resources[idIn(lambdaOf(definition)?.Role)]?.Properties.Policies ?? []).flatMap(
+    ({ PolicyDocument }) => PolicyDocument.Statement,
+  );
+const allowed = (statements: Statement[], action: string) =>
+  statements.flatMap(({ Action, Resource }) => (Action.includes(action) ? Resource.map(idIn) : [])).sort();
 
 describe('serverless.yml', () => {
-  it('has exactly one Lambda for each function', () => {
-    const expected = all.map(({ name }) => `shoot-flux-test-${name}`);
-    expect(
-      lambdas()
-        .map(({ FunctionName }) => FunctionName)
-        .sort(),
-    ).toEqual(expected.sort());
-  });
-
-  it('runs each bundle on Node.js 24 and arm64, for at most ten seconds', () => {
+  it('has exactly one Lambda for each function, which runs its bundle for at most ten seconds', () => {
+    expect(ofType('Lambda::Function')).toHaveLength(all.length);
     for (const definition of all) {
       expect(lambdaOf(definition)).toMatchObject({
         Handler: `dist/functions/${definition.name}/index.handler`,
         Runtime: 'nodejs24.x',
         Architectures: ['arm64'],
         Timeout: 10,
+        ...(definition.name === 'keys' && { ReservedConcurrentExecutions: 5 }),
       });
     }
   });
 
-  it('gives each function its queue and dead-letter queue of the same kind', () => {
-    for (const definition of definitions) {
-      const queue = queueOf(queueName(definition));
-      const deadLetters = queueOf(queueName(definition, '-dead-letter'));
-      expect(queue).toMatchObject({ VisibilityTimeout: 20, SqsManagedSseEnabled: true });
-      // AWS refuses an event source whose function may run longer.
-      expect(queue?.VisibilityTimeout).toBeGreaterThan(lambdaOf(definition)?.Timeout ?? Number.POSITIVE_INFINITY);
-      expect(queue?.FifoQueue).toBe(isFifo(definition) ? true : undefined);
-      expect(deadLetters?.FifoQueue).toBe(queue?.FifoQueue);
-      expect(idIn(queue?.RedrivePolicy?.deadLetterTargetArn)).toBe(idOf(queueName(definition, '-dead-letter')));
-    }
-    expect(queues()).toHaveLength(2 * definitions.length);
-  });
-
-  it('wakes each function by its own queue, with partial batch responses', () => {
-    const sources = ofType<EventSource>('AWS::Lambda::EventSourceMapping');
+  it('gives each function its queue with dead letters, and wakes it by this queue alone', () => {
+    expect(ofType('SQS::Queue')).toHaveLength(2 * definitions.length);
+    const sources = ofType('Lambda::EventSourceMapping');
     expect(sources).toHaveLength(definitions.length);
     for (const definition of definitions) {
-      const source = sources.find(({ EventSourceArn }) => idIn(EventSourceArn) === idOf(queueName(definition)));
-      expect(source).toMatchObject({ BatchSize: 10, FunctionResponseTypes: ['ReportBatchItemFailures'] });
-      expect(resources[idIn(source?.FunctionName)]?.Properties).toBe(lambdaOf(definition));
+      const fifo = isFifo(definition) ? true : undefined;
+      const queue = resources[queueId(definition)]?.Properties;
+      // AWS refuses an event source whose function may run longer.
+      expect(queue).toMatchObject({ VisibilityTimeout: 20, SqsManagedSseEnabled: true });
+      expect([queue, resources[queueId(definition, '-dead-letter')]?.Properties]).toEqual(
+        Array(2).fill(
+          fifo ? expect.objectContaining({ FifoQueue: true }) : expect.not.objectContaining({ FifoQueue: true }),
+        ),
+      );
+      expect(idIn(queue?.RedrivePolicy.deadLetterTargetArn)).toBe(queueId(definition, '-dead-letter'));
+      const source = sources.find(({ EventSourceArn }) => idIn(EventSourceArn) === queueId(definition));
+      expect(source).toMatchObject({
+        BatchSize: 10,
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        ScalingConfig: { MaximumConcurrency: definition.name === 'keys' ? 3 : 4 },
+      });
+      expect(resources[idIn(source?.FunctionName as Arn)]?.Properties).toBe(lambdaOf(definition));
     }
+    expect(resources[idOf('other-test-delay') ?? '']?.Properties.Tags).toEqual([
+      { Key: 'shoot-flux-seeds-0', Value: 'eu-1 eu-2' },
+    ]);
   });
 
   it('lets a function consume only its own queue, and send only where its definition says', () => {
     for (const definition of definitions) {
-      const role = resources[idIn(lambdaOf(definition)?.Role)]?.Properties as Role;
-      const statements = role.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-      const allowed = (action: string) =>
-        statements.flatMap(({ Action, Resource }) => (Action.includes(action) ? Resource.map(idIn) : [])).sort();
-      const others = definition.sends ? definitions.filter(isFifo).map((other) => idOf(queueName(other))) : [];
-      const sendable = [idOf(queueName(definition, '-dead-letter')), idOf('shoot-flux-test-delay'), ...others];
-      expect(allowed('sqs:ReceiveMessage')).toEqual([idOf(queueName(definition))]);
-      expect(allowed('sqs:DeleteMessage')).toEqual([idOf(queueName(definition))]);
-      expect(allowed('sqs:SendMessage')).toEqual(sendable.sort());
+      const statements = statementsOf(definition);
+      const others = definition.sends ? definitions.filter(isFifo).map((other) => queueId(other)) : [];
+      const sendable = [queueId(definition, '-dead-letter'), idOf('other-test-delay'), ...others];
+      expect(allowed(statements, 'sqs:ReceiveMessage')).toEqual([queueId(definition)]);
+      expect(allowed(statements, 'sqs:DeleteMessage')).toEqual([queueId(definition)]);
+      expect(allowed(statements, 'sqs:SendMessage')).toEqual(sendable.sort());
       expect(statements.flatMap(({ Action }) => Action).filter((action) => action.includes('*'))).toEqual([]);
     }
   });
 
   it('gives each webhook a URL, no queue, and only the rights it needs', () => {
-    const urls = ofType<{ AuthType: string; TargetFunctionArn: Arn }>('AWS::Lambda::Url');
-    const targets = urls.map(({ TargetFunctionArn }) => resources[idIn(TargetFunctionArn)]?.Properties as Lambda);
-    expect(targets.map(({ FunctionName }) => FunctionName).sort()).toEqual(
-      webhooks.map((webhook) => lambdaOf(webhook)?.FunctionName).sort(),
+    const targets = ofType('Lambda::Url').map(
+      ({ TargetFunctionArn }) => resources[idIn(TargetFunctionArn)]?.Properties,
     );
-    expect(webhooks.map(({ name }) => name)).toEqual(['admission', 'resource-manager-webhook']);
+    expect(new Set(targets)).toEqual(new Set(webhooks.map(lambdaOf)));
     for (const webhook of webhooks) {
       expect(lambdaOf(webhook)).toMatchObject({
         ReservedConcurrentExecutions: 20,
@@ -175,117 +160,73 @@ describe('serverless.yml', () => {
         Environment: { Variables: { WEBHOOK_TOKEN_SHA256: '' } },
       });
     }
-    const actions = (definition: WebhookDefinition) => {
-      const role = resources[idIn(lambdaOf(definition)?.Role)]?.Properties as Role;
-      return role.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement.flatMap(({ Action }) => Action));
-    };
-    expect(webhooks.map(actions)).toEqual([
-      ['logs:CreateLogStream', 'logs:PutLogEvents'],
-      ['logs:CreateLogStream', 'logs:PutLogEvents', 'secretsmanager:GetSecretValue'],
+    const logs = ['logs:CreateLogStream', 'logs:PutLogEvents'];
+    expect(webhooks.map((webhook) => [webhook.name, statementsOf(webhook).flatMap(({ Action }) => Action)])).toEqual([
+      ['admission', logs],
+      ['resource-manager-webhook', [...logs, 'secretsmanager:GetSecretValue', 'sts:GetWebIdentityToken']],
     ]);
   });
 
-  it('limits the concurrency of each queue', () => {
-    const sources = ofType<EventSource>('AWS::Lambda::EventSourceMapping');
-    expect(sources.map(({ ScalingConfig }) => ScalingConfig)).toEqual(
-      definitions.map(() => ({ MaximumConcurrency: 10 })),
-    );
-  });
-
-  it('has an alarm for dead letters and waiting changes of each queue, and for crashes and throttles of each Lambda', () => {
-    const alarms = ofType<Alarm>('AWS::CloudWatch::Alarm');
-    const named = (name: string) => alarms.find(({ AlarmName }) => AlarmName === `shoot-flux-test-${name}`);
+  it('has an alarm for each queue, Lambda and watcher', () => {
+    const alarms = ofType('CloudWatch::Alarm');
+    const named = (name: string) => alarms.find(({ AlarmName }) => AlarmName === `other-test-${name}`);
+    const watched = (name: string) => [named(name)?.MetricName, idIn(named(name)?.Dimensions[0]?.Value as Arn)];
     for (const definition of definitions) {
-      const queueOf = (alarm: Alarm | undefined) => idIn(alarm?.Dimensions[0]?.Value as Partial<Arn>);
-      const deadLetters = named(`${definition.name}-dead-letters`);
-      expect(deadLetters?.MetricName).toBe('ApproximateNumberOfMessagesVisible');
-      expect(queueOf(deadLetters)).toBe(idOf(queueName(definition, '-dead-letter')));
-      const age = named(`${definition.name}-age`);
-      expect(age?.MetricName).toBe('ApproximateAgeOfOldestMessage');
-      expect(queueOf(age)).toBe(idOf(queueName(definition)));
+      const { name } = definition;
+      const deadLetters = queueId(definition, '-dead-letter');
+      expect(watched(`${name}-dead-letters`)).toEqual(['ApproximateNumberOfMessagesVisible', deadLetters]);
+      expect(watched(`${name}-age`)).toEqual(['ApproximateAgeOfOldestMessage', queueId(definition)]);
     }
-    for (const definition of all) {
-      for (const [kind, metric] of [
-        ['errors', 'Errors'],
-        ['throttles', 'Throttles'],
-      ]) {
-        expect(named(`${definition.name}-${kind}`)).toMatchObject({
-          MetricName: metric,
-          Dimensions: [{ Name: 'FunctionName', Value: `shoot-flux-test-${definition.name}` }],
-          TreatMissingData: 'notBreaching',
-        });
-      }
+    for (const { name } of all) {
+      const Dimensions = [{ Name: 'FunctionName', Value: `other-test-${name}` }];
+      const common = { Dimensions, TreatMissingData: 'notBreaching' };
+      expect(named(`${name}-errors`)).toMatchObject({ MetricName: 'Errors', ...common });
+      expect(named(`${name}-throttles`)).toMatchObject({ MetricName: 'Throttles', ...common });
     }
-    expect(named('watcher-garden')).toMatchObject({ TreatMissingData: 'breaching' });
-    expect(alarms).toHaveLength(2 * definitions.length + 2 * all.length + 1);
-    expect(alarms.flatMap(({ AlarmActions = [] }) => AlarmActions)).toEqual([]);
+    const clusters = ['garden', 'eu-1', 'eu-2'];
+    for (const cluster of clusters) {
+      expect(named(`watcher-${cluster}`)).toMatchObject({ TreatMissingData: 'breaching' });
+      expect(named(`watcher-${cluster}`)?.Dimensions.map(({ Value }) => Value)).toEqual(['other-test-', cluster]);
+    }
+    expect(alarms).toHaveLength(2 * definitions.length + 2 * all.length + clusters.length);
+    for (const { AlarmActions } of alarms) expect(AlarmActions).toEqual([TOPIC]);
   });
 
-  it('gives a watcher, without parameters, only a policy to send changes and its heartbeat', () => {
-    const [found] = ofType<{ PolicyDocument: { Statement: Statement[] } }>('AWS::IAM::ManagedPolicy');
-    const statements = found?.PolicyDocument.Statement ?? [];
-    const targets = statements.filter(({ Action }) => Action.includes('sqs:SendMessage')).flatMap((it) => it.Resource);
-    const ids = targets.map((target) => idIn(target as Partial<Arn>));
-    expect(ids.sort()).toEqual(
-      definitions
-        .filter(isFifo)
-        .map((definition) => idOf(queueName(definition)))
-        .sort(),
-    );
+  it('lets watchers send changes and their heartbeat, with the ServiceAccounts of the given issuers', () => {
+    const statements = ofType('IAM::ManagedPolicy').flatMap(({ PolicyDocument }) => PolicyDocument?.Statement ?? []);
+    const fifo = definitions.filter(isFifo).map((definition) => queueId(definition));
+    expect(allowed(statements, 'sqs:SendMessage')).toEqual(fifo.sort());
+    expect(allowed(statements, 'sqs:ReceiveMessage')).toEqual([]);
     expect(statements.at(-1)).toMatchObject({
       Action: ['cloudwatch:PutMetricData'],
       Condition: { StringEquals: { 'cloudwatch:namespace': 'shoot-flux' } },
     });
-    expect(JSON.stringify(statements)).not.toContain('ReceiveMessage');
-    expect(resources).not.toHaveProperty('WatcherRole');
+    expect(ofType('IAM::OIDCProvider')).toEqual(
+      ['https://a.example.com/one', 'https://b.example.com'].map((Url) => ({
+        Url,
+        ClientIdList: ['sts.amazonaws.com'],
+      })),
+    );
+    const role = resources.WatcherRole?.Properties;
+    expect(role).toMatchObject({ ManagedPolicyArns: [{ Ref: 'WatcherPolicy' }] });
+    expect(role?.AssumeRolePolicyDocument.Statement.map(({ Condition }) => Condition)).toEqual(
+      ['a.example.com/one', 'b.example.com'].map((issuer) => ({
+        StringEquals: { [`${issuer}:aud`]: 'sts.amazonaws.com' },
+        StringLike: { [`${issuer}:sub`]: 'system:serviceaccount:shoot-flux:shoot-flux-watcher' },
+      })),
+    );
   });
 
-  it('with parameters has other names and limits, trusts ServiceAccounts and watches every seed', async () => {
-    const before = resources;
-    const otherFolder = await mkdtemp(join(tmpdir(), 'serverless-'));
-    const parameters = [
-      'prefix=other',
-      'seeds=eu-1,eu-2',
-      'clusterAccess=web-identity',
-      'watcherIssuers=https://a.example.com/one,https://b.example.com/',
-      'alarmTopic=arn:aws:sns:eu-central-1:123456789012:on-call',
-      'reservedConcurrencyKeys=5',
-      'maximumConcurrency=4',
-      'maximumConcurrencyKeys=3',
-    ];
-    try {
-      resources = await packageOffline(otherFolder, ...parameters.flatMap((parameter) => ['--param', parameter]));
-      const names = queues().map(({ QueueName }) => QueueName);
-      expect(names).toContain('other-test-keys.fifo');
-      expect(names.filter((name) => !name.startsWith('other-test-'))).toEqual([]);
-      expect(lambdas().filter(({ FunctionName }) => !FunctionName.startsWith('other-test-'))).toEqual([]);
-      const limits = ofType<EventSource>('AWS::Lambda::EventSourceMapping').map(({ EventSourceArn, ScalingConfig }) => [
-        idIn(EventSourceArn),
-        ScalingConfig?.MaximumConcurrency,
-      ]);
-      expect(limits).toContainEqual(['KeysQueue', 3]);
-      expect(limits).toContainEqual(['ManagedResourcesQueue', 4]);
-      const providers = ofType<{ Url: string; ClientIdList: string[] }>('AWS::IAM::OIDCProvider');
-      expect(providers).toEqual([
-        { Url: 'https://a.example.com/one', ClientIdList: ['sts.amazonaws.com'] },
-        { Url: 'https://b.example.com', ClientIdList: ['sts.amazonaws.com'] },
-      ]);
-      expect(queueOf('other-test-delay')?.Tags).toEqual([{ Key: 'shoot-flux-seeds-0', Value: 'eu-1 eu-2' }]);
-      const watcher = resources.WatcherRole?.Properties as Role;
-      expect(watcher.ManagedPolicyArns).toEqual([{ Ref: 'WatcherPolicy' }]);
-      expect(watcher.AssumeRolePolicyDocument.Statement.map(({ Condition }) => Condition)).toEqual(
-        ['a.example.com/one', 'b.example.com'].map((issuer) => ({
-          StringEquals: { [`${issuer}:aud`]: 'sts.amazonaws.com' },
-          StringLike: { [`${issuer}:sub`]: 'system:serviceaccount:shoot-flux:shoot-flux-watcher' },
-        })),
-      );
-      const keys = resources.KeysRole?.Properties as Role;
-      const statements = keys.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement as Statement[]);
-      expect(keys.RoleName).toEqual({ 'Fn::Sub': `other-test-\${AWS::Region}-keys` });
-      expect(statements.at(-2)?.Resource).toEqual([
-        { 'Fn::Sub': expect.stringMatching(/:secret:other\/test\/clusters\/\*$/) },
-      ]);
-      expect(statements.at(-1)).toEqual({
+  it('lets functions prove their roles to clusters', () => {
+    expect(resources.KeysRole?.Properties).toMatchObject({
+      RoleName: { 'Fn::Sub': `other-test-\${AWS::Region}-keys` },
+    });
+    const [keys = delayDefinition] = definitions.filter(({ name }) => name === 'keys');
+    expect(statementsOf(keys).slice(-2)).toEqual([
+      expect.objectContaining({
+        Resource: [{ 'Fn::Sub': expect.stringMatching(/:secret:other\/test\/clusters\/\*$/) }],
+      }),
+      {
         Effect: 'Allow',
         Action: ['sts:GetWebIdentityToken'],
         Resource: ['*'],
@@ -294,29 +235,21 @@ describe('serverless.yml', () => {
           StringEquals: { 'sts:SigningAlgorithm': 'ES384' },
           NumericLessThanEquals: { 'sts:DurationSeconds': 300 },
         },
-      });
-      const keysLambda = lambdas().find(({ FunctionName }) => FunctionName === 'other-test-keys');
-      expect(keysLambda).toMatchObject({
-        ReservedConcurrentExecutions: 5,
-        Environment: {
-          Variables: {
-            KUBECONFIG_SECRET_PREFIX: 'other/test/clusters/',
-            CLUSTER_AUDIENCE_PREFIX: 'other-test/',
-          },
-        },
-      });
-      const alarms = ofType<Alarm>('AWS::CloudWatch::Alarm');
-      const watched = alarms.filter(({ MetricName }) => MetricName === 'watcher_heartbeat');
-      expect(watched.map(({ Dimensions }) => Dimensions.map(({ Value }) => Value))).toEqual(
-        ['garden', 'eu-1', 'eu-2'].map((cluster) => ['other-test-', cluster]),
-      );
-      expect(new Set(alarms.flatMap(({ AlarmActions }) => AlarmActions))).toEqual(
-        new Set(['arn:aws:sns:eu-central-1:123456789012:on-call']),
-      );
-    } finally {
-      resources = before;
-      await rm(otherFolder, { recursive: true });
-    }
+      },
+    ]);
+    const Variables = { KUBECONFIG_SECRET_PREFIX: 'other/test/clusters/', CLUSTER_AUDIENCE_PREFIX: 'other-test/' };
+    expect(lambdaOf(keys)).toMatchObject({ Environment: { Variables } });
+  });
+
+  it('without parameters trusts no ServiceAccount, notifies nobody, and has a kubeconfig for each function', async () => {
+    const { resources, functions } = await serverlessParts(async (variable) =>
+      variable === 'sls:stage' ? 'test' : (/'([^']*)'$/.exec(variable)?.[1] ?? ''),
+    );
+    expect(resources.Resources).not.toHaveProperty('WatcherRole');
+    expect(JSON.stringify(resources)).not.toMatch(/AlarmActions|GetWebIdentityToken/);
+    const KUBECONFIG_SECRET_PREFIX = `\${param:prefix, 'shoot-flux'}/\${sls:stage}/keys/`;
+    expect(functions.keys).toMatchObject({ environment: { KUBECONFIG_SECRET_PREFIX } });
+    expect(functions.keys).not.toHaveProperty('reservedConcurrency');
   });
 
   it('packages each bundle with its lazy chunks separately', async () => {

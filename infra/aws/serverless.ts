@@ -106,7 +106,6 @@ function webhookLambda(definition: WebhookDefinition, parameters: Parameters): N
   ];
 }
 
-/** The properties that all Lambdas share. */
 function lambda({ name, description }: AnyDefinition, { clusterAccess }: Parameters) {
   return {
     name: `${PREFIX}${name}`,
@@ -124,7 +123,6 @@ function lambda({ name, description }: AnyDefinition, { clusterAccess }: Paramet
 /** Defaults and policy of the landscape, where there are some, from the root of the package. */
 const LANDSCAPE = 'dist/landscape.json';
 
-/** The folder that is packaged. */
 export const CHECKOUT = new URL('../../', import.meta.url);
 
 /** Returns the path of this file if the folder has it, else an empty text. */
@@ -149,7 +147,6 @@ const SUBJECT = /^system:serviceaccount:[*?.-]*[a-z0-9][a-z0-9.*?-]*:[*?.-]*[a-z
 
 /** Parameters of a deployment (`--param NAME=VALUE`) that decide which resources there are; the others are variables. */
 export interface Parameters {
-  /** Names of the seeds that the deployment serves. */
   seeds: string[];
   /** How functions authenticate to clusters. */
   clusterAccess: 'kubeconfig' | 'web-identity';
@@ -159,11 +156,9 @@ export interface Parameters {
   watcherSubject: string;
   /** False: the account has the identity providers of these issuers already. */
   createsProviders: boolean;
-  /** ARN of the SNS topic that alarms notify. */
   alarmTopic?: string | undefined;
 }
 
-/** Looks a parameter up as osls does. */
 type Resolve = (variable: string) => Promise<unknown>;
 
 /** Reads the parameters of a deployment. @throws ShootFluxError that names the wrong parameter */

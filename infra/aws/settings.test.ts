@@ -5,6 +5,7 @@ import type { Terminal, Variables } from '../cli/option.ts';
 import { healthOptions, logOptions, serviceOptions, settingsOptions } from '../cli/options.ts';
 import { settingsOf } from '../cli/settings.ts';
 import { fromAllSources, keyOf, variableOf } from '../cli/sources.ts';
+import { files } from '../cli/testing.ts';
 import { readEnvironment, readQueueUrlPrefix } from './settings.ts';
 
 const least = { KUBECONFIG_SECRET_PREFIX: 'shoot-flux/dev/keys/' };
@@ -26,30 +27,6 @@ describe('environment of a Lambda', () => {
     });
   });
 
-  it('is read from the variables', async () => {
-    const { settings } = await readEnvironment({
-      ...least,
-      SEEDS: 'eu-1, eu-2',
-      SHOOT_HEALTH: 'true',
-      SHOOT_ACCESS: 'internal',
-    });
-    expect(settings).toMatchObject({ seeds: ['eu-1', 'eu-2'], shootHealth: true, shootAccess: 'internal' });
-  });
-
-  it('says which hosts may be scanned', async () => {
-    const { settings } = await readEnvironment({
-      ...least,
-      HOST_KEY_SCAN: 'listed',
-      HOST_KEY_SCAN_ALLOW: '10.0.0.0/8, *.example.org',
-      HOST_KEY_SCAN_DENY: '10.1.0.0/16',
-    });
-    expect(settings.hostKeyScan).toEqual({
-      mode: 'listed',
-      allow: ['10.0.0.0/8', '*.example.org'],
-      deny: ['10.1.0.0/16'],
-    });
-  });
-
   it.each([
     [{ KUBECONFIG_SECRET_PREFIX: '' }, 'KUBECONFIG_SECRET_PREFIX is not set'],
     [{ ...least, SHOOT_HEALTH: 'yes' }, 'SHOOT_HEALTH must be one of false, true'],
@@ -60,9 +37,39 @@ describe('environment of a Lambda', () => {
     await expect(readEnvironment(variables)).rejects.toThrow(message);
   });
 
+  it('has seeds with commas between', async () => {
+    expect((await readEnvironment({ ...least, SEEDS: 'eu-1, eu-2' })).settings.seeds).toEqual(['eu-1', 'eu-2']);
+  });
+
   it('names the queues', () => {
     expect(readQueueUrlPrefix({ QUEUE_URL_PREFIX: 'https://sqs/1/p-' })).toBe('https://sqs/1/p-');
     expect(() => readQueueUrlPrefix({})).toThrow('QUEUE_URL_PREFIX is not set');
+  });
+});
+
+describe('the file that CONFIG names', () => {
+  const settingsWith = async (CONFIG: string) => (await readEnvironment({ ...least, CONFIG })).settings;
+
+  it('has defaults and policy', async () => {
+    const landscape = { defaults: { flux: { version: '2.9.x' } }, policy: { allowedVersions: ['2.9.x'] } };
+    await using input = await files({ landscape });
+    expect(await settingsWith(input.paths.landscape)).toMatchObject(landscape);
+    expect(await settingsWith('')).not.toHaveProperty('policy');
+  });
+
+  it.each([
+    ['[]', 'is not a JSON object; correct the file of CONFIG.'],
+    ['policy: {}', 'which CONFIG names: it is not JSON.'],
+    ['{"polcy": {}}', 'has the key "polcy"; on Lambda it may hold defaults and policy.'],
+    ['{"policy": {"allowedVersions": []}}', "the landscape's policy: allowedVersions is empty"],
+  ])('is refused with %s', async (content, sentence) => {
+    await using input = await files({ content });
+    await expect(settingsWith(input.paths.content)).rejects.toThrow(sentence);
+  });
+
+  it('has to be there', async () => {
+    const sentence = 'cannot read /nowhere.json, which CONFIG names: file not found.';
+    await expect(settingsWith('/nowhere.json')).rejects.toThrow(sentence);
   });
 });
 

@@ -43,10 +43,7 @@ export async function readEnvironment(variables: Variables): Promise<Environment
   };
 }
 
-/**
- * Returns the prefix of every queue's URL, for example `https://sqs.eu-west-1.amazonaws.com/123456789012/shoot-flux-prod-`.
- * @throws ShootFluxError when the variable is missing
- */
+/** Returns the prefix of every queue's URL, for example `https://sqs.eu-west-1.amazonaws.com/1234/shoot-flux-prod-`. */
 export function readQueueUrlPrefix(variables: Variables): string {
   return needed(variables, 'QUEUE_URL_PREFIX');
 }
@@ -84,12 +81,7 @@ function isTrue(variables: Variables, variable: string): boolean {
   throw new ShootFluxError(`Environment variable ${variable} must be one of false, true.`);
 }
 
-/**
- * Reads the keys `defaults` and `policy` of the config file in the package, in JSON: a parser of YAML would make every
- * cold start slower.
- * @param file the environment variable `CONFIG`; absent or empty: no file
- * @throws ShootFluxError, so that no function works without the policy
- */
+/** Reads `defaults` and `policy` from the file of the package, in JSON: a parser of YAML slows every cold start. */
 async function landscapeIn(file: string | undefined): Promise<Landscape> {
   if (!file) return {};
   const content = asObject(parsed(file));

@@ -20,19 +20,4 @@ describe('AWS Signature Version 4', () => {
         'Signature=5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7',
     );
   });
-
-  it('signs the session token of a role', async () => {
-    const headers = await signedHeaders({
-      method: 'POST',
-      url: new URL('https://secretsmanager.eu-west-1.amazonaws.com/'),
-      headers: {},
-      body: '{}',
-      region: 'eu-west-1',
-      service: 'secretsmanager',
-      credentials: { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: 'c' },
-      now: new Date(0),
-    });
-    expect(headers['x-amz-security-token']).toBe('c');
-    expect(headers.authorization).toContain('SignedHeaders=host;x-amz-date;x-amz-security-token,');
-  });
 });

@@ -2,16 +2,14 @@ import type { SqsSender } from '../../events/sqs/open-sender.ts';
 import type { OpenSender } from '../../events/transport.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
-import { sleep } from '../../shared/runtime/sleep.ts';
+import { repeat } from '../repeat.ts';
 import { type AwsEndpoint, awsQuery } from './request.ts';
 
-/** Namespace of our metrics in CloudWatch. */
 export const NAMESPACE = 'shoot-flux';
 
 /** 1 for each cluster, once a minute while a watcher of this cluster makes progress. */
 export const WATCHER_HEARTBEAT = 'watcher_heartbeat';
 
-/** How often it is sent. */
 export const WATCHER_HEARTBEAT_SECONDS = 60;
 
 /** The dimensions of the heartbeat: the deployment by its prefix, and the watched cluster. */
@@ -56,25 +54,14 @@ export async function withCloudWatch(
 /** Shows CloudWatch once a minute that the watcher of these clusters makes progress. */
 export function startWatcherHeartbeat(options: WatcherHeartbeatOptions): { stop(): Promise<void> } {
   const { alive, log, everyMs = WATCHER_HEARTBEAT_SECONDS * 1000 } = options;
-  const ending = new AbortController();
-  const { signal } = ending;
-  const keepSending = async () => {
-    let logged: string | undefined;
-    while (!signal.aborted) {
-      const error = await sendOnce(options, alive);
-      if (error !== undefined && error !== logged) log.warn('heartbeat to CloudWatch failed', { error });
-      if (error === undefined && logged !== undefined) log.info('heartbeat to CloudWatch recovered');
-      logged = error;
-      await sleep(everyMs, signal);
-    }
-  };
-  const sending = keepSending();
-  return {
-    async stop() {
-      ending.abort();
-      await sending;
+  return repeat(
+    () => everyMs,
+    () => sendOnce(options, alive),
+    (error) => {
+      if (error === undefined) log.info('heartbeat to CloudWatch recovered');
+      else log.warn('heartbeat to CloudWatch failed', { error });
     },
-  };
+  );
 }
 
 async function sendOnce(options: WatcherHeartbeatOptions, alive: () => boolean): Promise<string | undefined> {

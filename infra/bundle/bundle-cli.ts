@@ -2,8 +2,6 @@ import { chmod, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import { functionFolders } from '../function-folders.ts';
-import { functionsFolder } from '../functions.ts';
 
 /** Folder of the bundle: `shoot-flux.mjs` starts every command. */
 const cliFolder = fileURLToPath(new URL('../../dist/cli', import.meta.url));
@@ -34,10 +32,7 @@ export const modules = {
   absWorkingDir: root,
 } as const satisfies BuildOptions;
 
-/**
- * Bundles all commands into one folder without any other file or package.
- * @returns what each file was made of
- */
+/** Bundles all commands into one folder without any other file or package. @returns what each file was made of */
 export async function bundleCli(folder = cliFolder): Promise<Metafile> {
   await rm(folder, { recursive: true, force: true });
   const programs = [
@@ -54,7 +49,7 @@ export async function bundleCli(folder = cliFolder): Promise<Metafile> {
     minifySyntax: true,
     lineLimit: 200,
     legalComments: 'none',
-    plugins: [withoutFolders],
+    plugins: [fromSources],
   });
   await chmod(join(folder, 'shoot-flux.mjs'), 0o755);
   return metafile;
@@ -68,12 +63,10 @@ async function threadFiles(): Promise<string[]> {
   return (await Promise.all(rooms)).flat().filter((file) => file.endsWith('-thread.ts'));
 }
 
-/** Replaces what works only from sources: folders that are searched, and files that are found by their path. */
-const withoutFolders: Plugin = {
-  name: 'without folders',
+/** Replaces what works only from sources: the compile cache, and files that are found by their path. */
+const fromSources: Plugin = {
+  name: 'from sources',
   setup({ onLoad, onResolve }) {
-    const resolveDir = join(root, 'infra');
-    onLoad({ filter: /\/infra\/function-folders\.ts$/ }, async () => ({ contents: await functionList(), resolveDir }));
     onLoad({ filter: /\/infra\/compile-cache\.ts$/ }, () => ({ contents: 'export const useCompileCache = () => {};' }));
     onLoad({ filter: /\/threaded-[^/]+\.ts$/ }, async ({ path }) => ({
       contents: (await readFile(path, 'utf8')).replace(/(new URL\('\.\/[\w-]+-thread)\.ts'/, "$1.mjs'"),
@@ -89,13 +82,3 @@ const withoutFolders: Plugin = {
     }));
   },
 };
-
-/** The module that lists the functions. */
-async function functionList(): Promise<string> {
-  const folders = await functionFolders(functionsFolder);
-  const modules = folders.map(({ name }) => {
-    const from = (file: string) => `() => import('../functions/${name}/${file}.ts')`;
-    return `{ name: '${name}', definition: ${from('function')}, handler: ${from('handler')} }`;
-  });
-  return `export const functionFolders = async () => [${modules.join(',\n')}];`;
-}

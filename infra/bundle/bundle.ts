@@ -8,10 +8,8 @@ import { bundleCli, modules } from './bundle-cli.ts';
 /** Folder of the bundles: `<folder>/<function>/index.mjs`, with its chunks beside it. */
 export const bundleFolder = fileURLToPath(new URL('../../dist/functions', import.meta.url));
 
-/** A function's bundle. */
 export interface Bundle {
   name: string;
-  /** Size of all its files, in KB of 1,000 bytes. */
   kb: number;
 }
 

@@ -2,11 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** What an image contains beside the bundle. */
 export interface ImagePackages {
-  /** Node.js, and the libraries inside it, by name. */
   node: Record<string, string>;
   /** `ID` and `VERSION_ID` of the base's operating system, if it names them. */
   system: string | undefined;
-  /** The packages of the base. */
   packages: SystemPackage[];
 }
 

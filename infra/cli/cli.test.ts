@@ -22,7 +22,6 @@ test('lists every command in the overview', async () => {
 });
 
 test.each([
-  [['frob'], 'shoot-flux: unknown command "frob"; see: shoot-flux --help\n'],
   [['toString'], 'shoot-flux: unknown command "toString"; see: shoot-flux --help\n'],
   [['render', '--frob'], 'shoot-flux render: unknown option "--frob"; see: shoot-flux render --help\n'],
   [
@@ -31,14 +30,6 @@ test.each([
   ],
   [['render', 'x'], 'shoot-flux render: unexpected argument "x"; see: shoot-flux render --help\n'],
   [['render'], 'shoot-flux render: option --flux-distribution DIR is required; see: shoot-flux render --help\n'],
-  [
-    ['distribution', 'inspect'],
-    'shoot-flux distribution: option --flux-distribution DIR is required; see: shoot-flux distribution --help\n',
-  ],
-  [
-    ['distribution'],
-    'shoot-flux distribution: specify "make", "inspect" or "images"; see: shoot-flux distribution --help\n',
-  ],
 ])('rejects %j as wrong usage', async (args, err) => {
   expect(await shootFlux(args)).toEqual({ code: 2, out: '', err });
 });

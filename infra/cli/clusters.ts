@@ -17,14 +17,11 @@ const NO_GARDEN = 'none';
 export interface Clusters {
   /** Kubeconfig files, or `in-cluster`, by cluster name. */
   files: Record<string, string>;
-  /** Names of the seeds. */
   seeds: string[];
 }
 
 /**
- * Returns the garden and the seeds. A cluster may be unreachable at start; a broken kubeconfig fails at once, because it
- * is the operator's mistake.
- * @param needsSeeds whether at least one seed is required
+ * Returns the garden and the seeds. A cluster may be unreachable at start; a broken kubeconfig fails at once.
  * @throws UsageError, or ShootFluxError for a kubeconfig that cannot be used
  */
 export async function clustersOf(values: Values<typeof clusterOptions>, needsSeeds = true): Promise<Clusters> {
@@ -34,10 +31,7 @@ export async function clustersOf(values: Values<typeof clusterOptions>, needsSee
   return usable({ [GARDEN]: garden }, seeds);
 }
 
-/**
- * Returns the garden, seeds or both.
- * @throws UsageError, or ShootFluxError for a kubeconfig that cannot be used
- */
+/** Returns the garden, seeds or both. @throws UsageError, or ShootFluxError for a kubeconfig that cannot be used */
 export async function watchedClustersOf(values: Values<typeof watchedClusterOptions>): Promise<Clusters> {
   const seeds = seedsOf(values);
   const garden: Record<string, string> =

@@ -7,7 +7,6 @@ import { type FlagValue, type Option, type Terminal, UsageError, type Values } f
 import { logOptions } from './options.ts';
 import { fromAllSources } from './sources.ts';
 
-/** Exit codes of every command. */
 export const exitCodes = { success: 0, failure: 1, wrongUsage: 2 } as const;
 
 /** A command, as its file defines it. */
@@ -23,7 +22,6 @@ interface CommandDefinition<O extends Record<string, Option>> {
    * file, which all these commands may share.
    */
   isService?: true;
-  /** Shown at the end of `--help`. */
   notes?: string;
   /** @returns the exit code */
   run(values: Values<O>, positionals: string[], terminal: Terminal): Promise<number>;

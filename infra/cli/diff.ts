@@ -2,14 +2,12 @@ import { pathText } from '../../shared/config/schema.ts';
 import { asObject, type JsonObject } from '../../shared/config/values.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 
-/** A field that differs; `from` or `to` is missing where it has no such field. */
 interface FieldChange {
   path: string;
   from?: unknown;
   to?: unknown;
 }
 
-/** An object that a change adds, removes or changes. */
 interface ObjectChange {
   type: 'added' | 'removed' | 'changed';
   /** Kind, namespace and name, as in `Kustomization flux-system/main-ks`. */

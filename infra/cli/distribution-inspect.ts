@@ -10,17 +10,12 @@ import { exitCodes } from './command.ts';
 import { tagOf } from './image-digests.ts';
 import { type Terminal, UsageError } from './option.ts';
 
-/** The result for one release. */
 interface Report {
   version: string;
-  /** SHA-256 over its YAML files. */
   digest?: string;
-  /** Whether the images are pinned by digest. */
   pinned?: boolean;
-  /** Component -> tag of its image. */
   components?: Record<string, string>;
   oldestKubernetes?: string;
-  /** Why the release cannot be used. */
   error?: string;
 }
 
@@ -59,19 +54,16 @@ function text({ version, digest, pinned, components = {}, oldestKubernetes: olde
   return `${version}  sha256 ${digest?.slice(0, 12)}, checksums verified${images}, Kubernetes ${oldest} and newer\n${tags.join('')}`;
 }
 
-/** What to list. */
 interface ImagesOptions {
   dir: string;
   /** Absent: every release of the distribution. */
   version?: string | undefined;
   /** The prefix of the images; default that of Flux. */
   registry?: string | undefined;
-  /** The prefix in the mirror. */
   to?: string | undefined;
   json: boolean;
 }
 
-/** An image of a release. */
 interface Image {
   version: string;
   component: string;

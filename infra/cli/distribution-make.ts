@@ -22,14 +22,11 @@ import { digestsFor, type pinnedImages } from './image-digests.ts';
 import { type Terminal, UsageError } from './option.ts';
 import { type Verification, verifies, verifyArchive } from './verify-archive.ts';
 
-/** What to make a release of. */
 interface MakeOptions {
   dir: string;
   from: string;
   version: string;
-  /** What an archive is compared with before it is unpacked. */
   verification?: Verification;
-  /** Images to pin by digest. */
   images?: Awaited<ReturnType<typeof pinnedImages>>;
 }
 

@@ -4,7 +4,6 @@ import type { ImageDigests, Release } from '../../shared/flux/release.ts';
 import { list, type Option, type Terminal, text, UsageError, type Values } from './option.ts';
 import { readDocument } from './read-file.ts';
 
-/** Options of `distribution make` that pin images. */
 export const digestOptions = {
   digests: text(
     'FILE',
@@ -18,7 +17,6 @@ export const digestOptions = {
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
-/** An image of the file or an option. */
 interface PinnedImage {
   component: string;
   digest: string;

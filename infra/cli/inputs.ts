@@ -63,21 +63,24 @@ export async function readInputs(
   const config: ConfigInputs = {
     landscape,
     fluxConfig: fluxConfig === undefined ? undefined : fluxConfigOf(fluxConfig, values['flux-config'] ?? '', shoot),
-    shoot: shoot && shootTraits(shootCluster(shoot)),
-    providerConfig:
-      values['provider-config'] === undefined
-        ? ownProviderConfig(shoot)
-        : providerConfigOf(providerConfig, values['provider-config']),
-    shootResources: shoot && shootResourcesOf(shoot.spec?.resources),
   };
   if (secrets !== undefined) checkNamespace(secrets, config.fluxConfig?.namespace ?? shoot?.metadata.namespace);
-  return { distribution, shoot, secrets, config: { ...config, ...projectSecretsIn(secrets, config) } };
+  const file = values['provider-config'];
+  const own = file === undefined ? ownProviderConfig(shoot) : providerConfigOf(providerConfig, file);
+  return forShoot({ distribution, secrets, config, shoot: undefined }, shoot, own);
 }
 
-/**
- * Returns the namespaces of a Shoot and of a ConfigMap `flux-config`, which counts only for Shoots beside it, if they
- * differ.
- */
+function forShoot(inputs: CliInputs, shoot: Shoot | undefined, providerConfig: unknown): CliInputs {
+  const config = {
+    ...inputs.config,
+    shoot: shoot && shootTraits(shootCluster(shoot)),
+    providerConfig,
+    shootResources: shoot && shootResourcesOf(shoot.spec?.resources),
+  };
+  return { ...inputs, shoot, config: { ...config, ...projectSecretsIn(inputs.secrets, config) } };
+}
+
+/** Returns the namespaces of a Shoot and of `flux-config`, which counts only for Shoots beside it, if they differ. */
 export function otherNamespaces(
   namespace: unknown,
   { fluxConfig }: ConfigInputs,
@@ -181,13 +184,7 @@ function wrongKind(file: string, kind: string, option: string): ShootFluxError {
 /** Returns the inputs with another Shoot, and its own providerConfig. */
 export function withShoot(inputs: CliInputs, document: unknown, file: string): CliInputs {
   const shoot = shootOf(document, file);
-  const config = {
-    ...inputs.config,
-    shoot: shootTraits(shootCluster(shoot)),
-    providerConfig: ownProviderConfig(shoot),
-    shootResources: shootResourcesOf(shoot.spec?.resources),
-  };
-  return { ...inputs, shoot, config: { ...config, ...projectSecretsIn(inputs.secrets, config) } };
+  return forShoot(inputs, shoot, ownProviderConfig(shoot));
 }
 
 /** Returns what gardenlet would write into the seed for a Shoot. */

@@ -26,10 +26,7 @@ export interface Offline {
   components: string[];
 }
 
-/**
- * Computes a Shoot's objects from its configuration, without a cluster.
- * @throws ConfigError with every issue
- */
+/** Computes a Shoot's objects from its configuration, without a cluster. @throws ConfigError with every issue */
 export async function renderOffline({
   distribution,
   config: inputs,

@@ -1,17 +1,12 @@
 import { type Choice, type ChoiceOf, choices, wordsOf } from '../choices.ts';
 
-/** Environment variables. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The input and output of a command. */
 export interface Terminal {
-  /** Data. */
   out(text: string): void;
   /** Messages for people. */
   err(text: string): void;
-  /** All of standard input. */
   stdin(): Promise<string>;
-  /** The environment variables. */
   environment: Variables;
 }
 
@@ -20,7 +15,6 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** An option and what `--help` says about it. */
 export interface Option {
   /** `nested`: an object, which only the config file can hold. */
   type: 'string' | 'boolean' | 'nested';
@@ -37,7 +31,6 @@ export interface Option {
   required?: true | undefined;
   /** Its key in the config file, if that is not the flag's own name; in capitals, its environment variable. */
   key?: string;
-  /** The words of which it is one. */
   words?: readonly string[];
   /** The least and the greatest whole number that it may be. */
   range?: readonly [number, number];
@@ -96,5 +89,4 @@ type ValueOf<O extends Option> = O extends { type: 'nested' }
           ? number
           : string;
 
-/** A value as a flag sets it. */
 export type FlagValue = string | boolean | (string | boolean)[] | undefined;

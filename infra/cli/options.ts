@@ -95,7 +95,6 @@ const concurrency = {
   problem: () => 'is not a whole number from 1 to 1000',
 } as const satisfies Option;
 
-/** More options of `run`. */
 export const runOptions = {
   port: port('Serve /healthz, /readyz, /metrics and /dead-letters on this port.', 'not at all'),
   concurrency,
@@ -108,13 +107,11 @@ export const sinkOptions = {
   }),
 } as const satisfies Record<string, Option>;
 
-/** More options of `serve`. */
 export const serveOptions = {
   port: port('Port for CloudEvents, and for /healthz, /readyz and /metrics.', '8080'),
   concurrency,
 } as const satisfies Record<string, Option>;
 
-/** The option for the tokens in the URLs of the webhooks. */
 export const tokenOptions = {
   'webhook-token-sha256': text(
     'HASH',
@@ -122,7 +119,6 @@ export const tokenOptions = {
   ),
 } as const satisfies Record<string, Option>;
 
-/** Options for the webhooks. */
 export const webhookOptions = {
   'webhook-port': port('Serve the webhooks over HTTPS on this port: /admission and /resource-manager.'),
   'webhook-host': list('NAME', 'Name or address under which API servers call the webhooks. Repeatable.', {
@@ -150,7 +146,6 @@ export const webhookOptions = {
   ...tokenOptions,
 } as const satisfies Record<string, Option>;
 
-/** More options of `webhooks`. */
 export const portOptions = {
   port: port(
     'Port for HTTP. With --webhook-port: serve /healthz, /readyz and /metrics on this port.',
@@ -208,7 +203,6 @@ export const heartbeatOptions = {
   },
 } as const satisfies Record<string, Option>;
 
-/** The option for the probes of `watch`. */
 export const probeOptions = {
   port: port('Serve /healthz, /readyz and /metrics on this port.', 'not at all'),
 } as const satisfies Record<string, Option>;

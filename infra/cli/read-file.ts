@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
-import { type Document, isScalar, parseAllDocuments, visit } from 'yaml';
+import { type Document, isScalar, parseAllDocuments } from 'yaml';
+import { asObject, asString } from '../../shared/config/values.ts';
 import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import { asInManifests, isJson, NOT_JSON } from '../../shared/kube/parse-yaml.ts';
 import type { Terminal } from './option.ts';
@@ -7,6 +8,7 @@ import type { Terminal } from './option.ts';
 /** Parser error codes with a better description than "neither YAML nor JSON". */
 const mistakes: Record<string, string> = {
   TAB_AS_INDENT: 'is indented with a tab',
+  DUPLICATE_KEY: 'repeats a key',
   RESOURCE_EXHAUSTION: 'is nested too deeply',
 };
 
@@ -39,43 +41,25 @@ export async function readDocuments(path: string, terminal: Terminal): Promise<u
 }
 
 function parse(path: string, content: string): Document[] {
-  const mistake = (position: number, what: string) => {
-    const line = content.slice(0, position).split('\n').length;
-    return new ShootFluxError(`${path}: line ${line} ${what}; correct the file.`);
-  };
-  // Merge keys are YAML 1.1, but kubectl reads them. The parser's warnings would quote the content. It compares each key
-  // with all others, which takes a minute for 60,000 of them, so `repeatedKey` looks for repeated ones.
-  const options = { ...asInManifests, prettyErrors: false, merge: true, logLevel: 'error', uniqueKeys: false } as const;
+  // Merge keys are YAML 1.1, but kubectl reads them. The parser's warnings would quote the content.
+  const options = { ...asInManifests, prettyErrors: false, merge: true, logLevel: 'error', uniqueKeys } as const;
   const documents = [...parseAllDocuments(content, options)];
   const wrong = documents.flatMap(({ errors }) => errors)[0];
-  if (wrong !== undefined) {
-    throw mistake(wrong.pos[0], mistakes[wrong.code] ?? `is neither YAML nor JSON (${wrong.code})`);
-  }
-  for (const document of documents) {
-    const position = repeatedKey(document);
-    if (position !== undefined) throw mistake(position, 'repeats a key');
-  }
-  return documents;
+  if (wrong === undefined) return documents;
+  const line = content.slice(0, wrong.pos[0]).split('\n').length;
+  const what = mistakes[wrong.code] ?? `is neither YAML nor JSON (${wrong.code})`;
+  throw new ShootFluxError(`${path}: line ${line} ${what}; correct the file.`);
 }
 
-/** Returns the position of the first key that its object has already. */
-function repeatedKey(document: Document): number | undefined {
-  let position: number | undefined;
-  visit(document, {
-    Map(_, map) {
-      const keys = new Set<unknown>();
-      for (const { key } of map.items) {
-        if (!isScalar(key) || key.value === '<<') continue;
-        if (keys.has(key.value)) {
-          position = key.range?.[0] ?? 0;
-          return visit.BREAK;
-        }
-        keys.add(key.value);
-      }
-      return undefined;
-    },
-  });
-  return position;
+/** An object may have several merge keys. */
+function uniqueKeys(one: unknown, other: unknown): boolean {
+  return isScalar(one) && isScalar(other) && one.value === other.value && one.value !== '<<';
+}
+
+/** Returns the objects of a document: itself, or the items of a List, as kubectl prints several. */
+export function itemsOf(document: unknown): unknown[] {
+  const { kind, items } = asObject(document) ?? {};
+  return asString(kind)?.endsWith('List') === true && Array.isArray(items) ? items : [document];
 }
 
 /** Reads a value that JSON can express: no dangling or circular aliases, no tags for other types. */

@@ -9,7 +9,7 @@ import { diffObjects, diffText } from './diff.ts';
 import { type CliInputs, inputNotes, inputOptions, readInputs } from './inputs.ts';
 import { type Offline, releaseOf, renderOffline, upgradeWarnings } from './offline.ts';
 import { type Terminal, text } from './option.ts';
-import { readDocuments } from './read-file.ts';
+import { itemsOf, readDocuments } from './read-file.ts';
 
 /** Annotations with this prefix instruct the resource-manager; they say nothing about the shoot. */
 const DELIVERY = 'resources.gardener.cloud/';
@@ -94,11 +94,7 @@ function yaml(object: KubeObject): string {
 
 /** Reads the objects that an earlier `render` has written, as YAML or JSON. */
 async function readFormer(path: string, terminal: Terminal): Promise<KubeObject[]> {
-  const documents = await readDocuments(path, terminal);
-  const objects = documents.flatMap((document) => {
-    const { kind, items } = asObject(document) ?? {};
-    return kind === 'List' && Array.isArray(items) ? items : [document];
-  });
+  const objects = (await readDocuments(path, terminal)).flatMap(itemsOf);
   if (!objects.every(isObject)) {
     throw new ShootFluxError(`${path} holds something other than objects; pass what render has written before.`);
   }

@@ -10,7 +10,7 @@ import { asObject, asString } from '../../shared/config/values.ts';
 import { type ConfigIssue, ShootFluxError } from '../../shared/errors.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { Terminal } from './option.ts';
-import { readDocuments } from './read-file.ts';
+import { itemsOf, readDocuments } from './read-file.ts';
 
 /** The Secrets and ConfigMaps of a project that a file holds. */
 export interface GivenSecrets {
@@ -39,11 +39,7 @@ export async function readSecrets(file: string, terminal: Terminal): Promise<Giv
   return { file, objects };
 }
 
-/**
- * One in another namespace would look as if it were there, and no Shoot would get it.
- * @param namespace that of the project
- * @throws ShootFluxError with the first one that is in another namespace
- */
+/** @throws ShootFluxError with the first one in another namespace: it would look as if it were there */
 export function checkNamespace({ file, objects }: GivenSecrets, namespace: string | undefined): void {
   if (!namespace) return;
   for (const [key, { metadata }] of objects) {
@@ -52,11 +48,6 @@ export function checkNamespace({ file, objects }: GivenSecrets, namespace: strin
     const where = `${file}: ${key.replace('/', ' ')} is in namespace ${shown(other)}`;
     throw new ShootFluxError(`${where}, and the project in ${shown(namespace)}; correct the namespace, or remove it.`);
   }
-}
-
-function itemsOf(document: unknown): unknown[] {
-  const { kind, items } = asObject(document) ?? {};
-  return asString(kind)?.endsWith('List') === true && Array.isArray(items) ? items : [document];
 }
 
 /** `stringData` is for people; an API server returns `data`. */

@@ -1,7 +1,7 @@
 import { sinkAt } from '../../events/cloudevents/sink.ts';
 import type { QueueFunction } from '../../events/run/runner.ts';
 import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
-import { findDefinitions, findNamedFunctions } from '../functions.ts';
+import { findDefinitions, findFunctions } from '../functions.ts';
 import { startServing } from '../knative/serving.ts';
 import { clusterNotes, clustersOf, missing } from './clusters.ts';
 import { service } from './command.ts';
@@ -44,7 +44,7 @@ export default service({
 /** @throws UsageError */
 async function functionsOf(names: string[]): Promise<QueueFunction[]> {
   if (names.length === 0) throw new UsageError('name at least one function, such as managed-resources');
-  const known = await findNamedFunctions(names);
+  const known = await findFunctions(names);
   if (known.length === new Set(names).size) return known;
   const all = (await findDefinitions()).map(({ name }) => name);
   const unknown = names.find((name) => !all.includes(name));

@@ -125,7 +125,6 @@ function fromFallback({ fallback, multiple }: Option, variables: Variables): [na
   return undefined;
 }
 
-/** Returns the entries of a text that separates them by commas. */
 function entriesOf(text: string): string[] {
   return text
     .split(',')

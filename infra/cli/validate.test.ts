@@ -93,7 +93,7 @@ const bomb = `a: &a [x, x]\n${'bcdefghijklmnopq'
   .split('')
   .map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghijklmnop'[index]}`).join(', ')}]\n`)
   .join('')}`;
-const manyKeys = Array.from({ length: 60_000 }, (_, index) => `key-${index}: value\n`).join('');
+const manyKeys = Array.from({ length: 6_000 }, (_, index) => `key-${index}: value\n`).join('');
 const fluxConfig = (data: string) =>
   `kind: ConfigMap\nmetadata: {name: flux-config, namespace: garden-foo}\ndata:\n${data}`;
 const names = Array.from({ length: 30_000 }, (_, index) => `source-controlle-${index}`).join(' ');
@@ -107,13 +107,7 @@ test.each([
     `${'['.repeat(500)}${']'.repeat(500)}`,
     'is nested more than 64 levels deep; flatten it',
   ],
-  ['with 60,000 keys', '--provider-config', manyKeys, 'has more than 5,000 values in all its objects and lists'],
-  [
-    'with a repeated key among 60,000',
-    '--provider-config',
-    `${manyKeys}key-7: value\n`,
-    'line 60001 repeats a key; correct the file.',
-  ],
+  ['with 6,000 keys', '--provider-config', manyKeys, 'has more than 5,000 values in all its objects and lists'],
   [
     'of 3 MiB',
     '--provider-config',
@@ -121,10 +115,10 @@ test.each([
     'is larger than 3 MiB, more than an API server accepts',
   ],
   [
-    'with 60,000 keys of flux-config',
+    'with 6,000 keys of flux-config',
     '--flux-config',
     fluxConfig(manyKeys.replaceAll('key', '  key')),
-    'has 60,000 entries; use at most 100',
+    'has 6,000 entries; use at most 100',
   ],
   [
     'with 30,000 components',

@@ -11,7 +11,7 @@ import { command, exitCodes } from './command.ts';
 import { type CliInputs, inputNotes, inputOptions, otherNamespaces, readInputs, withShoot } from './inputs.ts';
 import { renderOffline, upgradeWarnings } from './offline.ts';
 import { type Terminal, text, UsageError } from './option.ts';
-import { readDocuments } from './read-file.ts';
+import { itemsOf, readDocuments } from './read-file.ts';
 
 export default command({
   name: 'validate',
@@ -78,8 +78,9 @@ async function checkFleet(
   if (shoot !== undefined || providerConfig !== undefined) {
     throw new UsageError('--fleet reads the Shoots of a folder; omit --shoot and --provider-config');
   }
-  const { verdicts, warnings } = await validateFleet(folder, inputs, terminal);
-  for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
+  const checked = await checkShoots(folder, inputs, terminal);
+  for (const warning of warningsAbout(checked, inputs)) terminal.err(`warning: ${warning}\n`);
+  const verdicts = checked.map(({ verdict }) => verdict);
   const lines = verdicts.map((verdict) => `${verdict.shoot}: ${textOf(verdict)}\n`);
   terminal.out(json ? `${JSON.stringify(verdicts, null, 2)}\n` : lines.join(''));
   return verdicts.some(({ sentence }) => sentence !== undefined) ? exitCodes.failure : exitCodes.success;
@@ -90,7 +91,6 @@ function textOf({ sentence, skipped, condition }: Verdict): string {
   return `${sentence ?? 'ok'}${condition === undefined ? '' : ` (if ${condition})`}`;
 }
 
-/** A Shoot of a fleet, and its first issue if it has any. */
 interface Verdict {
   /** The file, and the Shoot in it. */
   shoot: string;
@@ -101,14 +101,6 @@ interface Verdict {
   condition?: string;
 }
 
-/** What a fleet would get. */
-interface FleetVerdict {
-  verdicts: Verdict[];
-  /** One sentence for each override that no Shoot of the fleet gets. */
-  warnings: string[];
-}
-
-/** A Shoot of the files. */
 interface Checked {
   verdict: Verdict;
   /** Absent: it is skipped, or cannot be read. */
@@ -122,24 +114,26 @@ const NOT_LISTED = 'the extension is enabled for all Shoots, because this one do
  * Checks what each Shoot in the files of a folder would get, each with its own labels, resources and providerConfig.
  * Other objects in these files are ignored.
  */
-async function validateFleet(folder: string, inputs: CliInputs, terminal: Terminal): Promise<FleetVerdict> {
+async function checkShoots(folder: string, inputs: CliInputs, terminal: Terminal): Promise<Checked[]> {
   const checked: Checked[] = [];
   for (const file of await filesIn(folder)) {
     for (const document of await documentsIn(join(folder, file), terminal)) {
       if (document instanceof ShootFluxError) checked.push({ verdict: { shoot: file, sentence: document.message } });
-      else for (const shoot of shootsIn(document)) checked.push(await check(shoot, file, inputs));
+      else for (const shoot of itemsOf(document).filter(isShoot)) checked.push(await check(shoot, file, inputs));
     }
   }
   if (checked.length === 0) throw new ShootFluxError(`${folder} has no file with a Shoot; name a folder of Shoots.`);
-  return { verdicts: checked.map(({ verdict }) => verdict), warnings: warningsAbout(checked, inputs) };
+  return checked;
 }
 
-/** While a Shoot cannot be read, an override may be for that one. */
+/** One sentence for each override that no Shoot of the fleet gets. While a Shoot cannot be read, an override may be for that one. */
 function warningsAbout(checked: readonly Checked[], { config }: CliInputs): string[] {
   const counting = checked.filter(({ verdict }) => verdict.skipped === undefined);
   const labels = counting.flatMap((shoot) => (shoot.labels === undefined ? [] : [shoot.labels]));
   return labels.length < counting.length ? [] : unselectedOverrides(config.fluxConfig, labels).map(issueText);
 }
+
+const isShoot = (object: unknown) => asObject(object)?.kind === 'Shoot';
 
 async function filesIn(folder: string): Promise<string[]> {
   try {
@@ -156,13 +150,6 @@ async function documentsIn(path: string, terminal: Terminal): Promise<unknown[]>
     if (error instanceof ShootFluxError) return [error];
     throw error;
   }
-}
-
-/** `kubectl get shoots -o yaml` prints a List. */
-function shootsIn(document: unknown): unknown[] {
-  const { kind, items } = asObject(document) ?? {};
-  const all = kind === 'List' && Array.isArray(items) ? items : [document];
-  return all.filter((one) => asObject(one)?.kind === 'Shoot');
 }
 
 async function check(document: unknown, file: string, inputs: CliInputs): Promise<Checked> {

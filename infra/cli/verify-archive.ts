@@ -6,7 +6,6 @@ import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.t
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { type Option, text, UsageError, type Values } from './option.ts';
 
-/** Options of `distribution make` that verify an archive. */
 export const verifyOptions = {
   sha256: text('HEX', 'make: the SHA-256 that the archive must have.'),
   checksums: text(
@@ -19,16 +18,10 @@ export const verifyOptions = {
 } as const satisfies Record<string, Option>;
 
 /** What an archive is compared with. */
-export interface Verification {
-  sha256?: string | undefined;
-  checksums?: string | undefined;
-  signature?: string | undefined;
-  certificate?: string | undefined;
-  bundle?: string | undefined;
-}
+export type Verification = Values<typeof verifyOptions>;
 
 /** @throws UsageError when options do not fit together */
-export function verificationOf(values: Values<typeof verifyOptions>): Verification {
+export function verificationOf(values: Verification): Verification {
   const { sha256, checksums, signature, certificate, bundle } = values;
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256)) {
     throw new UsageError('--sha256 must be the 64 hexadecimal digits of a SHA-256');
@@ -43,7 +36,7 @@ export function verificationOf(values: Values<typeof verifyOptions>): Verificati
   if (bundle !== undefined && signature !== undefined) {
     throw new UsageError('--bundle cannot be combined with --signature');
   }
-  return { sha256: sha256?.toLowerCase(), checksums, signature, certificate, bundle };
+  return values;
 }
 
 /** Returns whether anything is verified. */
@@ -53,9 +46,7 @@ export function verifies(verification: Verification): boolean {
 
 /**
  * Compares an archive with what the operator expects, before it is unpacked.
- * @param version for example `v2.9.4`, whose release the signature must belong to
- * @param cosignTimeoutMs how long cosign may take
- * @throws ShootFluxError when they differ, or the signature is not that of a Flux release
+ * @throws ShootFluxError when they differ, or the signature is not that of this Flux release
  */
 export async function verifyArchive(
   path: string,
@@ -65,7 +56,7 @@ export async function verifyArchive(
   cosignTimeoutMs = 60_000,
 ): Promise<void> {
   const actual = createHash('sha256').update(archive).digest('hex');
-  if (verification.sha256 !== undefined) compare(path, actual, verification.sha256, '--sha256');
+  if (verification.sha256 !== undefined) compare(path, actual, verification.sha256.toLowerCase(), '--sha256');
   if (verification.checksums === undefined) return;
   const text = await read(verification.checksums);
   await verifySignature(text, version, verification, cosignTimeoutMs);

@@ -106,6 +106,10 @@ describe('webhooks of run', () => {
 
   it.each([
     [{ 'webhook-port': 0, 'webhook-ca': 'a' }, '--webhook-ca requires --webhook-cert'],
+    [
+      { 'webhook-port': 0, 'webhook-token-sha256': 'a-token' },
+      '--webhook-token-sha256 must be the SHA-256 hash of a token, 64 hexadecimal digits',
+    ],
     [{ 'webhook-host': ['a'] }, '--webhook-host requires --webhook-port'],
     [{ 'webhook-key': 'a' }, '--webhook-key requires --webhook-port'],
     [

@@ -7,12 +7,10 @@ import { startCluster } from '@shoot-flux/landscape/cluster';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { eventually } from '@shoot-flux/landscape/eventually';
 import { expect, test } from 'vitest';
-import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { findAllDefinitions } from '../functions.ts';
 import { rbacObjects } from '../gardener/rbac.ts';
-import { TIMEOUT_SECONDS } from '../webhooks/answer.ts';
-import { files, shootFlux } from './testing.ts';
+import { files } from './testing.ts';
 
 const kubeconfig = {
   clusters: [{ name: 'nowhere', cluster: { server: 'https://127.0.0.1:1' } }],
@@ -85,26 +83,6 @@ test('serves admission alone, without any seed', async () => {
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-test('answers before the API server times out, however slow the clusters are', async () => {
-  const [garden, seed] = await Promise.all([startCluster(gardenCrds()), startCluster(seedCrds())]);
-  const cluster = clusterFactory({ spec: { extensions: [{ type: 'shoot-flux' }] } });
-  const spec = { ...cluster.spec, cloudProfile: {}, seed: {} };
-  seed.api.objects.create({ ...cluster, spec } as unknown as KubeObject);
-  seed.api.faults.add({ match: { path: /clusters/ }, action: 'latency', ms: 3000 });
-  garden.api.faults.add({ match: { path: /configmaps/ }, action: 'hang' });
-  await using input = await files({ garden: garden.kubeconfig, seed: seed.kubeconfig });
-  using command = await startCommand(input.paths.garden, input.paths.seed);
-  const image = 'gardener/resource-manager:v1.150.0';
-  const containers = [{ name: 'gardener-resource-manager', image, args: [] }];
-  const object = { metadata: { name: 'gardener-resource-manager' }, spec: { template: { spec: { containers } } } };
-  const request = { uid: 'u', operation: 'CREATE', namespace: NAMESPACE, object };
-  const begin = performance.now();
-  const answer = await post(`${command.url}/resource-manager`, { ...review, request });
-  expect(performance.now() - begin).toBeLessThan(TIMEOUT_SECONDS * 1000);
-  expect(await answer.json()).toMatchObject({ response: { patchType: 'JSONPatch', warnings: [expect.any(String)] } });
-  await Promise.all([garden.stop(), seed.stop()]);
-});
-
 test('answers only at paths with the token whose hash it has', async () => {
   await using input = await files({ kubeconfig });
   const { kubeconfig: file } = input.paths;
@@ -114,16 +92,6 @@ test('answers only at paths with the token whose hash it has', async () => {
   expect(await statusAt('/admission/correct')).toBe(200);
   expect(await Promise.all(['/admission', '/admission/wrong'].map(statusAt))).toEqual([404, 404]);
   expect((await fetch(`${command.url}/healthz`)).status).toBe(200);
-});
-
-test('refuses a token in place of its hash', async () => {
-  await using input = await files({ kubeconfig });
-  const { kubeconfig: file } = input.paths;
-  const args = ['--garden', file, '--seed', `local=${file}`, '--webhook-token-sha256', 'a-token'];
-  const { code, err } = await shootFlux(['webhooks', ...args]);
-  expect(code).toBe(1);
-  expect(err).toContain('--webhook-token-sha256 must be the SHA-256 hash of a token, 64 hexadecimal digits');
-  expect(err).not.toContain('a-token');
 });
 
 test('answers over HTTPS with certificates of its own, as a Deployment without a proxy', async () => {
@@ -150,21 +118,4 @@ test('answers over HTTPS with certificates of its own, as a Deployment without a
   command.child.kill('SIGTERM');
   expect(await once(command.child, 'exit')).toEqual([0, null]);
   await Promise.all([garden.stop(), seed.stop()]);
-});
-
-test.each([
-  [[], 'option --garden KUBECONFIG is required'],
-  [['--garden', 'kubeconfig', '--seed', 'local'], '--seed local is not of the form NAME=KUBECONFIG'],
-])('rejects %j as wrong usage', async (args, message) => {
-  const { code, err } = await shootFlux(['webhooks', ...args]);
-  expect(code).toBe(2);
-  expect(err).toBe(`shoot-flux webhooks: ${message}; see: shoot-flux webhooks --help\n`);
-});
-
-test('names the environment variable PORT when it is not a port', async () => {
-  await using input = await files({ kubeconfig });
-  const { kubeconfig: file } = input.paths;
-  const args = ['webhooks', '--garden', file, '--seed', `local=${file}`];
-  const { code, err } = await shootFlux(args, '', { PORT: 'http' });
-  expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('webhooks: PORT=http is not a port') });
 });

@@ -17,7 +17,6 @@ import { serviceCommands } from '../cli/cli.ts';
 import { optionTables } from './options.ts';
 import { ownAndSharedKeys, table } from './table.ts';
 
-/** The folder of the pages. */
 export const DOCS = new URL('../../docs/', import.meta.url);
 
 /** What the code says on the pages, by page and by the name between the markers. */

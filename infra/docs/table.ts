@@ -20,7 +20,6 @@ function tableOf(lines: string[]): string {
   return ['| key | meaning | default | example |', '|---|---|---|---|', ...new Set(lines), ''].join('\n');
 }
 
-/** A documented key. */
 export interface Row {
   path: string;
   schema: Schema;
@@ -41,10 +40,7 @@ function line({ path, schema }: Row, onlyTexts: boolean): string {
   return `| \`${path}\` | ${doc?.description} | ${doc?.default ?? needed} | \`${exampleOf(schema, onlyTexts)}\` |`;
 }
 
-/**
- * A key's example as YAML takes it.
- * @param onlyTexts in a ConfigMap every value has to be a text
- */
+/** A key's example as YAML takes it. @param onlyTexts in a ConfigMap every value has to be a text */
 export function exampleOf(schema: Schema, onlyTexts: boolean): string {
   const example = keyDocs.get(schema)?.example ?? '';
   if (isList(schema)) return `[${example}]`;

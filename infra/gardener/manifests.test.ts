@@ -78,16 +78,6 @@ describe('webhook configurations', () => {
   const webhooks = definitions.filter(isWebhook);
   const of = (place: 'garden' | 'seed') => webhookObjects(webhooks, place);
 
-  it('have one kind for each cluster and are excluded from remediation', () => {
-    for (const [place, kind] of [
-      ['garden', 'ValidatingWebhookConfiguration'],
-      ['seed', 'MutatingWebhookConfiguration'],
-    ] as const) {
-      const labels = { 'remediation.webhook.shoot.gardener.cloud/exclude': 'true' };
-      expect(of(place)).toMatchObject([{ kind, metadata: { name: 'gardener-extension-shoot-flux', labels } }]);
-    }
-  });
-
   it('validate Shoots that have the extension, and fail closed', () => {
     expect(of('garden')[0]?.webhooks).toMatchObject([
       {

@@ -15,8 +15,8 @@ export async function gardenerManifests(): Promise<Record<string, string>> {
   };
 }
 
-/** Returns the text of a generated file. */
-export function yaml(objects: readonly object[]): string {
+/** Returns the text of a generated file. @param content what it has, where its name does not say so */
+export function yaml(objects: readonly object[], content = ''): string {
   const documents = objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }));
-  return `# Written by "npm run docs" from the functions' definitions.\n${documents.join('---\n')}`;
+  return `# Written by "npm run docs" from the functions' definitions${content && `: ${content}`}.\n${documents.join('---\n')}`;
 }

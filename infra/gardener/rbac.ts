@@ -18,11 +18,7 @@ export interface Identity {
   own?: PolicyRule[];
 }
 
-/**
- * Generates the ServiceAccounts, roles and bindings of the garden or a seed from the functions' definitions: each
- * function gets its own rights; the watcher may list and watch the subscribed resources; `webhooks` manages the
- * certificates; `heartbeat` writes the Lease.
- */
+/** Generates the ServiceAccounts, roles and bindings of the garden or a seed from the functions' definitions. */
 export function rbacObjects(definitions: AnyDefinition[], place: Place): KubeObject[] {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
   return [namespace, ...identitiesIn(definitions, place).flatMap(identity)];
@@ -44,36 +40,27 @@ export function serviceAccountUser(name: string): string {
   return `system:serviceaccount:${NAMESPACE}:shoot-flux-${name}`;
 }
 
-function identity({ name, rules, own }: Identity): KubeObject[] {
+function identity({ name, rules, own = [] }: Identity): KubeObject[] {
   const role = `extensions.gardener.cloud:shoot-flux:${name}`;
   const account = { name: `shoot-flux-${name}`, namespace: NAMESPACE };
-  const rbac = 'rbac.authorization.k8s.io';
+  const subject = { kind: 'ServiceAccount', ...account };
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account, automountServiceAccountToken: false },
-    ...(rules.length === 0
-      ? []
-      : [
-          { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: { name: role }, rules },
-          {
-            apiVersion: `${rbac}/v1`,
-            kind: 'ClusterRoleBinding',
-            metadata: { name: role },
-            roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: role },
-            subjects: [{ kind: 'ServiceAccount', ...account }],
-          },
-        ]),
-    ...(own === undefined
-      ? []
-      : [
-          { apiVersion: `${rbac}/v1`, kind: 'Role', metadata: { name: role, namespace: NAMESPACE }, rules: own },
-          {
-            apiVersion: `${rbac}/v1`,
-            kind: 'RoleBinding',
-            metadata: { name: role, namespace: NAMESPACE },
-            roleRef: { apiGroup: rbac, kind: 'Role', name: role },
-            subjects: [{ kind: 'ServiceAccount', ...account }],
-          },
-        ]),
+    ...boundRole({ name: role }, rules, subject),
+    ...boundRole({ name: role, namespace: NAMESPACE }, own, subject),
+  ];
+}
+
+/** Returns a role of a namespace, or of the whole cluster, and its binding to a subject; nothing without rules. */
+export function boundRole(metadata: KubeObject['metadata'], rules: PolicyRule[], subject: object): KubeObject[] {
+  if (rules.length === 0) return [];
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const apiVersion = `${apiGroup}/v1`;
+  const kind = metadata.namespace === undefined ? 'ClusterRole' : 'Role';
+  const roleRef = { apiGroup, kind, name: metadata.name };
+  return [
+    { apiVersion, kind, metadata, rules },
+    { apiVersion, kind: `${kind}Binding`, metadata, roleRef, subjects: [subject] },
   ];
 }
 

@@ -1,36 +1,29 @@
-import { spawn } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Metafile } from 'esbuild';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { bundleCli } from '../bundle/bundle-cli.ts';
 import type { ImagePackages } from '../bundle/list-packages.ts';
 import { type Bom, imageBom, npmBom } from './sbom.ts';
 
-/** What image is built, and where it goes. */
 interface ImageOptions {
   builder: Builder;
-  /** Name of the image, with a tag. */
   tag: string;
   /** Version in the label; default: the version of this checkout. */
   version?: string | undefined;
-  /** Replaces the image that Node.js comes from. */
   nodeImage?: string | undefined;
-  /** Replaces the image that everything is added to. */
   baseImage?: string | undefined;
   /** Distribution that becomes part of the image; absent: it is mounted. */
   distribution?: string | undefined;
-  /** Folder for the image in OCI's layout. */
   oci?: string | undefined;
-  /** File for the bill of materials. */
   sbom?: string | undefined;
-  /** Whether to push the image to the registry of its tag. */
   push?: boolean | undefined;
   /** The registry speaks HTTP, or has a certificate that is not trusted. */
   insecureRegistry?: boolean | undefined;
-  /** Seconds since 1970. */
   epoch?: string | undefined;
 }
 
@@ -94,11 +87,9 @@ async function bomOf(builder: Builder, tag: string, packages: readonly BundledPa
   return imageBom(await npmBom(), packages, JSON.parse(list) as ImagePackages);
 }
 
-/** A package with code in a bundle. */
 interface BundledPackage {
   name: string;
   version: string;
-  /** Its licence files. */
   licences: string[];
 }
 
@@ -128,23 +119,19 @@ function licenceText(packages: readonly BundledPackage[]): string {
   return `${parts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }
 
-/** The programs that can build the image. */
 export const builders = ['docker', 'podman', 'buildah'] as const;
 
 export type Builder = (typeof builders)[number];
 
-/** What is built. */
 export interface Build {
   tag: string;
   /** Folder with the Containerfile and what it copies. */
   context: string;
-  /** Build arguments of the Containerfile. */
   args: Record<string, string>;
   /** Seconds since 1970: the time of the image and of its files. */
   epoch: string;
 }
 
-/** Builds the image. */
 async function buildWith(builder: Builder, { tag, context, args, epoch }: Build): Promise<void> {
   const time = builder === 'docker' ? ['--build-arg', `SOURCE_DATE_EPOCH=${epoch}`] : ['--timestamp', epoch];
   const values = Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
@@ -166,7 +153,6 @@ async function runIn(builder: Builder, tag: string, command: string[]): Promise<
   }
 }
 
-/** Writes the image to a folder in OCI's layout. */
 async function writeLayout(builder: Builder, tag: string, folder: string): Promise<void> {
   if (builder === 'docker')
     throw new ShootFluxError('docker cannot write an OCI layout; use --builder podman or buildah, or push the image');
@@ -179,21 +165,12 @@ export async function push(builder: Builder, tag: string, insecure: boolean): Pr
   await run(builder, ['push', ...(insecure ? ['--tls-verify=false'] : []), tag]);
 }
 
-/** @returns standard output */
 async function run(command: string, args: string[]): Promise<string> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  let out = '';
-  let messages = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    messages = (messages + text).slice(-4000);
-  });
-  const code = await new Promise<number | string | null>((resolve) => {
-    child.on('error', ({ message }) => resolve(message));
-    child.on('close', (code, signal) => resolve(code ?? signal));
-  });
-  if (code === 0) return out;
-  throw new ShootFluxError(`${command} ${args[0]} failed (${code}): ${messages || out}`);
+  try {
+    return (await promisify(execFile)(command, args, { maxBuffer: 2 ** 28 })).stdout;
+  } catch (error) {
+    const { code, signal, message, stdout = '', stderr = '' } = error as ExecFileException;
+    const why = typeof code === 'number' ? code : (signal ?? message);
+    throw new ShootFluxError(`${command} ${args[0]} failed (${why}): ${stderr.slice(-4000) || stdout}`);
+  }
 }

@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ImagePackages, SystemPackage } from '../bundle/list-packages.ts';
 
-/** A part of a CycloneDX document. */
 export interface Component {
   type: string;
   name: string;
@@ -13,7 +12,6 @@ export interface Component {
   [field: string]: unknown;
 }
 
-/** A CycloneDX document. */
 export interface Bom {
   bomFormat: 'CycloneDX';
   specVersion: string;

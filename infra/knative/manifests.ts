@@ -11,7 +11,6 @@ export const NAMESPACE = 'shoot-flux';
 /** The broker, and the start of every other name. */
 export const BROKER = 'shoot-flux';
 
-/** The bridge: its Deployment, Service, ServiceAccount and SinkBinding. */
 export const WATCHER = 'shoot-flux-watcher';
 
 /** The config file of all commands; an overlay makes the ConfigMap. */
@@ -28,7 +27,6 @@ export function nameOf(functionName: string): string {
   return `shoot-flux-${functionName}`;
 }
 
-/** Labels of the objects of one function or of the bridge. */
 function labelsOf(component: string): Record<string, string> {
   return { 'app.kubernetes.io/name': 'shoot-flux', 'app.kubernetes.io/component': component };
 }
@@ -36,7 +34,6 @@ function labelsOf(component: string): Record<string, string> {
 /** Image name that overlays replace. */
 const IMAGE = 'shoot-flux';
 
-/** Memory and CPU of a container. */
 interface Resources {
   cpu: string;
   memory: string;
@@ -207,7 +204,6 @@ export function watcher(): KubeObject[] {
   ];
 }
 
-/** Returns the SinkBindings that give the broker's address to the bridge and to each function. */
 function sinkBindings(definitions: readonly FunctionDefinition[]): KubeObject[] {
   return [
     sinkBinding(WATCHER, { apiVersion: 'apps/v1', kind: 'Deployment', name: WATCHER }),
@@ -240,7 +236,6 @@ export function identities(definitions: readonly FunctionDefinition[]): KubeObje
   ];
 }
 
-/** Returns the policy by which the broker takes events only from the bridge and the functions. */
 function eventPolicy(definitions: readonly FunctionDefinition[]): KubeObject {
   const apiVersion = 'sources.knative.dev/v1';
   return {
@@ -256,7 +251,6 @@ function eventPolicy(definitions: readonly FunctionDefinition[]): KubeObject {
   };
 }
 
-/** The folder of the manifests. */
 export const KNATIVE = new URL('./', import.meta.url);
 
 /** The image of the example, to be replaced. */
@@ -309,15 +303,6 @@ const nameReferences = [
   fieldSpecs: [{ group: 'serving.knative.dev', kind: 'Service', path: `spec/template/spec/volumes/${path}` }],
 }));
 
-interface Kustomization {
-  kind?: 'Kustomization' | 'Component';
-  namespace: string;
-  resources: string[];
-  configurations?: string[];
-  configMapGenerator?: object[];
-  images?: object[];
-}
-
-function kustomization({ kind = 'Kustomization', ...rest }: Kustomization) {
+function kustomization({ kind = 'Kustomization', ...rest }: { kind?: string; [field: string]: unknown }) {
   return { apiVersion: `kustomize.config.k8s.io/${kind === 'Component' ? 'v1alpha1' : 'v1beta1'}`, kind, ...rest };
 }

@@ -6,7 +6,6 @@ import { startEventServer } from './event-server.ts';
 
 /** Where `watch` sends CloudEvents, and where it takes those that wait. */
 interface KnativeOptions {
-  /** Names of the functions behind the broker. */
   functions: readonly string[];
   sink: SinkOptions;
   /** Port for changes that wait, and for dead letters. Absent: another bridge takes them. */

@@ -19,7 +19,6 @@ interface ServingOptions {
   settings: Settings;
   /** Takes the changes that the functions send, and those that wait. */
   sink: SinkOptions;
-  /** 0 chooses a free port. */
   port: number;
   /** Runs of each function at a time. Default 20. */
   concurrency?: number | undefined;

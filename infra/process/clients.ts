@@ -4,7 +4,6 @@ import { type ClusterCredentials, createClusters } from '../../shared/runtime/cl
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 
 export interface ClientOptions {
-  /** Returns the credentials for an identity. */
   credentials(identity: string): ClusterCredentials;
   metrics: Metrics;
   /** Shared by the clients of all identities in a thread. */

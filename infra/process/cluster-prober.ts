@@ -8,7 +8,6 @@ import { sleep } from '../../shared/runtime/sleep.ts';
 /** What a prober asks, and where it reports. */
 export interface ProberOptions {
   health: ClusterHealth;
-  /** The clusters that this process serves. */
   clusters: string[];
   /** Asks a cluster over a new connection. @throws UnreachableError */
   probe(cluster: string): Promise<void>;
@@ -18,7 +17,6 @@ export interface ProberOptions {
   pauseMs?: [number, number] | undefined;
 }
 
-/** Asks the clusters that do not answer. */
 export interface Prober {
   /** Asks this cluster now, unless it is asked already. */
   ask(cluster: string): void;

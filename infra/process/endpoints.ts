@@ -7,7 +7,6 @@ import { closeServer, listen } from '../listen.ts';
 import type { WebhooksStatus } from '../webhooks/webhooks.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 
-/** The data that the endpoints serve. */
 export interface Probes {
   alive(): boolean;
   ready(): boolean;
@@ -22,7 +21,6 @@ export interface Probes {
   deadLetters?: DeadLetters['list'] | undefined;
 }
 
-/** A server for probes and metrics. */
 export interface Endpoints {
   port: number;
   stop(): Promise<void>;
@@ -55,7 +53,6 @@ export async function startEndpoints(port: number, probes: Probes): Promise<Endp
   return { port: await listen(server, port), stop: () => closeServer(server, 0) };
 }
 
-/** Text of a page and its content type. */
 interface Page {
   text: string;
   contentType?: string;

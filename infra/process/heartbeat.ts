@@ -4,7 +4,7 @@ import { apiVersionOf, resources } from '../../shared/kube/resource.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { sleep } from '../../shared/runtime/sleep.ts';
+import { repeat } from '../repeat.ts';
 
 /** The Lease that gardenlet reads in the extension's namespace of a seed (rule 5.4). */
 export const HEARTBEAT = 'gardener-extension-heartbeat';
@@ -57,36 +57,33 @@ export interface Heartbeat {
 /** Renews the Leases of all seeds in parallel, so that a seed that does not answer blocks no other. */
 export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
   const { namespaces, kube, alive, now, log, metrics, everyMs = BEAT_SECONDS * 1000 } = options;
-  const ending = new AbortController();
-  const { signal } = ending;
-  const renew = async (seed: string, namespace: string) => {
-    try {
-      if (!alive()) return 'the process makes no progress';
-      await beat(await kube(seed, signal), namespace, now());
-      return undefined;
-    } catch (error) {
-      return describeError(error);
-    }
-  };
-  const keepRenewing = async (seed: string, namespace: string) => {
-    let logged: string | undefined;
-    metrics.count('heartbeat_failures_total', { cluster: seed }, 0);
-    while (!signal.aborted) {
-      const error = await renew(seed, namespace);
-      if (error !== undefined && !signal.aborted) {
-        metrics.count('heartbeat_failures_total', { cluster: seed });
-        if (error !== logged) log.warn('heartbeat failed', { cluster: seed, error });
+  const renewing = Object.entries(namespaces).map(([cluster, namespace]) => {
+    const renew = async (signal: AbortSignal) => {
+      try {
+        if (!alive()) return 'the process makes no progress';
+        await beat(await kube(cluster, signal), namespace, now());
+        return undefined;
+      } catch (error) {
+        return describeError(error);
       }
-      if (error === undefined && logged !== undefined) log.info('heartbeat recovered', { cluster: seed });
-      logged = error;
-      await sleep(everyMs, signal);
-    }
-  };
-  const renewing = Promise.all(Object.entries(namespaces).map(([seed, namespace]) => keepRenewing(seed, namespace)));
+    };
+    metrics.count('heartbeat_failures_total', { cluster }, 0);
+    return repeat(
+      () => everyMs,
+      async (signal) => {
+        const error = await renew(signal);
+        if (error !== undefined && !signal.aborted) metrics.count('heartbeat_failures_total', { cluster });
+        return error;
+      },
+      (error) => {
+        if (error === undefined) log.info('heartbeat recovered', { cluster });
+        else log.warn('heartbeat failed', { cluster, error });
+      },
+    );
+  });
   return {
     async stop() {
-      ending.abort();
-      await renewing;
+      await Promise.all(renewing.map(({ stop }) => stop()));
     },
   };
 }

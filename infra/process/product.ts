@@ -25,7 +25,6 @@ export interface ProductOptions {
   log: Log;
   /** Port for `/healthz`, `/readyz` and `/metrics`; 0 chooses a free port. Absent: no endpoints. */
   port?: number | undefined;
-  /** Absent: no webhooks are served. */
   webhooks?: WebhookOptions | undefined;
   /**
    * Kubeconfig files, or `in-cluster`, by cluster name, for a thread in which functions run and reviews are answered, so
@@ -41,11 +40,8 @@ export interface ProductOptions {
   onRequest?: ((identity: string, cluster: string, info: RequestInfo) => void) | undefined;
 }
 
-/** The running product. */
 export interface Product {
-  /** Port of the endpoints; absent when there are none. */
   port?: number | undefined;
-  /** Port of the webhooks; absent when none are served. */
   webhookPort?: number | undefined;
   watcher: Watcher;
   /** Stops watching, waits for current runs, and closes the queue. */

@@ -10,7 +10,6 @@ import type { Labels, Metrics } from '../../shared/runtime/metrics.ts';
 import type { Outcome } from '../../shared/runtime/outcome.ts';
 import type { HttpAnswer } from '../webhooks/answer.ts';
 
-/** The data that the thread starts with. */
 export interface ThreadData {
   /** Kubeconfig files, or `in-cluster`, by cluster name. */
   kubeconfigs: Record<string, string>;

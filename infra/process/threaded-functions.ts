@@ -70,7 +70,6 @@ const MOST_FAILED_STARTS = 3;
 /** What runs in more threads that are ended, one after the other, may be what blocks them, whatever executed last. */
 const MOST_SURVIVED = 2;
 
-/** A job that waits for its thread. */
 interface Waiting {
   job: Job;
   signal: AbortSignal;

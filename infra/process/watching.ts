@@ -34,13 +34,10 @@ export interface WatchingOptions {
   /** The extension's namespace by seed, in which the heartbeat is written. Absent: no heartbeat. */
   heartbeat?: Record<string, string> | undefined;
   resyncSeconds?: number | undefined;
-  /** Called for every request to an API server. */
   onRequest?: ((identity: string, cluster: string, info: RequestInfo) => void) | undefined;
 }
 
-/** A running watcher whose functions run elsewhere. */
 export interface Watching {
-  /** Port of the endpoints; absent when there are none. */
   port?: number | undefined;
   watcher: Watcher;
   /** Stops watching, and waits for the attempts to send that are under way. */

@@ -12,9 +12,7 @@ import type { Answerer, ServedWebhook } from '../webhooks/respond.ts';
 import type { CertificateSecret } from '../webhooks/store.ts';
 import { startWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 
-/** The address and certificate of the webhooks. */
 export interface WebhookOptions {
-  /** 0 chooses a free port. */
   port: number;
   /** Names or addresses under which API servers call; the certificate is issued for them. */
   hosts: string[];
@@ -22,7 +20,6 @@ export interface WebhookOptions {
   certificate?: CertificateFiles | undefined;
   /** Where the certificates that shoot-flux issues are stored. Absent: in the garden. */
   secret?: CertificateSecret | undefined;
-  /** Name of the webhook configurations that get the authority. */
   configuration?: string | undefined;
   /** Names of the functions to serve. Absent: all. */
   functions?: string[] | undefined;
@@ -30,12 +27,9 @@ export interface WebhookOptions {
   tokens?: PathTokens | undefined;
 }
 
-/** The settings that the webhooks use. */
 export type WebhookSettings = Pick<Settings, 'seeds' | 'defaults' | 'policy'>;
 
-/** Parts of the process or thread that the webhooks share. */
 export interface WebhookDependencies {
-  /** Returns the clients of one identity. */
   clientsOf(identity: string): (cluster: string, signal?: AbortSignal) => Promise<KubeClient>;
   settings: WebhookSettings;
   log: Log;
@@ -44,9 +38,7 @@ export interface WebhookDependencies {
   answererOf?: ((name: string) => Answerer) | undefined;
 }
 
-/**
- * Serves every webhook function, each with its own identity. The identity `webhooks` manages their certificates.
- */
+/** Serves every webhook function, each with its own identity. The identity `webhooks` manages their certificates. */
 export async function serveWebhooks(options: WebhookOptions, dependencies: WebhookDependencies): Promise<Webhooks> {
   const { clientsOf, settings, log, metrics } = dependencies;
   const { port, hosts, certificate, secret, tokens } = options;
@@ -70,10 +62,7 @@ export async function serveWebhooks(options: WebhookOptions, dependencies: Webho
   return startWebhooks({ port, served, tokens, certificates, log, now });
 }
 
-/**
- * Returns the webhooks to serve, each with its own identity.
- * @param names of their functions; undefined: all
- */
+/** Returns the webhooks to serve, each with its own identity. @param names of their functions; undefined: all */
 export async function servedWebhooks(
   names: string[] | undefined,
   { clientsOf, answererOf: answererElsewhere, ...rest }: WebhookDependencies,

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
+import { ShootFluxError } from '../../shared/errors.ts';
+import { makeCommand } from '../make-command.ts';
 
 const usage = `Usage: npm run publish-release -- --version X --registry R [--from DIR] [--plain-http]
 
@@ -21,7 +23,6 @@ interface Options {
   plainHttp: boolean;
 }
 
-/** Pushes the image; the digest is that of the folder. */
 async function pushImage({ version, registry, from, plainHttp }: Options): Promise<string> {
   const insecure = plainHttp ? ['--insecure'] : [];
   const tag = `${registry}/shoot-flux:${version}`;
@@ -46,37 +47,26 @@ function withDigest(name: string, output: string): string {
   return `${name}@${digest}`;
 }
 
-async function publish(options: Options): Promise<void> {
+/** Returns what is published, one in a line. */
+async function publish(options: Options): Promise<string> {
   const names = [await pushImage(options)];
   for (const file of (await readdir(join(options.from, 'charts'))).sort()) names.push(await pushChart(file, options));
   const lines = `${names.join('\n')}\n`;
   await writeFile(join(options.from, 'PUBLISHED'), lines);
-  process.stdout.write(lines);
+  return lines;
 }
 
-function read(args: string[]): Options | undefined {
-  const text = { type: 'string' } as const;
-  const options = { version: text, registry: text, from: text, 'plain-http': { type: 'boolean' } } as const;
-  try {
-    const {
-      version,
-      registry,
-      from = 'dist/release',
-      'plain-http': plainHttp = false,
-    } = parseArgs({ args, options }).values;
-    return version === undefined || registry === undefined ? undefined : { version, registry, from, plainHttp };
-  } catch {
-    return undefined;
-  }
-}
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+const options = { version: text, registry: text, from: text, 'plain-http': flag, help: flag };
 
-const options = read(process.argv.slice(2));
-if (options === undefined) {
-  process.stderr.write(usage);
-  process.exitCode = 2;
-} else {
-  await publish(options).catch((error: Error) => {
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  });
-}
+await makeCommand(
+  usage,
+  options,
+  async ({ version, registry, from = 'dist/release', 'plain-http': plainHttp = false }) => {
+    if (version === undefined || registry === undefined) return undefined;
+    return publish({ version, registry, from, plainHttp }).catch((error: Error) => {
+      throw new ShootFluxError(error.message);
+    });
+  },
+);

@@ -26,18 +26,10 @@ const changelog = `# Changelog
 ## [0.0.1] - 2026-11-01
 `;
 
-describe('the notes of a release', () => {
-  it('are its section of the changelog', () => {
-    expect(notesOf(changelog, '0.1.0')).toBe('# shoot-flux 0.1.0\n\n### Added\n\n- Flux.\n');
-  });
-
-  it('of a candidate are what is unreleased', () => {
-    expect(notesOf(changelog, '0.2.0-rc.1')).toBe('# shoot-flux 0.2.0-rc.1\n\n- Next.\n');
-  });
-
-  it('must have been written', () => {
-    expect(() => notesOf(changelog, '0.2.0')).toThrow('CHANGELOG.md has no section [0.2.0]; rename the section');
-  });
+test('the notes of a release are its section of the changelog, and those of a candidate what is unreleased', () => {
+  expect(notesOf(changelog, '0.1.0')).toBe('# shoot-flux 0.1.0\n\n### Added\n\n- Flux.\n');
+  expect(notesOf(changelog, '0.2.0-rc.1')).toBe('# shoot-flux 0.2.0-rc.1\n\n- Next.\n');
+  expect(() => notesOf(changelog, '0.2.0')).toThrow('CHANGELOG.md has no section [0.2.0]; rename the section');
 });
 
 test.each(['v0.1.0', '0.1', '0.1.0+build', '', '../0.1.0'])('%j is not a version', (version) => {
@@ -104,6 +96,7 @@ describe('the files of a release', () => {
     expect(await text('registration/controller-registration.yaml')).toContain(chart);
     expect(await text('registration/operator-extension.yaml')).toContain(chart);
     expect(await text('registration/controller-registration-inline.yaml')).toContain('rawChart: H4sI');
+    expect(await text('NOTES.md')).toMatch(/^# shoot-flux 1\.2\.3-rc\.1\n/);
     expect(await text('knative/overlays/example/kustomization.yaml')).toContain(
       'newName: registry.example.org/gardener/shoot-flux\n    newTag: 1.2.3-rc.1\n',
     );
@@ -123,10 +116,6 @@ describe('the files of a release', () => {
       const hasFlux = Object.keys(files).some((path) => path.startsWith('dist/flux-distribution/'));
       expect([definition.name, hasFlux]).toEqual([definition.name, !isWebhook(definition)]);
     }
-  });
-
-  it('have notes', async () => {
-    expect(await text('NOTES.md')).toMatch(/^# shoot-flux 1\.2\.3-rc\.1\n/);
   });
 
   it('are not mixed with those of another release', async () => {

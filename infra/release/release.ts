@@ -13,16 +13,13 @@ import { inlineRegistration, type Release, registrationFiles } from '../gardener
 import { type Builder, makeImage } from '../image/image.ts';
 import { knativeManifests } from '../knative/manifests.ts';
 
-/** How the image of a release is built. */
 interface ImageParts {
   builder: Builder;
   baseImage?: string | undefined;
   nodeImage?: string | undefined;
 }
 
-/** Name and place of a release. */
 interface ReleaseOptions extends Release {
-  /** An empty or absent folder. */
   out: string;
   /** Becomes part of the image and of the Lambda packages; absent: they have none. */
   distribution?: string | undefined;
@@ -75,7 +72,6 @@ const charts = [
   'shoot-flux-admission/charts/application',
 ];
 
-/** Packs the charts, by file name. */
 async function chartFiles({ version, registry }: Release): Promise<Files> {
   const files: Files = {};
   for (const chart of charts) {
@@ -94,7 +90,6 @@ export async function registrations(release: Release): Promise<Files> {
   return Object.fromEntries(files.map(([name, text]) => [`registration/${name}`, text]));
 }
 
-/** Generates the manifests for Knative, by file name. */
 async function knativeFiles({ version, registry }: Release): Promise<Files> {
   const files = await knativeManifests({ newName: `${registry}/shoot-flux`, newTag: version });
   return Object.fromEntries(Object.entries(files).map(([name, text]) => [`knative/${name}`, text]));
@@ -125,7 +120,6 @@ async function contents(folder: string, prefix: string) {
   );
 }
 
-/** A file in a package. */
 interface ZipFile {
   path: string;
   content: Buffer;
@@ -157,7 +151,6 @@ export async function writeFiles(folder: string, files: Record<string, string | 
 /** Name of the file with the checksums of all others, as `sha256sum --check` reads it. */
 export const CHECKSUMS = 'SHA256SUMS';
 
-/** Writes the checksums of everything in a folder. */
 async function writeChecksums(folder: string): Promise<void> {
   const lines: string[] = [];
   for (const path of await filesBelow(folder)) {

@@ -6,7 +6,6 @@ import { type CertificateSource, validityOf } from './certificates.ts';
 /** Publishes an authority; returns one sentence for each problem. */
 export type PublishAuthority = (bundle: string, signal: AbortSignal) => Promise<string[]>;
 
-/** The files of a certificate that is issued elsewhere. */
 export interface CertificateFiles {
   certFile: string;
   keyFile: string;

@@ -7,13 +7,10 @@ export interface KeyPair {
   key: string;
 }
 
-/** Where the serving certificate comes from. */
 export interface CertificateSource {
-  /** Called repeatedly. */
   current(signal: AbortSignal): Promise<CurrentCertificate>;
 }
 
-/** The certificate to serve, and the problems with it. */
 export interface CurrentCertificate {
   certificate: KeyPair;
   /** One sentence for each problem; known later, because the clusters have to answer first. */
@@ -42,7 +39,6 @@ export interface Due {
   next: boolean;
   /** `next` becomes the authority and signs a new serving certificate. */
   takeOver: boolean;
-  /** The previous authority has expired. */
   dropFormer: boolean;
   serving: boolean;
 }
@@ -68,11 +64,7 @@ const RENEW_SERVING_BEFORE_MS = 5 * DAY;
 
 const nothingDue: Due = { all: false, next: false, takeOver: false, dropFormer: false, serving: false };
 
-/**
- * Decides what has to be issued.
- * @param certificates undefined when there are none, or when they cannot be read
- * @param hosts as `hostOf` returns them
- */
+/** Decides what has to be issued. @param certificates undefined when there are none, or when they cannot be read */
 export function findDue(certificates: Certificates | undefined, hosts: readonly string[], now: Date): Due {
   if (certificates === undefined) return { ...nothingDue, all: true };
   const authority = new X509Certificate(certificates.authority.cert);
@@ -131,7 +123,6 @@ function namesOf({ subjectAltName }: X509Certificate): string[] {
   return names.filter((name) => name !== undefined);
 }
 
-/** The validity of a certificate at some time. */
 export interface Validity {
   /** Whether clients accept it. */
   isValid: boolean;

@@ -6,9 +6,7 @@ import { type CertificateSecret, defaultSecret, readCertificates, writeCertifica
 
 export interface ManagedCertificatesOptions extends Omit<PublishOptions, 'kube'> {
   kube(cluster: string, signal: AbortSignal): Promise<KubeClient>;
-  /** Names by which the API servers call the webhooks. */
   hosts: readonly string[];
-  /** Where the certificates are stored. */
   secret?: CertificateSecret | undefined;
   now(): Date;
 }
@@ -20,9 +18,8 @@ type BoundOptions = Omit<ManagedCertificatesOptions, 'kube'> & { kube(cluster: s
 const ATTEMPTS = 5;
 
 /**
- * Provides certificates that shoot-flux issues, in a Secret that all processes of a deployment share. Each
- * call renews what is due and publishes the authorities to the API servers, so a call that is killed is completed by the
- * next one.
+ * Provides certificates that shoot-flux issues, in a Secret that all processes of a deployment share. Each call renews
+ * what is due and publishes the authorities, so that it completes a call that was killed.
  */
 export function managedCertificates(options: ManagedCertificatesOptions): CertificateSource {
   return {

@@ -16,11 +16,7 @@ const LONGEST = 256;
  */
 export type PathTokens = readonly Buffer[];
 
-/**
- * Reads hashes in hexadecimal, separated by commas.
- * @param setting the name of the setting, for the sentence
- * @throws ShootFluxError
- */
+/** Reads hashes in hexadecimal, separated by commas. @throws ShootFluxError that names the setting */
 export function pathTokensOf(setting: string, text: string): PathTokens {
   const hashes = text.split(',').map((hash) => hash.trim());
   const areHashes = hashes.every((hash) => /^[0-9a-f]{64}$/i.test(hash));

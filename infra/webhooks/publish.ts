@@ -28,10 +28,8 @@ export const configurations: Record<Webhook['type'], Resource> = {
 
 export interface PublishOptions {
   kube(cluster: string): Promise<KubeClient>;
-  /** The webhooks whose configurations get the authority. */
   webhooks: Pick<Webhook, 'in' | 'type'>[];
   seeds: readonly string[];
-  /** Name of the webhook configurations. */
   configuration?: string | undefined;
 }
 
@@ -66,10 +64,8 @@ interface WebhookConfiguration extends KubeObject {
   webhooks?: { clientConfig: { caBundle?: string } }[];
 }
 
-/** The webhook configuration of a type, in the cluster of a client. */
 interface Target {
   type: Webhook['type'];
-  /** Name of the configuration. */
   name: string;
 }
 

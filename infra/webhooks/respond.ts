@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { finished } from 'node:stream/promises';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
 import { type HttpAnswer, sentenceAnswer, timeLimit } from './answer.ts';
@@ -45,7 +46,6 @@ export const tooLong = sentenceAnswer(413, `The body is longer than ${MAX_BYTES}
 
 const noRoom = sentenceAnswer(503, 'There are too many large requests at once; send it again.');
 
-/** How many bytes of the room are free. */
 interface Room {
   free: number;
 }
@@ -97,7 +97,6 @@ function notFound(served: ServedWebhook[], tokens: PathTokens | undefined): Http
   return sentenceAnswer(404, tokens === undefined ? `There is no such path; use ${paths}.` : 'Not found.');
 }
 
-/** Returns the answer when the headers already rule a request out; undefined when its body should be read. */
 function refusalOf({ headers }: IncomingMessage): HttpAnswer | undefined {
   const [type = ''] = (headers['content-type'] ?? '').toLowerCase().split(';');
   if (type.trim() !== '' && type.trim() !== 'application/json') {
@@ -106,7 +105,7 @@ function refusalOf({ headers }: IncomingMessage): HttpAnswer | undefined {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
     return sentenceAnswer(415, 'Send the AdmissionReview without compression.');
   }
-  return Number(headers['content-length'] ?? 0) > MAX_BYTES ? tooLong : undefined;
+  return Number(headers['content-length'] ?? 0) > 2 * MAX_BYTES ? tooLong : undefined;
 }
 
 /** Reads a body and gives it to `use`; it occupies room until that is done. */
@@ -117,6 +116,11 @@ async function withBody(
 ): Promise<HttpAnswer> {
   // One that arrives in parts, without a length, may be as long as any.
   const bytes = Number(request.headers['content-length'] ?? MAX_BYTES);
+  if (bytes > MAX_BYTES) {
+    // Read to its end, or the client would not receive the answer.
+    await finished(request.resume());
+    return tooLong;
+  }
   const taken = Math.max(0, bytes - FREE_BYTES);
   if (taken > room.free) return noRoom;
   room.free -= taken;
@@ -136,5 +140,5 @@ async function withBody(
 
 /** Returns whether so much of the body was not read that closing the connection is better than reading it now. */
 function leavesMuch({ complete, headers }: IncomingMessage): boolean {
-  return !complete && !(Number(headers['content-length']) <= 2 * MAX_BYTES);
+  return !complete && !(Number(headers['content-length']) <= FREE_BYTES);
 }

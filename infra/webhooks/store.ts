@@ -8,14 +8,12 @@ import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Certificates, KeyPair } from './certificates.ts';
 import { CERTIFICATES, NAMESPACE } from './names.ts';
 
-/** The stored certificates, and the version of their Secret. */
 export interface Stored {
   /** Undefined when they cannot be read; they are then issued again. */
   certificates: Certificates | undefined;
   resourceVersion: string | undefined;
 }
 
-/** Where the Secret with the certificates is. */
 export interface CertificateSecret {
   /** The garden, a seed, or `in-cluster`. */
   cluster: string;
@@ -39,10 +37,7 @@ export async function readCertificates(client: KubeClient, place = defaultSecret
   return { certificates: certificatesIn(secret.data ?? {}), resourceVersion: secret.metadata.resourceVersion };
 }
 
-/**
- * Writes the certificates, unless another process was faster.
- * @returns whether they were written
- */
+/** Writes the certificates, unless another process was faster. @returns whether they were written */
 export async function writeCertificates(
   client: KubeClient,
   certificates: Certificates,

@@ -2,8 +2,8 @@ import { createServer as createPlainServer, type RequestListener, type Server } 
 import { createServer } from 'node:https';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
-import { sleep } from '../../shared/runtime/sleep.ts';
 import { closeServer, listen } from '../listen.ts';
+import { repeat } from '../repeat.ts';
 import { TIMEOUT_SECONDS } from './answer.ts';
 import { type CertificateSource, type KeyPair, validityOf } from './certificates.ts';
 import { createResponder, type ResponderOptions } from './respond.ts';
@@ -19,18 +19,15 @@ export interface WebhooksOptions extends ResponderOptions {
   now(): Date;
 }
 
-/** The webhooks of this process, whose certificate is kept up to date. */
 export interface Webhooks {
   port: number;
   status(): WebhooksStatus;
   stop(): Promise<void>;
 }
 
-/** The state of the webhooks. */
 export interface WebhooksStatus {
   /** Whether there is a valid certificate; API servers accept no other. */
   ready: boolean;
-  /** When the certificate expires. */
   until?: Date;
   /** One sentence for each problem, also while calls are answered. */
   problems: string[];
@@ -39,13 +36,12 @@ export interface WebhooksStatus {
 /** Listens immediately; the first certificate may follow later. */
 export async function startWebhooks({ certificates, log, now, ...options }: WebhooksOptions): Promise<Webhooks> {
   const server = await startWebhookServer(options);
-  const ending = new AbortController();
   let served: string | undefined;
   let found: string[] = [];
   const status = () => statusOf(served, found, now());
-  const renew = async (): Promise<string[]> => {
+  const renew = async (signal: AbortSignal): Promise<string[]> => {
     try {
-      const { certificate, problems } = await certificates.current(ending.signal);
+      const { certificate, problems } = await certificates.current(signal);
       server.use(certificate);
       served = certificate.cert;
       return await problems;
@@ -54,24 +50,19 @@ export async function startWebhooks({ certificates, log, now, ...options }: Webh
       return [describeError(error)];
     }
   };
-  const keepRenewing = async () => {
-    let logged = '';
-    while (!ending.signal.aborted) {
-      found = await renew();
-      const error = status().problems.join(' ');
-      if (error !== logged && error !== '' && !ending.signal.aborted)
-        log.warn('webhook certificate problem', { error });
-      logged = error;
-      await sleep(error === '' ? EVERY_MS : AFTER_PROBLEM_MS, ending.signal);
-    }
-  };
-  const renewing = keepRenewing();
+  const renewing = repeat(
+    (problem) => (problem === undefined ? EVERY_MS : AFTER_PROBLEM_MS),
+    async (signal) => {
+      found = await renew(signal);
+      return status().problems.join(' ') || undefined;
+    },
+    (error) => error !== undefined && log.warn('webhook certificate problem', { error }),
+  );
   return {
     port: server.port,
     status,
     async stop() {
-      ending.abort();
-      await Promise.all([renewing, server.stop()]);
+      await Promise.all([renewing.stop(), server.stop()]);
     },
   };
 }

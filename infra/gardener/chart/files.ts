@@ -1,21 +1,20 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { isMap, isScalar, type Pair, parse, parseDocument, stringify, type YAMLMap } from 'yaml';
+import { isMap, isScalar, type Pair, parse, parseDocument, type YAMLMap } from 'yaml';
 import { ShootFluxError } from '../../../shared/errors.ts';
-import type { PolicyRule } from '../../../shared/runtime/definition.ts';
 import type { Option } from '../../cli/option.ts';
 import { serviceOptions } from '../../cli/options.ts';
 import { keyOf } from '../../cli/sources.ts';
 import { type AnyDefinition, findAllDefinitions, isWebhook } from '../../functions.ts';
 import { CONFIGURATION } from '../../webhooks/names.ts';
+import { yaml } from '../manifests.ts';
 import { admissionAlerts, alertsFile, seedAlerts } from '../monitoring/alerts.ts';
 import { dashboardFile } from '../monitoring/dashboard.ts';
-import { type Identity, identitiesIn } from '../rbac.ts';
+import { identitiesIn } from '../rbac.ts';
 import { gardenRights } from '../registration/registration.ts';
 import { webhookObjects } from '../webhooks.ts';
 import { isLandscapeValue, landscapeDefinitions, landscapeKeys, landscapeRef } from './landscape-schema.ts';
 
-/** The folder with one folder per chart. */
 export const CHARTS = new URL('../../../charts/', import.meta.url);
 
 /** The chart that runs the functions in a seed. */
@@ -40,14 +39,17 @@ export async function chartFiles(folder = CHARTS): Promise<Record<string, string
   return {
     ...Object.assign({}, ...files),
     [`${SEED_CHART}/rights.yaml`]: chartRights(definitions),
-    [`${SEED_CHART}/webhooks.yaml`]: chartWebhooks(definitions, 'seed'),
+    [`${SEED_CHART}/webhooks.yaml`]: yaml([{ webhooks: webhooksIn(definitions, 'seed') }], WEBHOOKS),
     [`${SEED_CHART}/alerts.yaml`]: alertsFile(seedAlerts),
     [`${SEED_CHART}/dashboard.json`]: dashboardFile(),
     [`${ADMISSION_CHART}/runtime/alerts.yaml`]: alertsFile(admissionAlerts),
     [`${ADMISSION_CHART}/runtime/webhooks.yaml`]: admissionWebhooks(definitions),
     [`${ADMISSION_CHART}/runtime/templates/_shared.tpl`]: await sharedTemplates(folder),
     [`${ADMISSION_CHART}/application/webhooks.yaml`]: admissionWebhooks(definitions),
-    [`${ADMISSION_CHART}/application/garden-rights.yaml`]: chartGardenRights(definitions),
+    [`${ADMISSION_CHART}/application/garden-rights.yaml`]: yaml(
+      [{ objects: gardenRights(definitions) }],
+      'the rights of installations in the garden',
+    ),
   };
 }
 
@@ -63,12 +65,6 @@ async function filesOf(charts: [string, ...string[]], folder: URL): Promise<Reco
     [`${name}/values.schema.json`]: valuesSchema(all, isConfigured(all) ? landscapeDefinitions() : {}),
     [`${name}/README.md`]: chartReadme(await read(name, 'Chart.yaml'), values),
   };
-}
-
-function chartGardenRights(definitions: AnyDefinition[]): string {
-  const title =
-    '# Written by "npm run docs" from the functions\' definitions: the rights of installations in the garden.\n';
-  return `${title}${stringify({ objects: gardenRights(definitions) }, { lineWidth: 0, aliasDuplicateObjects: false })}`;
 }
 
 async function sharedTemplates(folder: URL): Promise<string> {
@@ -113,40 +109,23 @@ function shown(value: unknown): string {
   return value === '' ? 'empty' : `\`${cell(JSON.stringify(value))}\``;
 }
 
-/** The rights of one identity, as the chart's templates read them. */
-interface Rights {
-  /** Rights in the whole cluster. */
-  rules?: PolicyRule[];
-  /** Rights in the namespace of the release. */
-  own?: PolicyRule[];
-}
-
-/** The rights of the identities by the process that they belong to. */
-type ChartRights = Record<'functions' | 'watcher' | 'webhooks', Record<string, Rights>>;
-
-/** Names of the identities that belong to the process of the webhooks, beside the webhook functions. */
-const ofWebhooks = ['webhooks'];
-/** Names of the identities that belong to the process of the watcher. */
-const ofWatcher = ['watcher', 'heartbeat'];
-
-/** Generates the file with the rights in a seed, from which the chart's templates render roles and bindings. */
+/** Generates the file with the rights of each identity by its process, from which the templates render roles. */
 function chartRights(definitions: AnyDefinition[]): string {
-  const webhooks = [...definitions.filter(isWebhook).map(({ name }) => name), ...ofWebhooks];
+  const ofWebhooks = [...definitions.filter(isWebhook).map(({ name }) => name), 'webhooks'];
+  const ofWatcher = ['watcher', 'heartbeat'];
   const identities = identitiesIn(definitions, 'seed');
-  const rights: ChartRights = {
-    functions: rightsOf(identities.filter(({ name }) => !webhooks.includes(name) && !ofWatcher.includes(name))),
-    watcher: rightsOf(identities.filter(({ name }) => ofWatcher.includes(name))),
-    webhooks: rightsOf(identities.filter(({ name }) => webhooks.includes(name))),
+  const rightsOf = (isChosen: (name: string) => boolean) =>
+    Object.fromEntries(
+      identities
+        .filter(({ name }) => isChosen(name))
+        .map(({ name, rules, own }) => [name, { ...(rules.length > 0 && { rules }), ...(own && { own }) }]),
+    );
+  const rights = {
+    functions: rightsOf((name) => !ofWebhooks.includes(name) && !ofWatcher.includes(name)),
+    watcher: rightsOf((name) => ofWatcher.includes(name)),
+    webhooks: rightsOf((name) => ofWebhooks.includes(name)),
   };
-  const title =
-    '# Written by "npm run docs" from the functions\' definitions: the rights of each identity in a seed.\n';
-  return `${title}${stringify(rights, { lineWidth: 0, aliasDuplicateObjects: false })}`;
-}
-
-function rightsOf(identities: Identity[]): Record<string, Rights> {
-  return Object.fromEntries(
-    identities.map(({ name, rules, own }) => [name, { ...(rules.length > 0 && { rules }), ...(own && { own }) }]),
-  );
+  return yaml([rights], 'the rights of each identity in a seed');
 }
 
 type Schema = Record<string, unknown>;
@@ -228,15 +207,10 @@ function typeOfOption({ type, multiple, map }: Option): Schema {
   return multiple === true ? { type: ['array', 'string'], items: text } : text;
 }
 
+const WEBHOOKS = 'webhooks with their paths';
+
 /** A webhook of a chart; the templates add how API servers reach its path. */
 type ChartWebhook = Record<string, unknown> & { path: string };
-
-const title = '# Written by "npm run docs" from the functions\' definitions: webhooks with their paths.\n';
-
-/** Generates the file with the webhooks of a seed. */
-function chartWebhooks(definitions: AnyDefinition[], place: 'garden' | 'seed'): string {
-  return yaml({ webhooks: webhooksIn(definitions, place) });
-}
 
 /**
  * Generates the file with the webhooks of the garden. Their configuration is created once and never updated, so other
@@ -245,7 +219,7 @@ function chartWebhooks(definitions: AnyDefinition[], place: 'garden' | 'seed'): 
 function admissionWebhooks(definitions: AnyDefinition[]): string {
   const webhooks = webhooksIn(definitions, 'garden');
   const hash = createHash('sha256').update(JSON.stringify(webhooks)).digest('hex').slice(0, 8);
-  return yaml({ configuration: `${CONFIGURATION}-${hash}`, webhooks });
+  return yaml([{ configuration: `${CONFIGURATION}-${hash}`, webhooks }], WEBHOOKS);
 }
 
 function webhooksIn(definitions: AnyDefinition[], place: 'garden' | 'seed'): ChartWebhook[] {
@@ -254,11 +228,6 @@ function webhooksIn(definitions: AnyDefinition[], place: 'garden' | 'seed'): Cha
   return entries.map(({ clientConfig: { path }, ...entry }) => ({ ...entry, path }));
 }
 
-function yaml(content: object): string {
-  return `${title}${stringify(content, { lineWidth: 0, aliasDuplicateObjects: false })}`;
-}
-
-/** One value of a chart, from its values.yaml. */
 interface ChartValue {
   /** Keys from the root, for example `['image', 'tag']`. */
   path: string[];

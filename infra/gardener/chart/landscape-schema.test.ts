@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readLandscape } from '../../../shared/config/landscape.ts';
-import { isLandscapeValue, type LandscapeValue, landscapeDefinitions, landscapeKeys } from './landscape-schema.ts';
+import { type LandscapeValue, landscapeDefinitions } from './landscape-schema.ts';
 
 interface Schema {
   properties?: Record<string, Schema>;
@@ -39,17 +39,4 @@ describe.each(places)('in %s', (_, name, path, place) => {
 it('the keys that only a Shoot can name are not among the defaults', () => {
   expect(definitions.defaults.properties).not.toHaveProperty('additionalSecretResources');
   expect(definitions.defaults.properties?.source?.properties).not.toHaveProperty('secretResourceName');
-});
-
-it('every key has its documentation', () => {
-  expect(landscapeKeys('policy').map(({ path }) => path)).toEqual(Object.keys(definitions.policy.properties ?? {}));
-  const options = Object.keys(definitions.defaults.properties?.flux?.properties ?? {});
-  expect(options.length).toBeGreaterThan(8);
-  const documented = landscapeKeys('defaults').map(({ path }) => path);
-  expect(documented).toEqual(expect.arrayContaining(options.map((option) => `flux.${option}`)));
-  expect(documented).toEqual(expect.arrayContaining(['source.template', 'pullSecret.in', 'syncMode']));
-});
-
-it('other values of the charts are no part of it', () => {
-  expect(['defaults', 'policy', 'config', 'constructor'].filter(isLandscapeValue)).toEqual(['defaults', 'policy']);
 });

@@ -6,11 +6,9 @@ export interface AlertGroup {
   rules: Alert[];
 }
 
-/** An alert. */
 export interface Alert {
   alert: string;
   expr: string;
-  /** How long the expression must hold. */
   for?: string;
   labels: { severity: 'critical' | 'warning'; visibility?: 'operator' };
   annotations: { summary: string; description: string };
@@ -73,10 +71,8 @@ const webhooks: Alert[] = [
   }),
 ];
 
-/** The alerts of the chart for seeds. */
 export const seedAlerts = groupsOf('shoot-flux', [...everywhere, ...controller, ...webhooks]);
 
-/** The alerts of the admission chart. */
 export const admissionAlerts = groupsOf('shoot-flux-admission', [...everywhere, ...webhooks]);
 
 /** Gardener's Alertmanagers route by `visibility`, and drop what has none. */

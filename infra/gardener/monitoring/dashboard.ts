@@ -1,4 +1,3 @@
-/** A panel with one graph. */
 interface Panel {
   title: string;
   /** Legend and PromQL expression of each series. */

@@ -12,7 +12,6 @@ import type { Release } from './registration.ts';
 /** Host, port and path, as they begin the name of an image. */
 const REGISTRY = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d+)?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/;
 
-/** What a command line says about a release. */
 interface Inputs {
   version: string;
   registry: string;

@@ -4,23 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { releaseOf } from './inputs.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 const register = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
+const release = { version: '0.1.0', registry: 'registry.example.com' };
 
-/** Expects that a command line is refused with one sentence, and returns it. */
-function refused(...args: string[]): string {
-  const { status, stdout, stderr } = register(...args);
-  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
-  return stderr.trimEnd();
+/** Reads values of the chart from a file with this text. */
+async function read(text: string) {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-registration-'));
+  const values = join(folder.path, 'values.yaml');
+  await writeFile(values, text);
+  return await releaseOf({ ...release, values });
 }
 
 it.each([
-  ['an empty file', '', 'is empty; write values of the chart into it, or leave --values out.'],
   ['only comments', '# none\n', 'is empty; write values of the chart into it, or leave --values out.'],
   ['a list', '- a\n', 'is not an object with values of the chart; write them as for Helm.'],
-  ['a text', 'a\n', 'is not an object with values of the chart; write them as for Helm.'],
   ['an image without keys', 'image: registry.example.com/a\n', ': image must be object'],
   [
     'a misspelt key',
@@ -35,52 +35,38 @@ it.each([
   ],
   ['a wrong policy', 'policy: { allowedVersions: 2.9.x }\n', ': policy.allowedVersions must be array'],
   ['a key without its value', 'config:\n  logLevel:\n', ': config.logLevel must be '],
-  ['no YAML', 'a: [\n', 'correct the file.'],
 ])('refuses %s as values', async (_, text, sentence) => {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-registration-'));
-  const file = join(folder.path, 'values.yaml');
-  await writeFile(file, text);
-  const said = refused('--values', file);
-  expect(said).toContain(file);
-  expect(said).toContain(sentence);
+  await expect(read(text)).rejects.toThrow(`values.yaml${sentence.startsWith(':') ? '' : ' '}${sentence}`);
 });
 
 it('takes values that remove a default of the chart, as Helm does', async () => {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-registration-'));
-  const file = join(folder.path, 'values.yaml');
-  await writeFile(file, 'resources: null\n');
-  const { status, stdout } = register('--values', file);
-  expect(status).toBe(0);
-  expect(stdout).toContain('resources: null');
-});
-
-it('names a file that does not exist', () => {
-  expect(refused('--values', '/no/such/file')).toContain('cannot read /no/such/file: file not found');
+  expect(await read('resources: null\n')).toEqual({ ...release, values: { resources: null } });
 });
 
 it.each([
-  ['--version', 'v1', '"v1" is not a version; write it like 0.1.0'],
-  ['--version', '0.1.0+build.1', '"0.1.0+build.1" is not a version'],
+  ['version', '0.1.0+build.1', '"0.1.0+build.1" is not a version'],
   [
-    '--registry',
+    'registry',
     'https://registry.example.com/',
     '"https://registry.example.com/" is not a registry; write host and path',
   ],
-  ['--registry', 'registry.example.com/a/', 'is not a registry'],
-  ['--registry', 'registry.example.com/A b', 'is not a registry'],
-  ['--registry', '', 'is not a registry'],
-])('refuses %s %j', (option, value, sentence) => {
-  expect(refused(option, value)).toContain(sentence);
+  ['registry', 'registry.example.com/a/', 'is not a registry'],
+  ['registry', 'registry.example.com/A b', 'is not a registry'],
+  ['registry', '', 'is not a registry'],
+])('refuses --%s %j', async (option, value, sentence) => {
+  await expect(releaseOf({ ...release, [option]: value })).rejects.toThrow(sentence);
 });
 
-it('refuses an inlined chart for gardener-operator, which pulls charts', () => {
-  expect(refused('--operator', '--inline')).toContain('--operator and --inline exclude each other');
+it.each([
+  [['--values', '/no/such/file'], 'cannot read /no/such/file: file not found; name a file, or - for standard input.\n'],
+  [['--operator', '--inline'], '--operator and --inline exclude each other: gardener-operator pulls the charts.\n'],
+  [['--out', '/no/such/folder/file'], 'cannot write /no/such/folder/file: folder not found.\n'],
+])('%j ends with one sentence', (args, stderr) => {
+  expect(register(...args)).toMatchObject({ status: 2, stdout: '', stderr });
 });
 
-it('refuses a file that it cannot write', () => {
-  expect(refused('--out', '/no/such/folder/file')).toContain('cannot write /no/such/folder/file');
-});
-
-it.each(['registry.example.com', 'localhost:5000/gardener/charts_2'])('takes the registry %s', (registry) => {
-  expect(register('--registry', registry)).toMatchObject({ status: 0, stderr: '' });
+it('takes a registry with a port', () => {
+  const { status, stdout, stderr } = register('--registry', 'localhost:5000/gardener/charts_2');
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toContain('localhost:5000/gardener/charts_2/charts/shoot-flux:');
 });

@@ -21,16 +21,6 @@ describe('the rights of installations in the garden', () => {
     expect(JSON.stringify(roles)).not.toContain('webhookconfigurations');
   });
 
-  it('select the ServiceAccounts of this registration', () => {
-    for (const { metadata } of roles) {
-      expect(metadata.labels).toEqual({ 'authorization.gardener.cloud/custom-extensions-permissions': 'true' });
-      const selector = metadata.annotations?.['authorization.gardener.cloud/extensions-serviceaccount-selector'];
-      expect(JSON.parse(selector ?? '')).toEqual({
-        matchLabels: { 'controllerregistration.core.gardener.cloud/name': 'shoot-flux' },
-      });
-    }
-  });
-
   it('include a policy for the Secrets that their ServiceAccounts create', () => {
     const [policy] = registrationObjects(definitions, release).filter(
       ({ kind }) => kind === 'ValidatingAdmissionPolicy',
@@ -66,12 +56,6 @@ describe('registration', () => {
       workerlessSupported: false,
     });
     expect((operatorExtension(release).spec as { resources: object[] }).resources).toEqual([resource]);
-  });
-
-  it('asks for the restricted Pod Security Standard in the namespaces of installations', () => {
-    const annotations = { 'security.gardener.cloud/pod-security-enforce': 'restricted' };
-    expect(find('ControllerRegistration')?.metadata).toEqual({ name: 'shoot-flux', annotations });
-    expect(operatorExtension(release).metadata).toEqual({ name: 'shoot-flux', annotations });
   });
 
   it('refers to the chart and the image of a release, or contains the chart', () => {

@@ -150,7 +150,6 @@ export function operatorExtension(release: Release): KubeObject {
 
 const chartReference = ({ registry, version }: Release, chart: string) => `${registry}/charts/${chart}:${version}`;
 
-/** The folder of the generated examples. */
 export const EXAMPLES = new URL('../../../example/', import.meta.url);
 
 /** The release of the examples: the version of the charts, in a registry to be replaced. */
