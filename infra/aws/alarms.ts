@@ -62,28 +62,14 @@ function queueAlarms(definition: FunctionDefinition): Alarm[] {
 
 /** A failing change is no error of a Lambda: these are crashes, time limits and starts that fail. */
 function lambdaAlarms({ name }: AnyDefinition): Alarm[] {
-  const lambdaMetric = (MetricName: string) => ({
-    Namespace: 'AWS/Lambda',
-    MetricName,
-    Dimensions: [{ Name: 'FunctionName', Value: `${PREFIX}${name}` }],
+  const Dimensions = [{ Name: 'FunctionName', Value: `${PREFIX}${name}` }];
+  const alarm = (MetricName: string, description: string): Alarm => ({
+    ...{ name: `${name}-${MetricName.toLowerCase()}`, description, statistic: 'Sum', atLeast: 1, minutes: [3, 5] },
+    metric: { Namespace: 'AWS/Lambda', MetricName, Dimensions },
   });
   return [
-    {
-      name: `${name}-errors`,
-      description: `The Lambda ${name} ends without an answer; its log says why.`,
-      metric: lambdaMetric('Errors'),
-      statistic: 'Sum',
-      atLeast: 1,
-      minutes: [3, 5],
-    },
-    {
-      name: `${name}-throttles`,
-      description: `The Lambda ${name} needs more concurrency than it may use.`,
-      metric: lambdaMetric('Throttles'),
-      statistic: 'Sum',
-      atLeast: 1,
-      minutes: [3, 5],
-    },
+    alarm('Errors', `The Lambda ${name} ends without an answer; its log says why.`),
+    alarm('Throttles', `The Lambda ${name} needs more concurrency than it may use.`),
   ];
 }
 

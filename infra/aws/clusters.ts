@@ -69,10 +69,7 @@ export const SIGNING_ALGORITHM = 'ES384';
 /** A token is replaced when this much of its time has passed. */
 const REPLACE_AFTER = 0.8;
 
-/**
- * Adds tokens by which AWS says which role this function has, where a kubeconfig has no credentials. The audience ends
- * with the cluster's name, so that a cluster that receives a token cannot use it in another one.
- */
+/** Adds tokens of AWS where a kubeconfig has no credentials; each is for one cluster and useless in another one. */
 export function withWebIdentity(
   read: ClusterCredentials,
   audiencePrefix: string,

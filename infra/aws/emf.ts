@@ -2,14 +2,8 @@ import type { Labels, Metrics } from '../../shared/runtime/metrics.ts';
 
 const NAMESPACE = 'shoot-flux';
 
-/** Metrics as log lines in CloudWatch's embedded metric format. */
-interface EmfMetrics extends Metrics {
-  /** Writes the measurements since the last flush, one line for each set of labels. */
-  flush(): void;
-}
-
 /** Collects until `flush`, so that a Lambda invocation writes a few lines instead of one for each number. */
-export function createEmfMetrics(write: (line: string) => void, now: () => Date = () => new Date()): EmfMetrics {
+export function createEmfMetrics(write: (line: string) => void, now = () => new Date()): Metrics & { flush(): void } {
   let lines = new Map<string, { labels: Labels; values: Map<string, number[]> }>();
   const add = (name: string, value: number, labels: Labels = {}) => {
     const id = JSON.stringify(Object.entries(labels).sort());

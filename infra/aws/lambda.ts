@@ -11,10 +11,7 @@ import { lambdaClusters } from './clusters.ts';
 import { createEmfMetrics } from './emf.ts';
 import { readEnvironment, readQueueUrlPrefix } from './settings.ts';
 
-/**
- * Returns the `handler` that a function's bundle exports. It is created on first use and kept while the Lambda is warm.
- * `SQS_ENDPOINT`, `SECRETS_MANAGER_ENDPOINT` and `STS_ENDPOINT` replace AWS's own endpoints.
- */
+/** Returns the `handler` of a function's bundle. `…_ENDPOINT` of SQS, SECRETS_MANAGER and STS replace AWS's own. */
 export function lambdaHandler(queueFunction: QueueFunction): SqsLambda {
   return madeOnce(queueFunction.definition.name, (dependencies) => createSqsLambda(queueFunction, dependencies));
 }

@@ -26,10 +26,7 @@ function binding({ name, rights }: AnyDefinition, place: 'garden' | 'seed'): Kub
   return boundRole(metadata, rights[place], subject);
 }
 
-/**
- * The authentication configuration of a kube-apiserver: a token of the account is a function's if it names a role of the
- * deployment, and was requested for this cluster. Words in capitals are to be replaced.
- */
+/** Trusts tokens that name a role of the deployment and were requested for this cluster. Replace words in capitals. */
 function authentication(): KubeObject {
   return {
     apiVersion: 'apiserver.config.k8s.io/v1beta1',

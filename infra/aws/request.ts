@@ -12,7 +12,8 @@ export interface AwsEndpoint {
 }
 
 export interface AwsRequest {
-  service: 'secretsmanager' | 'sts' | 'monitoring';
+  service: string;
+  /** Lower-case names. */
   headers: Record<string, string>;
   body: string;
 }
@@ -26,16 +27,8 @@ export async function signedPost(
 ): Promise<Response> {
   const { service, body } = request;
   const url = new URL(endpoint ?? `https://${service}.${region}.${domainOf(region)}/`);
-  const headers = await signedHeaders({
-    method: 'POST',
-    url,
-    headers: request.headers,
-    body,
-    region,
-    service,
-    credentials: await credentials(),
-    now: new Date(),
-  });
+  const identity = { region, credentials: await credentials() };
+  const headers = await signedHeaders({ ...request, ...identity, method: 'POST', url, now: new Date() });
   return fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(REQUEST_MS) });
 }
 
@@ -45,7 +38,7 @@ function domainOf(region: string): string {
 
 /** One request of AWS's query protocol, which STS and CloudWatch speak. */
 interface AwsQuery {
-  service: 'sts' | 'monitoring';
+  service: string;
   /** `Action`, `Version` and the action's parameters. */
   parameters: URLSearchParams;
   /** What is not done if the request fails; begins the sentence of the error. */
@@ -78,14 +71,10 @@ export interface AwsCredentials {
   sessionToken?: string | undefined;
 }
 
-interface RequestToSign {
+interface RequestToSign extends AwsRequest {
   method: string;
   url: URL;
-  /** Lower-case names. */
-  headers: Record<string, string>;
-  body: string;
   region: string;
-  service: string;
   credentials: AwsCredentials;
   now: Date;
 }

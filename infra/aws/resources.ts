@@ -46,10 +46,7 @@ export function logicalId(name: string): string {
 /** What precedes the name of a function in the URL of its queue. */
 export const queueUrlPrefix = sub(`https://sqs.\${AWS::Region}.\${AWS::URLSuffix}/\${AWS::AccountId}/${PREFIX}`);
 
-/**
- * Returns the queue of a function with its dead-letter queue; both refuse requests without TLS. The delay queue carries
- * the served seeds, which watchers read.
- */
+/** Returns the queues of a function, which refuse requests without TLS; watchers read the seeds on the delay queue. */
 export function queues(definition: FunctionDefinition, seeds: string[]): Named[] {
   const id = logicalId(definition.name);
   const names = queueNames(definition.name, PREFIX);
@@ -111,10 +108,7 @@ const ROLE_PREFIX = `${PREFIX}\${AWS::Region}-`;
 /** Start of the audience of the tokens for clusters; the cluster's name follows. */
 export const AUDIENCE_PREFIX = `\${param:prefix, 'shoot-flux'}-\${sls:stage}/`;
 
-/**
- * Returns the role of a function: it consumes its own queue, sends where its definition says, writes its log and, where
- * the definition has rights in a cluster, reads kubeconfigs.
- */
+/** Returns the role of a function: its own queue, where it sends, its log and, with rights in clusters, kubeconfigs. */
 export function role(definition: AnyDefinition, all: FunctionDefinition[], access: ClusterAccess): Named {
   const { name } = definition;
   const logs = `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:/aws/lambda/${PREFIX}${name}:*`;
@@ -140,10 +134,7 @@ export function role(definition: AnyDefinition, all: FunctionDefinition[], acces
   ];
 }
 
-/**
- * Where kubeconfigs are. Each function has its own, because it has its own rights in each cluster, unless it proves its
- * role to the cluster: then they hold only addresses, and all functions read the same.
- */
+/** Where kubeconfigs are: each function has its own rights and so its own, unless it proves its role to the cluster. */
 export function secretPrefix(name: string, access: ClusterAccess): string {
   return `\${param:prefix, 'shoot-flux'}/\${sls:stage}/${access === 'web-identity' ? 'clusters' : name}/`;
 }
@@ -178,10 +169,7 @@ function clusterStatements({ name, rights }: AnyDefinition, access: ClusterAcces
 /** The audience that AWS expects in a token of another issuer. */
 const AUDIENCE = 'sts.amazonaws.com';
 
-/**
- * Returns what watchers need, which run in clusters: a policy, and a role that their ServiceAccounts get by web identity.
- * They send to the functions and receive nothing.
- */
+/** Returns what watchers need, which send and never receive: a policy, and a role for their ServiceAccounts. */
 export function watcherResources(definitions: FunctionDefinition[], parameters: Parameters): Named[] {
   const { watcherIssuers, watcherSubject, createsProviders } = parameters;
   const watcherPolicy: Named = [

@@ -21,16 +21,8 @@ import {
   watcherResources,
 } from './resources.ts';
 
-/** The generated parts of serverless.yml: a Lambda for each function, with its queues or URL, its role and its alarms. */
-interface ServerlessParts {
-  /** The file with defaults and policy, where the package has one: a deployment without them is never an oversight. */
-  config: string;
-  functions: Record<string, object>;
-  resources: { Resources: Record<string, object>; Outputs: Record<string, object> };
-}
-
-/** Generates the parts of serverless.yml that follow from the functions' definitions. */
-export async function serverlessParts(resolve: Resolve): Promise<ServerlessParts> {
+/** Generates the parts of serverless.yml that follow from the functions: Lambdas with queues or URLs, roles, alarms. */
+export async function serverlessParts(resolve: Resolve) {
   const parameters = await readParameters(resolve);
   const { seeds, clusterAccess, watcherIssuers } = parameters;
   const definitions = [...(await findDefinitions()), delayDefinition].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -88,10 +80,7 @@ async function queueLambda(definition: FunctionDefinition, parameters: Parameter
   ];
 }
 
-/**
- * API servers cannot sign for IAM, so the URL is public: it is served only with the token whose hash is set, and callers
- * without it cannot use more of the account than the reserved concurrency.
- */
+/** API servers cannot sign for IAM, so the URL is public: a token and the reserved concurrency protect it. */
 function webhookLambda(definition: WebhookDefinition, parameters: Parameters): Named {
   const { environment, ...common } = lambda(definition, parameters);
   return [

@@ -16,10 +16,7 @@ interface HttpEvent {
   isBase64Encoded: boolean;
 }
 
-/**
- * Returns the `handler` that a webhook's bundle exports. Each webhook has its own URL, which is public, so the path has
- * to end with a token; the rest of it is ignored.
- */
+/** Returns the `handler` of a webhook's bundle. Its URL is public, so the path has to end with a token. */
 export function webhookHandler(webhook: WebhookFunction): (event: HttpEvent) => Promise<APIGatewayProxyResult> {
   let made: Promise<(event: HttpEvent) => Promise<HttpAnswer>> | undefined;
   return async (event) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { standIn } from '../../shared/flux/testing.ts';
+import { kubeconfigOf } from '../cli/testing.ts';
 import { bundleCli } from './bundle-cli.ts';
 
 const run = promisify(execFile);
@@ -36,14 +37,6 @@ async function start(entry: string, args: string[]): Promise<Ended> {
     ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr }),
   );
 }
-
-/** A kubeconfig of a cluster that does not answer. */
-const kubeconfigOf = (user: object) => ({
-  clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
-  users: [{ name: 'u', user }],
-  contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-  'current-context': 'c',
-});
 
 /** The commands that the help lists. */
 async function commands(): Promise<string[]> {
@@ -77,7 +70,7 @@ describe('the bundle of the commands', () => {
   });
 
   it('serves the webhooks of run in their thread', async () => {
-    await writeFile(join(folder, 'nowhere.json'), JSON.stringify(kubeconfigOf({ token: 'none' })));
+    await writeFile(join(folder, 'nowhere.json'), JSON.stringify(kubeconfigOf()));
     const clusters = ['--garden', 'nowhere.json', '--seed', 's=nowhere.json'];
     const ports = ['--port', '0', '--webhook-port', '0'];
     const args = [bundled, 'run', ...clusters, '--flux-distribution', standIn.folder, ...ports];

@@ -8,15 +8,13 @@ import { bundleCli, modules } from './bundle-cli.ts';
 /** Folder of the bundles: `<folder>/<function>/index.mjs`, with its chunks beside it. */
 export const bundleFolder = fileURLToPath(new URL('../../dist/functions', import.meta.url));
 
-export interface Bundle {
-  name: string;
-  kb: number;
-}
-
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Bundles one function for Lambda. */
-export async function bundleFunction(definition: AnyDefinition, folder = bundleFolder): Promise<Bundle> {
+export async function bundleFunction(
+  definition: AnyDefinition,
+  folder = bundleFolder,
+): Promise<{ name: string; kb: number }> {
   const { name } = definition;
   const outdir = `${folder}/${name}`;
   await rm(outdir, { recursive: true, force: true });
@@ -41,8 +39,8 @@ export async function lambdaDefinitions(): Promise<AnyDefinition[]> {
 }
 
 /** Bundles every Lambda. */
-export async function bundleAll(folder = bundleFolder): Promise<Bundle[]> {
-  const bundles: Bundle[] = [];
+export async function bundleAll(folder = bundleFolder) {
+  const bundles: { name: string; kb: number }[] = [];
   for (const definition of await lambdaDefinitions()) bundles.push(await bundleFunction(definition, folder));
   return bundles;
 }
@@ -60,12 +58,8 @@ export const handler = ${make}({ definition, handler: run });`;
 
 async function main(): Promise<void> {
   console.table((await bundleAll()).map(({ name, kb }) => ({ function: name, KB: kb.toFixed(0) })));
-  console.table(await cliRows());
-}
-
-async function cliRows(): Promise<Record<string, string>[]> {
   const { outputs } = await bundleCli();
-  return Object.entries(outputs).map(([file, { bytes }]) => ({ file, KB: (bytes / 1000).toFixed(0) }));
+  console.table(Object.entries(outputs).map(([file, { bytes }]) => ({ file, KB: (bytes / 1000).toFixed(0) })));
 }
 
 if (import.meta.main) await main();

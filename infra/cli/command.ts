@@ -17,10 +17,7 @@ interface CommandDefinition<O extends Record<string, Option>> {
   /** Follows the name in the usage line, for example `make|inspect`. Absent: the command takes no arguments. */
   positionals?: string;
   options: O;
-  /**
-   * True for a command that runs until a signal: its options are also read from environment variables and a config
-   * file, which all these commands may share.
-   */
+  /** True for a command that runs until a signal: it also reads environment variables and a config file. */
   isService?: true;
   notes?: string;
   /** @returns the exit code */

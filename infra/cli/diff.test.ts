@@ -3,9 +3,8 @@ import { expect, test } from 'vitest';
 import { standIn } from '../../shared/flux/testing.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { diffObjects, diffText } from './diff.ts';
-import { files, shootFlux } from './testing.ts';
+import { runWith } from './testing.ts';
 
-const distribution = ['--flux-distribution', standIn.folder];
 const configMap = (data: Record<string, string>) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -19,59 +18,58 @@ const shoot = (labels: Record<string, string> = {}) => ({
   spec: { kubernetes: { version: '1.34.1' } },
 });
 
-async function rendered(data: Record<string, string>, ...args: string[]): Promise<string> {
-  await using input = await files({ config: configMap(data), shoot: shoot({ stage: 'dev' }) });
-  const options = ['--flux-config', input.paths.config, '--shoot', input.paths.shoot];
-  const { code, out, err } = await shootFlux(['render', ...distribution, ...options, ...args]);
+async function rendered(data: Record<string, string>, more: object = {}, ...args: string[]): Promise<string> {
+  const inputs = { 'flux-config': configMap(data), shoot: shoot({ stage: 'dev' }), ...more };
+  const { code, out, err } = await runWith('render', inputs, ...args);
   expect({ code, err: err.replaceAll(/^not shown:.*\n/gm, '') }).toEqual({ code: 0, err: '' });
   return out;
 }
 
 test.each([[], ['--json']])('render --diff shows what an edit would do, field by field: %j', async (...format) => {
-  await using before = await files({ old: await rendered(repository, ...(format as string[])) });
-  expect(await rendered(repository, '--diff', before.paths.old)).toMatch(
-    /^0 added, 0 changed, 0 removed, \d+ equal\n$/,
-  );
+  const diff = await rendered(repository, {}, ...(format as string[]));
+  expect(await rendered(repository, { diff })).toMatch(/^0 added, 0 changed, 0 removed, \d+ equal\n$/);
   const data = { ...repository, repositoryBranch: 'next', components: 'source-controller, kustomize-controller' };
-  const out = await rendered(data, '--diff', before.paths.old);
+  const out = await rendered(data, { diff });
   expect(out).toContain('~ GitRepository flux-system/main-gitrepo\n    spec.ref.branch: "main" -> "next"\n');
   expect(out).toContain('\n- Deployment flux-system/helm-controller\n');
+  expect(out).toMatch(/\n- CustomResourceDefinition helmreleases\S+ \(stays in the shoot\)\n/);
   expect(out).toMatch(/\n0 added, \d+ changed, \d+ removed, \d+ equal\n$/);
 });
 
 test('render --diff shows what an override does to a Shoot with its labels', async () => {
-  await using before = await files({ old: await rendered(repository) });
   const overrides =
     '- { selector: { matchLabels: { stage: dev } }, config: { kustomization: { patch: { spec: { path: "./${SHOOT_NAME}" } } } } }';
-  const out = await rendered({ ...repository, 'overrides.yaml': overrides }, '--diff', before.paths.old);
-  expect(out).toBe(
-    '~ Kustomization flux-system/main-ks\n    spec.path: "./" -> "./bar"\n0 added, 1 changed, 0 removed, ' +
-      /\d+ equal\n$/.exec(out)?.[0],
+  const diff = await rendered(repository);
+  expect(await rendered({ ...repository, 'overrides.yaml': overrides }, { diff })).toMatch(
+    /^~ Kustomization flux-system\/main-ks\n {4}spec\.path: "\.\/" -> "\.\/bar"\n0 added, 1 changed, 0 removed, \d+ equal\n$/,
   );
 });
 
 test('render --diff warns of what behaves differently with another release', async () => {
-  const before = (await rendered(repository)).replaceAll(standIn.version, 'v2.8.8');
-  await using input = await files({ old: before, config: configMap(repository) });
-  const { out, err } = await shootFlux([
-    'render',
-    ...distribution,
-    ...['--flux-config', input.paths.config, '--diff', input.paths.old],
-  ]);
+  const diff = (await rendered(repository)).replaceAll(standIn.version, 'v2.8.8');
+  const { out, err } = await runWith('render', { 'flux-config': configMap(repository), diff });
   expect(out).toContain('"v2.8.8" -> "v2.9.99"');
   expect(err).toMatch(/^warning: From Flux v2\.9\.0 on .*;.*\.\n/);
 });
 
+test('render --diff says how the edit arrives', async () => {
+  const rollout = '{ maxInProgress: 20%, maxFailed: 0, order: stage, maintenanceWindow: true }';
+  const data = { ...repository, rollout, syncMode: 'Reconcile' };
+  const out = await rendered(data, { diff: await rendered({ ...repository, repositoryBranch: 'next' }) });
+  const sentence =
+    'An edit of flux-config reaches at most 20% of the Shoots at a time, in the order of their label stage, in its maintenance window, and pauses when more than 0 are not Ready.\n';
+  expect(out).toContain(`\n${sentence}`);
+  expect((await rendered(data)).startsWith(`# ${sentence}`)).toBe(true);
+});
+
 test.each([
-  ['a: b', 'old holds something other than objects; pass what render has written before.'],
+  ['a: b', 'diff holds something other than objects; pass what render has written before.'],
   [
     configMap(repository),
-    'old holds the ConfigMap flux-config, which is an input of render; run render with it first, and pass what that has written.',
+    'diff holds the ConfigMap flux-config, which is an input of render; run render with it first, and pass what that has written.',
   ],
-])('render --diff refuses %j', async (old, sentence) => {
-  await using before = await files({ old });
-  const ran = await shootFlux(['render', ...distribution, '--diff', before.paths.old]);
-  expect(ran).toMatchObject({ code: 1, out: '', err: expect.stringContaining(sentence) });
+])('render --diff refuses %j', async (diff, sentence) => {
+  expect(await runWith('render', { diff })).toEqual({ code: 1, out: '', err: `shoot-flux render: ${sentence}\n` });
 });
 
 const object = (kind: string, fields: object): KubeObject => ({
@@ -167,23 +165,4 @@ test('objects of which only labels of the release and descriptions change are co
   expect(diffText(diffObjects([labelled(before, 'v1')], [labelled(after, 'v2')]), 1)).toBe(
     '0 added, 1 changed (1 only in labels of the release and in descriptions), 0 removed, 0 equal\n',
   );
-});
-
-test('render --diff says that the kinds of a removed component stay, and how the edit arrives', async () => {
-  await using before = await files({ old: await rendered(repository) });
-  const data = {
-    ...repository,
-    components: 'source-controller, kustomize-controller',
-    rollout: '{ maxInProgress: 20%, maxFailed: 0, order: stage, maintenanceWindow: true }',
-    syncMode: 'Reconcile',
-  };
-  await using input = await files({ config: configMap(data) });
-  const options = ['--flux-config', input.paths.config, '--diff', before.paths.old];
-  const { out } = await shootFlux(['render', ...distribution, ...options]);
-  expect(out).toMatch(/\n- CustomResourceDefinition helmreleases\S+ \(stays in the shoot\)\n/);
-  expect(out).toContain(
-    '\nAn edit of flux-config reaches at most 20% of the Shoots at a time, in the order of their label stage, in its maintenance window, and pauses when more than 0 are not Ready.\n',
-  );
-  const whole = await shootFlux(['render', ...distribution, '--flux-config', input.paths.config]);
-  expect(whole.out).toMatch(/^# An edit of flux-config reaches at most 20% /);
 });

@@ -75,10 +75,7 @@ const MOST_FIELDS = 30;
 const LONGEST = 100;
 const signs = { added: '+', removed: '-', changed: '~' } as const;
 
-/**
- * Formats changes for people: a line for each object, and one below it for each field. Another release changes labels of
- * every object and descriptions in every CRD, which hide what matters, so these are counted.
- */
+/** Formats changes for people. What another release changes in all objects hides what matters, so it is counted. */
 export function diffText(changes: readonly ObjectChange[], total: number): string {
   const notable = changes.map((change) => ({ ...change, fields: change.fields.filter(isNotable) }));
   const isQuiet = ({ type, fields }: ObjectChange) => type === 'changed' && fields.length === 0;

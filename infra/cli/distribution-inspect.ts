@@ -128,10 +128,7 @@ export async function releasesOf(distribution: Distribution, dir: string): Promi
   throw new ShootFluxError(`${dir} holds no Flux release; add one with "distribution make".`);
 }
 
-/**
- * Reads every Flux release once, so that a broken one fails at start and not at the first Shoot that gets it.
- * @throws ShootFluxError that names the broken file
- */
+/** Reads every Flux release, so that a broken one fails at start. @throws ShootFluxError that names the file */
 export async function checkReleases(dir: string, versions: string[]): Promise<void> {
   // One at a time: together they would take 20 MB that the process never gives back.
   for (const version of versions) checkComplete(await openDistribution(dir).release(version), join(dir, version));

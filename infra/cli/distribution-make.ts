@@ -45,8 +45,10 @@ export async function makeRelease(
     // A draft is private, a release readable for all.
     await chmod(draft, 0o755);
     const placed = await place(draft, join(dir, name), release);
-    const result = placed === 'created' ? createdResult(verification, images) : placed;
-    terminal.err(`${join(dir, name)}: ${result} with ${componentsOf(release).join(', ')}\n`);
+    const created = `${verifies(verification) ? 'verified and ' : ''}created${images ? ' with pinned images' : ''}`;
+    terminal.err(
+      `${join(dir, name)}: ${placed === 'created' ? created : placed} with ${componentsOf(release).join(', ')}\n`,
+    );
     return exitCodes.success;
   } finally {
     await rm(draft, { recursive: true, force: true });
@@ -83,11 +85,6 @@ async function writeDraft(
   return images === undefined ? release : write([...all, imageDigestsFile(digestsFor(release, images))]);
 }
 
-function createdResult(verification: Verification, images: MakeOptions['images']): string {
-  const pinned = images === undefined ? '' : ' with pinned images';
-  return verifies(verification) ? `verified and created${pinned}` : `created${pinned}`;
-}
-
 async function newDraft(dir: string): Promise<string> {
   try {
     await mkdir(dir, { recursive: true });
@@ -112,11 +109,6 @@ async function releaseFiles(from: string, version: string, verification: Verific
   }
 }
 
-async function isFolder(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.isDirectory() === true;
-}
-
 /**
  * Moves a draft to its place. A folder with the plain files of the same release is replaced by it.
  * @returns what happened, for the terminal
@@ -127,7 +119,8 @@ async function place(draft: string, folder: string, release: Release): Promise<s
     return 'created';
   } catch (error) {
     // A link to a folder cannot be replaced, either.
-    if (!(await isFolder(folder))) {
+    const found = await stat(folder).catch(() => undefined);
+    if (found?.isDirectory() !== true) {
       const { code } = error as NodeJS.ErrnoException;
       throw new ShootFluxError(
         `cannot create the folder ${folder} (${code}); remove what is in its place, and repeat the command.`,

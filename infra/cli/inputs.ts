@@ -6,7 +6,7 @@ import { neededProjectSecrets } from '../../shared/config/project-secrets.ts';
 import { shown } from '../../shared/config/quote.ts';
 import { requiredKey, schemaIssues } from '../../shared/config/schema.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
-import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
+import type { ConfigInputs } from '../../shared/config/types.ts';
 import { asObject, asString, withoutNulls } from '../../shared/config/values.ts';
 import { ConfigError, ShootFluxError } from '../../shared/errors.ts';
 import { shootTraits } from '../../shared/gardener/shoot-facts.ts';
@@ -58,7 +58,8 @@ export async function readInputs(
   const read = (file: string | undefined) => (file === undefined ? undefined : readDocument(file, terminal));
   const [fluxConfig, providerConfig, shootDocument] = await Promise.all(files.slice(0, 3).map(read));
   const secrets = values.secrets === undefined ? undefined : await readSecrets(values.secrets, terminal);
-  const landscape = values.config === undefined ? undefined : await landscapeIn(values.config, terminal);
+  const landscape =
+    values.config === undefined ? undefined : readLandscape(await fromConfigFile(values.config, terminal));
   const shoot = shootDocument === undefined ? undefined : shootOf(shootDocument, values.shoot ?? '');
   const config: ConfigInputs = {
     landscape,
@@ -102,10 +103,6 @@ function projectSecretsIn(
     return secret === undefined ? [] : [projectSecretOf(name, namespace, secret)];
   });
   return { projectSecrets: found };
-}
-
-async function landscapeIn(file: string, terminal: Terminal): Promise<Landscape> {
-  return readLandscape(await fromConfigFile(file, terminal));
 }
 
 const name = z.optional(z.string());

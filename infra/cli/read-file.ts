@@ -12,10 +12,7 @@ const mistakes: Record<string, string> = {
   RESOURCE_EXHAUSTION: 'is nested too deeply',
 };
 
-/**
- * What is left of other encodings, such as the UTF-16 that `>` of Windows PowerShell writes. Their YAML would be a text
- * without objects, and a Shoot in it would be left out of a fleet.
- */
+/** What is left of UTF-16, which `>` of Windows PowerShell writes: its YAML would be a text without objects. */
 const NOT_UTF_8 = /[\0\uFFFD]/;
 
 /** Of one request to an API server; anything larger cannot be applied either. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { standIn } from '../../shared/flux/testing.ts';
 import { readDocument } from './read-file.ts';
-import { files, shootFlux } from './testing.ts';
+import { files, runWith, shootFlux } from './testing.ts';
 
 const distribution = ['--flux-distribution', standIn.folder];
 
@@ -38,77 +38,72 @@ const providerConfig = {
   kustomization: { template: { spec: { path: 'clusters/bar' } } },
 };
 
+const render = (inputs: Record<string, unknown>, ...more: string[]) => runWith('render', inputs, ...more);
+
 test('renders a public repository of the project', async () => {
-  await using input = await files({ config: fluxConfig(repository), shoot: shoot() });
-  const { config, shoot: shootFile } = input.paths;
-  const { code, out, err } = await shootFlux([
-    'render',
-    ...distribution,
-    '--flux-config',
-    config,
-    '--shoot',
-    shootFile,
-  ]);
-  expect({ code, err }).toEqual({ code: 0, err: '' });
+  const { out, ...ran } = await render({ 'flux-config': fluxConfig(repository), shoot: shoot() });
+  expect(ran).toEqual({ code: 0, err: '' });
   await expect(out).toMatchFileSnapshot('./testdata/public-repository.yaml');
 });
 
 test('names Secrets of the landscape and reads the providerConfig of the Shoot', async () => {
   const extensions = [{ type: 'shoot-flux', providerConfig }];
-  await using input = await files({ shoot: shoot({ extensions, resources }) });
-  const { out } = await shootFlux(['render', ...distribution, '--shoot', input.paths.shoot]);
+  const { out } = await render({ shoot: shoot({ extensions, resources }) });
   expect(out).toContain('\n# Secret flux-system/flux-system: a copy of the resource "creds" of the Shoot.\n---\n');
   expect(out).not.toContain('kind: Secret');
   expect(out).toContain('\n  path: clusters/bar\n');
 });
 
-test('names a Secret without targetName after the referenced object', async () => {
-  const additionalSecretResources = [{ name: 'creds' }];
-  await using input = await files({ shoot: shoot({ resources }), config: { additionalSecretResources } });
-  const args = ['render', ...distribution, '--provider-config', input.paths.config];
-  expect((await shootFlux([...args, '--shoot', input.paths.shoot])).out).toContain(
-    '# Secret flux-system/git-creds: a copy',
+test('names each copy by its kind and name in the shoot, as far as they are known', async () => {
+  const reference = (name: string, kind: string, apiVersion = 'v1') => ({
+    name,
+    resourceRef: { apiVersion, kind, name: `my-${name}` },
+  });
+  const copied = [
+    reference('creds', 'Secret'),
+    reference('vars', 'ConfigMap'),
+    reference('cloud', 'WorkloadIdentity', 'security.gardener.cloud/v1alpha1'),
+  ];
+  const config = { additionalSecretResources: copied.map(({ name }) => ({ name })) };
+  const { out } = await render({ 'provider-config': config, shoot: shoot({ resources: copied }) });
+  for (const sentence of [
+    'Secret flux-system/my-creds: a copy of the resource "creds" of the Shoot.',
+    'ConfigMap flux-system/my-vars: a copy of the resource "vars" of the Shoot.',
+    'Secret flux-system/my-cloud: a token of the WorkloadIdentity that is the resource "cloud" of the Shoot.',
+  ])
+    expect(out).toContain(`# ${sentence}\n`);
+  const unknown = await render({ 'provider-config': config });
+  expect(unknown.out).toContain('# Secret flux-system/(with the name of the Secret): a copy');
+  expect(unknown.out).toContain(
+    '# ConfigMaps flux-system/shoot-info and flux-system/shoot-facts; pass --shoot to see them.\n',
   );
-  expect((await shootFlux(args)).out).toContain('# Secret flux-system/(with the name of the Secret): a copy');
-});
-
-test('names the facts of the Shoot when no Shoot is passed', async () => {
-  const { out } = await shootFlux(['render', ...distribution]);
-  expect(out).toContain('# ConfigMaps flux-system/shoot-info and flux-system/shoot-facts; pass --shoot to see them.\n');
-  expect(out).not.toContain('kind: ConfigMap');
+  expect(unknown.out).not.toContain('kind: ConfigMap');
 });
 
 test('prints the same objects as JSON, and names the others on standard error', async () => {
-  await using input = await files({ config: providerConfig, shoot: shoot({ resources }) });
-  const args = ['render', ...distribution, '--provider-config', input.paths.config, '--shoot', input.paths.shoot];
-  const { out, err } = await shootFlux([...args, '--json']);
-  const yaml = (await shootFlux(args)).out;
+  const inputs = { 'provider-config': providerConfig, shoot: shoot({ resources }) };
+  const { out, err } = await render(inputs, '--json');
   expect(JSON.parse(out)).toEqual({
-    apiVersion: 'v1',
-    kind: 'List',
-    items: parseAllDocuments(yaml).map((document) => document.toJS()),
+    ...{ apiVersion: 'v1', kind: 'List' },
+    items: parseAllDocuments((await render(inputs)).out).map((document) => document.toJS()),
   });
   expect(err).toBe('not shown: Secret flux-system/flux-system: a copy of the resource "creds" of the Shoot.\n');
 });
 
 test('keeps the annotations of a template and omits those for the resource-manager', async () => {
-  const metadata = { annotations: { 'example.com/mine': 'yes' } };
   const template = {
     kind: 'GitRepository',
-    metadata,
+    metadata: { annotations: { 'example.com/mine': 'yes' } },
     spec: { url: 'https://git.example/foo', ref: { branch: 'main' } },
   };
   const config = { source: { template }, kustomization: providerConfig.kustomization };
-  const { out } = await shootFlux(['render', ...distribution, '--provider-config', '-'], JSON.stringify(config));
+  const { out } = await render({ 'provider-config': config });
   expect(out).toContain('  annotations:\n    example.com/mine: "yes"\n');
   expect(out).not.toContain('resources.gardener.cloud');
 });
 
 test('renders nothing for an invalid configuration', async () => {
-  const { code, out, err } = await shootFlux(
-    ['render', ...distribution, '--provider-config', '-'],
-    'flux: {logLevel: loud}',
-  );
+  const { code, out, err } = await render({ 'provider-config': 'flux: {logLevel: loud}' });
   expect({ code, out }).toEqual({ code: 1, out: '' });
   expect(err).toMatch(/^shoot-flux render: providerConfig: flux\.logLevel /);
 });
@@ -144,10 +139,9 @@ test.each([
     ' has a value that JSON cannot express (an alias, a tag, a date, .inf or .nan); write the value itself.',
   ],
 ])('rejects %s with %j', async (option, content, message) => {
-  await using input = await files({ input: content });
-  const { code, err } = await shootFlux(['render', ...distribution, option, input.paths.input]);
-  expect(code).toBe(1);
-  expect(err).toBe(`shoot-flux render: ${input.paths.input}${message.replaceAll('$1', input.paths.input)}\n`);
+  const file = option.slice(2);
+  const { code, err } = await render({ [file]: content });
+  expect({ code, err }).toEqual({ code: 1, err: `shoot-flux render: ${file}${message.replaceAll('$1', file)}\n` });
 });
 
 test.each([
@@ -169,33 +163,8 @@ test('reads a mode that begins with 0 as kubectl does', async () => {
 });
 
 test('accepts a Shoot that has not been created yet', async () => {
-  const file = { kind: 'Shoot', spec: { resources } };
-  await using input = await files({ shoot: file, config: providerConfig });
-  const args = ['render', ...distribution, '--provider-config', input.paths.config, '--shoot', input.paths.shoot];
-  expect(await shootFlux(args)).toMatchObject({ code: 0, err: '' });
-});
-
-test('names each copy by its kind and name in the shoot', async () => {
-  const reference = (name: string, kind: string, apiVersion = 'v1') => ({
-    name,
-    resourceRef: { apiVersion, kind, name: `my-${name}` },
-  });
-  const additionalSecretResources = [{ name: 'vars' }, { name: 'cloud' }];
-  await using input = await files({
-    shoot: shoot({
-      resources: [
-        reference('vars', 'ConfigMap'),
-        reference('cloud', 'WorkloadIdentity', 'security.gardener.cloud/v1alpha1'),
-      ],
-    }),
-    config: { additionalSecretResources },
-  });
-  const args = ['render', ...distribution, '--provider-config', input.paths.config, '--shoot', input.paths.shoot];
-  const { out } = await shootFlux(args);
-  expect(out).toContain('# ConfigMap flux-system/my-vars: a copy of the resource "vars" of the Shoot.\n');
-  expect(out).toContain(
-    '# Secret flux-system/my-cloud: a token of the WorkloadIdentity that is the resource "cloud" of the Shoot.\n',
-  );
+  const inputs = { shoot: { kind: 'Shoot', spec: { resources } }, 'provider-config': providerConfig };
+  expect(await render(inputs)).toMatchObject({ code: 0, err: '' });
 });
 
 test.each([
@@ -215,13 +184,11 @@ test('says that a distribution is not a folder', async () => {
 
 test('warns that the ConfigMap of another project does not count for a Shoot', async () => {
   const shoot = { kind: 'Shoot', metadata: { name: 'bar', namespace: 'garden-other' } };
-  await using input = await files({ config: fluxConfig(repository), shoot });
-  const options = ['--flux-config', input.paths.config, '--shoot', input.paths.shoot];
+  const inputs = { 'flux-config': fluxConfig(repository), shoot };
   const warning =
     'warning: the Shoot is in namespace garden-other, where the ConfigMap flux-config of garden-foo does not count\n';
-  expect(await shootFlux(['validate', ...distribution, ...options])).toEqual({ code: 0, out: '', err: warning });
-  const { code, err } = await shootFlux(['render', ...distribution, ...options]);
-  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining(warning) });
+  expect(await runWith('validate', inputs)).toEqual({ code: 0, out: '', err: warning });
+  expect(await render(inputs)).toMatchObject({ code: 0, err: expect.stringContaining(warning) });
 });
 
 test('reads standard input once', async () => {
@@ -230,8 +197,8 @@ test('reads standard input once', async () => {
 });
 
 test('requires string values in a ConfigMap', async () => {
-  await using input = await files({ config: fluxConfig({ ...repository, suspend: true }) });
-  const { code, err } = await shootFlux(['render', ...distribution, '--flux-config', input.paths.config]);
-  expect(code).toBe(1);
-  expect(err).toContain('ConfigMap garden-foo/flux-config: suspend must be a string, not a boolean; put it in quotes');
+  expect(await render({ 'flux-config': fluxConfig({ ...repository, suspend: true }) })).toMatchObject({
+    code: 1,
+    err: 'shoot-flux render: ConfigMap garden-foo/flux-config: suspend must be a string, not a boolean; put it in quotes\n',
+  });
 });

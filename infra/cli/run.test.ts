@@ -5,14 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { standIn } from '../../shared/flux/testing.ts';
-import { files, shootFlux } from './testing.ts';
+import { files, kubeconfigOf, shootFlux } from './testing.ts';
 
-const kubeconfig = {
-  clusters: [{ name: 'nowhere', cluster: { server: 'https://127.0.0.1:1' } }],
-  users: [{ name: 'anonymous', user: { token: 'none' } }],
-  contexts: [{ name: 'here', context: { cluster: 'nowhere', user: 'anonymous' } }],
-  'current-context': 'here',
-};
+const kubeconfig = kubeconfigOf();
 
 test.each([
   [['--seed', 'a=kubeconfig', '--seed', 'a=kubeconfig'], '--seed a is given twice'],

@@ -1,8 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { standIn } from '../../shared/flux/testing.ts';
-import { files, shootFlux } from './testing.ts';
+import { runWith } from './testing.ts';
 
 const fluxConfig = (data: Record<string, string>) => ({
   ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'flux-config', namespace: 'garden-foo' } },
@@ -41,16 +40,10 @@ const shoot = {
 
 /** Runs a command with a file of Secrets; nothing that is marked may appear. */
 async function run(command: 'validate' | 'render', inputs: { config?: object; shoot?: object }, secrets: string) {
-  await using written = await files({ 'config.yaml': inputs.config ?? {}, 'shoot.yaml': inputs.shoot ?? {}, secrets });
-  const { paths } = written;
-  const options = [
-    ...['--flux-distribution', standIn.folder, '--secrets', paths.secrets],
-    ...(inputs.config === undefined ? [] : ['--flux-config', paths['config.yaml']]),
-    ...(inputs.shoot === undefined ? [] : ['--shoot', paths['shoot.yaml']]),
-  ];
-  const ran = await shootFlux([command, ...options]);
+  const { config, ...shoot } = inputs;
+  const ran = await runWith(command, { ...(config && { 'flux-config': config }), ...shoot, secrets });
   expect(ran.out + ran.err).not.toContain('MARKED');
-  return { ...ran, err: ran.err.replace(paths.secrets, 'FILE'), out: ran.out.replaceAll(paths.secrets, 'FILE') };
+  return ran;
 }
 
 describe('--secrets', () => {
@@ -82,13 +75,13 @@ describe('--secrets', () => {
       'credentials that are not there',
       { config: fluxConfig({ repositoryType: 'private' }) },
       documents(age),
-      'Secret flux-source is not in FILE; add it there, and create it in the project',
+      'Secret flux-source is not in secrets; add it there, and create it in the project',
     ],
     [
       'an entry of spec.resources that is not there',
       { shoot },
       documents(secret('my-credentials', { username: 'u', password: 'MARKED' })),
-      'ConfigMap my-values is not in FILE (spec.resources "values"); add it there, and create it in the project',
+      'ConfigMap my-values is not in secrets (spec.resources "values"); add it there, and create it in the project',
     ],
     [
       'a key that is not there',
@@ -108,7 +101,7 @@ describe('--secrets', () => {
         }),
       },
       documents(age),
-      'Secret flux-source is not in FILE; add it there, and create it in the project',
+      'Secret flux-source is not in secrets; add it there, and create it in the project',
     ],
     [
       'incomplete credentials of a GitHub App',
@@ -140,7 +133,7 @@ describe('--secrets', () => {
     const { code, err } = await run('validate', inputs, documents(other));
     expect(code).toBe(1);
     expect(err).toBe(
-      'shoot-flux validate: FILE: Secret flux-sops is in namespace garden-fo, and the project in garden-foo; correct the namespace, or remove it.\n',
+      'shoot-flux validate: secrets: Secret flux-sops is in namespace garden-fo, and the project in garden-foo; correct the namespace, or remove it.\n',
     );
   });
 

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { encodeEvent, eventOf } from '../../events/cloudevents/event.ts';
 import { changeOf } from '../../events/testing.ts';
 import { standIn } from '../../shared/flux/testing.ts';
-import { files, shootFlux } from './testing.ts';
+import { files, kubeconfigOf, shootFlux } from './testing.ts';
 
 test.each([
   [[], 'name at least one function'],
@@ -24,12 +24,7 @@ test.each([
   [{ K_SINK: 'broker' }, 'The sink is not an address'],
   [{ K_SINK: 'http://broker', K_CE_OVERRIDES: '{' }, 'K_CE_OVERRIDES cannot be used: it is not JSON'],
 ])('does not start with the SinkBinding %j', async (environment, message) => {
-  const kubeconfig = {
-    clusters: [{ name: 'nowhere', cluster: { server: 'https://127.0.0.1:1' } }],
-    users: [{ name: 'anonymous', user: { token: 'none' } }],
-    contexts: [{ name: 'here', context: { cluster: 'nowhere', user: 'anonymous' } }],
-    'current-context': 'here',
-  };
+  const kubeconfig = kubeconfigOf();
   await using input = await files({ kubeconfig });
   const clusters = ['--garden', input.paths.kubeconfig, '--seed', `local=${input.paths.kubeconfig}`];
   const args = ['serve', 'keys', ...clusters, '--flux-distribution', standIn.folder, '--port', '0'];

@@ -1,4 +1,5 @@
 import { nearest } from '../../shared/config/nearest.ts';
+import { asObject } from '../../shared/config/values.ts';
 import { type FlagValue, type Option, type Terminal, UsageError, type Variables } from './option.ts';
 import { serviceOptions } from './options.ts';
 import { readDocument } from './read-file.ts';
@@ -28,10 +29,7 @@ export function quoted(values: object, flag: string, text: string): string {
   return type === 'variable' ? `${name}=${text}` : `${name} ${text}`;
 }
 
-/**
- * Returns true for an option that the command line has. Only there is an option without effect a mistake: commands of one
- * deployment share a config file and an environment.
- */
+/** Returns true for an option of the command line; elsewhere, one without effect may be for another command. */
 export function isFlag(values: object, flag: string): boolean {
   return Object.hasOwn(values, flag) && originOf(values, flag).type === 'flag';
 }
@@ -43,10 +41,7 @@ function originOf(values: object, flag: string): Origin {
 /** The value of an option, from whichever source. */
 type Value = string | number | boolean | string[] | object;
 
-/**
- * Returns the values of a command's options: a flag wins over an environment variable, that over the config file, and
- * that over the variables that gardenlet sets. `named` and `quoted` know where each comes from.
- */
+/** Returns the values of options: a flag wins over the environment, that over the file, and that over gardenlet. */
 export async function fromAllSources(
   flags: Record<string, FlagValue>,
   options: Record<string, Option>,
@@ -138,9 +133,10 @@ function entriesOf(text: string): string[] {
  * @throws UsageError for an unknown key or a value of another type, ShootFluxError when the file cannot be read
  */
 export async function fromConfigFile(path: string, terminal: Terminal): Promise<Record<string, Value>> {
-  const content = await readDocument(path, terminal);
-  if (content === null) return {};
-  if (!isObject(content)) throw new UsageError(`${path} is not an object with options as its keys`);
+  const document = await readDocument(path, terminal);
+  if (document === null) return {};
+  const content = asObject(document);
+  if (content === undefined) throw new UsageError(`${path} is not an object with options as its keys`);
   const flags = new Map(Object.entries(serviceOptions).map(([flag, option]) => [keyOf(flag, option), flag]));
   const entries = Object.entries(content).map(([key, given]): [string, Value | undefined] => {
     const flag = flags.get(key);
@@ -154,10 +150,11 @@ export async function fromConfigFile(path: string, terminal: Terminal): Promise<
 }
 
 function readValue(option: Option, given: unknown): Value | undefined {
-  if (option.type === 'nested') return isObject(given) ? given : undefined;
+  const object = asObject(given);
+  if (option.type === 'nested') return object;
   if (option.type === 'boolean') return typeof given === 'boolean' ? given : undefined;
-  if (option.map === true && isObject(given)) {
-    const entries = Object.entries(given).map(([name, entry]) => [name, textOf(entry)] as const);
+  if (option.map === true && object !== undefined) {
+    const entries = Object.entries(object).map(([name, entry]) => [name, textOf(entry)] as const);
     return allDefined(entries.map(([name, text]) => (text === undefined ? undefined : `${name}=${text}`)));
   }
   const text = textOf(given);
@@ -186,8 +183,4 @@ function unknownKey(path: string, key: string, known: string[]): UsageError {
   const near = nearest(key, known);
   const remedy = near === undefined ? 'docs/options.md lists all keys' : `did you mean "${near}"?`;
   return new UsageError(`${path} has an unknown key "${key}"; ${remedy}`);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

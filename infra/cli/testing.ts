@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { standIn } from '../../shared/flux/testing.ts';
 import { cli } from './cli.ts';
 import type { Variables } from './option.ts';
 
@@ -38,3 +39,23 @@ export async function files<Name extends string>(contents: Record<Name, unknown>
   }
   return { dir, paths, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
 }
+
+/**
+ * Runs a command with the small distribution, and with files: each content by the name of its option, by which the output
+ * then names the file.
+ */
+export async function runWith(command: string, inputs: Record<string, unknown>, ...more: string[]): Promise<Ran> {
+  await using written = await files(inputs);
+  const options = Object.entries(written.paths).flatMap(([option, path]) => [`--${option}`, path]);
+  const { code, out, err } = await shootFlux([command, '--flux-distribution', standIn.folder, ...options, ...more]);
+  const plain = (text: string) => text.replaceAll(`${written.dir}/`, '');
+  return { code, out: plain(out), err: plain(err) };
+}
+
+/** A kubeconfig of a cluster that does not answer. */
+export const kubeconfigOf = (user: object = { token: 'none' }) => ({
+  clusters: [{ name: 'nowhere', cluster: { server: 'https://127.0.0.1:1' } }],
+  users: [{ name: 'operator', user }],
+  contexts: [{ name: 'here', context: { cluster: 'nowhere', user: 'operator' } }],
+  'current-context': 'here',
+});

@@ -110,10 +110,7 @@ interface Checked {
 /** The folder does not say whether the ControllerRegistration enables the extension for all Shoots. */
 const NOT_LISTED = 'the extension is enabled for all Shoots, because this one does not list it';
 
-/**
- * Checks what each Shoot in the files of a folder would get, each with its own labels, resources and providerConfig.
- * Other objects in these files are ignored.
- */
+/** Checks what each Shoot in the files of a folder would get. Other objects in these files are ignored. */
 async function checkShoots(folder: string, inputs: CliInputs, terminal: Terminal): Promise<Checked[]> {
   const checked: Checked[] = [];
   for (const file of await filesIn(folder)) {

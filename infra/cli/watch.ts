@@ -41,10 +41,7 @@ interface Destination {
   open(definitions: FunctionDefinition[], seeds: string[], own: OwnProcess): Promise<OpenSender>;
 }
 
-/**
- * Returns where changes are sent: to the queues in SQS that `--queue-prefix` names, or as CloudEvents to a sink.
- * @throws UsageError
- */
+/** Returns where changes are sent: to queues in SQS, or as CloudEvents to a sink. @throws UsageError */
 export function destinationOf(values: Values<typeof destinationOptions>, environment: Variables): Destination {
   const { sink, 'queue-prefix': prefix, 'sqs-endpoint': endpoint } = values;
   if (prefix !== undefined && sink !== undefined) {

@@ -10,14 +10,9 @@ import { expect, test } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { findAllDefinitions } from '../functions.ts';
 import { rbacObjects } from '../gardener/rbac.ts';
-import { files } from './testing.ts';
+import { files, kubeconfigOf } from './testing.ts';
 
-const kubeconfig = {
-  clusters: [{ name: 'nowhere', cluster: { server: 'https://127.0.0.1:1' } }],
-  users: [{ name: 'anonymous', user: { token: 'none' } }],
-  contexts: [{ name: 'here', context: { cluster: 'nowhere', user: 'anonymous' } }],
-  'current-context': 'here',
-};
+const kubeconfig = kubeconfigOf();
 
 const review = {
   apiVersion: 'admission.k8s.io/v1',

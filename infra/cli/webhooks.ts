@@ -3,7 +3,7 @@ import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { IN_CLUSTER, kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { findWebhookDefinitions } from '../functions.ts';
 import { clientsOf } from '../process/clients.ts';
-import { startEndpoints } from '../process/endpoints.ts';
+import { endpointsOn } from '../process/endpoints.ts';
 import { createPrometheusMetrics, type PrometheusMetrics } from '../process/metrics.ts';
 import { servedWebhooks, serveWebhooks, type WebhookDependencies, type WebhookOptions } from '../process/webhooks.ts';
 import { startPlainServer } from '../webhooks/webhooks.ts';
@@ -70,7 +70,7 @@ async function serveHttps(
     webhooks: webhooks.status,
     metrics,
   };
-  const endpoints = port === undefined ? undefined : await startEndpoints(port, probes);
+  const endpoints = await endpointsOn(port, probes);
   return {
     port: webhooks.port,
     probes: endpoints === undefined ? '' : `, probes and metrics on port ${endpoints.port}`,

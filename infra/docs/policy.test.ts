@@ -4,9 +4,8 @@ import { readLandscape } from '../../shared/config/landscape.ts';
 import { policySchema } from '../../shared/config/policy/policy.ts';
 import { pullSecretProblem } from '../../shared/config/project-secret-content.ts';
 import { keyDocs } from '../../shared/config/schema.ts';
-import { standIn } from '../../shared/flux/testing.ts';
 import { documents, example, exampleWith } from '../../test/integration/documents.ts';
-import { files, shootFlux } from '../cli/testing.ts';
+import { runWith } from '../cli/testing.ts';
 import { exampleOf } from './table.ts';
 
 const PAGE = 'docs/policy.md';
@@ -25,20 +24,8 @@ function rowsBelow(head: string): string[][] {
 
 async function validate(data: Record<string, string>) {
   const metadata = { name: 'flux-config', namespace: 'garden-my-project' };
-  await using input = await files({
-    config: exampleWith(PAGE, 'policy'),
-    fluxConfig: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data },
-  });
-  const { config, fluxConfig } = input.paths;
-  return await shootFlux([
-    'validate',
-    '--flux-distribution',
-    standIn.folder,
-    '--config',
-    config,
-    '--flux-config',
-    fluxConfig,
-  ]);
+  const inputs = { config: exampleWith(PAGE, 'policy'), 'flux-config': { kind: 'ConfigMap', metadata, data } };
+  return await runWith('validate', inputs);
 }
 
 test.each(refused)('%j is refused as the page says', async (data, sentence) => {

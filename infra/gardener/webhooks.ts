@@ -5,10 +5,7 @@ import { TIMEOUT_SECONDS } from '../webhooks/answer.ts';
 import { CONFIGURATION, NAMESPACE, SERVICE, SERVICE_HOST } from '../webhooks/names.ts';
 import { configurations } from '../webhooks/publish.ts';
 
-/**
- * Generates the webhook configurations of the garden or a seed, one for each type, from the functions' definitions. The
- * process that serves the webhooks fills in the caBundle.
- */
+/** Generates the webhook configurations of a cluster, one for each type; the serving process fills in the caBundle. */
 export function webhookObjects(
   definitions: WebhookDefinition[],
   place: 'garden' | 'seed',

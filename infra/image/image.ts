@@ -10,7 +10,7 @@ import { bundleCli } from '../bundle/bundle-cli.ts';
 import type { ImagePackages } from '../bundle/list-packages.ts';
 import { type Bom, imageBom, npmBom } from './sbom.ts';
 
-interface ImageOptions {
+export interface ImageOptions {
   builder: Builder;
   tag: string;
   /** Version in the label; default: the version of this checkout. */
@@ -31,12 +31,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Builds the image, and writes and pushes what is asked for. */
 export async function makeImage(options: ImageOptions): Promise<void> {
-  const { builder, tag, epoch = '0' } = options;
+  const { builder, tag } = options;
   const context = await mkdtemp(join(tmpdir(), 'shoot-flux-image-'));
   try {
     const packages = await fillContext(context, options);
-    const args = await buildArguments(options);
-    await buildWith(builder, { tag, context, args, epoch });
+    await buildWith(options, context, await buildArguments(options));
     if (options.sbom !== undefined) {
       const bom = await bomOf(builder, tag, packages);
       await writeFile(options.sbom, `${JSON.stringify(bom, null, 2)}\n`);
@@ -123,16 +122,11 @@ export const builders = ['docker', 'podman', 'buildah'] as const;
 
 export type Builder = (typeof builders)[number];
 
-export interface Build {
-  tag: string;
-  /** Folder with the Containerfile and what it copies. */
-  context: string;
-  args: Record<string, string>;
-  /** Seconds since 1970: the time of the image and of its files. */
-  epoch: string;
-}
-
-async function buildWith(builder: Builder, { tag, context, args, epoch }: Build): Promise<void> {
+async function buildWith(
+  { builder, tag, epoch = '0' }: ImageOptions,
+  context: string,
+  args: Record<string, string>,
+): Promise<void> {
   const time = builder === 'docker' ? ['--build-arg', `SOURCE_DATE_EPOCH=${epoch}`] : ['--timestamp', epoch];
   const values = Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
   const file = ['--file', `${context}/Containerfile`];

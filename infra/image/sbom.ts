@@ -31,10 +31,7 @@ export async function npmBom(): Promise<Bom> {
   return JSON.parse(stdout);
 }
 
-/**
- * Returns the bill of materials of an image: the packages in its bundle, Node.js, and the packages of its base. Two
- * equal images have the same: it has no random number and no time.
- */
+/** Returns the bill of materials of an image. Two equal images have the same: it has no random number and no time. */
 export function imageBom(npm: Bom, bundled: readonly { name: string; version: string }[], image: ImagePackages): Bom {
   const { serialNumber: _, metadata, ...rest } = npm;
   const { timestamp: __, component, ...others } = metadata;

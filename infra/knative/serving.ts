@@ -25,19 +25,13 @@ interface ServingOptions {
   log: Log;
 }
 
-interface Serving {
-  port: number;
-  /** Takes no more events, and waits for those under way. */
-  stop(): Promise<void>;
-}
-
 const CONCURRENCY = 20;
 
 /** A run may wait for another one of its key. */
 const DRAIN_MS = (2 * FUNCTION_TIMEOUT_SECONDS + 1) * 1000;
 
-/** Starts to serve functions. */
-export async function startServing(options: ServingOptions): Promise<Serving> {
+/** Starts to serve functions. `stop` takes no more events, and waits for those under way. */
+export async function startServing(options: ServingOptions) {
   const { functions, credentials, settings, concurrency = CONCURRENCY, log } = options;
   const metrics = createPrometheusMetrics();
   const health = createClusterHealth();

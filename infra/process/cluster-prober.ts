@@ -17,23 +17,14 @@ export interface ProberOptions {
   pauseMs?: [number, number] | undefined;
 }
 
-export interface Prober {
-  /** Asks this cluster now, unless it is asked already. */
-  ask(cluster: string): void;
-  stop(): Promise<void>;
-}
-
-/**
- * A refusal that comes at once may be that of one of several API servers: for so many of the first pauses a cluster is
- * asked again before it counts as down. A connection that is not made takes longer.
- */
+/** One of several API servers may refuse at once: for so many of the first pauses a cluster is asked again. */
 const PATIENCE = 1.5;
 
 /**
  * Asks each cluster whose calls fail or wait for long, so that it is known at once when it goes down and when it
  * answers again, and no function has to wait for it. Logs both, and counts them.
  */
-export function startProber({ health, clusters, probe, log, metrics, pauseMs = [1000, 5000] }: ProberOptions): Prober {
+export function startProber({ health, clusters, probe, log, metrics, pauseMs = [1000, 5000] }: ProberOptions) {
   const stopped = new AbortController();
   const running = new Map<string, Promise<void>>();
   const unsubscribe = health.onChange(reporter(health, log, metrics));
@@ -43,16 +34,16 @@ export function startProber({ health, clusters, probe, log, metrics, pauseMs = [
     const begun = health.now();
     let pauses = 0;
     while (!stopped.signal.aborted) {
-      const verdict = await answerOf(probe(cluster));
+      const failure = await failureOf(probe(cluster));
       if (stopped.signal.aborted) return;
-      if (verdict.isAnswer) return health.declare(cluster, undefined);
+      if (failure === undefined) return health.declare(cluster, undefined);
       const wasUp = health.isUp(cluster);
-      if (wasUp && !verdict.isNoAnswer) return;
+      if (wasUp && !failure.isNoAnswer) return;
       if (wasUp && health.now() - begun < pauseMs[0] * PATIENCE) {
         await sleep(pauseMs[0] / 4, stopped.signal);
         continue;
       }
-      health.declare(cluster, verdict.problem, begun);
+      health.declare(cluster, failure.problem, begun);
       // A call was answered meanwhile.
       if (health.isUp(cluster)) return;
       await sleep(Math.min(pauseMs[1], pauseMs[0] * 2 ** Math.min(pauses++, 10)), stopped.signal);
@@ -68,6 +59,7 @@ export function startProber({ health, clusters, probe, log, metrics, pauseMs = [
   const detach = health.attachProber(begin);
 
   return {
+    /** Asks this cluster now, unless it is asked already. */
     ask: begin,
     async stop() {
       stopped.abort();
@@ -78,20 +70,14 @@ export function startProber({ health, clusters, probe, log, metrics, pauseMs = [
   };
 }
 
-interface Verdict {
-  isAnswer: boolean;
-  /** False for an error that says nothing about the cluster, such as an unreadable kubeconfig. */
-  isNoAnswer: boolean;
-  problem: string;
-}
-
-async function answerOf(probe: Promise<void>): Promise<Verdict> {
+/** Returns why a probe failed; some errors say nothing about the cluster, such as an unreadable kubeconfig. */
+async function failureOf(probe: Promise<void>): Promise<{ isNoAnswer: boolean; problem: string } | undefined> {
   try {
     await probe;
-    return { isAnswer: true, isNoAnswer: false, problem: '' };
+    return undefined;
   } catch (error) {
     const isNoAnswer = error instanceof UnreachableError;
-    return { isAnswer: false, isNoAnswer, problem: isNoAnswer ? error.reason : errorMessage(error) };
+    return { isNoAnswer, problem: isNoAnswer ? error.reason : errorMessage(error) };
   }
 }
 

@@ -53,6 +53,11 @@ export async function startEndpoints(port: number, probes: Probes): Promise<Endp
   return { port: await listen(server, port), stop: () => closeServer(server, 0) };
 }
 
+/** The same, where there is a port. */
+export async function endpointsOn(port: number | undefined, probes: Probes): Promise<Endpoints | undefined> {
+  return port === undefined ? undefined : startEndpoints(port, probes);
+}
+
 interface Page {
   text: string;
   contentType?: string;

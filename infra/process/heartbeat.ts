@@ -18,7 +18,9 @@ const options = { fieldManager: 'shoot-flux-heartbeat' };
 export async function beat(seed: KubeClient, namespace: string, now: Date): Promise<void> {
   const { leases } = resources;
   const name = { namespace, name: HEARTBEAT };
-  const spec = { holderIdentity: 'shoot-flux', leaseDurationSeconds: BEAT_SECONDS, renewTime: microTime(now) };
+  // Microseconds, like metav1.MicroTime.
+  const renewTime = now.toISOString().replace('Z', '000Z');
+  const spec = { holderIdentity: 'shoot-flux', leaseDurationSeconds: BEAT_SECONDS, renewTime };
   const live = await seed.find(leases, name);
   try {
     if (live === undefined) {
@@ -30,11 +32,6 @@ export async function beat(seed: KubeClient, namespace: string, now: Date): Prom
   } catch (error) {
     if (!(error instanceof AlreadyExistsError) && !(error instanceof ConflictError)) throw error;
   }
-}
-
-/** Returns RFC 3339 with microseconds, like metav1.MicroTime. */
-function microTime(time: Date): string {
-  return time.toISOString().replace('Z', '000Z');
 }
 
 export interface HeartbeatOptions {
@@ -49,13 +46,8 @@ export interface HeartbeatOptions {
   everyMs?: number;
 }
 
-/** Shows gardenlet in each seed that our conditions about the Shoots' health are up to date. */
-export interface Heartbeat {
-  stop(): Promise<void>;
-}
-
 /** Renews the Leases of all seeds in parallel, so that a seed that does not answer blocks no other. */
-export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
+export function startHeartbeat(options: HeartbeatOptions) {
   const { namespaces, kube, alive, now, log, metrics, everyMs = BEAT_SECONDS * 1000 } = options;
   const renewing = Object.entries(namespaces).map(([cluster, namespace]) => {
     const renew = async (signal: AbortSignal) => {

@@ -21,7 +21,9 @@ export function createPrometheusMetrics(): PrometheusMetrics {
 
   /** Creates a metric on first use, with the labels of that use. */
   const lazily = <T>(known: Map<string, T>, name: string, labels: Labels, make: (config: Config) => T): T => {
-    const metric = known.get(name) ?? make(config(name, labels, registry));
+    const help = name.replaceAll('_', ' ');
+    const config = { name: `shoot_flux_${name}`, help, labelNames: Object.keys(labels), registers: [registry] };
+    const metric = known.get(name) ?? make(config);
     known.set(name, metric);
     return metric;
   };
@@ -49,9 +51,4 @@ interface Config {
   help: string;
   labelNames: string[];
   registers: Registry[];
-}
-
-function config(name: string, labels: Labels, registry: Registry): Config {
-  const help = name.replaceAll('_', ' ');
-  return { name: `shoot_flux_${name}`, help, labelNames: Object.keys(labels), registers: [registry] };
 }

@@ -9,17 +9,14 @@ import type { Log } from '../../shared/runtime/log.ts';
 import { findDefinitions, findFunctions } from '../functions.ts';
 import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
-import { type Endpoints, type Probes, startEndpoints } from './endpoints.ts';
+import { endpointsOn } from './endpoints.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createPrometheusMetrics, type PrometheusMetrics } from './metrics.ts';
 import { startThreadedFunctions, type ThreadedFunctions, type ThreadOptions } from './threaded-functions.ts';
 import { serveWebhooks, type WebhookOptions } from './webhooks.ts';
 
 export interface ProductOptions {
-  /**
-   * Returns the credentials for an identity: `watcher`, `heartbeat`, or a function by its name. All may
-   * share one identity, or each may have only its own rights.
-   */
+  /** Returns the credentials for `watcher`, `heartbeat`, or a function by its name; all may share one identity. */
   credentials(identity: string): ClusterCredentials;
   settings: Settings;
   log: Log;
@@ -51,6 +48,7 @@ export interface Product {
 /** Starts queue, functions and watcher. Returns when changes can arrive, before any is handled. */
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { settings, log } = options;
+  await using starting = new AsyncDisposableStack();
   const metrics = createPrometheusMetrics();
   const definitions = await findDefinitions();
   // A counter that appears with its first failure shows no increase, so an alert would miss it.
@@ -60,72 +58,46 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const watcherKube = kubeOf('watcher');
 
   const queue = openQueue({ definitions, metrics, health, concurrency: options.concurrency });
+  starting.defer(queue.stop);
   const watcher = createWatcher({
-    definitions,
-    clusters: { garden: true, seeds: settings.seeds },
-    kube: watcherKube,
-    emit: queue.add,
-    health,
-    log,
-    metrics,
+    ...{ definitions, clusters: { garden: true, seeds: settings.seeds }, kube: watcherKube, emit: queue.add },
+    ...{ health, log, metrics },
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
   });
-  let running: Running | undefined;
   const thread = threadOf(options, { definitions, health, metrics, onSuspect: (cluster) => prober.ask(cluster) });
+  if (thread !== undefined) starting.defer(thread.stop);
   const prober = startProber({
     ...{ health: withAnswersOf(thread, health), clusters: [GARDEN, ...settings.seeds], log, metrics },
     probe: async (cluster) => (await watcherKube(cluster)).probe(),
   });
-  const alive = () => watcher.alive() && running?.alive() !== false && thread?.alive() !== false;
-  const serve = async () => {
-    const { answererOf } = thread ?? {};
-    const webhooks =
-      options.webhooks &&
-      (await serveWebhooks(options.webhooks, { clientsOf: kubeOf, settings, log, metrics, answererOf }));
-    const ready = () => watcher.ready() && webhooks?.status().ready !== false;
-    const probes = {
-      ...{ alive, ready },
-      status: watcher.status,
-      clusters: health.status,
-      webhooks: webhooks?.status,
-      metrics: withDepths(metrics, queue),
-      deadLetters: queue.deadLetters.list,
-    };
-    const endpoints = await endpointsOn(options.port, probes).catch(async (error: unknown) => {
-      await webhooks?.stop();
-      throw error;
-    });
-    return { webhooks, endpoints };
-  };
+  starting.defer(prober.stop);
   // Before anything runs: a port may be taken.
-  const { webhooks, endpoints } = await serve().catch(async (error: unknown) => {
-    await Promise.all([queue.stop(), prober.stop(), thread?.stop()]);
-    throw error;
+  const { answererOf } = thread ?? {};
+  const webhooks =
+    options.webhooks &&
+    (await serveWebhooks(options.webhooks, { clientsOf: kubeOf, settings, log, metrics, answererOf }));
+  if (webhooks !== undefined) starting.defer(webhooks.stop);
+  let running: Running | undefined;
+  const alive = () => watcher.alive() && running?.alive() !== false && thread?.alive() !== false;
+  const endpoints = await endpointsOn(options.port, {
+    ...{ alive, ready: () => watcher.ready() && webhooks?.status().ready !== false, status: watcher.status },
+    ...{ clusters: health.status, webhooks: webhooks?.status, metrics: withDepths(metrics, queue) },
+    deadLetters: queue.deadLetters.list,
   });
+  if (endpoints !== undefined) starting.defer(endpoints.stop);
   running = queue.start(thread?.functions ?? (await findFunctions()), ({ name }) => ({
     ...{ kube: kubeOf(name), settings, now: () => new Date(), log, metrics },
   }));
+  starting.defer(running.stop);
   watcher.start();
+  starting.defer(watcher.stop);
   const heartbeat = startHeartbeat({
     ...{ namespaces: options.heartbeat ?? {}, kube: kubeOf('heartbeat'), alive },
     ...{ now: () => new Date(), log, metrics },
   });
-
-  return {
-    port: endpoints?.port,
-    webhookPort: webhooks?.port,
-    watcher,
-    async stop() {
-      await heartbeat.stop();
-      await watcher.stop();
-      await running?.stop();
-      await prober.stop();
-      await queue.stop();
-      await webhooks?.stop();
-      await thread?.stop();
-      await endpoints?.stop();
-    },
-  };
+  starting.defer(heartbeat.stop);
+  const started = starting.move();
+  return { port: endpoints?.port, webhookPort: webhooks?.port, watcher, stop: () => started.disposeAsync() };
 }
 
 function threadOf(
@@ -144,10 +116,6 @@ function withAnswersOf(thread: ThreadedFunctions | undefined, health: ClusterHea
       if (!isContradicted) health.declare(cluster, problem, begun);
     },
   };
-}
-
-async function endpointsOn(port: number | undefined, probes: Probes): Promise<Endpoints | undefined> {
-  return port === undefined ? undefined : startEndpoints(port, probes);
 }
 
 /** Adds the depth of queues, which is only counted when it is asked for. */

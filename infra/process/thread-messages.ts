@@ -102,10 +102,7 @@ function withoutWish({ kind, message, cluster = '', retryAfterSeconds }: PlainEr
 
 type Post = (message: FromThread) => void;
 
-/**
- * Posts what one turn of the event loop brings in its order, at the end of the turn: many are cheaper together. Lines of
- * the log do not wait: the turn may be the thread's last one, and nobody would know what was deleted.
- */
+/** Posts what one turn brings together, at its end, and lines of the log at once: it may be the thread's last turn. */
 export function inOrder(port: Pick<MessagePort, 'postMessage'>): Post {
   let waiting: FromThread[] = [];
   const flush = () => {

@@ -48,10 +48,7 @@ const CODE = new URL('./functions-thread.ts', import.meta.url);
 
 const CHECK_MS = 250;
 
-/**
- * After so many checks in a row without a beat the thread is stuck: 2 s. Checks are counted instead of seconds, because
- * the process may have been the one that was stuck.
- */
+/** So many checks without a beat, 2 s, mean that the thread is stuck, unless this process was: so they are counted. */
 const MOST_SILENT_CHECKS = 8;
 
 /** While one run after the other continues, the thread only has much to do, and its end would interrupt all of them. */
@@ -121,10 +118,9 @@ export function startThreadedFunctions(options: ThreadOptions): ThreadedFunction
         } else take(message, thread);
       }
     });
-    thread.on('error', (error) => {
-      reason = isOutOfMemory(error)
-        ? `needed more than ${MOST_HEAP_MB} MB of memory`
-        : `failed: ${describeError(error)}`;
+    thread.on('error', (error: NodeJS.ErrnoException | undefined) => {
+      const isOutOfMemory = error?.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      reason = isOutOfMemory ? `needed more than ${MOST_HEAP_MB} MB of memory` : `failed: ${describeError(error)}`;
     });
     thread.once('exit', () => end(reason));
     for (const { cluster, isUp, problem } of health.status()) {
@@ -274,8 +270,4 @@ function idOf(name: string, key: ReconcileKey): string {
 
 function nameOf(job: Job): string {
   return job.type === 'run' ? keyText(job.key) : `The request to ${job.function}`;
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

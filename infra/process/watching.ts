@@ -1,6 +1,6 @@
 import { openQueue, type Queue } from '../../events/queue/queue.ts';
 import type { OpenSender } from '../../events/transport.ts';
-import { createWatcher, type WatchedClusters, type Watcher } from '../../events/watcher/watcher.ts';
+import { createWatcher, type WatchedClusters } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
 import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
@@ -10,7 +10,7 @@ import type { Log } from '../../shared/runtime/log.ts';
 import { findDefinitions } from '../functions.ts';
 import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
-import { startEndpoints } from './endpoints.ts';
+import { endpointsOn } from './endpoints.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createPrometheusMetrics, type PrometheusMetrics } from './metrics.ts';
 
@@ -37,24 +37,21 @@ export interface WatchingOptions {
   onRequest?: ((identity: string, cluster: string, info: RequestInfo) => void) | undefined;
 }
 
-export interface Watching {
-  port?: number | undefined;
-  watcher: Watcher;
-  /** Stops watching, and waits for the attempts to send that are under way. */
-  stop(): Promise<void>;
-}
-
 /** Starts a watcher that sends to functions elsewhere. Returns when it watches, before the first list is complete. */
-export async function startWatching(options: WatchingOptions): Promise<Watching> {
+export async function startWatching(options: WatchingOptions) {
   const { clusters, log } = options;
+  await using starting = new AsyncDisposableStack();
   const metrics = createPrometheusMetrics();
   const definitions = await findDefinitions();
   const health = createClusterHealth();
   const kubeOf = (identity: string) => clientsOf(identity, { ...options, metrics, health });
   const watcherKube = kubeOf('watcher');
   const queue = openQueue({ definitions, metrics, health, concurrency: Infinity });
+  starting.defer(queue.stop);
   const destination = await options.open(definitions, { queue, health, log, metrics });
+  starting.defer(destination.stop);
   const forwarding = queue.forward({ sender: destination.sender, pace: destination.pace, log, metrics });
+  starting.defer(forwarding.stop);
   const watcher = createWatcher({
     ...{ definitions, clusters, kube: watcherKube, emit: queue.add, health, log, metrics },
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
@@ -67,42 +64,26 @@ export async function startWatching(options: WatchingOptions): Promise<Watching>
     wasReady ||= watcher.ready() && forwarding.accepts();
     return wasReady;
   };
-  const probes = {
+  const endpoints = await endpointsOn(options.port, {
     ...{ alive, ready, status: watcher.status },
     ...{ queues: forwarding.status, clusters: health.status, metrics, deadLetters: destination.deadLetters },
-  };
-  const endpoints =
-    options.port === undefined
-      ? undefined
-      : await startEndpoints(options.port, probes).catch(async (error: unknown) => {
-          await forwarding.stop();
-          await destination.stop();
-          throw error;
-        });
+  });
+  if (endpoints !== undefined) starting.defer(endpoints.stop);
   const names = [...(clusters.garden ? [GARDEN] : []), ...clusters.seeds];
   const prober = startProber({
     ...{ health, clusters: names, log, metrics },
     probe: async (cluster) => (await watcherKube(cluster)).probe(),
   });
+  starting.defer(prober.stop);
   watcher.start();
+  starting.defer(watcher.stop);
   const heartbeat = startHeartbeat({
     ...{ namespaces: options.heartbeat ?? {}, kube: kubeOf('heartbeat'), alive: delivers },
     ...{ now: () => new Date(), log, metrics },
   });
+  starting.defer(heartbeat.stop);
   const shown = destination.startHeartbeat?.({ clusters: names, alive: delivers, log });
-
-  return {
-    port: endpoints?.port,
-    watcher,
-    async stop() {
-      await shown?.stop();
-      await heartbeat.stop();
-      await watcher.stop();
-      await forwarding.stop();
-      await prober.stop();
-      await queue.stop();
-      await destination.stop();
-      await endpoints?.stop();
-    },
-  };
+  if (shown !== undefined) starting.defer(shown.stop);
+  const started = starting.move();
+  return { port: endpoints?.port, watcher, stop: () => started.disposeAsync() };
 }

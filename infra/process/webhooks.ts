@@ -27,11 +27,9 @@ export interface WebhookOptions {
   tokens?: PathTokens | undefined;
 }
 
-export type WebhookSettings = Pick<Settings, 'seeds' | 'defaults' | 'policy'>;
-
 export interface WebhookDependencies {
   clientsOf(identity: string): (cluster: string, signal?: AbortSignal) => Promise<KubeClient>;
-  settings: WebhookSettings;
+  settings: Pick<Settings, 'seeds' | 'defaults' | 'policy'>;
   log: Log;
   metrics: Metrics;
   /** Answers the reviews of a webhook function elsewhere. Absent: in this thread. */

@@ -10,21 +10,15 @@ import { bundleFunction, lambdaDefinitions } from '../bundle/bundle.ts';
 import { isWebhook } from '../functions.ts';
 import { chartArchive, filesBelow } from '../gardener/registration/chart-archive.ts';
 import { inlineRegistration, type Release, registrationFiles } from '../gardener/registration/registration.ts';
-import { type Builder, makeImage } from '../image/image.ts';
+import { type ImageOptions, makeImage } from '../image/image.ts';
 import { knativeManifests } from '../knative/manifests.ts';
-
-interface ImageParts {
-  builder: Builder;
-  baseImage?: string | undefined;
-  nodeImage?: string | undefined;
-}
 
 interface ReleaseOptions extends Release {
   out: string;
   /** Becomes part of the image and of the Lambda packages; absent: they have none. */
   distribution?: string | undefined;
   /** Absent: everything but the image. */
-  image?: ImageParts | undefined;
+  image?: Pick<ImageOptions, 'builder' | 'baseImage' | 'nodeImage'> | undefined;
   epoch?: string | undefined;
 }
 
@@ -48,14 +42,7 @@ export async function makeRelease({ out, distribution, image, epoch, ...release 
   if (image !== undefined) {
     const tag = `${registry}/shoot-flux:${version}`;
     const written = { oci: join(out, 'image'), sbom: join(out, 'sbom.json') };
-    await makeImage({
-      ...image,
-      tag,
-      version,
-      distribution,
-      ...written,
-      epoch,
-    });
+    await makeImage({ ...image, ...written, tag, version, distribution, epoch });
   }
   await writeChecksums(out);
 }
@@ -95,10 +82,7 @@ async function knativeFiles({ version, registry }: Release): Promise<Files> {
   return Object.fromEntries(Object.entries(files).map(([name, text]) => [`knative/${name}`, text]));
 }
 
-/**
- * Packs each function for Lambda as serverless.yml does.
- * @param distribution becomes part of the functions behind queues; absent: the deployment adds one
- */
+/** Packs each function for Lambda as serverless.yml does; those behind queues get the distribution, if there is one. */
 async function lambdaPackages(distribution?: string): Promise<Files> {
   const files: Files = {};
   const flux = distribution === undefined ? [] : await contents(distribution, 'dist/flux-distribution');

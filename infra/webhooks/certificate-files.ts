@@ -3,9 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import { type CertificateSource, validityOf } from './certificates.ts';
 
-/** Publishes an authority; returns one sentence for each problem. */
-export type PublishAuthority = (bundle: string, signal: AbortSignal) => Promise<string[]>;
-
 export interface CertificateFiles {
   certFile: string;
   keyFile: string;
@@ -17,7 +14,7 @@ export interface CertificateFiles {
 export function certificateFromFiles(
   { certFile, keyFile, caFile }: CertificateFiles,
   now: () => Date,
-  publish?: PublishAuthority,
+  publish?: (authority: string, signal: AbortSignal) => Promise<string[]>,
 ) {
   return {
     async current(signal: AbortSignal = new AbortController().signal) {
@@ -36,17 +33,12 @@ export function certificateFromFiles(
       if (!certificate.subjectAltName) {
         throw new ShootFluxError(`${certFile} has no host in its subjectAltName; pass one that does.`);
       }
-      const authority = caFile === undefined ? undefined : await authorityIn(caFile);
+      const authority = caFile === undefined ? undefined : await read(caFile);
+      if (authority !== undefined) certificateIn(caFile ?? '', authority);
       const problems = authority === undefined ? undefined : publish?.(authority, signal);
       return { certificate: { cert, key }, problems: problems ?? Promise.resolve([]) };
     },
   } satisfies CertificateSource;
-}
-
-async function authorityIn(caFile: string): Promise<string> {
-  const text = await read(caFile);
-  certificateIn(caFile, text);
-  return text;
 }
 
 // The library's messages do not name the file.

@@ -8,13 +8,8 @@ export interface KeyPair {
 }
 
 export interface CertificateSource {
-  current(signal: AbortSignal): Promise<CurrentCertificate>;
-}
-
-export interface CurrentCertificate {
-  certificate: KeyPair;
-  /** One sentence for each problem; known later, because the clusters have to answer first. */
-  problems: Promise<string[]>;
+  /** Returns it, and one sentence for each problem, which are known once the clusters have answered. */
+  current(signal: AbortSignal): Promise<{ certificate: KeyPair; problems: Promise<string[]> }>;
 }
 
 /** The certificates that the processes of a deployment share in one Secret. */
@@ -123,19 +118,11 @@ function namesOf({ subjectAltName }: X509Certificate): string[] {
   return names.filter((name) => name !== undefined);
 }
 
-export interface Validity {
-  /** Whether clients accept it. */
-  isValid: boolean;
-  until: Date;
-  /** `expired at …`, `expires at …` when its renewal is overdue, or `is not valid before …`. */
-  problem?: string | undefined;
-}
-
 /** The remaining share of its life below which its renewal is overdue: we renew at a half, others at a third. */
 const OVERDUE_SHARE = 0.1;
 
 /** Returns the validity of a certificate, PEM. */
-export function validityOf(cert: string, now: Date): Validity {
+export function validityOf(cert: string, now: Date): { isValid: boolean; until: Date; problem?: string | undefined } {
   const { validFrom, validTo } = new X509Certificate(cert);
   const [from, until] = [new Date(validFrom), new Date(validTo)];
   const left = until.getTime() - now.getTime();

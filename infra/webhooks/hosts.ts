@@ -3,10 +3,7 @@ import { domainToASCII } from 'node:url';
 
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/**
- * Normalizes a name or address for certificates and comparisons: lower case, international names in ASCII, the shortest
- * form of an IPv6 address. Returns undefined for anything else.
- */
+/** Normalizes a name or address, as certificates have it and for comparisons. Returns undefined for anything else. */
 export function hostOf(text: string): string | undefined {
   if (isIPv4(text)) return text;
   if (isIPv6(text)) return addressOf(text);

@@ -17,10 +17,7 @@ type BoundOptions = Omit<ManagedCertificatesOptions, 'kube'> & { kube(cluster: s
 /** More lost races in a row than other processes can cause. */
 const ATTEMPTS = 5;
 
-/**
- * Provides certificates that shoot-flux issues, in a Secret that all processes of a deployment share. Each call renews
- * what is due and publishes the authorities, so that it completes a call that was killed.
- */
+/** Provides certificates in a Secret that all processes share. Each call completes one that was killed. */
 export function managedCertificates(options: ManagedCertificatesOptions): CertificateSource {
   return {
     async current(signal) {

@@ -10,10 +10,7 @@ const MOST = 4;
 /** Longer than any token that we recommend; nothing longer is hashed. */
 const LONGEST = 256;
 
-/**
- * The SHA-256 hashes of the tokens that end the path of `clientConfig.url`. A configuration holds hashes instead of
- * tokens, so it contains no secret.
- */
+/** SHA-256 hashes of the tokens that end the path of `clientConfig.url`: a configuration contains no secret. */
 export type PathTokens = readonly Buffer[];
 
 /** Reads hashes in hexadecimal, separated by commas. @throws ShootFluxError that names the setting */

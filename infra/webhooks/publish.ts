@@ -6,24 +6,16 @@ import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Webhook } from '../../shared/runtime/webhook.ts';
 import { CONFIGURATION } from './names.ts';
 
-const group = 'admissionregistration.k8s.io';
+const configuration = (type: Webhook['type']): Resource => ({
+  ...{ group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false },
+  plural: `${type.toLowerCase()}webhookconfigurations`,
+  kind: `${type}WebhookConfiguration`,
+});
 
 /** The resources of webhook configurations by the type of their webhooks. */
 export const configurations: Record<Webhook['type'], Resource> = {
-  Validating: {
-    group,
-    version: 'v1',
-    plural: 'validatingwebhookconfigurations',
-    kind: 'ValidatingWebhookConfiguration',
-    namespaced: false,
-  },
-  Mutating: {
-    group,
-    version: 'v1',
-    plural: 'mutatingwebhookconfigurations',
-    kind: 'MutatingWebhookConfiguration',
-    namespaced: false,
-  },
+  Validating: configuration('Validating'),
+  Mutating: configuration('Mutating'),
 };
 
 export interface PublishOptions {
@@ -33,12 +25,9 @@ export interface PublishOptions {
   configuration?: string | undefined;
 }
 
-/**
- * Publishes the authorities to all clusters in parallel, so that one that does not answer blocks no other.
- * @returns one sentence for each problem
- */
+/** Publishes the authorities to all clusters in parallel. @returns one sentence for each problem */
 export async function publish(
-  { kube, webhooks, seeds, configuration = CONFIGURATION }: PublishOptions,
+  { kube, webhooks, seeds, configuration: name = CONFIGURATION }: PublishOptions,
   bundle: string,
 ): Promise<string[]> {
   const targets = new Map<string, { cluster: string; type: Webhook['type'] }>();
@@ -48,10 +37,8 @@ export async function publish(
   const problems = await Promise.all(
     [...targets.values()].map(async ({ cluster, type }) => {
       try {
-        if (await publishCaBundle(await kube(cluster), { type, name: configuration }, bundle)) return [];
-        return [
-          `${cluster} has no ${type}WebhookConfiguration ${configuration}, so it calls no webhook; apply its manifest.`,
-        ];
+        if (await publishCaBundle(await kube(cluster), configurations[type], name, bundle)) return [];
+        return [`${cluster} has no ${type}WebhookConfiguration ${name}, so it calls no webhook; apply its manifest.`];
       } catch (error) {
         return [`${cluster}: ${describeError(error)}`];
       }
@@ -64,17 +51,8 @@ interface WebhookConfiguration extends KubeObject {
   webhooks?: { clientConfig: { caBundle?: string } }[];
 }
 
-interface Target {
-  type: Webhook['type'];
-  name: string;
-}
-
-/**
- * Writes the authorities in `bundle` to a webhook configuration, unless it has them already.
- * @returns false when there is no configuration; the API server then calls no webhook
- */
-async function publishCaBundle(client: KubeClient, { type, name }: Target, bundle: string): Promise<boolean> {
-  const resource = configurations[type];
+/** Writes the authorities to a webhook configuration. @returns false when there is none: it is then never called */
+async function publishCaBundle(client: KubeClient, resource: Resource, name: string, bundle: string): Promise<boolean> {
   const caBundle = Buffer.from(bundle).toString('base64');
   const live = await find(client, resource, name);
   if (live === undefined) return false;

@@ -46,7 +46,7 @@ export async function writeCertificates(
 ): Promise<boolean> {
   try {
     if (before === undefined) {
-      const data = withoutNull(dataOf(certificates));
+      const data = Object.fromEntries(Object.entries(dataOf(certificates)).filter(([, value]) => value !== null));
       const secret = { apiVersion: 'v1', kind: 'Secret', metadata: place, type: 'Opaque', data };
       await client.create(resources.secrets, secret, options);
     } else {
@@ -88,10 +88,6 @@ function dataOf({ authority, next, former, serving }: Certificates): Record<stri
   return Object.fromEntries(
     Object.entries(texts).map(([key, text]) => [key, text === undefined ? null : base64(text)]),
   );
-}
-
-function withoutNull(data: Record<string, string | null>): Record<string, string | null> {
-  return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null));
 }
 
 function certificatesIn(data: Record<string, string>): Certificates | undefined {

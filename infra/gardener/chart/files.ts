@@ -130,11 +130,7 @@ function chartRights(definitions: AnyDefinition[]): string {
 
 type Schema = Record<string, unknown>;
 
-/**
- * Generates a chart's values.schema.json: types follow from the defaults, and unknown keys are errors, so that a typo
- * is reported instead of ignored.
- * @param definitions schemas that those of the values refer to
- */
+/** Generates values.schema.json: types follow from the defaults, and unknown keys are errors, so typos are reported. */
 export function valuesSchema(values: ChartValue[], definitions: Schema = {}): string {
   const schema = {
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -212,10 +208,7 @@ const WEBHOOKS = 'webhooks with their paths';
 /** A webhook of a chart; the templates add how API servers reach its path. */
 type ChartWebhook = Record<string, unknown> & { path: string };
 
-/**
- * Generates the file with the webhooks of the garden. Their configuration is created once and never updated, so other
- * content gets another name; the parts of the chart are installed in different clusters and have to agree on it.
- */
+/** Generates the webhooks of the garden. Their configuration is never updated, so other content gets another name. */
 function admissionWebhooks(definitions: AnyDefinition[]): string {
   const webhooks = webhooksIn(definitions, 'garden');
   const hash = createHash('sha256').update(JSON.stringify(webhooks)).digest('hex').slice(0, 8);

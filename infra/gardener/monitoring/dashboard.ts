@@ -115,10 +115,7 @@ export function dashboardFile(): string {
   return `${JSON.stringify(dashboard, null, 2)}\n`;
 }
 
-/**
- * The default data source of Plutono in a seed is the Prometheus `aggregate`, which does not read our metrics. Where there
- * is no data source of this name, the first one is selected.
- */
+/** The default data source of Plutono in a seed does not read our metrics; without this one the first is selected. */
 const dataSource = {
   ...{ type: 'datasource', name: 'datasource', label: 'Prometheus', query: 'prometheus', refresh: 1, hide: 0 },
   ...{ regex: '', multi: false, includeAll: false, options: [], skipUrlSync: false },

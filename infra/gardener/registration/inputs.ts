@@ -3,6 +3,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { Ajv, type ErrorObject } from 'ajv';
 import { parse } from 'yaml';
 import { nearest } from '../../../shared/config/nearest.ts';
+import { asObject } from '../../../shared/config/values.ts';
 import { ConfigError, type ConfigIssue, ShootFluxError } from '../../../shared/errors.ts';
 import { fieldsOf } from '../../../shared/shapes.ts';
 import { readDocument } from '../../cli/read-file.ts';
@@ -33,20 +34,17 @@ export async function releaseOf({ version, registry, values }: Inputs): Promise<
 async function readValues(file: string): Promise<Record<string, unknown>> {
   const ignore = () => {};
   const terminal = { out: ignore, err: ignore, stdin: () => readAll(process.stdin), environment: {} };
-  const values = await readDocument(file, terminal);
-  if (values === null) {
+  const document = await readDocument(file, terminal);
+  if (document === null) {
     throw new ShootFluxError(`${file} is empty; write values of the chart into it, or leave --values out.`);
   }
-  if (!isObject(values)) {
+  const values = asObject(document);
+  if (values === undefined) {
     throw new ShootFluxError(`${file} is not an object with values of the chart; write them as for Helm.`);
   }
   const issues = await valuesIssues(file, values);
   if (issues.length > 0) throw new ConfigError(issues);
   return values;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const DEFAULTS = new URL('../../../charts/shoot-flux/values.yaml', import.meta.url);

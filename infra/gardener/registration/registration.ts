@@ -21,10 +21,7 @@ const INSTALLATION = `request.userInfo.username.matches('^system:serviceaccount:
 /** Identities of the garden that no installation in a seed has: admission runs beside the garden. */
 const NOT_IN_SEEDS = ['admission', 'webhooks'];
 
-/**
- * Generates the ClusterRoles that extend the rights of installations in the garden, one for each function.
- * gardener-controller-manager binds them to the ServiceAccounts that the annotation selects.
- */
+/** Generates the ClusterRoles that gardener-controller-manager binds to the ServiceAccounts of installations. */
 export function gardenRoles(definitions: AnyDefinition[]): KubeObject[] {
   const selector = { matchLabels: { 'controllerregistration.core.gardener.cloud/name': REGISTRATION } };
   return identitiesIn(definitions, 'garden')

@@ -3,27 +3,45 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Connection, isSameConnection } from '../../shared/kube/connection.ts';
-import { webIdentityToken, withWebIdentity } from './clusters.ts';
+import { secretsManagerKubeconfigs, webIdentityToken, withWebIdentity } from './clusters.ts';
 import type { AwsEndpoint } from './request.ts';
+
+const kubeconfig = {
+  'current-context': 'c',
+  contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+  clusters: [{ name: 'c', cluster: { server: 'https://api.local' } }],
+  users: [{ name: 'u', user: { token: 'hunter2' } }],
+};
+const secrets: Record<string, string> = {
+  'shoot-flux/dev/keys/garden': JSON.stringify(kubeconfig),
+  'shoot-flux/dev/keys/broken': 'token: "hunter2',
+};
 
 /** What STS was asked for, and what it answers. */
 let asked: Record<string, string>[];
 let isDisabled: boolean;
 
+/** Secrets Manager and STS. */
 const server = createServer(async (incoming, outgoing) => {
-  const isSigned = /^AWS4-HMAC-SHA256 Credential=AK\/\d+\/eu-west-1\/sts\//.test(incoming.headers.authorization ?? '');
-  asked.push({ ...Object.fromEntries(new URLSearchParams(await text(incoming))), isSigned: String(isSigned) });
-  if (isDisabled) {
-    outgoing.writeHead(403).end('<Error><Code>OutboundWebIdentityFederationDisabled</Code></Error>');
-    return;
+  const body = await text(incoming);
+  const [, service] =
+    /^AWS4-HMAC-SHA256 Credential=AK\/\d+\/eu-west-1\/(\w+)\//.exec(incoming.headers.authorization ?? '') ?? [];
+  if (service === 'secretsmanager') {
+    const isGet = incoming.headers['x-amz-target'] === 'secretsmanager.GetSecretValue';
+    const SecretString = isGet ? secrets[JSON.parse(body).SecretId] : undefined;
+    outgoing.writeHead(SecretString === undefined ? 400 : 200);
+    return outgoing.end(JSON.stringify(SecretString ? { SecretString } : { __type: 'ResourceNotFoundException' }));
   }
+  asked.push({ ...Object.fromEntries(new URLSearchParams(body)), service: service ?? 'not signed' });
+  if (isDisabled)
+    return outgoing.writeHead(403).end('<Error><Code>OutboundWebIdentityFederationDisabled</Code></Error>');
   const result = `<WebIdentityToken>e30.token-${asked.length}.x_y</WebIdentityToken>`;
-  outgoing.end(`<GetWebIdentityTokenResponse>${result}</GetWebIdentityTokenResponse>`);
+  return outgoing.end(`<GetWebIdentityTokenResponse>${result}</GetWebIdentityTokenResponse>`);
 });
-let sts: AwsEndpoint;
+let aws: AwsEndpoint;
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  sts = {
+  aws = {
     region: 'eu-west-1',
     credentials: () => ({ accessKeyId: 'AK', secretAccessKey: 'SK' }),
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
@@ -35,9 +53,26 @@ beforeEach(() => {
 });
 afterAll(() => server.close());
 
+describe('kubeconfigs in AWS Secrets Manager', () => {
+  const connectionTo = (cluster: string) => secretsManagerKubeconfigs('shoot-flux/dev/keys/', aws)(cluster);
+
+  it('are found by the cluster name', async () => {
+    expect(await connectionTo('garden')).toMatchObject({ server: 'https://api.local', token: 'hunter2' });
+  });
+
+  it('are named when they are missing or broken, and never quoted', async () => {
+    await expect(connectionTo('local')).rejects.toThrow(
+      'AWS secret shoot-flux/dev/keys/local cannot be read: ResourceNotFoundException',
+    );
+    const error = await connectionTo('broken').catch((thrown: Error) => thrown);
+    expect(error).toHaveProperty('message', expect.stringContaining('AWS secret shoot-flux/dev/keys/broken'));
+    expect(String(error)).not.toContain('hunter2');
+  });
+});
+
 describe('a token of AWS', () => {
   it('is for one audience, short-lived and signed with ES384', async () => {
-    expect(await webIdentityToken('shoot-flux-dev/garden', sts)(false)).toBe('e30.token-1.x_y');
+    expect(await webIdentityToken('shoot-flux-dev/garden', aws)(false)).toBe('e30.token-1.x_y');
     expect(asked).toEqual([
       {
         Action: 'GetWebIdentityToken',
@@ -45,14 +80,14 @@ describe('a token of AWS', () => {
         'Audience.member.1': 'shoot-flux-dev/garden',
         SigningAlgorithm: 'ES384',
         DurationSeconds: '300',
-        isSigned: 'true',
+        service: 'sts',
       },
     ]);
   });
 
   it('is kept until 80 % of its time have passed, and replaced after a 401', async () => {
     let now = 0;
-    const token = webIdentityToken('a/garden', sts, () => now);
+    const token = webIdentityToken('a/garden', aws, () => now);
     expect(await Promise.all([token(false), token(false)])).toEqual(['e30.token-1.x_y', 'e30.token-1.x_y']);
     now = 239_000;
     expect(await token(false)).toBe('e30.token-1.x_y');
@@ -63,7 +98,7 @@ describe('a token of AWS', () => {
   });
 
   it('names the missing right, and is asked for again after a failure', async () => {
-    const token = webIdentityToken('a/garden', sts);
+    const token = webIdentityToken('a/garden', aws);
     isDisabled = true;
     await expect(token(false)).rejects.toThrow(
       'AWS STS gives no token for a/garden: OutboundWebIdentityFederationDisabled; the account must allow outbound web identity federation',
@@ -75,7 +110,7 @@ describe('a token of AWS', () => {
 
 describe('a cluster without credentials in its kubeconfig', () => {
   const read = (connection: Partial<Connection>) =>
-    withWebIdentity(async () => ({ server: 'https://api.local', ...connection }), 'shoot-flux-dev/', sts);
+    withWebIdentity(async () => ({ server: 'https://api.local', ...connection }), 'shoot-flux-dev/', aws);
 
   it("gets a token with the cluster's own audience", async () => {
     const { token } = await read({})('my-seed');
@@ -90,8 +125,7 @@ describe('a cluster without credentials in its kubeconfig', () => {
 
   it('is the same connection when it is read again', async () => {
     const one = await read({})('garden');
-    const other = await read({})('garden');
-    expect(isSameConnection(one, other)).toBe(true);
+    expect(isSameConnection(one, await read({})('garden'))).toBe(true);
     expect(isSameConnection(one, await read({})('my-seed'))).toBe(false);
   });
 });
