@@ -1,129 +1,110 @@
-import { expect, test } from 'vitest';
-import { type Context, configMap } from './context.ts';
+import { expect } from 'vitest';
+import { configMap, deployment, invalid, type Test } from './context.ts';
 
 const encoded = (text: string) => Buffer.from(text).toString('base64');
+const secret = (more: object) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, ...more });
 
 /** Tests of the special rules of built-in types. */
-export function builtInTests(context: () => Context): void {
-  const secret = (more: object) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, ...more });
-
-  async function secrets(): Promise<string> {
-    return `/api/v1/namespaces/${await context().namespace()}/secrets`;
-  }
-
-  test('moves stringData of a Secret into data', async () => {
-    const path = await secrets();
-    const { body } = await context().client.post(path, secret({ data: { b: encoded('2') }, stringData: { a: '1' } }));
+export function builtInTests(test: Test): void {
+  test('moves stringData of a Secret into data, which is base64', async ({ client, secrets }) => {
+    const { body } = await client.post(secrets, secret({ data: { b: encoded('2') }, stringData: { a: '1' } }));
     expect(body).toMatchObject({ type: 'Opaque', data: { a: encoded('1'), b: encoded('2') } });
     expect(body.stringData).toBeUndefined();
-    const patched = await context().client.mergePatch(`${path}/s`, { stringData: { a: '3' } });
+    const patched = await client.mergePatch(`${secrets}/s`, { stringData: { a: '3' } });
     expect(patched.body.data).toEqual({ a: encoded('3'), b: encoded('2') });
+    expect((await client.mergePatch(`${secrets}/s`, { data: { a: '!!' } })).code).toBe(400);
+    expect(await client.mergePatch(`${secrets}/s`, { type: 'other' })).toMatchObject(invalid('type'));
   });
 
-  test('requires base64 in the data of a Secret', async () => {
-    const refused = await context().client.post(await secrets(), secret({ data: { a: '!!' } }));
-    expect(refused).toMatchObject({ code: 400, body: { reason: 'BadRequest' } });
+  test('keeps data and immutability of an immutable Secret, not its labels', async ({ client, secrets }) => {
+    await client.post(secrets, secret({ immutable: true, data: { a: encoded('1') } }));
+    const refused = (field: string) => invalid(field, 'FieldValueForbidden');
+    const patch = (body: object) => client.mergePatch(`${secrets}/s`, body);
+    expect(await patch({ stringData: { a: '2' } })).toMatchObject(refused('data'));
+    expect(await patch({ immutable: null })).toMatchObject(refused('immutable'));
+    const other = secret({ immutable: true, data: { a: encoded('2') } });
+    expect(await client.apply(`${secrets}/s`, 'm', other)).toMatchObject(refused('data'));
+    expect((await patch({ metadata: { labels: { a: 'b' } } })).code).toBe(200);
+    expect((await client.delete(`${secrets}/s`)).code).toBe(200);
   });
 
-  test('rejects another type for a Secret', async () => {
-    const path = await secrets();
-    await context().client.post(path, secret({}));
-    expect(await context().client.mergePatch(`${path}/s`, { type: 'other' })).toMatchObject({
-      code: 422,
-      body: { details: { causes: [{ field: 'type' }] } },
-    });
+  test('keeps data of an immutable ConfigMap', async ({ client, configMaps }) => {
+    await client.post(configMaps, { ...configMap('a', { k: 'v' }), immutable: true });
+    expect((await client.mergePatch(`${configMaps}/a`, { data: { k: 'w' } })).code).toBe(422);
   });
 
-  test('keeps data and immutability of an immutable Secret, not its labels', async () => {
-    const { client } = context();
-    const path = await secrets();
-    await client.post(path, secret({ immutable: true, data: { a: encoded('1') } }));
-    const refused = (field: string) => ({
-      code: 422,
-      body: { reason: 'Invalid', details: { causes: [{ reason: 'FieldValueForbidden', field }] } },
-    });
-    expect(await client.mergePatch(`${path}/s`, { stringData: { a: '2' } })).toMatchObject(refused('data'));
-    expect(await client.mergePatch(`${path}/s`, { immutable: null })).toMatchObject(refused('immutable'));
-    expect(
-      await client.apply(`${path}/s`, 'm', secret({ immutable: true, data: { a: encoded('2') } }), { force: 'true' }),
-    ).toMatchObject(refused('data'));
-    expect((await client.mergePatch(`${path}/s`, { metadata: { labels: { a: 'b' } } })).code).toBe(200);
-    expect((await client.delete(`${path}/s`)).code).toBe(200);
-  });
-
-  test('keeps data and immutability of an immutable ConfigMap', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    await client.post(path, { ...configMap('a', { k: 'v' }), immutable: true });
-    expect((await client.mergePatch(`${path}/a`, { data: { k: 'w' } })).code).toBe(422);
-  });
-
-  test('selects Secrets by type', async () => {
-    const path = await secrets();
-    await context().client.post(path, secret({ type: 'example.com/a' }));
-    const list = (type: string) => context().client.get(path, { query: { fieldSelector: `type=${type}` } });
-    expect((await list('example.com/a')).body.items).toHaveLength(1);
-    expect((await list('Opaque')).body.items).toHaveLength(0);
-  });
-
-  test('gives a Deployment a generation, defaults and a status', async () => {
-    const { client } = context();
-    const path = `/apis/apps/v1/namespaces/${await context().namespace()}/deployments`;
-    const { body } = await client.post(path, {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { name: 'd' },
-      spec: {
-        selector: { matchLabels: { a: 'b' } },
-        template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'x' }] } },
-      },
-      status: { replicas: 7 },
-    });
-    expect(body).toMatchObject({
-      metadata: { generation: 1 },
-      spec: { replicas: 1, strategy: { type: 'RollingUpdate' } },
-    });
-    expect(body.status.replicas).toBeUndefined();
+  test('gives a Deployment a generation, replicas and a status', async ({ client, deployments }) => {
+    const { body } = await client.post(deployments, { ...deployment(), status: { replicas: 7 } });
+    expect(body).toMatchObject({ metadata: { generation: 1 }, spec: { replicas: 1 } });
+    expect(body.status?.replicas).toBeUndefined();
     const status = { observedGeneration: 1, replicas: 1, readyReplicas: 1, availableReplicas: 1, updatedReplicas: 1 };
-    const ready = await client.mergePatch(`${path}/d/status`, { status });
+    const ready = await client.mergePatch(`${deployments}/d/status`, { status });
     expect(ready.body).toMatchObject({ status, metadata: { generation: 1 } });
-    const scaled = await client.mergePatch(`${path}/d`, { spec: { replicas: 2 } });
+    const scaled = await client.mergePatch(`${deployments}/d`, { spec: { replicas: 2 } });
     expect(scaled.body).toMatchObject({ status, metadata: { generation: 2 } });
-    const selector = await client.mergePatch(`${path}/d`, { spec: { selector: { matchLabels: { c: 'd' } } } });
+    const selector = await client.mergePatch(`${deployments}/d`, { spec: { selector: { matchLabels: { c: 'd' } } } });
     expect(selector.code).toBe(422);
   });
 
-  test.each([
-    ['events', 'api/v1', 'Event', { involvedObject: {}, reason: 'R', message: 'm', type: 'Normal' }],
+  for (const [plural, api, kind, more] of [
     ['serviceaccounts', 'api/v1', 'ServiceAccount', {}],
     ['services', 'api/v1', 'Service', { spec: { ports: [{ port: 80 }] } }],
     ['resourcequotas', 'api/v1', 'ResourceQuota', { spec: { hard: { pods: '1' } } }],
     ['leases', 'apis/coordination.k8s.io/v1', 'Lease', { spec: { holderIdentity: 'a' } }],
     ['networkpolicies', 'apis/networking.k8s.io/v1', 'NetworkPolicy', { spec: { podSelector: {} } }],
     ['roles', 'apis/rbac.authorization.k8s.io/v1', 'Role', {}],
-  ])('%s are served', async (plural, api, kind, more) => {
-    const { client } = context();
-    const namespace = await context().namespace();
-    const filled = plural === 'events' ? { ...more, involvedObject: { namespace, kind: 'X', name: 'x' } } : more;
-    const apiVersion = api.replace(/^apis?\//, '');
-    const path = `/${api}/namespaces/${namespace}/${plural}`;
-    const { code, body } = await client.post(path, { apiVersion, kind, metadata: { name: 'a' }, ...filled });
-    expect(code, JSON.stringify(body)).toBe(201);
-    expect((await client.get(`${path}/a`)).body).toMatchObject({ apiVersion, kind });
-    expect((await client.get(path)).body).toMatchObject({ kind: `${kind}List`, apiVersion });
-    expect((await client.delete(`${path}/a`)).code).toBe(200);
+  ] as const) {
+    test(`${plural} are served`, async ({ client, namespace }) => {
+      const apiVersion = api.replace(/^apis?\//, '');
+      const path = `/${api}/namespaces/${namespace}/${plural}`;
+      const { code, body } = await client.post(path, { apiVersion, kind, metadata: { name: 'a' }, ...more });
+      expect(code, JSON.stringify(body)).toBe(201);
+      expect((await client.get(`${path}/a`)).body).toMatchObject({ apiVersion, kind });
+      expect((await client.get(path)).body).toMatchObject({ kind: `${kind}List`, apiVersion });
+      expect((await client.delete(`${path}/a`)).code).toBe(200);
+    });
+  }
+
+  test('rejects another role for a binding', async ({ client, namespace }) => {
+    const api = 'rbac.authorization.k8s.io';
+    const path = `/apis/${api}/v1/namespaces/${namespace}/rolebindings`;
+    const roleRef = { apiGroup: api, kind: 'Role', name: 'r' };
+    const binding = { apiVersion: `${api}/v1`, kind: 'RoleBinding', metadata: { name: 'b' }, roleRef };
+    expect((await client.post(path, binding)).code).toBe(201);
+    expect((await client.mergePatch(`${path}/b`, { roleRef: { name: 'other' } })).code).toBe(422);
   });
 
-  test('rejects another role for a binding', async () => {
-    const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${await context().namespace()}/rolebindings`;
-    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' };
-    const binding = {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'RoleBinding',
-      metadata: { name: 'b' },
-      roleRef,
-    };
-    expect((await context().client.post(path, binding)).code).toBe(201);
-    expect((await context().client.mergePatch(`${path}/b`, { roleRef: { name: 'other' } })).code).toBe(422);
+  test('a namespace is active, has its name as a label, and a finalizer in its spec', async ({ client, namespace }) => {
+    expect((await client.get(`/api/v1/namespaces/${namespace}`)).body).toMatchObject({
+      metadata: { labels: { 'kubernetes.io/metadata.name': namespace } },
+      spec: { finalizers: ['kubernetes'] },
+      status: { phase: 'Active' },
+    });
+    for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) {
+      expect((await client.get(`/api/v1/namespaces/${name}`)).code).toBe(200);
+    }
+    expect((await client.delete('/api/v1/namespaces/kube-system')).code).toBe(403);
+  });
+
+  test('a terminating namespace keeps its objects and rejects new ones', async ({ client, namespace, configMaps }) => {
+    const path = `/api/v1/namespaces/${namespace}`;
+    await client.post(configMaps, configMap('a'));
+    expect((await client.delete(path)).body).toMatchObject({
+      metadata: { deletionTimestamp: expect.any(String) },
+      status: { phase: 'Terminating' },
+    });
+    expect(await client.post(configMaps, configMap('b'))).toMatchObject({
+      code: 403,
+      body: {
+        reason: 'Forbidden',
+        message: `configmaps "b" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+        details: { causes: [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }] },
+      },
+    });
+    expect((await client.mergePatch(`${configMaps}/a`, { data: { k: 'v' } })).code).toBe(200);
+    expect((await client.get(configMaps)).body.items).toHaveLength(1);
+    const { body } = await client.get(path);
+    expect((await client.put(`${path}/finalize`, { ...body, spec: {} })).code).toBe(200);
+    expect((await client.get(path)).code).toBe(404);
   });
 }

@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
+import { text } from 'node:stream/consumers';
 
 /** An API server for the suite, which leaves objects on it. */
 export interface ConformanceServer {
@@ -22,8 +24,7 @@ export interface Answer {
 
 export interface RequestOptions {
   query?: Record<string, string>;
-  /** Objects are sent as JSON, text unchanged. */
-  body?: object | string;
+  body?: object;
   contentType?: string;
   accept?: string;
   userAgent?: string;
@@ -37,18 +38,13 @@ export interface WatchEvent {
 
 /** An open watch. */
 export interface Watch extends Disposable {
-  /** Returns the next event; fails after a time without one, by default five seconds. */
+  /** Returns the next event; fails after a time without one. */
   next(limitMs?: number): Promise<WatchEvent>;
-  /** Returns all events until the server ends the watch. */
+  /** Returns all further events until the server ends the watch. */
   rest(): Promise<WatchEvent[]>;
 }
 
-export const applyType = 'application/apply-patch+yaml';
-export const mergeType = 'application/merge-patch+json';
-export const jsonPatchType = 'application/json-patch+json';
-export const strategicType = 'application/strategic-merge-patch+json';
-
-/** Sends plain HTTP requests to an API server. */
+/** Sends plain HTTP requests to an API server, and judges nothing. */
 export class ConformanceClient {
   readonly #server: ConformanceServer;
   readonly #agent: Agent;
@@ -63,85 +59,39 @@ export class ConformanceClient {
   put = (path: string, body: object, options: RequestOptions = {}) => this.send('PUT', path, { body, ...options });
   delete = (path: string, options: RequestOptions = {}) => this.send('DELETE', path, options);
   mergePatch = (path: string, body: object, options: RequestOptions = {}) =>
-    this.send('PATCH', path, { body, contentType: mergeType, ...options });
+    this.send('PATCH', path, { body, contentType: 'application/merge-patch+json', ...options });
 
-  /** Applies on the server. */
-  apply(path: string, manager: string, body: object, query: Record<string, string> = {}): Promise<Answer> {
-    return this.send('PATCH', path, { body, contentType: applyType, query: { fieldManager: manager, ...query } });
+  /** Applies on the server, with force. */
+  apply(path: string, fieldManager: string, body: object, options: RequestOptions = {}): Promise<Answer> {
+    const query = { fieldManager, force: 'true' };
+    return this.send('PATCH', path, { body, contentType: 'application/apply-patch+yaml', query, ...options });
   }
 
-  send(method: string, path: string, options: RequestOptions): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const { body } = options;
-      const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-      const sent = this.#open(method, path, options, text);
-      sent.on('error', reject);
-      sent.on('response', (response) => {
-        let received = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk: string) => {
-          received += chunk;
-        });
-        response.on('error', reject);
-        response.on('end', () => {
-          const json = response.headers['content-type']?.startsWith('application/json') ?? false;
-          const answered = json ? JSON.parse(received) : received;
-          resolve({ code: response.statusCode ?? 0, body: answered, headers: response.headers });
-        });
-      });
-      sent.end(text);
-    });
+  async send(method: string, path: string, options: RequestOptions): Promise<Answer> {
+    const response = await this.#open(method, path, options);
+    const { statusCode = 0, headers } = response;
+    const content = await text(response);
+    const isJson = headers['content-type']?.startsWith('application/json') ?? false;
+    return { code: statusCode, body: isJson ? JSON.parse(content) : content, headers };
   }
 
   watch(path: string, query: Record<string, string> = {}, options: RequestOptions = {}): Watch {
-    const events: WatchEvent[] = [];
-    let ended = false;
-    let failure: Error | undefined;
-    let wake = () => {};
-    const sent = this.#open('GET', path, { ...options, query: { watch: 'true', ...query } }, undefined);
-    const fail = (error: Error) => {
-      failure = error;
-      ended = true;
-      wake();
-    };
-    sent.on('error', fail);
-    sent.on('response', (response) => {
-      let buffer = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        const lines = (buffer + chunk).split('\n');
-        buffer = lines.pop() ?? '';
-        for (const line of lines) if (line !== '') events.push(JSON.parse(line));
-        wake();
-      });
-      response.on('error', fail);
-      response.on('end', () => {
-        ended = true;
-        wake();
-      });
-    });
-    sent.end();
-    const more = (ms: number) =>
-      new Promise<void>((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`no event within ${ms} ms`)), ms);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+    const response = this.#open('GET', path, { ...options, query: { watch: 'true', ...query } });
+    const events = eventsOf(response);
     return {
       async next(limitMs = 60_000) {
-        while (events.length === 0) {
-          if (ended) throw failure ?? new Error('the watch has ended');
-          await more(limitMs);
-        }
-        return events.shift() as WatchEvent;
+        const { promise: limit, reject } = Promise.withResolvers<never>();
+        const timer = setTimeout(() => reject(new Error(`no event within ${limitMs} ms`)), limitMs);
+        const next = await Promise.race([events.next(), limit]).finally(() => clearTimeout(timer));
+        if (next.done === true) throw new Error('the watch has ended');
+        return next.value;
       },
       async rest() {
-        while (!ended) await more(30_000);
-        return events;
+        const all: WatchEvent[] = [];
+        for await (const event of events) all.push(event);
+        return all;
       },
-      [Symbol.dispose]: () => void sent.destroy(),
+      [Symbol.dispose]: () => void response.then((open) => open.destroy()).catch(() => {}),
     };
   }
 
@@ -149,18 +99,28 @@ export class ConformanceClient {
     this.#agent.destroy();
   }
 
-  #open(method: string, path: string, options: RequestOptions, text: string | undefined) {
-    const { query, contentType = 'application/json', accept = 'application/json', userAgent, token } = options;
+  #open(method: string, path: string, options: RequestOptions): Promise<IncomingMessage> {
+    const { query, body, contentType = 'application/json', accept = 'application/json', userAgent, token } = options;
+    const content = body && JSON.stringify(body);
     const search = query === undefined ? '' : `?${new URLSearchParams(query)}`;
-    return httpsRequest(`${this.#server.url}${path}${search}`, {
-      method,
-      agent: this.#agent,
-      headers: {
-        authorization: `Bearer ${token ?? this.#server.token}`,
-        accept,
-        'user-agent': userAgent ?? 'conformance/1',
-        ...(text !== undefined && { 'content-type': contentType, 'content-length': String(Buffer.byteLength(text)) }),
-      },
+    const headers = {
+      authorization: `Bearer ${token ?? this.#server.token}`,
+      accept,
+      'user-agent': userAgent ?? 'conformance/1',
+      ...(content && { 'content-type': contentType, 'content-length': String(Buffer.byteLength(content)) }),
+    };
+    return new Promise((resolve, reject) => {
+      const url = `${this.#server.url}${path}${search}`;
+      httpsRequest(url, { method, agent: this.#agent, headers }, resolve).on('error', reject).end(content);
     });
+  }
+}
+
+async function* eventsOf(response: Promise<IncomingMessage>): AsyncGenerator<WatchEvent, undefined> {
+  let rest = '';
+  for await (const chunk of (await response).setEncoding('utf8')) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield JSON.parse(line);
   }
 }

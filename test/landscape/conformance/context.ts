@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { expect } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import { ConformanceClient, type ConformanceServer } from './client.ts';
 
-/** The shared context of the tests: a client and unique names. */
+/** The server under test, for all tests. */
 export class Context {
   readonly client: ConformanceClient;
   readonly server: ConformanceServer;
@@ -14,43 +14,48 @@ export class Context {
     this.client = new ConformanceClient(server);
   }
 
-  /** Creates an empty namespace. */
-  async namespace(): Promise<string> {
-    const name = unique();
-    const { code } = await this.client.post('/api/v1/namespaces', {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name },
-    });
-    expect(code).toBe(201);
-    return name;
-  }
-
-  /** Returns the path of the ConfigMaps in a new namespace. */
-  async configMaps(): Promise<string> {
-    return `/api/v1/namespaces/${await this.namespace()}/configmaps`;
-  }
-
-  /** Returns the path of the Things (see `things.ts`) in a new namespace. */
-  async things(version = 'v1'): Promise<string> {
-    return `/apis/${this.group}/${version}/namespaces/${await this.namespace()}/things`;
-  }
-
-  thing(name: string, spec: object, more: { metadata?: object; status?: object } = {}): object {
-    const { metadata, status } = more;
-    return {
-      apiVersion: `${this.group}/v1`,
-      kind: 'Thing',
-      metadata: { name, ...metadata },
-      spec,
-      ...(status && { status }),
-    };
-  }
-
-  close(): void {
-    this.client.close();
+  thing(name: string, spec: object, metadata: object = {}): object {
+    return { apiVersion: `${this.group}/v1`, kind: 'Thing', metadata: { name, ...metadata }, spec };
   }
 }
+
+/** What a test gets: the context, and an empty namespace of its own. */
+export interface Place extends Pick<Context, 'client' | 'server' | 'group'> {
+  namespace: string;
+  /** The paths of the ConfigMaps, Secrets, Deployments and Things (see `things.ts`) in the namespace. */
+  configMaps: string;
+  secrets: string;
+  deployments: string;
+  things: string;
+  thing: Context['thing'];
+  skip: TestContext['skip'];
+}
+
+/** Defines a test. */
+export type Test = (title: string, check: (place: Place) => Promise<unknown>) => void;
+
+export const testOn =
+  (context: () => Context): Test =>
+  (title, check) =>
+    test(title, async ({ skip }) => {
+      const { client, server, group } = context();
+      const namespace = unique();
+      const { code } = await client.post('/api/v1/namespaces', {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name: namespace },
+      });
+      expect(code).toBe(201);
+      const core = `/api/v1/namespaces/${namespace}`;
+      await check({
+        ...{ client, server, group, namespace, skip },
+        configMaps: `${core}/configmaps`,
+        secrets: `${core}/secrets`,
+        deployments: `/apis/apps/v1/namespaces/${namespace}/deployments`,
+        things: `/apis/${group}/v1/namespaces/${namespace}/things`,
+        thing: (...parts) => context().thing(...parts),
+      });
+    });
 
 export const unique = () => `t${randomBytes(5).toString('hex')}`;
 
@@ -60,6 +65,25 @@ export const configMap = (name: string, data?: object, metadata: object = {}) =>
   metadata: { name, ...metadata },
   ...(data && { data }),
 });
+
+export const deployment = (containers: object[] = [{ name: 'one', image: 'x:1' }], more: object = {}) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'd' },
+  spec: {
+    selector: { matchLabels: { a: 'b' } },
+    template: { metadata: { labels: { a: 'b' } }, spec: { containers } },
+    ...more,
+  },
+});
+
+/** An answer with 422 that names the field. */
+export const invalid = (field: string, reason?: string) => ({
+  code: 422,
+  body: { reason: 'Invalid', details: { causes: [{ field, ...(reason && { reason }) }] } },
+});
+
+export const badRequest = { code: 400, body: { reason: 'BadRequest' } };
 
 /** Retries until the check holds: some effects on a real API server take a moment. */
 export async function eventually<T>(check: () => Promise<T>, seconds = 60): Promise<T> {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test as vitestTest } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { testData, testDataMissing } from '../test-data.ts';
-import { type Context, unique } from './context.ts';
+import { type Context, type Test, unique } from './context.ts';
 import { crdPath, install } from './things.ts';
 
 const files = [
@@ -13,11 +13,13 @@ const files = [
   'flux/v2.9.4/kustomize-controller.yaml',
 ].map((file) => testData(file));
 
+const gardener = { apiVersion: 'extensions.gardener.cloud/v1alpha1' };
+
 /** Tests of Gardener's and Flux' own CRDs. */
-export function landscapeCrdTests(context: () => Context): void {
+export function landscapeCrdTests(test: Test, context: () => Context): void {
   const present = files.filter((file) => file !== undefined);
   if (present.length < files.length) {
-    test.skip(testDataMissing);
+    vitestTest.skip(testDataMissing);
     return;
   }
 
@@ -31,105 +33,82 @@ export function landscapeCrdTests(context: () => Context): void {
     }
   });
 
-  test('takes an Extension through an operation', async () => {
-    const { client } = context();
-    const namespace = await context().namespace();
+  test('takes an Extension through an operation', async ({ client, namespace }) => {
     const path = `/apis/extensions.gardener.cloud/v1alpha1/namespaces/${namespace}/extensions`;
+    const providerConfig = { apiVersion: 'a/v1', kind: 'B', any: { thing: 1 } };
     const created = await client.post(path, {
-      apiVersion: 'extensions.gardener.cloud/v1alpha1',
+      ...gardener,
       kind: 'Extension',
       metadata: { name: 'shoot-flux', annotations: { 'gardener.cloud/operation': 'reconcile' } },
-      spec: { type: 'shoot-flux', providerConfig: { apiVersion: 'a/v1', kind: 'B', any: { thing: 1 } } },
+      spec: { type: 'shoot-flux', providerConfig },
     });
     expect(created.code, JSON.stringify(created.body)).toBe(201);
-    expect(created.body.spec.providerConfig).toEqual({ apiVersion: 'a/v1', kind: 'B', any: { thing: 1 } });
+    expect(created.body.spec.providerConfig).toEqual(providerConfig);
+    const operation = { lastUpdateTime: '2026-01-01T00:00:00Z', progress: 50, state: 'Processing', type: 'Create' };
     const status = {
-      lastOperation: {
-        description: 'x',
-        lastUpdateTime: '2026-01-01T00:00:00Z',
-        progress: 50,
-        state: 'Processing',
-        type: 'Create',
-      },
+      lastOperation: { description: 'x', ...operation },
       observedGeneration: 1,
       state: { applied: { hash: 'x' } },
       resources: [{ name: 'a', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'a' } }],
     };
     const reported = await client.mergePatch(`${path}/shoot-flux/status`, { status });
     expect(reported.body).toMatchObject({ status, metadata: { generation: 1 } });
-    const wrong = await client.mergePatch(`${path}/shoot-flux/status`, {
-      status: { lastOperation: { state: 'x', progress: 'y' } },
-    });
-    expect(wrong.code).toBe(422);
+    const wrong = { status: { lastOperation: { state: 'x', progress: 'y' } } };
+    expect((await client.mergePatch(`${path}/shoot-flux/status`, wrong)).code).toBe(422);
     await client.mergePatch(`${path}/shoot-flux`, { spec: { class: 'shoot' } });
     const changed = await client.mergePatch(`${path}/shoot-flux`, { spec: { class: 'seed' } });
     expect(changed.code).toBe(422);
     expect(changed.body.message).toContain('Value is immutable');
   });
 
-  test('applies a ManagedResource with its class and secrets', async () => {
-    const { client } = context();
-    const path = `/apis/resources.gardener.cloud/v1alpha1/namespaces/${await context().namespace()}/managedresources/a`;
-    const managedResource = (spec: object) => ({
-      apiVersion: 'resources.gardener.cloud/v1alpha1',
-      kind: 'ManagedResource',
-      metadata: { name: 'a', labels: { origin: 'shoot-flux' } },
-      spec,
-    });
-    const applied = await client.apply(
-      path,
-      'shoot-flux-managed-resources',
-      managedResource({ secretRefs: [{ name: 'x' }] }),
-    );
+  test('applies a ManagedResource with its class and secrets', async ({ client, namespace }) => {
+    const path = `/apis/resources.gardener.cloud/v1alpha1/namespaces/${namespace}/managedresources/a`;
+    const apply = (spec: object) =>
+      client.apply(path, 'shoot-flux-managed-resources', {
+        apiVersion: 'resources.gardener.cloud/v1alpha1',
+        kind: 'ManagedResource',
+        metadata: { name: 'a', labels: { origin: 'shoot-flux' } },
+        spec,
+      });
+    const applied = await apply({ secretRefs: [{ name: 'x' }] });
     expect(applied.code, JSON.stringify(applied.body)).toBe(201);
-    const next = managedResource({ secretRefs: [{ name: 'y' }], keepObjects: true });
-    const changed = await client.apply(path, 'shoot-flux-managed-resources', next);
-    expect(changed.body).toMatchObject({
-      spec: { secretRefs: [{ name: 'y' }], keepObjects: true },
-      metadata: { generation: 2 },
-    });
-    expect(changed.body.spec.secretRefs).toHaveLength(1);
+    const { body } = await apply({ secretRefs: [{ name: 'y' }], keepObjects: true });
+    expect(body.spec).toMatchObject({ secretRefs: [{ name: 'y' }], keepObjects: true });
+    expect(body.metadata.generation).toBe(2);
   });
 
-  test('stores any Shoot in a Cluster', async () => {
-    const { client } = context();
-    const name = unique();
+  test('stores any Shoot in a Cluster', async ({ client }) => {
     const shoot = { apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot', spec: { any: [{ thing: null }] } };
     const created = await client.post('/apis/extensions.gardener.cloud/v1alpha1/clusters', {
-      apiVersion: 'extensions.gardener.cloud/v1alpha1',
+      ...gardener,
       kind: 'Cluster',
-      metadata: { name },
+      metadata: { name: unique() },
       spec: { cloudProfile: {}, seed: {}, shoot },
     });
     expect(created.code, JSON.stringify(created.body)).toBe(201);
     expect(created.body.spec.shoot).toEqual(shoot);
   });
 
-  test('fills in defaults of GitRepository and Kustomization, and validates both', async () => {
-    const { client } = context();
-    const namespace = await context().namespace();
-    const repository = (spec: object) => ({
-      apiVersion: 'source.toolkit.fluxcd.io/v1',
-      kind: 'GitRepository',
-      metadata: { name: 'main-gitrepo' },
-      spec,
-    });
-    const path = `/apis/source.toolkit.fluxcd.io/v1/namespaces/${namespace}/gitrepositories`;
-    const created = await client.post(path, repository({ interval: '30s', url: 'https://example.com/x' }));
+  test('fills in defaults of GitRepository and Kustomization, and validates both', async ({ client, namespace }) => {
+    const create = (spec: object) =>
+      client.post(`/apis/source.toolkit.fluxcd.io/v1/namespaces/${namespace}/gitrepositories`, {
+        apiVersion: 'source.toolkit.fluxcd.io/v1',
+        kind: 'GitRepository',
+        metadata: { name: 'main-gitrepo' },
+        spec,
+      });
+    const created = await create({ interval: '30s', url: 'https://example.com/x' });
     expect(created.code, JSON.stringify(created.body)).toBe(201);
     expect(created.body.spec).toMatchObject({ timeout: '60s' });
-    expect((await client.post(path, repository({ interval: 'often', url: 'https://example.com/x' }))).code).toBe(422);
-    expect((await client.post(path, repository({ interval: '30s', url: 'ftp://example.com/x' }))).code).toBe(422);
-    const kustomization = await client.apply(
-      `/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/${namespace}/kustomizations/main-ks`,
-      'm',
-      {
-        apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-        kind: 'Kustomization',
-        metadata: { name: 'main-ks' },
-        spec: { interval: '5m', prune: true, sourceRef: { kind: 'GitRepository', name: 'main-gitrepo' } },
-      },
-    );
+    expect((await create({ interval: 'often', url: 'https://example.com/x' })).code).toBe(422);
+    expect((await create({ interval: '30s', url: 'ftp://example.com/x' })).code).toBe(422);
+    const path = `/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/${namespace}/kustomizations/main-ks`;
+    const kustomization = await client.apply(path, 'm', {
+      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+      kind: 'Kustomization',
+      metadata: { name: 'main-ks' },
+      spec: { interval: '5m', prune: true, sourceRef: { kind: 'GitRepository', name: 'main-gitrepo' } },
+    });
     expect(kustomization.code, JSON.stringify(kustomization.body)).toBe(201);
     expect(kustomization.body.spec.force).toBe(false);
   });

@@ -1,19 +1,19 @@
-import { expect, test } from 'vitest';
-import { type Context, configMap } from './context.ts';
+import { expect } from 'vitest';
+import { badRequest, configMap, invalid, type Test } from './context.ts';
 
-/** Tests of create, read and update. */
-export function objectTests(context: () => Context): void {
-  test('gives a new object uid, resourceVersion, time and field ownership', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    const { code, body } = await client.post(path, configMap('a', { k: 'v' }));
+const conflict = { code: 409, body: { reason: 'Conflict' } };
+
+/** Tests of create, read, update, patch and delete. */
+export function objectTests(test: Test): void {
+  test('gives a new object uid, version, time and field ownership', async ({ client, configMaps, namespace }) => {
+    const { code, body } = await client.post(configMaps, configMap('a', { k: 'v' }));
     expect(code).toBe(201);
     expect(body).toMatchObject({
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: {
         name: 'a',
-        namespace: path.split('/')[4],
+        namespace,
         uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
         resourceVersion: expect.stringMatching(/^\d+$/),
         creationTimestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
@@ -30,119 +30,66 @@ export function objectTests(context: () => Context): void {
       data: { k: 'v' },
     });
     expect(body.metadata.generation).toBeUndefined();
-    expect((await client.get(`${path}/a`)).body).toEqual(body);
+    expect((await client.get(`${configMaps}/a`)).body).toEqual(body);
   });
 
-  test('generates names from generateName', async () => {
-    const path = await context().configMaps();
-    const create = () => context().client.post(path, configMap('', {}, { name: undefined, generateName: 'gen-' }));
+  test('generates names, and rejects existing ones', async ({ client, configMaps }) => {
+    const create = () => client.post(configMaps, configMap('', {}, { name: undefined, generateName: 'gen-' }));
     const [one, other] = [await create(), await create()];
     expect(one.body.metadata).toMatchObject({ name: expect.stringMatching(/^gen-[a-z0-9]{5}$/), generateName: 'gen-' });
     expect(other.body.metadata.name).not.toBe(one.body.metadata.name);
-  });
-
-  test('rejects an existing name', async () => {
-    const path = await context().configMaps();
-    await context().client.post(path, configMap('a'));
-    expect(await context().client.post(path, configMap('a'))).toMatchObject({
+    const { name } = one.body.metadata;
+    expect(await client.post(configMaps, configMap(name))).toMatchObject({
       code: 409,
-      body: {
-        kind: 'Status',
-        apiVersion: 'v1',
-        status: 'Failure',
-        reason: 'AlreadyExists',
-        message: 'configmaps "a" already exists',
-        details: { name: 'a', kind: 'configmaps' },
-        code: 409,
-      },
+      body: { reason: 'AlreadyExists', message: `configmaps "${name}" already exists` },
     });
   });
 
-  test('answers missing objects with 404', async () => {
-    const path = await context().configMaps();
-    const missing = {
+  test('answers requests for a missing object with 404', async ({ client, configMaps, things, group }) => {
+    const missing = { code: 404, body: { reason: 'NotFound', message: 'configmaps "a" not found' } };
+    expect(await client.get(`${configMaps}/a`)).toMatchObject(missing);
+    expect(await client.put(`${configMaps}/a`, configMap('a'))).toMatchObject(missing);
+    expect(await client.mergePatch(`${configMaps}/a`, {})).toMatchObject(missing);
+    expect(await client.delete(`${configMaps}/a`)).toMatchObject(missing);
+    expect((await client.get(`${things}/a`)).body.message).toBe(`things.${group} "a" not found`);
+    expect(await client.post('/api/v1/namespaces/missing/configmaps', configMap('a'))).toMatchObject({
       code: 404,
-      body: { reason: 'NotFound', message: 'configmaps "x" not found', details: { name: 'x', kind: 'configmaps' } },
-    };
-    expect(await context().client.get(`${path}/x`)).toMatchObject(missing);
-    expect(await context().client.put(`${path}/x`, configMap('x'))).toMatchObject(missing);
-    expect(await context().client.mergePatch(`${path}/x`, {})).toMatchObject(missing);
-    expect(await context().client.delete(`${path}/x`)).toMatchObject(missing);
-  });
-
-  test('validates names, labels and keys', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    const invalid = (field: string) => ({
-      code: 422,
-      body: { reason: 'Invalid', details: { kind: 'ConfigMap', causes: [{ field }] } },
+      body: { reason: 'NotFound', details: { kind: 'namespaces', name: 'missing' } },
     });
-    expect(await client.post(path, configMap('UPPER'))).toMatchObject(invalid('metadata.name'));
-    expect(await client.post(path, configMap('', {}, { name: undefined }))).toMatchObject(invalid('metadata.name'));
-    expect(await client.post(path, configMap('a', {}, { labels: { 'a b': 'c' } }))).toMatchObject(
-      invalid('metadata.labels'),
-    );
-    expect(await client.post(path, configMap('a', {}, { labels: { a: 'c d' } }))).toMatchObject(
-      invalid('metadata.labels'),
-    );
-    expect(await client.post(path, configMap('a', { 'a b': 'c' }))).toMatchObject(invalid('data[a b]'));
   });
 
-  test('answers bodies that do not match the path with 400', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    await client.post(path, configMap('a'));
-    const bad = { code: 400, body: { reason: 'BadRequest' } };
-    expect(await client.post(path, configMap('b', { a: 1 }))).toMatchObject(bad);
-    expect(await client.post(path, configMap('b', {}, { namespace: 'other' }))).toMatchObject(bad);
-    expect(await client.post(path, { ...configMap('b'), kind: 'Secret' })).toMatchObject(bad);
-    expect(await client.put(`${path}/a`, configMap('b'))).toMatchObject(bad);
+  test('validates names, labels and keys', async ({ client, configMaps }) => {
+    const create = (...parts: Parameters<typeof configMap>) => client.post(configMaps, configMap(...parts));
+    expect(await create('UPPER')).toMatchObject(invalid('metadata.name'));
+    expect(await create('', {}, { name: undefined })).toMatchObject(invalid('metadata.name'));
+    expect(await create('a', {}, { labels: { 'a b': 'c' } })).toMatchObject(invalid('metadata.labels'));
+    expect(await create('a', {}, { labels: { a: 'c d' } })).toMatchObject(invalid('metadata.labels'));
+    expect(await create('a', { 'a b': 'c' })).toMatchObject(invalid('data[a b]'));
   });
 
-  test('drops unknown fields with a warning, or rejects them on request', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    const odd = { ...configMap('a'), foo: 1 };
-    expect(await client.post(path, odd, { query: { fieldValidation: 'Strict' } })).toMatchObject({
-      code: 400,
-      body: { message: expect.stringContaining('strict decoding error: unknown field "foo"') },
-    });
-    const created = await client.post(path, odd);
-    expect(created).toMatchObject({ code: 201, headers: { warning: '299 - "unknown field \\"foo\\""' } });
+  test('answers bodies that do not match the path with 400', async ({ client, configMaps }) => {
+    await client.post(configMaps, configMap('a'));
+    expect(await client.post(configMaps, configMap('b', { a: 1 }))).toMatchObject(badRequest);
+    expect(await client.post(configMaps, configMap('b', {}, { namespace: 'other' }))).toMatchObject(badRequest);
+    expect(await client.post(configMaps, { ...configMap('b'), kind: 'Secret' })).toMatchObject(badRequest);
+    expect(await client.put(`${configMaps}/a`, configMap('b'))).toMatchObject(badRequest);
+    expect(await client.mergePatch(`${configMaps}/a`, { metadata: { name: 'b' } })).toMatchObject(badRequest);
+    const contentType = 'text/plain';
+    expect((await client.send('PATCH', `${configMaps}/a`, { body: {}, contentType })).code).toBe(415);
+  });
+
+  test('drops unknown fields', async ({ client, configMaps }) => {
+    const created = await client.post(configMaps, { ...configMap('a'), foo: 1 });
+    expect(created.code).toBe(201);
     expect(created.body.foo).toBeUndefined();
-    const ignored = await client.post(
-      path,
-      { ...odd, metadata: { name: 'b' } },
-      { query: { fieldValidation: 'Ignore' } },
-    );
-    expect(ignored.headers.warning).toBeUndefined();
   });
 
-  test('answers a dry run like a write, and stores nothing', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    const dry = { query: { dryRun: 'All' } };
-    expect(await client.post(path, configMap('a', { k: 'v' }), dry)).toMatchObject({
-      code: 201,
-      body: { data: { k: 'v' } },
-    });
-    expect((await client.get(`${path}/a`)).code).toBe(404);
-    const { body } = await client.post(path, configMap('a', { k: 'v' }));
-    expect(await client.mergePatch(`${path}/a`, { data: { k: 'w' } }, dry)).toMatchObject({
-      body: { data: { k: 'w' } },
-    });
-    expect((await client.delete(`${path}/a`, dry)).code).toBe(200);
-    expect((await client.get(`${path}/a`)).body).toEqual(body);
-  });
-
-  test('answers an update with an old resourceVersion with a conflict', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    const { body: first } = await client.post(path, configMap('a', { k: '1' }));
-    const { body: second } = await client.put(`${path}/a`, { ...first, data: { k: '2' } });
+  test('answers an update of another version or uid with a conflict', async ({ client, configMaps }) => {
+    const { body: first } = await client.post(configMaps, configMap('a', { k: '1' }));
+    const { body: second } = await client.put(`${configMaps}/a`, { ...first, data: { k: '2' } });
     expect(second.data).toEqual({ k: '2' });
     expect(second.metadata.uid).toBe(first.metadata.uid);
-    expect(await client.put(`${path}/a`, { ...first, data: { k: '3' } })).toMatchObject({
+    expect(await client.put(`${configMaps}/a`, { ...first, data: { k: '3' } })).toMatchObject({
       code: 409,
       body: {
         reason: 'Conflict',
@@ -151,64 +98,94 @@ export function objectTests(context: () => Context): void {
         details: { name: 'a', kind: 'configmaps' },
       },
     });
-    expect(
-      await client.mergePatch(`${path}/a`, { metadata: { resourceVersion: first.metadata.resourceVersion } }),
-    ).toMatchObject({
-      code: 409,
-      body: { reason: 'Conflict' },
-    });
-    const unconditional = await client.put(`${path}/a`, configMap('a', { k: '4' }));
+    const { resourceVersion } = first.metadata;
+    expect(await client.mergePatch(`${configMaps}/a`, { metadata: { resourceVersion } })).toMatchObject(conflict);
+    expect(await client.put(`${configMaps}/a`, configMap('a', {}, { uid: 'x' }))).toMatchObject({ code: 409 });
+    const unconditional = await client.put(`${configMaps}/a`, configMap('a', { k: '4' }));
     expect(unconditional).toMatchObject({ code: 200, body: { data: { k: '4' } } });
   });
 
-  test('answers an update for another uid with a conflict', async () => {
-    const path = await context().configMaps();
-    await context().client.post(path, configMap('a'));
-    expect(await context().client.put(`${path}/a`, configMap('a', {}, { uid: 'x' }))).toMatchObject({ code: 409 });
+  test('keeps the resourceVersion when a write changes nothing', async ({ client, configMaps }) => {
+    const { body } = await client.post(configMaps, configMap('a', { k: 'v' }));
+    const same = { body: { metadata: { resourceVersion: body.metadata.resourceVersion } } };
+    expect(await client.put(`${configMaps}/a`, body)).toMatchObject(same);
+    expect(await client.mergePatch(`${configMaps}/a`, { data: { k: 'v' } })).toMatchObject(same);
+    expect(await client.mergePatch(`${configMaps}/a`, {})).toMatchObject(same);
   });
 
-  test('keeps the resourceVersion when a write changes nothing', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    const { body } = await client.post(path, configMap('a', { k: 'v' }));
-    const { resourceVersion } = body.metadata;
-    expect((await client.put(`${path}/a`, body)).body.metadata.resourceVersion).toBe(resourceVersion);
-    expect((await client.mergePatch(`${path}/a`, { data: { k: 'v' } })).body.metadata.resourceVersion).toBe(
-      resourceVersion,
-    );
-    expect((await client.mergePatch(`${path}/a`, {})).body.metadata.resourceVersion).toBe(resourceVersion);
+  test('sets fields, and removes them by null, with a merge patch', async ({ client, configMaps }) => {
+    await client.post(configMaps, configMap('a', { k: 'v', l: 'w' }, { labels: { a: '1', b: '2' } }));
+    const patch = { data: { k: null, m: 'x' }, metadata: { labels: { a: null } } };
+    const { body } = await client.mergePatch(`${configMaps}/a`, patch);
+    expect(body.data).toEqual({ l: 'w', m: 'x' });
+    expect(body.metadata.labels).toEqual({ b: '2' });
   });
 
-  test('ignores or rejects changes of system metadata', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    const { body } = await client.post(path, configMap('a'));
-    const changed = await client.mergePatch(`${path}/a`, {
-      metadata: { creationTimestamp: '2000-01-01T00:00:00Z', generation: 7, labels: { a: 'b' } },
-    });
+  test('ignores or rejects changes of system metadata', async ({ client, configMaps }) => {
+    const { body } = await client.post(configMaps, configMap('a'));
+    const patch = (metadata: object) => client.mergePatch(`${configMaps}/a`, { metadata });
+    const creationTimestamp = '2000-01-01T00:00:00Z';
+    const changed = await patch({ creationTimestamp, generation: 7, labels: { a: 'b' } });
     expect(changed.body.metadata.creationTimestamp).toBe(body.metadata.creationTimestamp);
     expect(changed.body.metadata.generation).toBeUndefined();
-    const deletionTimestamp = '2000-01-01T00:00:00Z';
-    expect(await client.mergePatch(`${path}/a`, { metadata: { deletionTimestamp } })).toMatchObject({ code: 422 });
-    expect(await client.mergePatch(`${path}/a`, { metadata: { uid: 'x' } })).toMatchObject({ code: 422 });
+    expect((await patch({ deletionTimestamp: creationTimestamp })).code).toBe(422);
+    expect((await patch({ uid: 'x' })).code).toBe(422);
   });
 
-  test('returns only metadata on request', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    await client.post(path, configMap('a', { k: 'v' }, { labels: { l: '1' } }));
-    const one = await client.get(`${path}/a`, {
-      accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
-    });
+  test('returns only metadata on request', async ({ client, configMaps }) => {
+    await client.post(configMaps, configMap('a', { k: 'v' }, { labels: { l: '1' } }));
+    const accept = (kind: string) => ({ accept: `application/json;as=${kind};v=v1;g=meta.k8s.io` });
+    const one = await client.get(`${configMaps}/a`, accept('PartialObjectMetadata'));
     expect(one.body).toMatchObject({
       kind: 'PartialObjectMetadata',
       apiVersion: 'meta.k8s.io/v1',
       metadata: { name: 'a', labels: { l: '1' } },
     });
     expect(one.body.data).toBeUndefined();
-    const accept = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
-    const list = await client.get(path, { accept });
-    expect(list.body.kind).toBe('PartialObjectMetadataList');
-    expect(list.body.items).toEqual([one.body]);
+    const list = await client.get(configMaps, accept('PartialObjectMetadataList'));
+    expect(list.body).toMatchObject({ kind: 'PartialObjectMetadataList', items: [one.body] });
+  });
+
+  test('deletes at once, if uid and resourceVersion are those of the object', async ({ client, configMaps }) => {
+    const { body } = await client.post(configMaps, configMap('a'));
+    const { uid, resourceVersion } = body.metadata;
+    const remove = (preconditions: object) => client.delete(`${configMaps}/a`, { body: { preconditions } });
+    expect(await remove({ uid: 'x' })).toMatchObject(conflict);
+    expect(await remove({ resourceVersion: '1' })).toMatchObject(conflict);
+    expect(await remove({ uid, resourceVersion })).toMatchObject({
+      code: 200,
+      body: { kind: 'Status', status: 'Success', details: { name: 'a', kind: 'configmaps', uid } },
+    });
+    expect((await client.get(`${configMaps}/a`)).code).toBe(404);
+  });
+
+  test('keeps an object with finalizers until they are removed', async ({ client, configMaps }) => {
+    const at = `${configMaps}/a`;
+    await client.post(configMaps, configMap('a', {}, { finalizers: ['example.com/a', 'example.com/b'] }));
+    const deleted = await client.delete(at);
+    expect(deleted.body).toMatchObject({
+      kind: 'ConfigMap',
+      metadata: { deletionTimestamp: expect.any(String), deletionGracePeriodSeconds: 0 },
+    });
+    expect((await client.delete(at)).body).toEqual(deleted.body);
+    const patch = (finalizers: string[] | null) => client.mergePatch(at, { metadata: { finalizers } });
+    const more = await patch(['example.com/a', 'example.com/b', 'example.com/c']);
+    expect(more.code).toBe(422);
+    expect(more.body.message).toContain('no new finalizers can be added if the object is being deleted');
+    expect((await patch(['example.com/b'])).code).toBe(200);
+    expect((await client.mergePatch(at, { data: { k: 'v' } })).body.data).toEqual({ k: 'v' });
+    expect((await patch(null)).code).toBe(200);
+    expect((await client.get(at)).code).toBe(404);
+  });
+
+  test('sets a finalizer for foreground deletion, and raises the generation', async ({ client, things, thing }) => {
+    for (const propagationPolicy of ['Background', 'Foreground']) {
+      const name = propagationPolicy.toLowerCase();
+      await client.post(things, thing(name, { size: 1 }));
+      expect((await client.delete(`${things}/${name}`, { body: { propagationPolicy } })).code).toBe(200);
+    }
+    expect((await client.get(things)).body.items).toMatchObject([
+      { metadata: { name: 'foreground', generation: 2, finalizers: ['foregroundDeletion'] } },
+    ]);
   });
 }

@@ -3,15 +3,12 @@ import { applyTests } from './apply.ts';
 import { authorizationTests } from './authorization.ts';
 import { builtInTests } from './built-ins.ts';
 import type { ConformanceServer } from './client.ts';
-import { Context } from './context.ts';
+import { Context, testOn } from './context.ts';
 import { customResourceTests } from './custom-resources.ts';
-import { deletionTests } from './deletion.ts';
 import { discoveryTests } from './discovery.ts';
 import { landscapeCrdTests } from './landscape-crds.ts';
 import { listTests } from './lists.ts';
-import { namespaceTests } from './namespaces.ts';
 import { objectTests } from './objects.ts';
-import { patchTests } from './patches.ts';
 import { crd, install } from './things.ts';
 import { watchTests } from './watches.ts';
 
@@ -24,32 +21,29 @@ export type { ConformanceServer } from './client.ts';
 export function conformanceSuite(name: string, start: () => Promise<ConformanceServer>): void {
   describe(name, () => {
     let server: ConformanceServer;
-    let made: Context;
-    const context = () => made;
+    let context: Context;
+    const test = testOn(() => context);
 
     beforeAll(async () => {
       server = await start();
-      made = new Context(server);
-      await install(made, crd(made.group, 'Thing', { status: true, scope: 'Namespaced' }));
-      await install(made, crd(made.group, 'Plain', { status: false, scope: 'Cluster' }));
+      context = new Context(server);
+      await install(context, crd(context.group, 'Thing', { status: true, scope: 'Namespaced' }));
+      await install(context, crd(context.group, 'Plain', { status: false, scope: 'Cluster' }));
     });
 
     afterAll(async () => {
-      made?.close();
+      context?.client.close();
       await server?.stop();
     });
 
-    describe('discovery', () => discoveryTests(context));
-    describe('objects', () => objectTests(context));
-    describe('lists', () => listTests(context));
-    describe.concurrent('watches', () => watchTests(context));
-    describe('patches', () => patchTests(context));
-    describe('server-side apply', () => applyTests(context));
-    describe('custom resources', () => customResourceTests(context));
-    describe('deletion', () => deletionTests(context));
-    describe('namespaces', () => namespaceTests(context));
-    describe('built-in types', () => builtInTests(context));
-    describe('authorization', () => authorizationTests(context));
-    describe('CRDs of Gardener and Flux', () => landscapeCrdTests(context));
+    describe('discovery', () => discoveryTests(test));
+    describe('objects', () => objectTests(test));
+    describe('lists', () => listTests(test));
+    describe.concurrent('watches', () => watchTests(test));
+    describe('server-side apply', () => applyTests(test));
+    describe('custom resources', () => customResourceTests(test));
+    describe('built-in types', () => builtInTests(test));
+    describe('authorization', () => authorizationTests(test));
+    describe('CRDs of Gardener and Flux', () => landscapeCrdTests(test, () => context));
   });
 }

@@ -74,7 +74,7 @@ export function crd(group: string, kind: string, traits: { status: boolean; scop
 export const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** Creates a CRD and waits until its objects are served. */
-export async function install({ client }: Context, definition: object): Promise<void> {
+export async function install({ client }: Pick<Context, 'client'>, definition: object): Promise<void> {
   const { code, body } = await client.post(crdPath, definition);
   expect(code, JSON.stringify(body)).toBe(201);
   const { group, versions, names } = body.spec;

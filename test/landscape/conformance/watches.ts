@@ -1,127 +1,109 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { WatchEvent } from './client.ts';
-import { type Context, configMap } from './context.ts';
+import { configMap, type Place, type Test } from './context.ts';
 
 const short = ({ type, object }: WatchEvent) => [type, object.metadata.name];
 
+/** Returns the version to watch the ConfigMaps from. */
+async function versionOf({ client, configMaps }: Place): Promise<string> {
+  return (await client.get(configMaps)).body.metadata.resourceVersion;
+}
+
 /** Tests of watches. */
-export function watchTests(context: () => Context): void {
-  test('sends every change after the resourceVersion in order', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    await client.post(path, configMap('before'));
-    const { resourceVersion } = (await client.get(path)).body.metadata;
-    await client.post(path, configMap('a'));
-    using watch = client.watch(path, { resourceVersion });
+export function watchTests(test: Test): void {
+  test('sends every change after the resourceVersion in order', async (place) => {
+    const { client, configMaps } = place;
+    await client.post(configMaps, configMap('before'));
+    const resourceVersion = await versionOf(place);
+    await client.post(configMaps, configMap('a'));
+    using watch = client.watch(configMaps, { resourceVersion });
     expect(short(await watch.next())).toEqual(['ADDED', 'a']);
-    const { body: changed } = await client.mergePatch(`${path}/a`, { data: { k: 'v' } });
+    const { body: changed } = await client.mergePatch(`${configMaps}/a`, { data: { k: 'v' } });
     expect(await watch.next()).toEqual({ type: 'MODIFIED', object: changed });
-    await client.delete(`${path}/a`);
+    await client.delete(`${configMaps}/a`);
     const gone = await watch.next();
     expect(short(gone)).toEqual(['DELETED', 'a']);
     // The deletion has its own version: a watch can continue from it.
     expect(Number(gone.object.metadata.resourceVersion)).toBeGreaterThan(Number(changed.metadata.resourceVersion));
   });
 
-  test.each([{}, { resourceVersion: '0' }])('without a version (%o) the present comes first', async (query) => {
-    const { client } = context();
-    const path = await context().configMaps();
-    await client.post(path, configMap('a'));
-    await client.post(path, configMap('b'));
-    using watch = client.watch(path, query);
-    const first = [short(await watch.next()), short(await watch.next())].sort();
-    expect(first).toEqual([
-      ['ADDED', 'a'],
-      ['ADDED', 'b'],
-    ]);
-    await client.delete(`${path}/b`);
-    expect(short(await watch.next())).toEqual(['DELETED', 'b']);
+  test('without a version, or from 0, the present comes first', async ({ client, configMaps }) => {
+    await client.post(configMaps, configMap('a'));
+    await client.post(configMaps, configMap('b'));
+    for (const query of [{}, { resourceVersion: '0' }]) {
+      using watch = client.watch(configMaps, query);
+      const first = [short(await watch.next()), short(await watch.next())].sort();
+      expect(first).toEqual([
+        ['ADDED', 'a'],
+        ['ADDED', 'b'],
+      ]);
+    }
   });
 
-  test('sends ADDED or DELETED when an object begins or ceases to match', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    const { resourceVersion } = (await client.get(path)).body.metadata;
-    using watch = client.watch(path, { resourceVersion, labelSelector: 'l=1' });
-    await client.post(path, configMap('a'));
-    const { body: matching } = await client.mergePatch(`${path}/a`, { metadata: { labels: { l: '1' } } });
+  test('sends ADDED or DELETED when an object begins or ceases to match', async (place) => {
+    const { client, configMaps } = place;
+    using watch = client.watch(configMaps, { resourceVersion: await versionOf(place), labelSelector: 'l=1' });
+    const patch = (body: object) => client.mergePatch(`${configMaps}/a`, body);
+    const label = (l: string) => patch({ metadata: { labels: { l } } });
+    await client.post(configMaps, configMap('a'));
+    const { body: matching } = await label('1');
     expect(await watch.next()).toEqual({ type: 'ADDED', object: matching });
-    await client.mergePatch(`${path}/a`, { data: { k: 'v' } });
+    await patch({ data: { k: 'v' } });
     expect(short(await watch.next())).toEqual(['MODIFIED', 'a']);
-    const { body: other } = await client.mergePatch(`${path}/a`, { metadata: { labels: { l: '2' } } });
-    const left = await watch.next();
+    const { body: other } = await label('2');
     // It is sent in its last matching state, at the version of the change.
-    expect(left).toMatchObject({
-      type: 'DELETED',
-      object: { metadata: { labels: { l: '1' }, resourceVersion: other.metadata.resourceVersion } },
-    });
-    await client.mergePatch(`${path}/a`, { data: { k: 'w' } });
-    await client.mergePatch(`${path}/a`, { metadata: { labels: { l: '1' } } });
+    const { resourceVersion } = other.metadata;
+    const metadata = { labels: { l: '1' }, resourceVersion };
+    expect(await watch.next()).toMatchObject({ type: 'DELETED', object: { metadata } });
+    await patch({ data: { k: 'w' } });
+    await label('1');
     expect(short(await watch.next())).toEqual(['ADDED', 'a']);
   });
 
-  test('watches by field selector, and by name in the path', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    const { resourceVersion } = (await client.get(path)).body.metadata;
-    using selected = client.watch(path, { resourceVersion, fieldSelector: 'metadata.name=b' });
-    await client.post(path, configMap('a'));
-    await client.post(path, configMap('b'));
+  test('watches by field selector, and all namespaces', async (place) => {
+    const { client, configMaps, namespace } = place;
+    const resourceVersion = await versionOf(place);
+    using selected = client.watch(configMaps, { resourceVersion, fieldSelector: 'metadata.name=b' });
+    using all = client.watch('/api/v1/configmaps', { resourceVersion, labelSelector: `only=${namespace}` });
+    await client.post(configMaps, configMap('a', {}, { labels: { only: namespace } }));
+    await client.post(configMaps, configMap('b'));
     expect(short(await selected.next())).toEqual(['ADDED', 'b']);
+    expect(short(await all.next())).toEqual(['ADDED', 'a']);
   });
 
-  test('watches all namespaces', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    const { resourceVersion } = (await client.get(path)).body.metadata;
-    const { body } = await client.post(path, configMap('a', {}, { labels: { only: path.split('/')[4] ?? '' } }));
-    const labelSelector = `only=${body.metadata.namespace}`;
-    using watch = client.watch('/api/v1/configmaps', { resourceVersion, labelSelector });
-    expect(short(await watch.next())).toEqual(['ADDED', 'a']);
-  });
-
-  test('sends only metadata on request', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    await client.post(path, configMap('a', { secret: 'x' }));
+  test('sends only metadata on request', async ({ client, configMaps }) => {
+    await client.post(configMaps, configMap('a', { secret: 'x' }));
     const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
-    using watch = client.watch(path, {}, { accept });
+    using watch = client.watch(configMaps, {}, { accept });
     const { object } = await watch.next();
-    expect(object).toMatchObject({
-      kind: 'PartialObjectMetadata',
-      apiVersion: 'meta.k8s.io/v1',
-      metadata: { name: 'a' },
-    });
+    const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a' } };
+    expect(object).toMatchObject(partial);
     expect(object.data).toBeUndefined();
   });
 
-  test('ends a watch after its time, with a bookmark before', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    const { resourceVersion } = (await client.get(path)).body.metadata;
+  test('ends a watch after its time, with a bookmark before', async (place) => {
+    const { client, configMaps } = place;
+    const resourceVersion = await versionOf(place);
     const begun = Date.now();
-    using watch = client.watch(path, { resourceVersion, timeoutSeconds: '6', allowWatchBookmarks: 'true' });
+    using watch = client.watch(configMaps, { resourceVersion, timeoutSeconds: '6', allowWatchBookmarks: 'true' });
     // The watch does not send this change: the bookmark continues after it.
-    const elsewhere = await client.post(await context().configMaps(), configMap('a'));
+    const elsewhere = await client.post('/api/v1/namespaces/default/configmaps', configMap(place.namespace));
     const events = await watch.rest();
     expect(Date.now() - begun).toBeGreaterThan(5_000);
-    expect(events.map(({ type }) => type)).toContain('BOOKMARK');
     const last = events.at(-1);
     expect(last).toMatchObject({ type: 'BOOKMARK', object: { kind: 'ConfigMap', apiVersion: 'v1' } });
     const { resourceVersion: reached } = last?.object.metadata ?? {};
     expect(Number(reached)).toBeGreaterThanOrEqual(Number(elsewhere.body.metadata.resourceVersion));
   });
 
-  test('sends no bookmarks unless requested', async () => {
-    const path = await context().configMaps();
-    const { resourceVersion } = (await context().client.get(path)).body.metadata;
-    using watch = context().client.watch(path, { resourceVersion, timeoutSeconds: '3' });
+  test('sends no bookmarks unless requested', async (place) => {
+    const query = { resourceVersion: await versionOf(place), timeoutSeconds: '3' };
+    using watch = place.client.watch(place.configMaps, query);
     expect(await watch.rest()).toEqual([]);
   });
 
-  test('sends 410 as an event for a version before the history', async () => {
-    const path = await context().things();
-    using watch = context().client.watch(path, { resourceVersion: '1' });
+  test('sends 410 as an event for a version before the history', async ({ client, things }) => {
+    using watch = client.watch(things, { resourceVersion: '1' });
     expect(await watch.next()).toMatchObject({
       type: 'ERROR',
       object: { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410 },
@@ -129,29 +111,23 @@ export function watchTests(context: () => Context): void {
     expect(await watch.rest()).toEqual([]);
   });
 
-  test('sends custom resources in another version than the stored one', async () => {
-    const { client, group } = context();
-    const path = await context().things();
-    await client.post(path, context().thing('a', { size: 1 }));
-    using watch = client.watch(path.replace('/v1/', '/v1beta1/'));
+  test('sends custom resources in another version than the stored one', async ({ client, group, things, thing }) => {
+    await client.post(things, thing('a', { size: 1 }));
+    using watch = client.watch(things.replace('/v1/', '/v1beta1/'));
     expect(await watch.next()).toMatchObject({
       type: 'ADDED',
       object: { apiVersion: `${group}/v1beta1`, kind: 'Thing', metadata: { name: 'a' } },
     });
   });
 
-  test('sends changes of finalizers, and the deletion after the last one', async () => {
-    const { client } = context();
-    const path = await context().configMaps();
-    await client.post(path, configMap('a', {}, { finalizers: ['example.com/f'] }));
-    const { resourceVersion } = (await client.get(path)).body.metadata;
-    using watch = client.watch(path, { resourceVersion });
-    await client.delete(`${path}/a`);
-    expect(await watch.next()).toMatchObject({
-      type: 'MODIFIED',
-      object: { metadata: { deletionTimestamp: expect.any(String) } },
-    });
-    await client.mergePatch(`${path}/a`, { metadata: { finalizers: null } });
+  test('sends changes of finalizers, and the deletion after the last one', async (place) => {
+    const { client, configMaps } = place;
+    await client.post(configMaps, configMap('a', {}, { finalizers: ['example.com/f'] }));
+    using watch = client.watch(configMaps, { resourceVersion: await versionOf(place) });
+    await client.delete(`${configMaps}/a`);
+    const metadata = { deletionTimestamp: expect.any(String) };
+    expect(await watch.next()).toMatchObject({ type: 'MODIFIED', object: { metadata } });
+    await client.mergePatch(`${configMaps}/a`, { metadata: { finalizers: null } });
     expect(short(await watch.next())).toEqual(['DELETED', 'a']);
   });
 }

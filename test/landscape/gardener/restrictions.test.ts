@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applyType, ConformanceClient } from '../conformance/client.ts';
+import { ConformanceClient } from '../conformance/client.ts';
 import { configMap } from '../conformance/context.ts';
 import { type KubeApi, startKubeApi } from '../kube-api/kube-api.ts';
 import { restrictions } from './restrictions.ts';
@@ -20,8 +20,7 @@ describe('what a garden refuses extensions', () => {
   let api: KubeApi;
   let client: ConformanceClient;
   const create = (token: string, path: string, body: object) => client.post(path, body, { token });
-  const apply = (token: string, path: string, body: object) =>
-    client.send('PATCH', path, { body, token, contentType: applyType, query: { fieldManager: 'a', force: 'true' } });
+  const apply = (token: string, path: string, body: object) => client.apply(path, 'a', body, { token });
 
   beforeAll(async () => {
     const users = [seedAccount, shootAccount, 'system:serviceaccount:seed-lab:shoot-flux', 'extension-mine'];

@@ -24,16 +24,12 @@ export interface Call {
   mayCreate(): void;
   /** Asks the webhooks about a new object. @throws ApiError 403 */
   admit(): void;
-  /** Warnings for the answer's header. */
-  warnings: string[];
 }
 
 export interface Answer {
   code: number;
   body: Json;
 }
-
-export const isDryRun = (call: Call) => call.query.get('dryRun') === 'All';
 
 /** Returns the field manager of a write: the requested one, else the client's name. */
 export function managerOf(call: Call): string {

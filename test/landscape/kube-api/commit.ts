@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Call, isDryRun } from './call.ts';
+import type { Call } from './call.ts';
 import { nameRequired, validate } from './decode.ts';
 import { keyOf } from './definition.ts';
 import { ApiError, alreadyExists, changedMeanwhile, conflict, fieldError, invalid } from './errors.ts';
@@ -49,8 +49,7 @@ export function store(registry: Registry, call: Call, decoded: ApiObject, manage
   if (definition.store.get(key) !== undefined) throw alreadyExists(definition, name);
 
   const owners = managers ?? trackUpdate(call, emptyObject(call), prepared, decodeManagers(managedFields));
-  const object = withManagers({ ...prepared, apiVersion: definition.storedAs }, owners);
-  return isDryRun(call) ? object : definition.store.put(key, object);
+  return definition.store.put(key, withManagers({ ...prepared, apiVersion: definition.storedAs }, owners));
 }
 
 /** Stores a changed object; `managers` if they are already known. */
@@ -78,7 +77,6 @@ export function replace(call: Call, live: ApiObject, next: ApiObject, managers?:
 
   const same = { ...live, apiVersion: object.apiVersion };
   if (equal(comparable(same), comparable(object))) return same;
-  if (isDryRun(call)) return object;
   const key = keyOf(definition, call.namespace, name);
   const finished = object.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).length === 0;
   const held = definition.plural === 'namespaces' && !definition.custom && namespaceHeld(object);

@@ -1,9 +1,9 @@
 import type { Call } from './call.ts';
 import { withBuiltInDefaults } from './defaults.ts';
 import { apiVersionOf } from './definition.ts';
-import { badRequest, type FieldError, fieldError, invalid } from './errors.ts';
+import { badRequest, fieldError, invalid } from './errors.ts';
 import { type ApiObject, isObject, type Json, type JsonObject, type Meta, withKey } from './json.ts';
-import { childSchema, hasRules, type Schema, withStructs } from './schema.ts';
+import { childSchema, type Schema } from './schema.ts';
 import { prune, schemaErrors, withDefaults, withoutNulls } from './validate.ts';
 
 /** Decodes the body of a write: checks kind and name, rejects or prunes unknown fields, fills in defaults. */
@@ -48,7 +48,6 @@ function metadataOf(metadata: Json | undefined): Meta {
 /** Prunes and defaults. */
 export function clean(call: Call, object: ApiObject): ApiObject {
   const { definition } = call;
-  const unknown: string[] = [];
   const builtIn = !definition.custom;
   const whole = builtIn ? (dropEmpty(definition.schema, object) as ApiObject) : object;
   if (builtIn) {
@@ -61,24 +60,10 @@ export function clean(call: Call, object: ApiObject): ApiObject {
       );
     }
   }
-  const pruned = prune(definition.schema, whole, (path) => unknown.push(path)) as ApiObject;
-  report(call, unknown);
-  if (builtIn) return withBuiltInDefaults(definition, withStructs(definition.schema, pruned) as ApiObject);
+  const pruned = prune(definition.schema, whole) as ApiObject;
+  if (builtIn) return withBuiltInDefaults(definition, pruned);
   const filled = withDefaults(definition.schema, withoutNulls(definition.schema, pruned));
   return filled as ApiObject;
-}
-
-function report(call: Call, unknown: readonly string[]): void {
-  if (unknown.length === 0) return;
-  const texts = [...unknown].sort().map((path) => `unknown field "${path}"`);
-  const wish = call.query.get('fieldValidation') ?? 'Warn';
-  if (wish === 'Strict') {
-    const { definition } = call;
-    throw badRequest(
-      `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: strict decoding error: ${texts.join(', ')}`,
-    );
-  }
-  if (wish === 'Warn') call.warnings.push(...texts);
 }
 
 /** Removes nulls, empty lists and empty maps: in built-in types they mean absent. */
@@ -108,9 +93,6 @@ export function validate(call: Call, object: ApiObject, old?: ApiObject): void {
     ({ field, reason }) => !field.startsWith('metadata') && !isZero(definition, field, reason),
   );
   if (errors.length === 0) return;
-  if (definition.custom && hasRules(definition.schema) && errors.some(({ reason }) => hindersRules.has(reason))) {
-    errors.push(rulesUnchecked);
-  }
   throw invalid(definition, object.metadata.name, errors);
 }
 
@@ -118,21 +100,6 @@ export function validate(call: Call, object: ApiObject, old?: ApiObject): void {
 function isZero({ custom }: Call['definition'], field: string, reason: string): boolean {
   return !custom && field.startsWith('status.') && reason === 'FieldValueRequired';
 }
-
-const hindersRules = new Set([
-  'FieldValueRequired',
-  'FieldValueTypeInvalid',
-  'FieldValueNotSupported',
-  'FieldValueTooLong',
-  'FieldValueTooMany',
-]);
-
-const rulesUnchecked: FieldError = {
-  field: '<nil>',
-  reason: 'FieldValueInvalid',
-  message:
-    'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
-};
 
 /** Rejects a body that names another object than the path. */
 export function checkIdentity(call: Call, object: ApiObject): void {

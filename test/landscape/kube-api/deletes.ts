@@ -1,20 +1,10 @@
-import { type Answer, type Call, isDryRun } from './call.ts';
+import type { Answer, Call } from './call.ts';
 import { cleanupFinalizer, terminatingStatus } from './crd.ts';
 import { keyOf } from './definition.ts';
 import { conflict, notFound } from './errors.ts';
 import { type ApiObject, asArray, asObject, asString, isObject, type JsonObject } from './json.ts';
 import { checkMortal } from './lifecycle.ts';
-import { list } from './reads.ts';
 import { now } from './time.ts';
-
-/** Resources whose deletion returns the object instead of a Status. */
-const answersObject = new Set([
-  'pods',
-  'serviceaccounts',
-  'resourcequotas',
-  'persistentvolumes',
-  'persistentvolumeclaims',
-]);
 
 /** Handles DELETE of one object. */
 export function remove(call: Call): Answer {
@@ -26,7 +16,7 @@ export function remove(call: Call): Answer {
   const options = asObject(call.body);
   checkPreconditions(call, live, asObject(options.preconditions));
   const { object, gone } = deleteObject(call, live, options);
-  if (!gone || (!definition.custom && answersObject.has(definition.plural))) return { code: 200, body: object };
+  if (!gone) return { code: 200, body: object };
   return {
     code: 200,
     body: {
@@ -42,15 +32,6 @@ export function remove(call: Call): Answer {
       },
     },
   };
-}
-
-/** Handles DELETE of a collection: deletes all matching objects one by one. */
-export function removeCollection(call: Call): ApiObject[] {
-  const options = asObject(call.body);
-  return list(call).items.map((live) => {
-    const { namespace = '', name } = live.metadata;
-    return deleteObject({ ...call, namespace, name }, live, options).object;
-  });
 }
 
 function checkPreconditions(call: Call, live: ApiObject, preconditions: JsonObject): void {
@@ -69,15 +50,11 @@ function checkPreconditions(call: Call, live: ApiObject, preconditions: JsonObje
   }
 }
 
-/** Returns the finalizers for the propagation policy; the API server alone never removes them. */
-function wantedFinalizers(call: Call, live: ApiObject, options: JsonObject): string[] {
-  const policy = options.propagationPolicy ?? call.query.get('propagationPolicy');
-  const others = (live.metadata.finalizers ?? []).filter((name) => name !== 'orphan' && name !== 'foregroundDeletion');
-  const orphan = options.orphanDependents === true || call.query.get('orphanDependents') === 'true';
-  if (policy === 'Orphan' || orphan) return [...others, 'orphan'];
-  if (policy === 'Foreground') return [...others, 'foregroundDeletion'];
-  if (policy === 'Background') return others;
-  return live.metadata.finalizers ?? [];
+/** Foreground deletion waits for a garbage collector, which removes its finalizer. */
+function wantedFinalizers(live: ApiObject, { propagationPolicy }: JsonObject): string[] {
+  const finalizers = live.metadata.finalizers ?? [];
+  const isAdded = propagationPolicy === 'Foreground' && !finalizers.includes('foregroundDeletion');
+  return isAdded ? [...finalizers, 'foregroundDeletion'] : finalizers;
 }
 
 function deleteObject(call: Call, live: ApiObject, options: JsonObject): { object: ApiObject; gone: boolean } {
@@ -85,11 +62,10 @@ function deleteObject(call: Call, live: ApiObject, options: JsonObject): { objec
   const key = keyOf(definition, call.namespace, call.name);
   const isNamespace = !definition.custom && definition.plural === 'namespaces';
   const isCrd = !definition.custom && definition.plural === 'customresourcedefinitions';
-  let finalizers = wantedFinalizers(call, live, options);
+  let finalizers = wantedFinalizers(live, options);
   if (isCrd && !finalizers.includes(cleanupFinalizer)) finalizers = [...finalizers, cleanupFinalizer];
   const heldBySpec = isNamespace && isObject(live.spec) && asArray(live.spec.finalizers).length > 0;
   if (finalizers.length === 0 && !heldBySpec) {
-    if (isDryRun(call)) return { object: live, gone: true };
     return { object: definition.store.remove(key) ?? live, gone: true };
   }
   const { metadata } = live;
@@ -113,5 +89,5 @@ function deleteObject(call: Call, live: ApiObject, options: JsonObject): { objec
     object.status = terminatingStatus(live, 'InstanceDeletionPending', text);
   }
   const marked = isNamespace ? { ...object, status: { ...asObject(object.status), phase: 'Terminating' } } : object;
-  return { object: isDryRun(call) ? marked : definition.store.put(key, marked), gone: false };
+  return { object: definition.store.put(key, marked), gone: false };
 }

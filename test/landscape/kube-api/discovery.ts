@@ -2,16 +2,12 @@ import { apiVersionOf, type Definition } from './definition.ts';
 import type { JsonObject } from './json.ts';
 import type { Registry } from './registry.ts';
 
-const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+const verbs = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
 
 /** `/version`. */
 export const version = {
   major: '1',
   minor: '36',
-  emulationMajor: '1',
-  emulationMinor: '36',
-  minCompatibilityMajor: '1',
-  minCompatibilityMinor: '35',
   gitVersion: 'v1.36.3',
   gitCommit: '',
   gitTreeState: 'clean',
@@ -64,11 +60,6 @@ export function resources(registry: Registry, group: string, version: string): J
   };
 }
 
-function verbsOf({ custom, plural }: Definition): string[] {
-  if (custom) return ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
-  return plural === 'namespaces' ? verbs.filter((verb) => verb !== 'deletecollection') : verbs;
-}
-
 function describe(definition: Definition): JsonObject[] {
   const { plural, singular, namespaced, kind, shortNames, categories } = definition;
   const main: JsonObject = {
@@ -76,41 +67,11 @@ function describe(definition: Definition): JsonObject[] {
     singularName: singular,
     namespaced,
     kind,
-    verbs: verbsOf(definition),
+    verbs,
     ...(shortNames.length > 0 && { shortNames: [...shortNames] }),
     ...(categories.length > 0 && { categories: [...categories] }),
   };
   if (!definition.status) return [main];
   const part = { singularName: '', namespaced, kind, verbs: ['get', 'patch', 'update'] };
   return [main, { name: `${plural}/status`, ...part }];
-}
-
-/** `/openapi/v3`: enough for clients that ask which patches can be validated. */
-export function openApiIndex(registry: Registry): JsonObject {
-  const paths: JsonObject = {};
-  for (const { group, version } of registry.all()) {
-    const path = group === '' ? `api/${version}` : `apis/${group}/${version}`;
-    paths[path] = { serverRelativeURL: `/openapi/v3/${path}` };
-  }
-  return { paths };
-}
-
-/** `/openapi/v3/<group version>`: the patches, without types. */
-export function openApi(registry: Registry, group: string, version: string): JsonObject {
-  const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-  const paths: JsonObject = {};
-  for (const { plural, kind, namespaced, ...definition } of registry.all()) {
-    if (definition.group !== group || definition.version !== version) continue;
-    const path = namespaced ? `${base}/namespaces/{namespace}/${plural}/{name}` : `${base}/${plural}/{name}`;
-    const query = (name: string) => ({ name, in: 'query', schema: { type: 'string', uniqueItems: true } });
-    paths[path] = {
-      patch: {
-        parameters: [query('dryRun'), query('fieldManager'), query('fieldValidation')],
-        responses: { 200: { description: 'OK' } },
-        'x-kubernetes-action': 'patch',
-        'x-kubernetes-group-version-kind': { group, version, kind },
-      },
-    };
-  }
-  return { openapi: '3.0.0', info: { title: 'Kubernetes', version: version }, paths, components: { schemas: {} } };
 }

@@ -163,12 +163,8 @@ export const fieldError = {
 export const expired = (message: string, metadata: JsonObject = {}) =>
   new ApiError(410, 'Expired', message, undefined, metadata);
 
-export const unsupportedMediaType = (allowed: readonly string[]) =>
-  new ApiError(
-    415,
-    'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${allowed.join(', ')}`,
-  );
+export const unsupportedMediaType = () =>
+  new ApiError(415, 'UnsupportedMediaType', 'the body of the request was in an unknown format');
 
 export const methodNotAllowed = () =>
   new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});

@@ -163,40 +163,6 @@ test('applies the same rules to objects without HTTP', async () => {
   expect(api.objects.delete(thing)).toBe(false);
 });
 
-test('accepts the token of a ServiceAccount', async () => {
-  const { api, client } = await start({ authorization: 'RBAC' });
-  api.objects.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'sa' } });
-  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 600 } };
-  const { body } = await client.post('/api/v1/namespaces/default/serviceaccounts/sa/token', request);
-  const refused = await client.get(path, { token: body.status.token });
-  expect(refused.body.message).toContain('User "system:serviceaccount:default:sa" cannot list');
-});
-
-test('creates, lists and pages 10,000 Extensions with 40,000 ManagedResources', async () => {
-  const { api, client } = await start({
-    objects: ['Big', 'Small'].map((kind) => crd('example.com', kind, { status: true, scope: 'Namespaced' })) as never,
-  });
-  await expect.poll(async () => (await client.get('/apis/example.com/v1/bigs')).code).toBe(200);
-  const make = (kind: string, count: number) => {
-    for (let index = 0; index < count; index++) {
-      const metadata = { name: `o${index}`, namespace: 'default', labels: { origin: 'x' } };
-      api.objects.create({ apiVersion: 'example.com/v1', kind, metadata, spec: { size: 1, name: 'abc' } } as never);
-    }
-  };
-  make('Big', 10_000);
-  make('Small', 40_000);
-
-  let count = 0;
-  let token = '';
-  do {
-    const query = { limit: '500', ...(token !== '' && { continue: token }) };
-    const { body } = await client.get('/apis/example.com/v1/smalls', { query });
-    count += body.items.length;
-    token = body.metadata.continue ?? '';
-  } while (token !== '');
-  expect(count).toBe(40_000);
-});
-
 test('stops although a client that was connecting then asks for a watch', async () => {
   const { api } = await start();
   const socket = connect(Number(new URL(api.url).port), '127.0.0.1');

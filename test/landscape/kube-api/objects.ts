@@ -2,7 +2,7 @@ import type { Call } from './call.ts';
 import { keyOf } from './definition.ts';
 import { remove } from './deletes.ts';
 import { type ApiObject, isObject } from './json.ts';
-import { mergePatch } from './patch/merge-patch.ts';
+import { mergePatch } from './merge-patch.ts';
 import type { Registry } from './registry.ts';
 import type { StoreEvent } from './store.ts';
 import { create, patch, update } from './writes.ts';
@@ -133,7 +133,6 @@ export class Objects {
       body: undefined,
       mayCreate: () => {},
       admit: () => {},
-      warnings: [],
     };
   }
 }

@@ -3,7 +3,6 @@ import { apiVersionOf } from './definition.ts';
 import { type FieldSet, fromFieldsV1, toFieldsV1 } from './fields/field-set.ts';
 import { decodeManagers, encodeManagers, type Managers, own, type Writer } from './fields/managed-fields.ts';
 import { type ApiObject, type JsonObject, withKey } from './json.ts';
-import { emptyValue } from './schema.ts';
 import { now } from './time.ts';
 
 /** The author of a write. */
@@ -31,9 +30,7 @@ export function bare(object: ApiObject): JsonObject {
 
 /** Returns the state before creation. */
 export function emptyObject({ definition }: Call): ApiObject {
-  const { kind } = definition;
-  const empty = definition.custom ? {} : emptyValue(definition.schema);
-  return { ...empty, apiVersion: apiVersionOf(definition), kind, metadata: { name: '' } };
+  return { apiVersion: apiVersionOf(definition), kind: definition.kind, metadata: { name: '' } };
 }
 
 /** Returns the managers after an update or a creation. */

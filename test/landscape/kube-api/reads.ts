@@ -32,7 +32,6 @@ export interface Page {
 }
 
 interface Continuation {
-  v: string;
   rv: number;
   start: string;
 }
@@ -43,22 +42,18 @@ export function list(call: Call): Page {
   const { store } = definition;
   const matches = matcherOf(call);
   const token = query.get('continue') ?? '';
-  const exact = query.get('resourceVersionMatch') === 'Exact';
   const asked = revisionOf(query.get('resourceVersion') ?? '');
   if (token !== '' && asked !== undefined && asked !== 0) {
     throw badRequest('specifying resource version is not allowed when using continue');
   }
   if (asked !== undefined && asked > store.revision) throw tooLarge(asked, store.revision);
   const continued = token === '' ? undefined : continuation(token);
-  const pinned = continued === undefined ? (exact ? asked : undefined) : continued.rv;
   // A token from a 410 answer continues with the current state.
-  const revision = pinned === undefined || pinned < 0 ? store.revision : pinned;
-  if (!store.remembers(revision)) {
-    if (continued === undefined) throw expired('The provided resource version is too old.');
-    throw expired(
-      'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
-      { continue: encode({ v: 'meta.k8s.io/v1', rv: -1, start: continued.start }) },
-    );
+  const revision = continued === undefined || continued.rv < 0 ? store.revision : continued.rv;
+  if (continued !== undefined && !store.remembers(revision)) {
+    throw expired('The provided continue parameter is too old to display a consistent list result.', {
+      continue: encode({ rv: -1, start: continued.start }),
+    });
   }
 
   // Answers from the watch cache ("any version") ignore the limit.
@@ -67,19 +62,10 @@ export function list(call: Call): Page {
   const items: ApiObject[] = [];
   let last = '';
   let more = false;
-  let remaining = 0;
   for (const [key, object] of store.range(prefix, continued?.start ?? '', revision)) {
-    if (more) {
-      remaining++;
-      continue;
-    }
     if (!matches(object)) continue;
-    if (limit > 0 && items.length === limit) {
-      more = true;
-      remaining++;
-      if (matches !== everything) break;
-      continue;
-    }
+    more = limit > 0 && items.length === limit;
+    if (more) break;
     items.push(object);
     last = key;
   }
@@ -87,8 +73,7 @@ export function list(call: Call): Page {
     items,
     metadata: {
       resourceVersion: String(revision),
-      ...(more && { continue: encode({ v: 'meta.k8s.io/v1', rv: revision, start: last }) }),
-      ...(more && matches === everything && { remainingItemCount: remaining }),
+      ...(more && { continue: encode({ rv: revision, start: last }) }),
     },
   };
 }

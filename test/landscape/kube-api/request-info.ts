@@ -6,8 +6,6 @@ export interface RequestInfo {
   plural: string;
   name: string;
   subresource: string;
-  /** The old `/watch/` prefix. */
-  watch: boolean;
 }
 
 /** Parses a path below `/api` or `/apis`; returns undefined when it is not the path of a resource. */
@@ -18,15 +16,13 @@ export function requestInfo(path: string): RequestInfo | undefined {
   if (root !== 'api' && root !== 'apis') return undefined;
   const group = root === 'api' ? '' : (parts[1] ?? '');
   const version = parts[root === 'api' ? 1 : 2] ?? '';
-  let rest = parts.slice(root === 'api' ? 2 : 3);
-  const watch = rest[0] === 'watch';
-  if (watch) rest = rest.slice(1);
+  const rest = parts.slice(root === 'api' ? 2 : 3);
   if (rest.length === 0 || rest.length > 5) return undefined;
   const [first = '', namespace = '', plural, name = '', subresource = ''] = rest;
   const ofNamespace = first === 'namespaces' && plural !== undefined && plural !== 'status' && plural !== 'finalize';
-  if (ofNamespace) return { group, version, namespace, plural, name, subresource, watch };
+  if (ofNamespace) return { group, version, namespace, plural, name, subresource };
   if (rest.length > 3) return undefined;
-  return { group, version, namespace: '', plural: first, name: namespace, subresource: plural ?? '', watch };
+  return { group, version, namespace: '', plural: first, name: namespace, subresource: plural ?? '' };
 }
 
 /** Returns the verb of a request for authorization. */
@@ -39,14 +35,14 @@ export function verbOf(method: string, info: RequestInfo, query: URLSearchParams
     case 'PATCH':
       return 'patch';
     case 'DELETE':
-      return info.name === '' ? 'deletecollection' : 'delete';
+      return 'delete';
     default:
-      if (isWatch(query) || info.watch) return 'watch';
+      if (isWatch(query)) return 'watch';
       return info.name === '' ? 'list' : 'get';
   }
 }
 
-/** Returns the name for authorization: a list, watch or deletion of many may name one object in its field selector. */
+/** Returns the name for authorization: a list or watch may name one object in its field selector. */
 export function nameAsked({ name }: RequestInfo, query: URLSearchParams): string {
   if (name !== '') return name;
   return /(?:^|,)metadata\.name==?([^=,]+)/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';

@@ -1,19 +1,15 @@
-import type { Answer, Call, User } from './call.ts';
-import { remove, removeCollection } from './deletes.ts';
+import type { Answer, Call } from './call.ts';
+import { remove } from './deletes.ts';
 import { methodNotAllowed, noSuchPath, notFound } from './errors.ts';
 import type { ApiObject, Json } from './json.ts';
 import { get, list } from './reads.ts';
 import type { Registry } from './registry.ts';
 import { type Form, render, renderList } from './render.ts';
-import { createToken } from './service-account-tokens.ts';
 import { create, patch, update } from './writes.ts';
 
 /** Carries out a request to a resource (watches excepted). */
-export function route(registry: Registry, call: Call, method: string, form: Form, users: Map<string, User>): Answer {
+export function route(registry: Registry, call: Call, method: string, form: Form): Answer {
   const { definition, name, subresource } = call;
-  if (subresource === 'token' && definition.plural === 'serviceaccounts' && method === 'POST') {
-    return createToken(call, users);
-  }
   const finalize = subresource === 'finalize' && definition.plural === 'namespaces' && !definition.custom;
   if (subresource !== '' && !finalize && !(subresource === 'status' && definition.status)) {
     throw definition.custom ? notFound(definition, name) : noSuchPath();
@@ -24,11 +20,6 @@ export function route(registry: Registry, call: Call, method: string, form: Form
       return { code: 200, body: renderList(definition, page.items, page.metadata, form) };
     }
     if (method === 'POST') return shown(create(registry, call));
-    if (method === 'DELETE' && (definition.plural !== 'namespaces' || definition.custom)) {
-      const deleted = removeCollection(call);
-      const metadata = { resourceVersion: String(definition.store.revision) };
-      return { code: 200, body: renderList(definition, deleted, metadata, form) };
-    }
     throw methodNotAllowed();
   }
   if (method === 'GET') return shown(get(call));

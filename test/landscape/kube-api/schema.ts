@@ -95,36 +95,6 @@ function builtInType(name: string): Schema {
   return loaded.schemas[name] ?? {};
 }
 
-/** Returns an empty object of a built-in kind: its empty structs. */
-export function emptyValue(schema: Schema): JsonObject {
-  const result: JsonObject = {};
-  for (const [key, child] of Object.entries(schema.properties ?? {})) {
-    if (isStruct(child)) result[key] = emptyValue(child);
-    else if (child.type === 'array' && schema.required?.includes(key)) result[key] = null;
-  }
-  return result;
-}
-
-/** Returns whether the field always has a value. */
-function isStruct(schema: Schema): boolean {
-  return schema.default !== undefined && schema.properties !== undefined;
-}
-
-/** Returns the value with the empty structs that Go writes. */
-export function withStructs(schema: Schema | undefined, value: Json): Json {
-  if (schema === undefined) return value;
-  if (Array.isArray(value)) return value.map((item) => withStructs(schema.items, item));
-  if (typeof value !== 'object' || value === null) return value;
-  let result: JsonObject = value;
-  for (const [key, child] of Object.entries(schema.properties ?? {})) {
-    const current = result[key];
-    if (current === undefined && !isStruct(child)) continue;
-    const filled = withStructs(child, current ?? {});
-    if (filled !== current) result = { ...result, [key]: filled };
-  }
-  return result;
-}
-
 /** Returns the schema of a custom resource: that of the CRD with the fields that every object has. */
 export function customSchema(declared: JsonObject | undefined): Schema {
   const schema = (declared ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }) as unknown as Schema;
@@ -137,20 +107,6 @@ export function customSchema(declared: JsonObject | undefined): Schema {
       metadata: builtInType('apimachinery.pkg.apis.meta.v1.ObjectMeta'),
     },
   };
-}
-
-const withRules = new WeakMap<Schema, boolean>();
-
-/** Returns whether a schema has CEL rules anywhere. */
-export function hasRules(schema: Schema): boolean {
-  let known = withRules.get(schema);
-  if (known === undefined) {
-    // Built-in metadata is cyclic in parts and has none.
-    const { metadata: _, ...properties } = schema.properties ?? {};
-    known = JSON.stringify({ ...schema, properties }).includes('x-kubernetes-validations');
-    withRules.set(schema, known);
-  }
-  return known;
 }
 
 /** Returns the schema of a field of an object; undefined for unknown fields. */

@@ -4,39 +4,28 @@ import { checkIdentity, checkUid, clean } from './decode.ts';
 import { apiVersionOf } from './definition.ts';
 import { ApiError, badRequest, conflict, notFound } from './errors.ts';
 import { applyObject } from './fields/apply.ts';
-import { checkTyped } from './fields/typed.ts';
 import { type ApiObject, asArray, isObject, type Json, type JsonObject, withKey } from './json.ts';
 import { bare, emptyObject, managersBefore, resetFields, writerOf } from './ownership.ts';
 import type { Registry } from './registry.ts';
+import type { Schema } from './schema.ts';
 import { now } from './time.ts';
+import { prune } from './validate.ts';
 
-/** Handles PATCH with `application/apply-patch+yaml`. */
+/**
+ * Handles PATCH with `application/apply-patch+yaml`. Clients of the landscape always apply with force, so nothing is ever
+ * a conflict.
+ */
 export function apply(registry: Registry, call: Call): Answer {
   const { definition, query } = call;
-  if (!query.get('fieldManager')) {
-    throw new ApiError(
-      422,
-      'Invalid',
-      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-      {
-        group: 'meta.k8s.io',
-        kind: 'PatchOptions',
-        causes: [
-          {
-            reason: 'FieldValueRequired',
-            message: 'Required value: is required for apply patch',
-            field: 'fieldManager',
-          },
-        ],
-      },
-    );
+  if (!query.get('fieldManager') || query.get('force') !== 'true') {
+    throw badRequest('an apply needs a fieldManager, and force: the embedded API does not know conflicts');
   }
   const body = call.body;
   if (isObject(body) && isObject(body.metadata) && asArray(body.metadata.managedFields).length > 0) {
     throw badRequest('metadata.managedFields must be nil');
   }
   const applied = decodeApplied(call, body);
-  checkTyped(definition.schema, applied);
+  checkDeclared(definition.schema, applied);
   const found = find(call);
   if (found === undefined && call.subresource !== '') throw notFound(definition, call.name);
   if (found === undefined && applied.metadata.uid !== undefined) {
@@ -53,7 +42,6 @@ export function apply(registry: Registry, call: Call): Answer {
     applied: bare(applied),
     managers: managersBefore(call, found),
     writer: writerOf(call),
-    force: query.get('force') === 'true',
     ignored: resetFields(call),
     time: now(),
   });
@@ -83,4 +71,11 @@ function decodeApplied(call: Call, body: Json | undefined): ApiObject {
   const metadata = isObject(body.metadata) ? body.metadata : {};
   const named = { ...metadata, name: typeof metadata.name === 'string' ? metadata.name : call.name };
   return { ...body, metadata: named } as ApiObject;
+}
+
+/** Field ownership needs a schema: unlike other writes, an apply with unknown fields is refused. */
+function checkDeclared(schema: Schema, applied: ApiObject): void {
+  const problems: string[] = [];
+  prune(schema, applied, (path) => problems.push(`.${path}: field not declared in schema`));
+  if (problems.length > 0) throw new ApiError(500, '', `failed to create typed patch object: ${problems.join(', ')}`);
 }

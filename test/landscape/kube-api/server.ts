@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseBody } from './body.ts';
 import type { Call, User } from './call.ts';
 import * as discovery from './discovery.ts';
-import { ApiError, forbidden, methodNotAllowed, noSuchPath, unauthorized } from './errors.ts';
+import { ApiError, badRequest, forbidden, methodNotAllowed, noSuchPath, unauthorized } from './errors.ts';
 import { type Fault, Faults, type RequestSummary } from './faults.ts';
 import type { Json, JsonObject } from './json.ts';
 import { type Attributes, forbiddenText, isAllowed } from './rbac.ts';
@@ -134,13 +133,12 @@ export class Handler {
       contentType,
       userAgent: summary.userAgent,
       user: known,
-      body: parseBody(text, contentType),
+      body: parsed(text),
       mayCreate: () => authorize('create'),
       admit: () => askWebhooks(this.#options.webhooks, { user: known.name, ...info }),
-      warnings: [],
     };
     const form = formOf(request.headers.accept ?? '');
-    if (summary.method === 'GET' && (isWatch(url.searchParams) || info.watch)) {
+    if (summary.method === 'GET' && isWatch(url.searchParams)) {
       const { bookmarkIntervalMs } = this.#options;
       const onClose = (closed: OpenWatch) => {
         this.watches.delete(closed);
@@ -151,7 +149,7 @@ export class Handler {
     }
     if (definition.namespaced && info.namespace === '' && summary.method !== 'GET') throw methodNotAllowed();
     const { revision } = this.#options.registry.clock;
-    const { code, body } = route(this.#options.registry, call, summary.method, form, this.#options.users);
+    const { code, body } = route(this.#options.registry, call, summary.method, form);
     const hasChanged = this.#options.registry.clock.revision !== revision;
     if (fault?.action === 'hang' && (hasChanged || fault.ifChanged === undefined)) {
       fault.ifChanged?.();
@@ -161,7 +159,6 @@ export class Handler {
       request.socket.destroy();
       return;
     }
-    for (const warning of call.warnings) response.appendHeader('warning', `299 - ${JSON.stringify(warning)}`);
     send(response, code, body);
   }
 
@@ -190,9 +187,6 @@ export class Handler {
     else if (root === 'apis' && parts.length === 1) body = discovery.groups(registry);
     else if (root === 'apis' && parts.length === 2) body = discovery.group(registry, second);
     else if (root === 'apis') body = discovery.resources(registry, second, third);
-    else if (path === '/openapi/v3') body = discovery.openApiIndex(registry);
-    else if (path.startsWith('/openapi/v3/api/')) body = discovery.openApi(registry, '', parts[3] ?? '');
-    else if (path.startsWith('/openapi/v3/apis/')) body = discovery.openApi(registry, parts[3] ?? '', parts[4] ?? '');
     return body;
   }
 }
@@ -246,4 +240,14 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Every client of the landscape sends JSON, also as the YAML of an apply. */
+function parsed(text: string): Json | undefined {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`the body is no JSON: ${error instanceof Error ? error.message : ''}`);
+  }
 }

@@ -4,17 +4,11 @@ import { type FieldError, fieldError } from './errors.ts';
 import { type ApiObject, asObject, equal, type JsonObject, withKey } from './json.ts';
 import { dataKeyErrors, metadataErrors } from './names.ts';
 import { podTemplateErrors } from './pod-template.ts';
-import { emptyValue } from './schema.ts';
-
-/** Resources that keep the status they are created with. */
-const keepsStatus = new Set(['nodes']);
 
 /** Returns a new object as it is stored. */
 export function prepareCreate(definition: Definition, object: ApiObject): ApiObject {
   let result = object;
-  if (definition.status && !(keepsStatus.has(definition.plural) && !definition.custom)) {
-    result = withKey(result, 'status', definition.custom ? undefined : emptyValue(definition.schema).status);
-  }
+  if (definition.status) result = withKey(result, 'status', undefined);
   if (definition.plural === 'namespaces' && !definition.custom) {
     const spec = asObject(result.spec);
     result = {
@@ -26,7 +20,6 @@ export function prepareCreate(definition: Definition, object: ApiObject): ApiObj
   if (definition.plural === 'customresourcedefinitions' && !definition.custom) {
     result = { ...result, status: initialStatus(result) };
   }
-  if (definition.plural === 'pods' && !definition.custom) result = { ...result, status: { phase: 'Pending' } };
   const metadata = withKey(result.metadata, 'generation', definition.generation ? 1 : undefined);
   return { ...result, metadata };
 }

@@ -7,7 +7,7 @@ const intOrString = (schema: Schema) =>
   schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string';
 
 /** Returns the value without fields that the schema does not have; calls `onUnknown` for each. */
-export function prune(schema: Schema, value: Json, onUnknown: (path: string) => void, path = ''): Json {
+export function prune(schema: Schema, value: Json, onUnknown: (path: string) => void = () => {}, path = ''): Json {
   if (Array.isArray(value)) {
     const { items } = schema;
     if (items === undefined) return value;

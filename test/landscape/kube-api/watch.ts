@@ -36,8 +36,6 @@ export function watch(call: Call, response: ServerResponse, settings: WatchSetti
   const inNamespace = (object: ApiObject) => namespace === '' || object.metadata.namespace === namespace;
   const passes = (object: ApiObject) => inNamespace(object) && matches(object);
   const wantsBookmarks = query.get('allowWatchBookmarks') === 'true';
-  // client-go's streaming lists: all objects first, then a bookmark that says so.
-  const wantsInitialEvents = query.get('sendInitialEvents') === 'true';
   const seconds = Number(query.get('timeoutSeconds') ?? 0) || 1800 + Math.floor(Math.random() * 1800);
 
   let silent = false;
@@ -59,12 +57,12 @@ export function watch(call: Call, response: ServerResponse, settings: WatchSetti
       send('DELETED', show(shown));
     }
   };
-  const bookmark = (annotations?: Record<string, string>) => {
+  const bookmark = () => {
     sent = Math.max(sent, store.revision);
     const object: JsonObject = {
       kind: settings.form === 'metadata' ? 'PartialObjectMetadata' : definition.kind,
       apiVersion: settings.form === 'metadata' ? 'meta.k8s.io/v1' : apiVersionOf(definition),
-      metadata: { resourceVersion: String(sent), ...(annotations && { annotations }) },
+      metadata: { resourceVersion: String(sent) },
     };
     send('BOOKMARK', object);
   };
@@ -103,7 +101,7 @@ export function watch(call: Call, response: ServerResponse, settings: WatchSetti
     fail(tooLarge(asked, store.revision));
     return opened;
   }
-  if (asked !== undefined && asked !== 0 && !wantsInitialEvents) {
+  if (asked !== undefined && asked !== 0) {
     if (!store.remembers(asked)) {
       fail(tooOld(asked, store.revision));
       return opened;
@@ -113,13 +111,12 @@ export function watch(call: Call, response: ServerResponse, settings: WatchSetti
     const prefix = definition.namespaced && namespace !== '' ? `${namespace}/` : '';
     for (const [, object] of store.range(prefix, '', store.revision)) if (matches(object)) send('ADDED', show(object));
     sent = store.revision;
-    if (wantsInitialEvents) bookmark({ 'k8s.io/initial-events-end': 'true' });
   }
   unsubscribe = store.subscribe(deliver);
   timers.push(setTimeout(close, seconds * 1000));
   if (wantsBookmarks) {
-    timers.push(setInterval(() => bookmark(), settings.bookmarkIntervalMs));
-    timers.push(setTimeout(() => bookmark(), Math.max(seconds - lastBookmarkSeconds, 0.5) * 1000));
+    timers.push(setInterval(bookmark, settings.bookmarkIntervalMs));
+    timers.push(setTimeout(bookmark, Math.max(seconds - lastBookmarkSeconds, 0.5) * 1000));
   }
   for (const timer of timers) timer.unref();
   return opened;

@@ -1,18 +1,7 @@
-import { ApiError, type Cause } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { Schema } from '../schema.ts';
-import { difference, type FieldSet, intersection, isEmpty, paths, pathText, sameSet, union } from './field-set.ts';
-import {
-  conflicts,
-  type Ignored,
-  identity,
-  ignore,
-  lose,
-  type Manager,
-  type Managers,
-  strip,
-  type Writer,
-} from './managed-fields.ts';
+import { difference, type FieldSet, intersection, isEmpty, sameSet, union } from './field-set.ts';
+import { type Ignored, identity, ignore, lose, type Managers, strip, type Writer } from './managed-fields.ts';
 import { merge, removeFields, withNamedParents } from './merge.ts';
 import { compare, fieldsOf, isSame } from './walk.ts';
 
@@ -24,18 +13,16 @@ export interface Application {
   applied: JsonObject;
   managers: Managers;
   writer: Writer;
-  force: boolean;
   ignored: Ignored;
   time: string;
 }
 
 /**
- * Applies on the server: merges, removes fields that only this manager applied before, and transfers ownership.
+ * Applies on the server with force: merges, removes fields that only this manager applied before, and transfers ownership.
  * @returns the object and its managers; the live ones when nothing changed
- * @throws ApiError 409 when another manager owns a changed field and `force` is not set
  */
 export function applyObject(application: Application): { object: JsonObject; managers: Managers } {
-  const { schema, live, applied, writer, force } = application;
+  const { schema, live, applied, writer } = application;
   const self = identity(writer, 'Apply');
   const fields = strip(ignore(fieldsOf(schema, applied), application.ignored));
   const before = application.managers.get(self);
@@ -45,15 +32,10 @@ export function applyObject(application: Application): { object: JsonObject; man
   const merged = merge(schema, live, applied) as JsonObject;
   const object = before === undefined ? merged : prune(schema, merged, managers, before.fields);
   const comparison = compare(schema, live, object);
-  const refused = conflicts(managers, self, comparison);
-  if (refused.size > 0 && !force) throw conflictError(refused);
-
   if (before !== undefined && isSame(comparison) && sameSet(before.fields, fields)) {
     return { object: live, managers: application.managers };
   }
-  let taken: FieldSet = { member: false, children: new Map() };
-  for (const set of refused.values()) taken = union(taken, set);
-  const result = lose(managers, taken, comparison, self);
+  const result = lose(managers, union(comparison.added, comparison.modified), comparison, self);
   const kept = result.get(self);
   if (kept !== undefined && isEmpty(kept.fields)) result.delete(self);
   // An apply that changes only ownership does not update the time.
@@ -75,32 +57,4 @@ function prune(schema: Schema | undefined, merged: JsonObject, managers: Manager
   // Fields without an owner that this manager did not apply stay.
   const dropped = intersection(difference(all, named(fieldsOf(schema, withOwned))), named(last));
   return (removeFields(schema, merged, dropped) ?? {}) as JsonObject;
-}
-
-function conflictError(refused: Map<Manager, FieldSet>): ApiError {
-  const causes: Cause[] = [];
-  const byManager = new Map<string, string[]>();
-  for (const [manager, set] of refused) {
-    for (const path of paths(set)) {
-      const field = pathText(path);
-      const name = managerText(manager);
-      causes.push({ reason: 'FieldManagerConflict', message: `conflict with ${name}`, field });
-      byManager.set(name, [...(byManager.get(name) ?? []), field]);
-    }
-  }
-  const [only] = causes;
-  const message =
-    causes.length === 1 && only !== undefined
-      ? `Apply failed with 1 conflict: ${only.message}: ${only.field}`
-      : `Apply failed with ${causes.length} conflicts: ${[...byManager]
-          .sort(([one], [other]) => (one < other ? -1 : 1))
-          .map(([name, fields]) => [`conflicts with ${name}:`, ...fields.map((field) => `- ${field}`)].join('\n'))
-          .join('\n')}`;
-  return new ApiError(409, 'Conflict', message, { causes });
-}
-
-function managerText({ manager, operation, apiVersion, subresource }: Manager): string {
-  const quoted = JSON.stringify(manager);
-  const part = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`;
-  return operation === 'Apply' ? `${quoted}${part}` : `${quoted}${part} using ${apiVersion}`;
 }

@@ -63,29 +63,6 @@ export function sameSet(one: FieldSet, other: FieldSet): boolean {
   return true;
 }
 
-/** Yields every path of the set. */
-export function* paths(set: FieldSet, prefix: readonly string[] = []): Generator<readonly string[]> {
-  if (set.member) yield prefix;
-  for (const [element, child] of set.children) yield* paths(child, [...prefix, element]);
-}
-
-/** Returns a path as conflicts name it: `.spec.containers[name="a"].image`. */
-export function pathText(path: readonly string[]): string {
-  return path
-    .map((element) => {
-      const rest = element.slice(2);
-      if (element.startsWith('f:')) return `.${rest}`;
-      if (element.startsWith('k:')) {
-        const key: JsonObject = JSON.parse(rest);
-        return `[${Object.entries(key)
-          .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
-          .join(',')}]`;
-      }
-      return element.startsWith('v:') ? `[=${rest}]` : `[${rest}]`;
-    })
-    .join('');
-}
-
 /** Returns the set as `fieldsV1`. */
 export function toFieldsV1(set: FieldSet): JsonObject {
   const result: JsonObject = {};

@@ -4,7 +4,6 @@ import {
   difference,
   type FieldSet,
   fromFieldsV1,
-  intersection,
   isEmpty,
   sameSet,
   toFieldsV1,
@@ -125,18 +124,6 @@ export function own(
 
 export function ignore(fields: FieldSet, ignored: Ignored): FieldSet {
   return ignored === undefined ? fields : withoutTrees(fields, ignored);
-}
-
-/** Returns the changed fields that other managers own. */
-export function conflicts(managers: Managers, self: string, comparison: Comparison): Map<Manager, FieldSet> {
-  const changed = union(comparison.added, comparison.modified);
-  const result = new Map<Manager, FieldSet>();
-  for (const [id, manager] of managers) {
-    if (id === self) continue;
-    const shared = intersection(manager.fields, changed);
-    if (!isEmpty(shared)) result.set(manager, shared);
-  }
-  return result;
 }
 
 /** Removes changed and removed fields from all managers but the writer. */

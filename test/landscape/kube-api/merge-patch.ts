@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../json.ts';
+import { isObject, type Json, type JsonObject } from './json.ts';
 
 /** Applies a JSON merge patch (RFC 7386). */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
