@@ -134,11 +134,7 @@ async function play({ output, git, landscape, observer, signal }: Stage): Promis
   );
 
   const publicKey = await until(signal, 'there is no deploy key: Secret flux-source has no public key', async () => {
-    const secret = await garden.client.find(
-      resources.secrets,
-      { namespace, name: 'flux-source' },
-      { metadataOnly: true },
-    );
+    const secret = await garden.client.find(resources.secrets, { namespace, name: 'flux-source' });
     return secret?.metadata.annotations?.[PUBLIC_KEY];
   });
   output.line('project', 'copies the public key from Secret flux-source or its Event, and adds it as a deploy key:');

@@ -195,7 +195,7 @@ it('delivers a rotated key to every Shoot on completion, so that the old deploy 
   const source = { namespace: shoot.namespace, name: 'flux-source' };
   const annotation = (name: string) =>
     eventually(name, async () => {
-      const secret = await landscape.garden.client.find(resources.secrets, source, { metadataOnly: true });
+      const secret = await landscape.garden.client.find(resources.secrets, source);
       return secret?.metadata.annotations?.[`flux.extensions.gardener.cloud/${name}`];
     });
   const rotate = (phase: 'start' | 'complete') =>

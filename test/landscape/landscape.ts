@@ -29,7 +29,7 @@ export interface LandscapeOptions {
   /** Names of the seeds. Default one: `local`. */
   seeds?: readonly string[];
   /** Options of the gardenlets. By default they poll more often than the real one. */
-  gardenlet?: Pick<GardenletOptions, 'times' | 'cleanUp' | 'referenceLagMs' | 'extraTargetNamespaces'>;
+  gardenlet?: Pick<GardenletOptions, 'times'>;
   /** Starts the real kustomize-controller in place of the stand-in. */
   kustomizeController?: (connection: Connection, kubeconfig: string) => Promise<Controller>;
   /** The resource-manager's pause while objects are terminating. Default 5 s, as in the real one. */

@@ -1,12 +1,8 @@
-import { isNotFound } from './errors.ts';
 import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from './objects.ts';
-import { type ClientOptions, type Connection, createTransport, type Transport } from './transport.ts';
-import { type WatchEvent, type WatchOptions, watch } from './watch.ts';
+import { ApiError, type ClientOptions, type Connection, createTransport, isNotFound } from './transport.ts';
 
-export * from './errors.ts';
 export * from './objects.ts';
-export type { ClientOptions, Connection } from './transport.ts';
-export type { WatchEvent, WatchOptions } from './watch.ts';
+export * from './transport.ts';
 
 export interface ObjectList<T = KubeObject> {
   items: T[];
@@ -17,8 +13,17 @@ export interface Selection {
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
-  /** Reads PartialObjectMetadata. */
-  metadataOnly?: boolean | undefined;
+}
+
+export interface WatchOptions {
+  resourceVersion: string;
+  timeoutSeconds: number;
+  signal: AbortSignal;
+}
+
+export interface WatchEvent {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: KubeObject;
 }
 
 export interface WriteOptions {
@@ -34,11 +39,7 @@ export interface DeleteOptions {
 /** A small client for one API server: JSON over a pool of keep-alive connections, without a cache. */
 export interface KubeClient {
   /** undefined: there is none. Every other failure throws. */
-  find<T extends KubeObject = KubeObject>(
-    resource: Resource,
-    name: ObjectName,
-    options?: { metadataOnly?: boolean },
-  ): Promise<T | undefined>;
+  find<T extends KubeObject = KubeObject>(resource: Resource, name: ObjectName): Promise<T | undefined>;
   /** Returns everything in one answer. */
   list<T extends KubeObject = KubeObject>(resource: Resource, selection?: Selection): Promise<ObjectList<T>>;
   /**
@@ -64,46 +65,52 @@ export interface KubeClient {
 }
 
 export function createKubeClient(connection: Connection, options: ClientOptions = {}): KubeClient {
-  return clientOver(createTransport(connection, options));
-}
-
-function clientOver(transport: Transport): KubeClient {
+  const transport = createTransport(connection, options);
   const write = async <T extends KubeObject>(
     method: 'POST' | 'PUT' | 'PATCH',
     path: string,
     resource: Resource,
     body: unknown,
     contentType?: string,
-  ) => typed(resource, await transport.call<T>({ method, path, body, ...(contentType && { contentType }) }));
+  ) => typed(resource, await transport.call<T>({ method, path, body, contentType }));
 
   return {
-    async find<T extends KubeObject>(resource: Resource, name: ObjectName, options?: { metadataOnly?: boolean }) {
-      const accept = partially(options?.metadataOnly, 'PartialObjectMetadata');
-      const call = transport.call<T>({ method: 'GET', path: objectPath(resource, name), accept });
+    async find<T extends KubeObject>(resource: Resource, name: ObjectName) {
+      const call = transport.call<T>({ method: 'GET', path: objectPath(resource, name) });
       const object = await unlessMissing(call);
       return object && typed(resource, object);
     },
 
     async list<T extends KubeObject>(resource: Resource, selection: Selection = {}): Promise<ObjectList<T>> {
-      const { namespace, labelSelector, fieldSelector, metadataOnly } = selection;
+      const { namespace, labelSelector, fieldSelector } = selection;
       const path = collectionPath(resource, namespace) + queryText({ labelSelector, fieldSelector });
-      const accept = partially(metadataOnly, 'PartialObjectMetadataList');
       const list = await transport.call<{ items?: T[] | null; metadata: { resourceVersion?: string } }>({
         method: 'GET',
         path,
-        accept,
       });
       const items = (list.items ?? []).map((item) => typed(resource, item));
       return { items, resourceVersion: list.metadata.resourceVersion ?? '' };
     },
 
-    async *watch(resource: Resource, { namespace, metadataOnly, signal, ...query }: WatchOptions & Selection) {
+    async *watch(resource: Resource, { namespace, signal, ...query }: WatchOptions & Selection) {
       const path =
         collectionPath(resource, namespace) + queryText({ watch: true, allowWatchBookmarks: true, ...query });
-      const accept = partially(metadataOnly, 'PartialObjectMetadata');
-      for await (const event of watch(transport, { method: 'GET', path, accept }, signal)) {
-        typed(resource, event.object);
-        yield event;
+      try {
+        const response = await transport.open({ method: 'GET', path }, signal);
+        let rest = '';
+        for await (const chunk of response.setEncoding('utf8')) {
+          const lines = (rest + chunk).split('\n');
+          rest = lines.pop() ?? '';
+          for (const line of lines) {
+            if (signal.aborted) return;
+            const event: WatchEvent = JSON.parse(line);
+            if (event.type === 'ERROR') throw new ApiError(Number(event.object.code), event.object);
+            typed(resource, event.object);
+            yield event;
+          }
+        }
+      } catch (error) {
+        if (!signal.aborted) throw error;
       }
     },
 
@@ -160,10 +167,6 @@ function queryText(query: Record<string, string | number | boolean | undefined>)
   return search.size === 0 ? '' : `?${search}`;
 }
 
-function partially(metadataOnly: boolean | undefined, kind: string): string | undefined {
-  return metadataOnly === true ? `application/json;as=${kind};g=meta.k8s.io;v=v1` : undefined;
-}
-
 async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
@@ -173,7 +176,7 @@ async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Built-in resources come without `apiVersion` and `kind` in lists, and metadata-only under another kind. */
+/** Built-in resources come without `apiVersion` and `kind` in lists. */
 function typed<T extends KubeObject>(resource: Resource, object: T): T {
   object.apiVersion = apiVersionOf(resource);
   object.kind = resource.kind;

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { ApiError } from './errors.ts';
 
 /** How an API server is reached, and as whom. */
 export interface Connection {
@@ -10,9 +9,6 @@ export interface Connection {
   /** PEM. */
   ca?: string | undefined;
   token?: string | undefined;
-  /** Client certificate and key, PEM. */
-  cert?: string | undefined;
-  key?: string | undefined;
 }
 
 export interface ClientOptions {
@@ -26,8 +22,7 @@ export interface Call {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path and query. */
   path: string;
-  accept?: string | undefined;
-  contentType?: string;
+  contentType?: string | undefined;
   body?: unknown;
 }
 
@@ -43,8 +38,40 @@ export interface Transport {
   close(): void;
 }
 
+/** An answer of an API server that is no success; the message is the one in its Status. */
+export class ApiError extends Error {
+  override name = 'ApiError';
+  /** HTTP status, also of an ERROR event in a watch. */
+  readonly status: number;
+  /** `reason` of the Status, for example `AlreadyExists`. */
+  readonly reason: string;
+
+  constructor(status: number, body: unknown) {
+    const { message, reason } = (body ?? {}) as { message?: string; reason?: string };
+    super(message ?? `HTTP status ${status}`);
+    this.status = status;
+    this.reason = reason ?? '';
+  }
+}
+
+function hasStatus(error: unknown, status: number): error is ApiError {
+  return error instanceof ApiError && error.status === status;
+}
+
+export const isNotFound = (error: unknown) => hasStatus(error, 404);
+/** The object changed since it was read. */
+export const isConflict = (error: unknown) => hasStatus(error, 409) && error.reason !== 'AlreadyExists';
+export const isAlreadyExists = (error: unknown) => hasStatus(error, 409) && error.reason === 'AlreadyExists';
+/** The resourceVersion is too old to watch from: list again. */
+export const isGone = (error: unknown) => hasStatus(error, 410);
+export const isInvalid = (error: unknown) => hasStatus(error, 422);
+
+/** Returns the message of anything thrown. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 const JSON_TYPE = 'application/json';
-const IDLE_MS = 30_000;
 /** A pooled connection may be dead; there may be several. */
 const ATTEMPTS = 3;
 
@@ -53,18 +80,17 @@ class StaleConnection extends Error {}
 export function createTransport(connection: Connection, options: ClientOptions = {}): Transport {
   const { userAgent = 'landscape', timeoutMs = 8000 } = options;
   const { hostname, port } = new URL(connection.server);
-  const { ca, cert, key } = connection;
-  const agent = new Agent({ keepAlive: true, timeout: IDLE_MS, ca, cert, key });
+  const agent = new Agent({ keepAlive: true, timeout: 30_000, ca: connection.ca });
   const authorization = connection.token === undefined ? {} : { authorization: `Bearer ${connection.token}` };
 
-  const send = ({ method, path, accept = JSON_TYPE, contentType = JSON_TYPE, body }: Call, signal: AbortSignal) =>
+  const send = ({ method, path, contentType = JSON_TYPE, body }: Call, signal: AbortSignal) =>
     new Promise<IncomingMessage>((resolve, reject) => {
       const content = body === undefined ? undefined : JSON.stringify(body);
       const sent = content !== undefined && {
         'content-type': contentType,
         'content-length': Buffer.byteLength(content),
       };
-      const headers = { accept, 'user-agent': userAgent, ...authorization, ...sent };
+      const headers = { accept: JSON_TYPE, 'user-agent': userAgent, ...authorization, ...sent };
       const outgoing = request({ agent, signal, method, hostname, port: port || 443, path, headers });
       outgoing.on('response', resolve);
       outgoing.on('error', (cause) => {
@@ -86,27 +112,27 @@ export function createTransport(connection: Connection, options: ClientOptions =
     }
   };
 
+  const open = async (call: Call, signal: AbortSignal) => {
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), timeoutMs);
+    try {
+      const response = await exchange(call, AbortSignal.any([limit.signal, signal]));
+      destroyOnAbort(response, signal);
+      const { statusCode = 0 } = response;
+      if (statusCode >= 200 && statusCode < 300) return response;
+      throw new ApiError(statusCode, parsed(await text(response)));
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
   return {
+    open,
     async call<T>(call: Call) {
       const limit = new AbortController();
       const timer = setTimeout(() => limit.abort(), timeoutMs);
       try {
-        const response = await exchange(call, limit.signal);
-        destroyOnAbort(response, limit.signal);
-        if (!isSuccess(response)) throw await failure(response);
-        return JSON.parse(await text(response)) as T;
-      } finally {
-        clearTimeout(timer);
-      }
-    },
-    async open(call, signal) {
-      const limit = new AbortController();
-      const timer = setTimeout(() => limit.abort(), timeoutMs);
-      try {
-        const response = await exchange(call, AbortSignal.any([limit.signal, signal]));
-        destroyOnAbort(response, signal);
-        if (!isSuccess(response)) throw await failure(response);
-        return response;
+        return JSON.parse(await text(await open(call, limit.signal))) as T;
       } finally {
         clearTimeout(timer);
       }
@@ -121,14 +147,6 @@ function destroyOnAbort(response: IncomingMessage, signal: AbortSignal): void {
   signal.addEventListener('abort', destroy);
   response.on('close', () => signal.removeEventListener('abort', destroy));
   if (signal.aborted) destroy();
-}
-
-async function failure(response: IncomingMessage): Promise<ApiError> {
-  return new ApiError(response.statusCode ?? 0, parsed(await text(response)));
-}
-
-function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
-  return statusCode >= 200 && statusCode < 300;
 }
 
 function parsed(content: string): unknown {

@@ -20,7 +20,6 @@ export interface Informer<T extends KubeObject> {
 export interface InformerOptions {
   namespace?: string | undefined;
   labelSelector?: string;
-  metadataOnly?: boolean;
   signal: AbortSignal;
   /** Pause after a failure, also while the resource is not served yet. */
   retryMs?: number;

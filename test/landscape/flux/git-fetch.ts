@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitAuth } from './git-auth.ts';
 import { FluxFailure } from './status.ts';
 
-/** `spec.ref` of a GitRepository. */
+/** Credentials for a repository; over HTTP it knows public ones only. */
+export type GitAuth = { type: 'none' } | { type: 'ssh'; identity: string; knownHosts: string };
+
+/** `spec.ref` of a GitRepository, as far as it is understood. */
 export interface GitRef {
   branch?: string;
-  tag?: string;
-  semver?: string;
-  name?: string;
-  commit?: string;
 }
 
 export interface Fetched {
@@ -33,57 +31,24 @@ export function createGitClient(folder: string): GitClient {
     if (!existsSync(repository)) await git(['init', '--quiet', '--bare', repository]);
   };
 
-  const resolve = async (url: string, ref: GitRef, auth: GitAuth) => {
-    if (ref.semver === undefined) return referenceOf(ref);
-    const listed = await remote(['ls-remote', '--tags', '--refs', url], url, auth);
-    const tags = [...listed.matchAll(/refs\/tags\/(\S+)/g)].map(([, tag]) => tag ?? '');
-    const tag = newest(tags, ref.semver);
-    if (tag === undefined) throw failure(`no match found for semver: ${ref.semver}`);
-    return { wanted: `refs/tags/${tag}`, shown: tag };
-  };
-
   return {
     async fetch(url, ref, auth) {
       await ready();
-      const { wanted, shown } = await resolve(url, ref, auth);
-      const source = ref.commit ?? wanted;
+      const { branch = 'master', ...others } = ref;
+      if (Object.keys(others).length > 0) throw failure('the stand-in follows branches only');
+      const source = `refs/heads/${branch}`;
       await remote(['-C', repository, 'fetch', '--quiet', '--depth=1', '--no-tags', url, source], url, auth);
       const commit = (await git(['-C', repository, 'rev-parse', 'FETCH_HEAD^{commit}'])).toString().trim();
-      return { commit, revision: shown === '' ? `sha1:${commit}` : `${shown}@sha1:${commit}` };
+      return { commit, revision: `${branch}@sha1:${commit}` };
     },
     archive: (commit) =>
       git(['-C', repository, '-c', 'tar.tar.gz.command=gzip -n', 'archive', '--format=tar.gz', commit]),
   };
 }
 
-/** Precedence rises from branch to commit; the default is the branch `master` (docs/flux-facts.md, Sources and Secrets). */
-function referenceOf({ branch, tag, name, commit }: GitRef): { wanted: string; shown: string } {
-  if (commit !== undefined) return { wanted: commit, shown: branch ?? '' };
-  if (name !== undefined) return { wanted: name, shown: name };
-  if (tag !== undefined) return { wanted: `refs/tags/${tag}`, shown: tag };
-  return { wanted: `refs/heads/${branch ?? 'master'}`, shown: branch ?? 'master' };
-}
-
-/** Returns the newest tag in a range; understands `*`, `x`, `1.x`, `>=1.0.0` and exact versions. */
-function newest(tags: string[], range: string): string | undefined {
-  const parts = (text: string) => text.replace(/^v/, '').split('.').map(Number);
-  const versions = tags.filter((tag) => /^v?\d+\.\d+\.\d+$/.test(tag));
-  const compare = (a: string, b: string) => {
-    const [left, right] = [parts(a), parts(b)];
-    return left.map((part, index) => part - (right[index] ?? 0)).find((difference) => difference !== 0) ?? 0;
-  };
-  const [, atLeast] = /^>=\s*(\S+)/.exec(range) ?? [];
-  const fits = (tag: string) => {
-    if (atLeast !== undefined) return compare(tag, atLeast) >= 0;
-    const wanted = range.replace(/^[v^~]/, '').split('.');
-    return wanted.every((part, index) => /^[*xX]$/.test(part) || Number(part) === parts(tag)[index]);
-  };
-  return versions.filter(fits).sort(compare).at(-1);
-}
-
-async function remote(args: string[], url: string, auth: GitAuth): Promise<string> {
+async function remote(args: string[], url: string, auth: GitAuth): Promise<void> {
   try {
-    return (await git(args, environment(auth))).toString();
+    await git(args, environment(auth));
   } catch (error) {
     throw failure(explain(error instanceof Error ? error.message : String(error), url));
   }
@@ -92,28 +57,13 @@ async function remote(args: string[], url: string, auth: GitAuth): Promise<strin
 const sshClient = join(import.meta.dirname, 'ssh-client.ts');
 
 function environment(auth: GitAuth): NodeJS.ProcessEnv {
-  if (auth.type === 'ssh') {
-    return {
-      GIT_SSH_COMMAND: `'${process.execPath}' '${sshClient}'`,
-      GIT_SSH_VARIANT: 'ssh',
-      SSH_IDENTITY: auth.identity,
-      SSH_KNOWN_HOSTS: auth.knownHosts,
-      SSH_PASSPHRASE: auth.password ?? '',
-    };
-  }
-  const header = authorization(auth);
-  if (header === undefined) return {};
+  if (auth.type === 'none') return {};
   return {
-    GIT_CONFIG_COUNT: '1',
-    GIT_CONFIG_KEY_0: 'http.extraHeader',
-    GIT_CONFIG_VALUE_0: `Authorization: ${header}`,
+    GIT_SSH_COMMAND: `'${process.execPath}' '${sshClient}'`,
+    GIT_SSH_VARIANT: 'ssh',
+    SSH_IDENTITY: auth.identity,
+    SSH_KNOWN_HOSTS: auth.knownHosts,
   };
-}
-
-function authorization(auth: GitAuth): string | undefined {
-  if (auth.type === 'bearer') return `Bearer ${auth.token}`;
-  if (auth.type !== 'basic') return undefined;
-  return `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`;
 }
 
 /** Translates git's message into that of source-controller's Git client. */
@@ -122,9 +72,6 @@ function explain(output: string, url: string): string {
   if (ssh !== undefined) return `unable to clone '${url}': ${ssh}`;
   const missing = /couldn't find remote ref (\S+)/.exec(output)?.[1];
   if (missing !== undefined) return `unable to clone '${url}': couldn't find remote ref "${missing}"`;
-  if (/could not read Username|Authentication failed|401|403/.test(output)) {
-    return `unable to list remote for '${url}': authentication required`;
-  }
   if (/not found/i.test(output)) return `unable to list remote for '${url}': repository not found`;
   return `unable to clone '${url}': ${output.trim().split('\n')[0]}`;
 }

@@ -19,12 +19,6 @@ export interface Kustomization extends FluxObject {
     path?: string;
     prune?: boolean;
     targetNamespace?: string;
-    deletionPolicy?: string;
-    dependsOn?: { name: string; namespace?: string }[];
-    postBuild?: {
-      substitute?: Record<string, string>;
-      substituteFrom?: { kind: string; name: string; optional?: boolean }[];
-    };
   };
   status?: NonNullable<FluxObject['status']> & {
     inventory?: { entries: Entry[] };
@@ -58,7 +52,7 @@ export function createApplier(client: KubeClient, discovery: Discovery) {
         const placed = place(object, resource.namespaced, targetNamespace);
         const labels = { ...placed.metadata.labels, ...owner(kustomization) };
         const wanted = { ...placed, metadata: { ...placed.metadata, labels } };
-        const before = await client.find(resource, wanted.metadata, { metadataOnly: true });
+        const before = await client.find(resource, wanted.metadata);
         try {
           const after = await client.apply(resource, wanted, { fieldManager });
           if (after.metadata.resourceVersion !== before?.metadata.resourceVersion) {
@@ -81,7 +75,7 @@ export function createApplier(client: KubeClient, discovery: Discovery) {
         const [namespace = '', name = '', group = '', kind = ''] = id.split('_');
         const resource = await discovery.find(group === '' ? v : `${group}/${v}`, kind);
         const object = { name, ...(namespace === '' ? {} : { namespace }) };
-        const live = resource && (await client.find(resource, object, { metadataOnly: true }));
+        const live = resource && (await client.find(resource, object));
         if (resource === undefined || live === undefined || !mayPrune(live, owner(kustomization))) continue;
         await client.delete(resource, object, { propagationPolicy: 'Background' });
         pruned.push(`${kind} ${objectText(object)}`);
@@ -104,9 +98,7 @@ function place(object: KubeObject, namespaced: boolean, targetNamespace: string 
 
 function mayPrune({ metadata }: KubeObject, owner: Record<string, string>): boolean {
   const marks = { ...metadata.labels, ...metadata.annotations };
-  if (marks[`${group}/prune`]?.toLowerCase() === 'disabled') return false;
-  if (marks[`${group}/reconcile`]?.toLowerCase() === 'disabled') return false;
-  if (marks[`${group}/ssa`]?.toLowerCase() === 'ignore') return false;
+  if (marks[`${group}/prune`] === 'disabled') return false;
   return Object.entries(owner).every(([key, value]) => metadata.labels?.[key] === value);
 }
 

@@ -66,27 +66,3 @@ function isObject(value: unknown): value is KubeObject {
 export function inNamespace(object: KubeObject, namespace: string): KubeObject {
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
-
-const VARIABLE = /\$?\$\{([_A-Za-z][_A-Za-z0-9]*)(?:(:?[=-])([^}]*))?\}/g;
-
-/**
- * Substitutes `${name}`, `${name:=default}` and `$${escaped}` (docs/flux-facts.md, Kustomizations).
- * @throws FluxFailure BuildFailed for a variable without value and default: strict, as in Flux 2.9 and later
- */
-export function substitute(object: KubeObject, variables: Record<string, string>): KubeObject {
-  const marks = { ...object.metadata.labels, ...object.metadata.annotations };
-  if (marks['kustomize.toolkit.fluxcd.io/substitute'] === 'disabled') return object;
-  const text = JSON.stringify(object).replace(VARIABLE, (match, name: string, _operator, otherwise?: string) => {
-    if (match.startsWith('$$')) return match.slice(1);
-    const value = variables[name] ?? otherwise;
-    if (value === undefined) {
-      const what = `${object.kind} ${object.metadata.name}`;
-      throw new FluxFailure(
-        'BuildFailed',
-        `post build failed for '${what}': variable substitution failed: variable not set (strict mode): "${name}"`,
-      );
-    }
-    return JSON.stringify(value).slice(1, -1);
-  });
-  return JSON.parse(text);
-}

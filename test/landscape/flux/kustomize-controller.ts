@@ -3,14 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type Connection,
-  errorMessage,
-  type KubeClient,
-  type KubeObject,
-  type ObjectName,
-  resources,
-} from '../client/client.ts';
+import { type Connection, errorMessage, type KubeClient, type KubeObject, type ObjectName } from '../client/client.ts';
 import type { Controller } from '../controllers/controller.ts';
 import type { Discovery } from '../controllers/discovery.ts';
 import { objectText } from '../controllers/names.ts';
@@ -18,7 +11,7 @@ import { milliseconds } from '../controllers/time.ts';
 import type { Artifact } from './artifact-server.ts';
 import { type AttemptContext, startFluxController } from './flux-controller.ts';
 import { createApplier, type Entry, fieldManager, group, type Kustomization } from './kustomize-apply.ts';
-import { buildFolder, substitute } from './kustomize-build.ts';
+import { buildFolder } from './kustomize-build.ts';
 import { FluxFailure, type FluxSubject, fluxSubject, progressing } from './status.ts';
 
 /** An event of a Kustomization, for programs that show progress. */
@@ -37,7 +30,7 @@ export interface KustomizeControllerOptions {
 
 /**
  * Stands in for kustomize-controller: applies plain YAML, with the conditions, inventory, pruning, suspension and
- * finalizer of the real one, but without health checks, decryption, patches and impersonation.
+ * finalizer of the real one, but without substitution, dependencies, health checks, decryption, patches and impersonation.
  */
 export async function startKustomizeController(
   connection: Connection,
@@ -85,13 +78,12 @@ async function reconcile(
   const retryMs = milliseconds(spec.retryInterval ?? spec.interval ?? '1m');
   try {
     const artifact = await artifactOf(client, discovery, found);
-    await requireDependencies(client, resource, found);
     const fresh = found.status?.lastAppliedRevision !== artifact.revision;
     if (fresh)
       await subject.setStatus(progressing(found, `Building manifests for revision ${artifact.revision}`), {
         lastAttemptedRevision: artifact.revision,
       });
-    const objects = await build(client, found, artifact);
+    const objects = await build(found, artifact);
     const { entries, changed } = await cluster.apply(objects, found);
     const old = found.status?.inventory?.entries ?? [];
     const left = old.filter(({ id }) => !entries.some((entry) => entry.id === id));
@@ -104,17 +96,13 @@ async function reconcile(
   } catch (error) {
     const failure = error instanceof FluxFailure ? error : new FluxFailure('ReconciliationFailed', errorMessage(error));
     await fail(subject, failure, onEvent);
-    return failure.reason === 'DependencyNotReady' || failure.reason === 'ArtifactFailed'
-      ? Math.min(retryMs, 30_000)
-      : retryMs;
+    return failure.reason === 'ArtifactFailed' ? Math.min(retryMs, 30_000) : retryMs;
   }
 }
 
 /** Deletion prunes the objects unless the Kustomization is suspended (docs/flux-facts.md, Suspension and deletion). */
 function deletesObjects({ spec }: Kustomization): boolean {
-  if (spec.suspend === true) return false;
-  const policy = spec.deletionPolicy ?? 'MirrorPrune';
-  return policy === 'MirrorPrune' ? spec.prune === true : policy !== 'Orphan';
+  return spec.suspend !== true && spec.prune === true;
 }
 
 async function artifactOf(
@@ -133,30 +121,11 @@ async function artifactOf(
   return artifact;
 }
 
-async function requireDependencies(
-  client: KubeClient,
-  resource: AttemptContext['resource'],
-  { metadata, spec }: Kustomization,
-) {
-  for (const { name, namespace = metadata.namespace } of spec.dependsOn ?? []) {
-    const dependency = await client.find<Kustomization>(resource, { namespace, name });
-    const ready = dependency?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-    const current = dependency?.status?.observedGeneration === dependency?.metadata.generation;
-    if (ready !== true || !current) {
-      throw new FluxFailure('DependencyNotReady', `dependency '${namespace}/${name}' is not ready`);
-    }
-  }
-}
-
-async function build(client: KubeClient, kustomization: Kustomization, artifact: Artifact): Promise<KubeObject[]> {
-  const { spec } = kustomization;
+async function build({ spec }: Kustomization, artifact: Artifact): Promise<KubeObject[]> {
   const folder = await mkdtemp(join(tmpdir(), 'kustomization-'));
   try {
     await unpack(await download(artifact), folder);
-    const objects = buildFolder(folder, spec.path);
-    if (spec.postBuild === undefined) return objects;
-    const variables = await variablesOf(client, kustomization);
-    return objects.map((object) => substitute(object, variables));
+    return buildFolder(folder, spec.path);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -181,24 +150,6 @@ function unpack(archive: Buffer, folder: string): Promise<void> {
     child.on('error', reject);
     child.on('close', (code) => (code === 0 ? resolve() : reject(new Error('the artifact is no tar.gz'))));
   });
-}
-
-async function variablesOf(client: KubeClient, { metadata, spec }: Kustomization): Promise<Record<string, string>> {
-  const variables: Record<string, string> = {};
-  for (const { kind, name, optional } of spec.postBuild?.substituteFrom ?? []) {
-    const resource = kind === 'Secret' ? resources.secrets : resources.configMaps;
-    const found = await client.find(resource, { namespace: metadata.namespace, name });
-    if (found === undefined && optional !== true) {
-      throw new FluxFailure(
-        'BuildFailed',
-        `post build failed for '${metadata.name}': substitute from '${kind}/${name}' error: ${resource.plural} "${name}" not found`,
-      );
-    }
-    for (const [key, value] of Object.entries((found?.data ?? {}) as Record<string, string>)) {
-      variables[key] = kind === 'Secret' ? Buffer.from(value, 'base64').toString('utf8') : value;
-    }
-  }
-  return { ...variables, ...spec.postBuild?.substitute };
 }
 
 async function succeed(subject: FluxSubject<Kustomization>, revision: string, entries: Entry[]): Promise<void> {

@@ -7,8 +7,7 @@ import { objectText } from '../controllers/names.ts';
 import { milliseconds } from '../controllers/time.ts';
 import { type Artifact, type ArtifactServer, startArtifactServer } from './artifact-server.ts';
 import { type AttemptContext, startFluxController } from './flux-controller.ts';
-import { type GitAuth, gitAuth } from './git-auth.ts';
-import { createGitClient, type GitClient, type GitRef } from './git-fetch.ts';
+import { createGitClient, type GitAuth, type GitClient, type GitRef } from './git-fetch.ts';
 import {
   type FluxConditions,
   FluxFailure,
@@ -114,7 +113,6 @@ async function fetchArtifact(
   path: string,
   { git, storage }: Tools,
 ): Promise<Artifact> {
-  if (!/^(https?|ssh):\/\//.test(spec.url)) throw new FluxFailure('URLInvalid', `invalid URL '${spec.url}'`, true);
   const auth = await authOf(client, spec, path);
   const { commit, revision } = await git.fetch(spec.url, spec.ref ?? {}, auth);
   const file = `${path}${commit}.tar.gz`;
@@ -124,14 +122,20 @@ async function fetchArtifact(
 }
 
 async function authOf(client: KubeClient, { url, secretRef }: GitRepository['spec'], path: string): Promise<GitAuth> {
-  if (secretRef === undefined) return gitAuth(url, undefined);
+  if (secretRef === undefined || !url.startsWith('ssh://')) return { type: 'none' };
   const namespace = path.split('/')[1];
   const secret = await client.find(resources.secrets, { namespace, name: secretRef.name });
   if (secret === undefined) {
     const missing = `secrets "${secretRef.name}" not found`;
     throw new FluxFailure('AuthenticationFailed', `failed to get secret '${namespace}/${secretRef.name}': ${missing}`);
   }
-  return gitAuth(url, secret);
+  const value = (key: string) => {
+    const text = Buffer.from((secret.data as Record<string, string> | undefined)?.[key] ?? '', 'base64').toString();
+    if (text !== '') return text;
+    const why = `failed to configure authentication options: invalid 'ssh' auth option: '${key}' is required`;
+    throw new FluxFailure('AuthenticationFailed', why);
+  };
+  return { type: 'ssh', identity: value('identity'), knownHosts: value('known_hosts') };
 }
 
 async function succeed(subject: FluxSubject<GitRepository>, artifact: Artifact, { onEvent }: Tools): Promise<void> {
@@ -146,11 +150,7 @@ async function succeed(subject: FluxSubject<GitRepository>, artifact: Artifact, 
   if (isNew) onEvent({ name: objectText(metadata), revision: artifact.revision });
 }
 
-async function fail(
-  subject: FluxSubject<GitRepository>,
-  { reason, message, terminal }: FluxFailure,
-  { onEvent }: Tools,
-) {
+async function fail(subject: FluxSubject<GitRepository>, { reason, message }: FluxFailure, { onEvent }: Tools) {
   const { metadata, status } = subject.current();
   const failed = { status: 'False', reason, message } as const;
   const { artifact } = status ?? {};
@@ -159,12 +159,12 @@ async function fail(
     reason: 'Succeeded',
     message: `stored artifact for revision '${artifact.revision}'`,
   };
-  const trouble: FluxConditions = terminal
-    ? { Stalled: { status: 'True', reason, message } }
-    : { Reconciling: { status: 'True', reason: 'ProgressingWithRetry', message: 'retrying' } };
-  const conditions = { ...trouble, Ready: failed, FetchFailed: { ...failed, status: 'True' as const } };
+  const conditions: FluxConditions = {
+    Reconciling: { status: 'True', reason: 'ProgressingWithRetry', message: 'retrying' },
+    Ready: failed,
+    FetchFailed: { ...failed, status: 'True' },
+  };
   const isReported = status?.conditions?.find(({ type }) => type === 'Ready')?.message === message;
-  const fields = terminal ? { observedGeneration: metadata.generation } : {};
-  await subject.setStatus({ ...conditions, ...(inStorage && { ArtifactInStorage: inStorage }) }, fields);
+  await subject.setStatus({ ...conditions, ...(inStorage && { ArtifactInStorage: inStorage }) });
   if (!isReported) onEvent({ name: objectText(metadata), error: message });
 }

@@ -2,11 +2,10 @@
  * Replaces `ssh` for git: `ssh-client.ts [-o …] [-p port] user@host command`. Like source-controller it logs in with one
  * identity and accepts only the host keys of one known_hosts text, both from the environment. It needs no OpenSSH.
  */
-import { createHmac } from 'node:crypto';
 import ssh2 from 'ssh2';
 import { openSshKey } from '../git/keys.ts';
 
-const { SSH_IDENTITY = '', SSH_PASSPHRASE = '', SSH_KNOWN_HOSTS = '', GIT_PROTOCOL } = process.env;
+const { SSH_IDENTITY = '', SSH_KNOWN_HOSTS = '', GIT_PROTOCOL } = process.env;
 const { host, port, username, command } = parseArguments(process.argv.slice(2));
 
 const connection = new ssh2.Client();
@@ -34,8 +33,7 @@ connection.connect({
   host,
   port,
   username,
-  privateKey: openSshKey(SSH_IDENTITY, SSH_PASSPHRASE),
-  ...(SSH_PASSPHRASE === '' ? {} : { passphrase: SSH_PASSPHRASE }),
+  privateKey: openSshKey(SSH_IDENTITY),
   hostVerifier: (key: Buffer) => {
     const known = isKnown(key.toString('base64'));
     refused = !known;
@@ -43,19 +41,13 @@ connection.connect({
   },
 });
 
-/** Lines are `host type key`, with `[host]:port` for ports other than 22, or the host hashed. */
+/** Lines are `host type key`, with `[host]:port` for ports other than 22. */
 function isKnown(key: string): boolean {
   const name = port === 22 ? host : `[${host}]:${port}`;
   return SSH_KNOWN_HOSTS.split('\n').some((line) => {
     const [hosts = '', , known] = line.trim().split(/\s+/);
-    return known === key && hosts.split(',').some((entry) => entry === name || isHashOf(entry, name));
+    return known === key && hosts.split(',').includes(name);
   });
-}
-
-function isHashOf(entry: string, name: string): boolean {
-  const [, salt, hash] = /^\|1\|([^|]+)\|([^|]+)$/.exec(entry) ?? [];
-  if (salt === undefined) return false;
-  return createHmac('sha1', Buffer.from(salt, 'base64')).update(name).digest('base64') === hash;
 }
 
 function parseArguments(args: string[]) {

@@ -31,13 +31,10 @@ export type FluxConditions = Record<string, Pick<FluxCondition, 'status' | 'reas
 /** A failure that ends one attempt, reported as `Ready=False`. */
 export class FluxFailure extends Error {
   readonly reason: string;
-  /** Stalled: no retry before the object changes. */
-  readonly terminal: boolean;
 
-  constructor(reason: string, message: string, terminal = false) {
+  constructor(reason: string, message: string) {
     super(message);
     this.reason = reason;
-    this.terminal = terminal;
   }
 }
 

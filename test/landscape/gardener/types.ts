@@ -79,7 +79,6 @@ export interface ManagedResource extends KubeObject {
     class?: string;
     secretRefs: { name: string }[];
     keepObjects?: boolean;
-    injectLabels?: Record<string, string>;
   };
   status?: {
     observedGeneration?: number;

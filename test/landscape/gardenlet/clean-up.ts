@@ -21,47 +21,33 @@ const workloads: Resource[] = [
   namespaced('networking.k8s.io', 'ingresses', 'Ingress'),
 ];
 
-export interface CleanUpTimes {
-  /** After this time it strips finalizers. gardenlet: 1 h for CRDs, 5 min for workloads. */
-  finalizeMs: number;
-  limitMs: number;
-}
+const LIMIT_MS = 600_000;
 
 /**
  * Cleans the shoot as gardenlet does before it deletes the workers: CRDs, then workloads, except objects with the label
  * `shoot.gardener.cloud/no-cleanup=true` (rule 8).
  */
-export async function cleanShoot(shoot: KubeClient, waits: Waits, times: CleanUpTimes): Promise<void> {
-  await cleanAll(shoot, waits, [resources.customResourceDefinitions], times);
-  await cleanAll(shoot, waits, workloads, times);
+export async function cleanShoot(shoot: KubeClient, waits: Waits): Promise<void> {
+  await cleanAll(shoot, waits, [resources.customResourceDefinitions]);
+  await cleanAll(shoot, waits, workloads);
 }
 
-async function cleanAll(shoot: KubeClient, waits: Waits, kinds: Resource[], times: CleanUpTimes): Promise<void> {
-  const begun = Date.now();
+async function cleanAll(shoot: KubeClient, waits: Waits, kinds: Resource[]): Promise<void> {
   const left = async () => {
     const names: string[] = [];
     for (const kind of kinds) {
       const { items } = await shoot.list(kind);
       for (const item of items.filter(mayGo)) {
         names.push(`${kind.kind} ${item.metadata.name}`);
-        await remove(shoot, kind, item, Date.now() - begun > times.finalizeMs);
+        if (item.metadata.deletionTimestamp !== undefined) continue;
+        await shoot.delete(kind, item.metadata, { propagationPolicy: 'Background' });
       }
     }
     return names;
   };
-  await waits.untilNone(kinds.map(({ plural }) => plural).join(', '), left, times.limitMs);
+  await waits.untilNone(kinds.map(({ plural }) => plural).join(', '), left, LIMIT_MS);
 }
 
-async function remove(shoot: KubeClient, kind: Resource, { metadata }: KubeObject, finalize: boolean): Promise<void> {
-  if (metadata.deletionTimestamp === undefined) {
-    await shoot.delete(kind, metadata, { propagationPolicy: 'Background' });
-  } else if (finalize) {
-    await shoot.mergePatch(kind, metadata, { metadata: { finalizers: null } }, { fieldManager: 'gardenlet' });
-  }
-}
-
-/** `kubernetes` is the API's own Service. */
-function mayGo({ kind, metadata }: KubeObject): boolean {
-  if (kind === 'Service' && metadata.name === 'kubernetes' && metadata.namespace === 'default') return false;
+function mayGo({ metadata }: KubeObject): boolean {
   return metadata.labels?.['shoot.gardener.cloud/no-cleanup'] !== 'true';
 }

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage, type KubeClient, type KubeObject, type ObjectName, resources } from '../client/client.ts';
 import { seconds } from '../controllers/time.ts';
 import type { LastOperation, ManagedResource } from '../gardener/types.ts';
-import { type CleanUpTimes, cleanShoot } from './clean-up.ts';
+import { cleanShoot } from './clean-up.ts';
 import {
   accessSecrets,
   clusterOf,
@@ -15,7 +14,7 @@ import {
   technicalIdOf,
   wantsExtension,
 } from './control-plane.ts';
-import { createExtensionOperations, type ExtensionState } from './extension.ts';
+import { createExtensionOperations } from './extension.ts';
 import { createWaits, defaultWaitTimes, FlowError, type WaitTimes } from './wait.ts';
 
 /** Starts and stops API server, resource-manager and nodes of a shoot for gardenlet. All methods are idempotent. */
@@ -36,27 +35,19 @@ export interface GardenletOptions {
   seed: KubeClient;
   seedName: string;
   controlPlanes: ControlPlanes;
-  /** Default `landscape`. */
-  gardenIdentity?: string;
   /** Target namespaces that the webhook would add to the resource-manager's arguments. Default: none. */
   extraTargetNamespaces?: readonly string[];
   times?: Partial<WaitTimes>;
-  cleanUp?: Partial<CleanUpTimes>;
-  /** The lag of copies of referenced objects. Default 0. */
-  referenceLagMs?: number;
   /** Called before each step of a flow. */
   onStep?(shoot: string, step: string): void;
 }
 
-/** gardenlet of one seed, driven Shoot by Shoot; every flow may be retried. */
+/** gardenlet of one seed, driven Shoot by Shoot; every flow may be retried. It does not migrate control planes. */
 export interface Gardenlet {
   /** Creates or reconciles the Shoot: hibernates it, wakes it up, adds and removes the extension, as its spec says. */
   reconcile(shoot: ObjectName): Promise<void>;
   /** Deletes the Shoot and its control plane. `force` stands for the annotation for force deletion. */
   delete(shoot: ObjectName, options?: { force?: boolean }): Promise<void>;
-  /** Removes the Shoot from this seed, and returns the state from which another gardenlet restores it. */
-  migrate(shoot: ObjectName): Promise<ExtensionState>;
-  restore(shoot: ObjectName, state: ExtensionState): Promise<void>;
 }
 
 const fieldManager = 'gardenlet';
@@ -76,7 +67,6 @@ const nonRetryable = new Set([
 export function createGardenlet(options: GardenletOptions): Gardenlet {
   const { garden, seed, seedName, controlPlanes } = options;
   const times = { ...defaultWaitTimes, ...options.times };
-  const cleanUp = { finalizeMs: 3_600_000, limitMs: 600_000, ...options.cleanUp };
   const waits = createWaits(seed, times);
   const extensions = createExtensionOperations(seed);
 
@@ -98,7 +88,7 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
     const shoot = await read(name);
     const technicalID = shoot.status?.technicalID ?? technicalIdOf(shoot);
     const uid = shoot.status?.uid ?? shoot.metadata.uid ?? '';
-    const clusterIdentity = `${technicalID}-${uid}-${options.gardenIdentity ?? 'landscape'}`;
+    const clusterIdentity = `${technicalID}-${uid}-landscape`;
     const finalizers = [...new Set([...(shoot.metadata.finalizers ?? []), FINALIZER])];
     const status = { technicalID, uid, clusterIdentity, seedName, lastOperation: operation(type, 'Processing', 0) };
     const deleting = shoot.metadata.deletionTimestamp !== undefined;
@@ -110,15 +100,14 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
   };
 
   /** Runs a flow and writes the result into the Shoot's status and the Cluster. */
-  const run = async <T>(name: ObjectName, type: LastOperation['type'], flow: Flow<T>): Promise<T> => {
+  const run = async (name: ObjectName, type: LastOperation['type'], flow: Flow): Promise<void> => {
     try {
       const begun = await begin(name, type);
       const step = (text: string) => options.onStep?.(begun.namespace, text);
-      const result = await flow({ ...begun, step });
+      await flow({ ...begun, step });
       if ((await garden.find(resources.shoots, name)) !== undefined) {
         await patchShoot(name, { status: { lastOperation: operation(type, 'Succeeded', 100), lastErrors: null } });
       }
-      return result;
     } catch (error) {
       const codes = error instanceof FlowError ? error.codes : [];
       const state = codes.some((code) => nonRetryable.has(code)) ? 'Failed' : 'Error';
@@ -137,7 +126,6 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
   };
 
   const copyReferences = async (shoot: GardenShoot, namespace: string) => {
-    if (options.referenceLagMs !== undefined) await sleep(options.referenceLagMs);
     for (const { resourceRef } of shoot.spec?.resources ?? []) {
       const kind = { Secret: resources.secrets, ConfigMap: resources.configMaps }[resourceRef.kind];
       const name = { namespace: shoot.metadata.namespace, name: resourceRef.name };
@@ -155,7 +143,7 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
   const removeNamespace = async (namespace: string) => {
     const kinds = [resources.secrets, resources.configMaps, resources.deployments];
     for (const kind of kinds) {
-      const { items } = await seed.list(kind, { namespace, metadataOnly: true });
+      const { items } = await seed.list(kind, { namespace });
       for (const { metadata } of items) await seed.delete(kind, metadata);
     }
     await seed.delete(resources.clusters, { name: namespace });
@@ -167,17 +155,17 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
     await waits.untilGone(namespace);
   };
 
-  const reconcile: Flow<void> = async ({ shoot, namespace, step }) => {
+  const reconcile: Flow = async ({ shoot, namespace, step }) => {
     const name = nameOfShoot(shoot);
     const hibernated = shoot.status?.hibernated === true;
     const hibernate = shoot.spec?.hibernation?.enabled === true;
-    const isNew = !(await seed.find(resources.secrets, { namespace, name: 'gardener' }, { metadataOnly: true }));
+    const isNew = !(await seed.find(resources.secrets, { namespace, name: 'gardener' }));
     if (!hibernate || !hibernated) {
       step('API server and resource-manager run');
       await deployControlPlane(namespace);
     }
     if (!isNew && hibernated && !hibernate) await controlPlanes.joinNodes(namespace);
-    const copied = copyReferences(shoot, namespace);
+    await copyReferences(shoot, namespace);
     if (wantsExtension(shoot)) {
       step('Extension reconciled');
       const timestamp = await extensions.deploy(namespace, extensionOf(shoot)?.providerConfig);
@@ -185,7 +173,6 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
     } else {
       await destroyExtension(namespace);
     }
-    await copied;
     if (hibernate && !hibernated) {
       step('hibernated');
       await controlPlanes.removeNodes(namespace);
@@ -223,7 +210,7 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
         } else {
           const client = await deployControlPlane(namespace);
           step('CRDs and workloads cleaned');
-          await cleanShoot(client, waits, cleanUp);
+          await cleanShoot(client, waits);
           await controlPlanes.removeNodes(namespace);
           step('Extension deleted');
           await destroyExtension(namespace);
@@ -235,33 +222,6 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
         await patchShoot(name, { metadata: { finalizers: finalizers ?? [] } });
       });
     },
-
-    migrate: (name) =>
-      run(name, 'Migrate', async ({ namespace, step }) => {
-        if ((await read(name)).status?.hibernated !== true) await deployControlPlane(namespace);
-        step('Extension migrated');
-        await extensions.migrate(namespace);
-        await waits.untilMigrated(namespace);
-        const state = await extensions.state(namespace);
-        await destroyExtension(namespace);
-        await waits.untilNone('ManagedResources', () => nilClassLeft(namespace));
-        await controlPlanes.sleep(namespace);
-        await removeNamespace(namespace);
-        return state;
-      }),
-
-    async restore(name, state) {
-      await run(name, 'Restore', async ({ shoot, namespace, step }) => {
-        if (shoot.status?.hibernated !== true) await deployControlPlane(namespace);
-        const copied = copyReferences(shoot, namespace);
-        step('Extension restored');
-        const timestamp = await extensions.restore(namespace, extensionOf(shoot)?.providerConfig, state);
-        await waits.untilReady(namespace, timestamp);
-        await copied;
-        if (shoot.status?.hibernated !== true) await controlPlanes.joinNodes(namespace);
-      });
-      await syncCluster(name);
-    },
   };
 }
 
@@ -271,7 +231,7 @@ interface Run {
   step(text: string): void;
 }
 
-type Flow<T> = (run: Run) => Promise<T>;
+type Flow = (run: Run) => Promise<void>;
 
 const nameOfShoot = ({ metadata }: GardenShoot): ObjectName => ({ namespace: metadata.namespace, name: metadata.name });
 

@@ -11,7 +11,7 @@ export interface WaitTimes {
   severeMs: number;
   /** `reconcileTimeout` of the registration. Default 3 min. */
   reconcileMs: number;
-  /** Limit of deletion and migration: fixed at 3 min in gardenlet. */
+  /** Limit of a deletion: fixed at 3 min in gardenlet. */
   fixedMs: number;
 }
 
@@ -32,7 +32,6 @@ export class FlowError extends Error {
 export interface Waits {
   untilReady(namespace: string, timestamp: string): Promise<void>;
   untilGone(namespace: string): Promise<void>;
-  untilMigrated(namespace: string): Promise<void>;
   /** Waits until `left` returns no names. */
   untilNone(what: string, left: () => Promise<string[]>, limitMs?: number): Promise<void>;
 }
@@ -77,15 +76,6 @@ export function createWaits(seed: KubeClient, times: WaitTimes): Waits {
         return description === undefined
           ? { reason: `last operation ${extension.status?.lastOperation?.state ?? 'unknown'}` }
           : { reason: description, error: { description, codes } };
-      });
-    },
-
-    async untilMigrated(namespace) {
-      await poll(`Extension ${namespace}/${EXTENSION_TYPE} is not migrated`, times.fixedMs, async () => {
-        const operation = (await find(namespace))?.status?.lastOperation;
-        if (operation === undefined || (operation.type === 'Migrate' && operation.state === 'Succeeded'))
-          return undefined;
-        return { reason: `last operation is ${operation.type} ${operation.state}` };
       });
     },
 

@@ -1,55 +1,32 @@
 import { spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Access } from './access-log.ts';
 import { gitEnvironment, type Repositories } from './repositories.ts';
+import type { Access } from './ssh.ts';
 
-/** Credentials that a private repository requires over HTTP. */
-export interface Credentials {
-  username: string;
-  password: string;
+/** Serves Git's smart HTTP for reading, to everybody, with `git http-backend`. */
+export function createHttpServer(repositories: Repositories, log: (access: Access) => void): Server {
+  return createServer((request, response) => answer(repositories, log, request, response));
 }
 
-export interface HttpOptions {
-  repositories: Repositories;
-  /** Absent: the repository is public. */
-  credentials(repository: string): Credentials | undefined;
-  log(access: Access): void;
-}
-
-/** Serves Git's smart HTTP for reading, with `git http-backend`. */
-export function createHttpServer(options: HttpOptions): Server {
-  return createServer((request, response) => answer(options, request, response));
-}
-
-function answer(options: HttpOptions, request: IncomingMessage, response: ServerResponse): void {
+function answer(
+  repositories: Repositories,
+  log: (access: Access) => void,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const url = new URL(request.url ?? '/', 'http://localhost');
   const [, repository = '', service = ''] =
     /^\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack)$/.exec(url.pathname) ?? [];
-  const refusal = refusalOf(options, request, url, repository);
-  if (refusal === undefined)
-    backend(options.repositories.root, `/${repository}.git/${service}`, url, request, response);
-  else refuse(response, refusal);
-}
-
-/** Returns the status of a refusal; undefined: the request is allowed. */
-function refusalOf(options: HttpOptions, request: IncomingMessage, url: URL, repository: string): number | undefined {
-  if (!options.repositories.has(repository)) return 404;
-  const given = basicCredentials(request.headers.authorization);
-  const wanted = options.credentials(repository);
-  const allowed = wanted === undefined || (given?.username === wanted.username && given.password === wanted.password);
-  options.log({ protocol: 'http', repository, who: given?.username, allowed });
-  if (!allowed) return 401;
-  return url.searchParams.get('service') === 'git-receive-pack' ? 403 : undefined;
+  if (!repositories.has(repository)) refuse(response, 404);
+  else if (url.searchParams.get('service') === 'git-receive-pack') refuse(response, 403);
+  else {
+    log({ protocol: 'http', repository, allowed: true });
+    backend(repositories.root, `/${repository}.git/${service}`, url, request, response);
+  }
 }
 
 function refuse(response: ServerResponse, status: number): void {
-  response.writeHead(status, status === 401 ? { 'www-authenticate': 'Basic realm="git"' } : {}).end();
-}
-
-function basicCredentials(header: string | undefined): Credentials | undefined {
-  const encoded = /^Basic (.+)$/i.exec(header ?? '')?.[1];
-  const [, username, password] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
-  return username === undefined || password === undefined ? undefined : { username, password };
+  response.writeHead(status).end();
 }
 
 /** Runs one CGI request (RFC 3875). */

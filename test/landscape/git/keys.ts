@@ -49,11 +49,10 @@ export function generateKeyPair(type: 'ed25519' | 'rsa' = 'ed25519'): KeyPair {
 }
 
 /** Returns a private key in a form that ssh2 and OpenSSH read: they do not read PKCS#8 for every type, Flux does. */
-export function openSshKey(pem: string, passphrase?: string): string {
+export function openSshKey(pem: string): string {
   if (pem.includes('OPENSSH')) return pem;
-  const key = createPrivateKey({ key: pem, ...(passphrase && { passphrase }) });
+  const key = createPrivateKey(pem);
   if (key.asymmetricKeyType === 'rsa') return key.export({ type: 'pkcs1', format: 'pem' }).toString();
-  if (key.asymmetricKeyType === 'ec') return key.export({ type: 'sec1', format: 'pem' }).toString();
   const { d = '', x = '' } = key.export({ format: 'jwk' });
   return ed25519Key(Buffer.from(d, 'base64url'), Buffer.from(x, 'base64url'));
 }

@@ -1,13 +1,10 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Access } from './access-log.ts';
-import { type Credentials, createHttpServer } from './http.ts';
+import { createHttpServer } from './http.ts';
 import { fingerprint, type PublicKey, parsePublicLine, publicLine } from './keys.ts';
 import { type Files, openRepositories } from './repositories.ts';
-import { createSshServer } from './ssh.ts';
+import { type Access, createSshServer } from './ssh.ts';
 
-export type { Access } from './access-log.ts';
-export type { Credentials } from './http.ts';
 export type { Files } from './repositories.ts';
 
 /** A repository of the landscape's Git server. */
@@ -24,10 +21,10 @@ export interface GitRepository {
 /** A Git server over smart HTTP and SSH, on 127.0.0.1. */
 export interface GitServer extends AsyncDisposable {
   /**
+   * Creates a repository that everybody may read over HTTP; over SSH, reading needs a deploy key.
    * @param files the first commit on `main`
-   * @param options.credentials what reading over HTTP needs; absent: nothing. Reading over SSH always needs a deploy key
    */
-  createRepository(name: string, files: Files, options?: { credentials?: Credentials }): Promise<GitRepository>;
+  createRepository(name: string, files: Files): Promise<GitRepository>;
   /**
    * Lets a key read one repository over SSH.
    * @param publicKeyLine as in `identity.pub`
@@ -38,20 +35,19 @@ export interface GitServer extends AsyncDisposable {
   knownHosts: string;
   /** `SHA256:…` of the SSH server's host key. */
   hostKeyFingerprint: string;
-  /** All requests, without credentials. */
+  /** All requests for repositories. */
   accesses: Access[];
   stop(): Promise<void>;
 }
 
 export async function startGitServer(): Promise<GitServer> {
   const repositories = await openRepositories();
-  const credentials = new Map<string, Credentials>();
   const deployKeys = new Map<string, Set<string>>();
   const accesses: Access[] = [];
   const log = (access: Access) => void accesses.push(access);
   const id = (key: PublicKey) => key.blob.toString('base64');
 
-  const http = createHttpServer({ repositories, credentials: (name) => credentials.get(name), log });
+  const http = createHttpServer(repositories, log);
   const ssh = createSshServer({
     repositories,
     knows: (key) => [...deployKeys.values()].some((keys) => keys.has(id(key))),
@@ -70,9 +66,8 @@ export async function startGitServer(): Promise<GitServer> {
     accesses,
     knownHosts: `[127.0.0.1]:${sshPort} ${publicLine(ssh.hostKey)}`,
     hostKeyFingerprint: fingerprint(ssh.hostKey),
-    async createRepository(name, files, options = {}) {
+    async createRepository(name, files) {
       await repositories.create(name);
-      if (options.credentials !== undefined) credentials.set(name, options.credentials);
       await repositories.commit(name, files, 'First commit');
       return {
         name,

@@ -2,9 +2,18 @@ import { spawn } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import ssh2, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2';
-import type { Access } from './access-log.ts';
 import { fingerprint, generateKeyPair, openSshKey, type PublicKey, publicKeyOf, publicLine } from './keys.ts';
 import { gitEnvironment, type Repositories } from './repositories.ts';
+
+/** One request for a repository. */
+export interface Access {
+  protocol: 'http' | 'ssh';
+  /** The repository's name without `.git`, as the client asked for it. */
+  repository: string;
+  /** The key's fingerprint; absent over HTTP, which needs no login. */
+  who?: string | undefined;
+  allowed: boolean;
+}
 
 export interface SshOptions {
   repositories: Repositories;

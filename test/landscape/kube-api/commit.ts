@@ -29,13 +29,7 @@ export function store(registry: Registry, call: Call, decoded: ApiObject, manage
     throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
   }
   const key = keyOf(definition, namespace, name);
-  const {
-    deletionTimestamp: _,
-    deletionGracePeriodSeconds: __,
-    selfLink: ___,
-    managedFields,
-    ...rest
-  } = decoded.metadata;
+  const { deletionTimestamp: _, deletionGracePeriodSeconds: __, managedFields, ...rest } = decoded.metadata;
   const metadata = withKey(
     { ...rest, name, uid: randomUUID(), creationTimestamp: now() },
     'namespace',
@@ -89,29 +83,19 @@ function namespaceHeld(object: ApiObject): boolean {
   return isObject(object.spec) && asArray(object.spec.finalizers).length > 0;
 }
 
+const systemFields = [
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+  'namespace',
+  'resourceVersion',
+];
+
 /** Sets the fields that only the server sets. */
 function systemMetadata(live: ApiObject, next: ApiObject): ApiObject['metadata'] {
-  const {
-    uid,
-    creationTimestamp,
-    deletionTimestamp,
-    deletionGracePeriodSeconds,
-    generation,
-    namespace,
-    resourceVersion,
-  } = live.metadata;
-  const kept = {
-    uid,
-    creationTimestamp,
-    deletionTimestamp,
-    deletionGracePeriodSeconds,
-    generation,
-    namespace,
-    resourceVersion,
-  };
-  let metadata = next.metadata;
-  for (const [key, value] of Object.entries(kept)) metadata = withKey(metadata, key, value);
-  return withKey(metadata, 'selfLink', undefined);
+  return systemFields.reduce((metadata, key) => withKey(metadata, key, live.metadata[key]), next.metadata);
 }
 
 function checkFinalizers(call: Call, live: ApiObject, object: ApiObject): void {

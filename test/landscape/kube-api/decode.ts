@@ -4,7 +4,7 @@ import { apiVersionOf } from './definition.ts';
 import { badRequest, fieldError, invalid } from './errors.ts';
 import { type ApiObject, isObject, type Json, type JsonObject, type Meta, withKey } from './json.ts';
 import { childSchema, type Schema } from './schema.ts';
-import { prune, schemaErrors, withDefaults, withoutNulls } from './validate.ts';
+import { prune, schemaErrors, withDefaults } from './validate.ts';
 
 /** Decodes the body of a write: checks kind and name, rejects or prunes unknown fields, fills in defaults. */
 export function decode(call: Call, body: Json | undefined): ApiObject {
@@ -13,20 +13,9 @@ export function decode(call: Call, body: Json | undefined): ApiObject {
   const expected = apiVersionOf(definition);
   const apiVersion = body.apiVersion ?? (definition.custom ? undefined : expected);
   const kind = body.kind ?? (definition.custom ? undefined : definition.kind);
-  if (kind === undefined || kind === '')
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${definition.kind}): Object 'Kind' is missing`,
-    );
-  if (definition.custom && apiVersion === expected && kind !== definition.kind) {
-    const name = isObject(body.metadata) && typeof body.metadata.name === 'string' ? body.metadata.name : '';
-    const error = fieldError.invalid('kind', kind, `must be ${definition.kind}`);
-    throw invalid({ ...definition, kind: String(kind) }, name, [error]);
-  }
   if (apiVersion !== expected || kind !== definition.kind) {
     throw badRequest(
-      apiVersion !== expected
-        ? `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected})`
-        : `${String(kind)} in version "${definition.version}" cannot be handled as a ${definition.kind}: converting (v1.${String(kind)}) to (core.${definition.kind}): unknown conversion`,
+      `${String(kind)} in version "${String(apiVersion)}" cannot be handled as a ${definition.kind} in version "${expected}"`,
     );
   }
   return clean(call, { ...body, apiVersion, kind, metadata: metadataOf(body.metadata) });
@@ -62,8 +51,7 @@ export function clean(call: Call, object: ApiObject): ApiObject {
   }
   const pruned = prune(definition.schema, whole) as ApiObject;
   if (builtIn) return withBuiltInDefaults(definition, pruned);
-  const filled = withDefaults(definition.schema, withoutNulls(definition.schema, pruned));
-  return filled as ApiObject;
+  return withDefaults(definition.schema, pruned) as ApiObject;
 }
 
 /** Removes nulls, empty lists and empty maps: in built-in types they mean absent. */

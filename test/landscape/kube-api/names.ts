@@ -1,50 +1,43 @@
 import { type FieldError, fieldError } from './errors.ts';
-import { asObject, isObject, type JsonObject, type Meta } from './json.ts';
+import { asObject, type JsonObject, type Meta } from './json.ts';
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const qualifiedName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 
-const subdomainText =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-const labelText =
-  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-
 /** Validates name, labels and annotations. */
 export function metadataErrors(group: string, plural: string, metadata: Meta): FieldError[] {
   const errors: FieldError[] = [];
+  const require = (holds: boolean, field: string, value: string, rule: string) => {
+    if (!holds) errors.push(fieldError.invalid(field, value, rule));
+  };
   const { name } = metadata;
   if (group === 'rbac.authorization.k8s.io') {
-    if (name === '.' || name === '..' || /[/%]/.test(name)) {
-      errors.push(fieldError.invalid('metadata.name', name, "may not contain '/' or '%'"));
-    }
-  } else if (plural === 'namespaces' || plural === 'services') {
-    if (name.length > 63) errors.push(fieldError.invalid('metadata.name', name, 'must be no more than 63 bytes'));
-    if (!label.test(name)) errors.push(fieldError.invalid('metadata.name', name, labelText));
+    require(!/[/%]/.test(name), 'metadata.name', name, "may not contain '/' or '%'");
   } else {
-    if (name.length > 253) errors.push(fieldError.invalid('metadata.name', name, 'must be no more than 253 bytes'));
-    if (!subdomain.test(name)) errors.push(fieldError.invalid('metadata.name', name, subdomainText));
+    const isLabel = plural === 'namespaces' || plural === 'services';
+    const most = isLabel ? 63 : 253;
+    require(name.length <= most, 'metadata.name', name, `must be no more than ${most} bytes`);
+    const text = `a lowercase RFC 1123 ${isLabel ? 'label' : 'subdomain'} must consist of lower case alphanumeric characters`;
+    require((isLabel ? label : subdomain).test(name), 'metadata.name', name, text);
   }
   for (const [key, value] of Object.entries(asObject(metadata.labels))) {
-    if (!isQualifiedName(key)) errors.push(fieldError.invalid('metadata.labels', key, nameText));
     const text = String(value);
-    if (text.length > 63) errors.push(fieldError.invalid('metadata.labels', text, 'must be no more than 63 bytes'));
-    if (!labelValue.test(text)) errors.push(fieldError.invalid('metadata.labels', text, valueText));
+    require(isQualifiedName(key), 'metadata.labels', key, nameText);
+    require(text.length <= 63, 'metadata.labels', text, 'must be no more than 63 bytes');
+    require(labelValue.test(text), 'metadata.labels', text, 'a valid label must be an empty string or alphanumeric');
   }
   let size = 0;
   for (const [key, value] of Object.entries(asObject(metadata.annotations))) {
-    if (!isQualifiedName(key.toLowerCase())) errors.push(fieldError.invalid('metadata.annotations', key, nameText));
+    require(isQualifiedName(key.toLowerCase()), 'metadata.annotations', key, nameText);
     size += key.length + String(value).length;
   }
   if (size > 262_144) errors.push(fieldError.tooLong('metadata.annotations', 262_144));
   return errors;
 }
 
-const nameText =
-  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-const valueText =
-  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+const nameText = "name part must consist of alphanumeric characters, '-', '_' or '.'";
 
 function isQualifiedName(key: string): boolean {
   const parts = key.split('/');
@@ -55,23 +48,13 @@ function isQualifiedName(key: string): boolean {
 
 /** Validates keys of Secrets and ConfigMaps. */
 export function dataKeyErrors(object: JsonObject): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const field of ['data', 'binaryData']) {
-    const data = object[field];
-    if (!isObject(data)) continue;
-    for (const key of Object.keys(data)) {
-      if (!/^[-._a-zA-Z0-9]+$/.test(key) || key === '.' || key.startsWith('..') || key.length > 253) {
-        errors.push(
-          fieldError.invalid(
-            `${field}[${key}]`,
-            key,
-            "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')",
-          ),
-        );
-      }
-    }
-  }
-  return errors;
+  const text = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
+  const isKey = (key: string) => /^[-._a-zA-Z0-9]{1,253}$/.test(key) && key !== '.' && !key.startsWith('..');
+  return ['data', 'binaryData'].flatMap((field) =>
+    Object.keys(asObject(object[field]))
+      .filter((key) => !isKey(key))
+      .map((key) => fieldError.invalid(`${field}[${key}]`, key, text)),
+  );
 }
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';

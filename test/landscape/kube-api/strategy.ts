@@ -3,7 +3,6 @@ import type { Definition } from './definition.ts';
 import { type FieldError, fieldError } from './errors.ts';
 import { type ApiObject, asObject, equal, type JsonObject, withKey } from './json.ts';
 import { dataKeyErrors, metadataErrors } from './names.ts';
-import { podTemplateErrors } from './pod-template.ts';
 
 /** Returns a new object as it is stored. */
 export function prepareCreate(definition: Definition, object: ApiObject): ApiObject {
@@ -88,4 +87,13 @@ function immutabilityErrors(definition: Definition, object: ApiObject, old: ApiO
     if (!equal(old[field], object[field])) errors.push(fieldError.forbidden(field, text));
   }
   return errors;
+}
+
+/** The rule of workloads: what they select are the Pods that they make. */
+function podTemplateErrors({ spec }: ApiObject): FieldError[] {
+  const { selector, template } = asObject(spec);
+  const labels = asObject(asObject(asObject(template).metadata).labels);
+  const wanted = Object.entries(asObject(asObject(selector).matchLabels));
+  if (template === undefined || wanted.every(([key, value]) => labels[key] === value)) return [];
+  return [fieldError.invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
 }

@@ -2,104 +2,59 @@ import { type FieldError, fieldError } from './errors.ts';
 import { equal, isObject, type Json, type JsonObject } from './json.ts';
 import { childSchema, type Schema } from './schema.ts';
 
-const preserves = (schema: Schema) => schema['x-kubernetes-preserve-unknown-fields'] === true;
 const intOrString = (schema: Schema) =>
   schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string';
 
+/** Returns the value with other children; undefined: the child goes. Without a change it is the value itself. */
+function mapChildren(value: Json, change: (child: Json, key: string) => Json | undefined): Json {
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => change(item, `[${index}]`) ?? null);
+    return items.every((item, index) => item === value[index]) ? value : items;
+  }
+  if (!isObject(value)) return value;
+  let result = value;
+  for (const [key, child] of Object.entries(value)) {
+    if (child === undefined) continue;
+    const next = change(child, key);
+    if (next === child) continue;
+    result = { ...result };
+    if (next === undefined) delete result[key];
+    else result[key] = next;
+  }
+  return result;
+}
+
+/** Returns the schema of a child; undefined: it has none. */
+const schemaOf = (schema: Schema, value: Json, key: string) =>
+  Array.isArray(value) ? schema.items : childSchema(schema, key);
+
 /** Returns the value without fields that the schema does not have; calls `onUnknown` for each. */
 export function prune(schema: Schema, value: Json, onUnknown: (path: string) => void = () => {}, path = ''): Json {
-  if (Array.isArray(value)) {
-    const { items } = schema;
-    if (items === undefined) return value;
-    let changed = false;
-    const result = value.map((item, index) => {
-      const kept = prune(items, item, onUnknown, `${path}[${index}]`);
-      changed ||= kept !== item;
-      return kept;
-    });
-    return changed ? result : value;
-  }
-  if (!isObject(value)) return value;
-  const open = preserves(schema) || schema.additionalProperties === true;
-  let result: JsonObject | undefined;
-  for (const key in value) {
-    const child = value[key];
-    if (child === undefined) continue;
-    const known =
-      childSchema(schema, key) ?? (schema['x-kubernetes-embedded-resource'] === true ? embeddedFields[key] : undefined);
-    const at = path === '' ? key : `${path}.${key}`;
-    if (known !== undefined) {
-      const kept = prune(known, child, onUnknown, at);
-      if (kept !== child) result = { ...(result ?? value), [key]: kept };
-    } else if (!open) {
-      onUnknown(at);
-      result = result ?? { ...value };
-      delete result[key];
-    }
-  }
-  return result ?? value;
+  const open = schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true;
+  return mapChildren(value, (child, key) => {
+    const known = schemaOf(schema, value, key);
+    const at = Array.isArray(value) ? `${path}${key}` : path === '' ? key : `${path}.${key}`;
+    if (known !== undefined) return prune(known, child, onUnknown, at);
+    if (open || Array.isArray(value)) return child;
+    onUnknown(at);
+    return undefined;
+  });
 }
 
-const open: Schema = { 'x-kubernetes-preserve-unknown-fields': true };
-const embeddedFields: Record<string, Schema> = { apiVersion: open, kind: open, metadata: open };
-
-/** Returns the value with the defaults of the schema. */
+/** Returns the value of a custom resource without the nulls that its schema does not allow, and with its defaults. */
 export function withDefaults(schema: Schema, value: Json): Json {
-  if (Array.isArray(value)) {
-    const { items } = schema;
-    if (items === undefined) return value;
-    let changed = false;
-    const result = value.map((item) => {
-      const filled = item === null && items.default !== undefined && !items.nullable ? items.default : item;
-      const kept = withDefaults(items, filled);
-      changed ||= kept !== item;
-      return kept;
-    });
-    return changed ? result : value;
-  }
-  if (!isObject(value)) return value;
-  let result: JsonObject = value;
-  for (const [key, child] of Object.entries(schema.properties ?? {})) {
-    const current = result[key];
-    // With a default, a null that is not allowed counts as absent.
-    const missing = current === undefined || (current === null && child.nullable !== true);
-    if (missing && child.default !== undefined) result = { ...result, [key]: child.default };
-    const chosen = result[key];
-    if (chosen === undefined) continue;
-    const filled = withDefaults(child, chosen);
-    if (filled !== chosen) result = { ...result, [key]: filled };
-  }
-  if (typeof schema.additionalProperties === 'object') {
-    for (const [key, child] of Object.entries(result)) {
-      if (child === undefined || schema.properties?.[key] !== undefined) continue;
-      const filled = withDefaults(schema.additionalProperties, child);
-      if (filled !== child) result = { ...result, [key]: filled };
+  const filled = isObject(value) ? { ...value } : value;
+  if (isObject(filled)) {
+    for (const [key, { default: fallback, nullable }] of Object.entries(schema.properties ?? {})) {
+      if (filled[key] === null && nullable !== true) delete filled[key];
+      if (filled[key] === undefined && fallback !== undefined) filled[key] = fallback;
     }
   }
-  return result;
-}
-
-/** Drops nulls that the schema does not allow, as for every custom resource. */
-export function withoutNulls(schema: Schema, value: Json): Json {
-  if (Array.isArray(value)) {
-    const { items } = schema;
-    return items === undefined ? value : value.map((item) => withoutNulls(items, item));
-  }
-  if (!isObject(value)) return value;
-  let result: JsonObject = value;
-  for (const [key, child] of Object.entries(value)) {
-    const known = childSchema(schema, key);
-    if (known === undefined || child === undefined) continue;
-    if (child === null) {
-      if (known.nullable === true) continue;
-      const { [key]: _, ...rest } = result;
-      result = rest;
-    } else {
-      const kept = withoutNulls(known, child);
-      if (kept !== child) result = { ...result, [key]: kept };
-    }
-  }
-  return result;
+  return mapChildren(filled, (child, key) => {
+    const known = schemaOf(schema, filled, key);
+    if (known === undefined) return child;
+    return child === null && known.nullable !== true ? undefined : withDefaults(known, child);
+  });
 }
 
 function typeName(value: Json): string {
@@ -110,37 +65,23 @@ function typeName(value: Json): string {
 }
 
 function hasType(schema: Schema, value: Json): boolean {
-  if (intOrString(schema)) return typeof value === 'string' || Number.isInteger(value);
-  switch (schema.type) {
-    case 'integer':
-      return Number.isInteger(value);
-    case 'number':
-      return typeof value === 'number';
-    case 'object':
-      return isObject(value);
-    case 'array':
-      return Array.isArray(value);
-    case 'string':
-      return typeof value === 'string';
-    case 'boolean':
-      return typeof value === 'boolean';
-    default:
-      return true;
-  }
+  const name = typeName(value);
+  if (intOrString(schema)) return name === 'string' || name === 'integer';
+  return schema.type === undefined || schema.type === name || (schema.type === 'number' && name === 'integer');
 }
 
 const patterns = new Map<string, RegExp>();
 
 function pattern(text: string): RegExp {
-  let known = patterns.get(text);
-  if (known === undefined) {
-    known = new RegExp(text.replaceAll('\\z', '$').replaceAll('\\A', '^'), 'u');
-    patterns.set(text, known);
-  }
+  const known = patterns.get(text) ?? new RegExp(text.replaceAll('\\z', '$').replaceAll('\\A', '^'), 'u');
+  patterns.set(text, known);
   return known;
 }
 
-/** Validates a value; `old` is needed for immutable fields. */
+/**
+ * Validates a value against the keywords that the CRDs of Gardener and Flux use; `old` is needed for immutable fields,
+ * whose rule is the only one in CEL that is understood.
+ */
 export function schemaErrors(schema: Schema, value: Json, path: string, old?: Json): FieldError[] {
   const errors: FieldError[] = [];
   check(schema, value, path, old, errors);
@@ -148,11 +89,7 @@ export function schemaErrors(schema: Schema, value: Json, path: string, old?: Js
 }
 
 function check(schema: Schema, value: Json, path: string, old: Json | undefined, errors: FieldError[]): void {
-  if (value === null) {
-    if (schema.nullable === true || schema.type === undefined) return;
-    errors.push(fieldError.type(path, 'null', schema.type));
-    return;
-  }
+  if (value === null && (schema.nullable === true || schema.type === undefined)) return;
   if (!hasType(schema, value)) {
     errors.push(fieldError.type(path, typeName(value), schema.type ?? 'integer,string'));
     return;
@@ -164,13 +101,10 @@ function check(schema: Schema, value: Json, path: string, old: Json | undefined,
   else if (typeof value === 'number') checkNumber(schema, value, path, errors);
   else if (Array.isArray(value)) checkArray(schema, value, path, old, errors);
   else if (isObject(value)) checkObject(schema, value, path, old, errors);
-  checkCombinations(schema, value, path, errors);
-  if (old !== undefined && !equal(old, value)) {
-    for (const { rule, message } of schema['x-kubernetes-validations'] ?? []) {
-      if (/^\s*self\s*==\s*oldSelf\s*$/.test(rule)) {
-        errors.push(fieldError.invalid(path, value, message ?? `failed rule: ${rule}`));
-      }
-    }
+  if (old === undefined || equal(old, value)) return;
+  for (const { rule, message } of schema['x-kubernetes-validations'] ?? []) {
+    if (!/^\s*self\s*==\s*oldSelf\s*$/.test(rule)) continue;
+    errors.push(fieldError.invalid(path, value, message ?? `failed rule: ${rule}`));
   }
 }
 
@@ -186,26 +120,16 @@ function checkString(schema: Schema, value: string, path: string, errors: FieldE
     errors.push(fieldError.invalid(path, value, `${path} in body should match '${schema.pattern}'`));
   }
   if (schema.format === 'date-time' && Number.isNaN(Date.parse(value))) {
-    errors.push({
-      field: path,
-      reason: 'FieldValueTypeInvalid',
-      message: `Invalid value: ${JSON.stringify(value)}: ${path} in body must be of type date-time: ${JSON.stringify(value)}`,
-    });
+    errors.push(fieldError.type(path, value, 'date-time'));
   }
 }
 
-function checkNumber(schema: Schema, value: number, path: string, errors: FieldError[]): void {
-  const { minimum, maximum, multipleOf } = schema;
-  if (minimum !== undefined && (schema.exclusiveMinimum ? value <= minimum : value < minimum)) {
-    const relation = schema.exclusiveMinimum ? 'greater than' : 'greater than or equal to';
-    errors.push(fieldError.invalid(path, value, `${path} in body should be ${relation} ${minimum}`));
+function checkNumber({ minimum, maximum }: Schema, value: number, path: string, errors: FieldError[]): void {
+  if (minimum !== undefined && value < minimum) {
+    errors.push(fieldError.invalid(path, value, `${path} in body should be greater than or equal to ${minimum}`));
   }
-  if (maximum !== undefined && (schema.exclusiveMaximum ? value >= maximum : value > maximum)) {
-    const relation = schema.exclusiveMaximum ? 'less than' : 'less than or equal to';
-    errors.push(fieldError.invalid(path, value, `${path} in body should be ${relation} ${maximum}`));
-  }
-  if (multipleOf !== undefined && value % multipleOf !== 0) {
-    errors.push(fieldError.invalid(path, value, `${path} in body should be a multiple of ${multipleOf}`));
+  if (maximum !== undefined && value > maximum) {
+    errors.push(fieldError.invalid(path, value, `${path} in body should be less than or equal to ${maximum}`));
   }
 }
 
@@ -217,31 +141,23 @@ function checkArray(schema: Schema, value: Json[], path: string, old: Json | und
   if (maxItems !== undefined && value.length > maxItems) {
     errors.push(fieldError.tooMany(path, value.length, maxItems));
   }
-  checkDuplicates(schema, value, path, errors);
-  if (items === undefined) return;
-  value.forEach((item, index) => {
-    check(items, item, `${path}[${index}]`, oldItem(schema, item, old), errors);
-  });
-}
-
-/** Finds the old item with the same keys in a list map; other lists have no old items. */
-function oldItem(schema: Schema, item: Json, old: Json | undefined): Json | undefined {
-  const keys = schema['x-kubernetes-list-map-keys'];
-  if (schema['x-kubernetes-list-type'] !== 'map' || keys === undefined || !Array.isArray(old)) return undefined;
-  return old.find((other) => isObject(other) && isObject(item) && keys.every((key) => equal(other[key], item[key])));
-}
-
-function checkDuplicates(schema: Schema, value: Json[], path: string, errors: FieldError[]): void {
-  const type = schema['x-kubernetes-list-type'];
-  if (type !== 'set' && type !== 'map') return;
-  const keys = schema['x-kubernetes-list-map-keys'] ?? [];
+  const keysOf = mapKeys(schema);
   const seen = new Set<string>();
   value.forEach((item, index) => {
-    const key = type === 'set' || !isObject(item) ? item : Object.fromEntries(keys.map((name) => [name, item[name]]));
-    const text = JSON.stringify(key);
-    if (seen.has(text)) errors.push(fieldError.duplicate(`${path}[${index}]`, key));
-    seen.add(text);
+    const key = keysOf?.(item);
+    if (key !== undefined && seen.has(key)) errors.push(fieldError.duplicate(`${path}[${index}]`, JSON.parse(key)));
+    if (key !== undefined) seen.add(key);
+    // Items have an old state only in a list map.
+    const before = key === undefined || !Array.isArray(old) ? undefined : old.find((other) => keysOf?.(other) === key);
+    if (items !== undefined) check(items, item, `${path}[${index}]`, before, errors);
   });
+}
+
+/** Returns what identifies an item of a list map; undefined for other lists. */
+function mapKeys(schema: Schema): ((item: Json) => string) | undefined {
+  const keys = schema['x-kubernetes-list-map-keys'];
+  if (schema['x-kubernetes-list-type'] !== 'map' || keys === undefined) return undefined;
+  return (item) => JSON.stringify(Object.fromEntries(keys.map((name) => [name, isObject(item) ? item[name] : null])));
 }
 
 function checkObject(
@@ -255,35 +171,9 @@ function checkObject(
   for (const key of schema.required ?? []) {
     if (value[key] === undefined) errors.push(fieldError.required(at(key)));
   }
-  const before = isObject(old) ? old : undefined;
-  let size = 0;
-  for (const key in value) {
-    const child = value[key];
-    if (child === undefined) continue;
-    size++;
+  for (const [key, child] of Object.entries(value)) {
     const known = childSchema(schema, key);
-    if (known !== undefined) check(known, child, at(key), before?.[key], errors);
-  }
-  if (schema.maxProperties !== undefined && size > schema.maxProperties) {
-    errors.push(fieldError.tooMany(path, size, schema.maxProperties));
-  }
-  if (schema.minProperties !== undefined && size < schema.minProperties) {
-    errors.push(
-      fieldError.invalid(path, size, `${path} in body should have at least ${schema.minProperties} properties`),
-    );
-  }
-}
-
-function checkCombinations(schema: Schema, value: Json, path: string, errors: FieldError[]): void {
-  const passes = (part: Schema) => schemaErrors(part, value, path).length === 0;
-  for (const part of schema.allOf ?? []) check(part, value, path, undefined, errors);
-  if (schema.anyOf && !intOrString(schema) && !schema.anyOf.some(passes)) {
-    errors.push(fieldError.invalid(path, '', `${path} in body must validate at least one schema (anyOf)`));
-  }
-  if (schema.oneOf && schema.oneOf.filter(passes).length !== 1) {
-    errors.push(fieldError.invalid(path, '', `${path} in body must validate one and only one schema (oneOf)`));
-  }
-  if (schema.not && passes(schema.not)) {
-    errors.push(fieldError.invalid(path, '', `${path} in body must not validate the schema (not)`));
+    if (known === undefined || child === undefined) continue;
+    check(known, child, at(key), isObject(old) ? old[key] : undefined, errors);
   }
 }

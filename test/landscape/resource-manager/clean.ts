@@ -1,6 +1,4 @@
-import type { KubeObject, Resource } from '../client/client.ts';
-import { errorMessage } from '../client/client.ts';
-import { milliseconds } from '../controllers/time.ts';
+import { errorMessage, type Resource } from '../client/client.ts';
 import { objectText } from './references.ts';
 import { needsForeground, type Target } from './target.ts';
 import { annotations, isTrue, type ObjectReference } from './types.ts';
@@ -26,7 +24,7 @@ export async function clean(target: Target, references: readonly ObjectReference
 interface Removal {
   reference: ObjectReference;
   /** Absent when there is nothing to delete. */
-  found?: { resource: Resource; live: KubeObject };
+  found?: Resource | undefined;
   /** The pending part of the message. */
   pending?: string;
 }
@@ -38,8 +36,9 @@ async function find(target: Target, reference: ObjectReference): Promise<Removal
   try {
     const resource = await target.served(reference.apiVersion, reference.kind);
     const live = resource && (await target.client.find(resource, reference));
-    if (resource === undefined || live === undefined || mayStay(live)) return { reference };
-    return { reference, found: { resource, live } };
+    // The annotation of the live object counts, no longer that of the desired one (trap 30).
+    if (live === undefined || isTrue(live.metadata.annotations, annotations.keepObject)) return { reference };
+    return { reference, found: resource };
   } catch (error) {
     return { reference, pending: `${pendingText(reference)}: ${errorMessage(error)}` };
   }
@@ -48,29 +47,10 @@ async function find(target: Target, reference: ObjectReference): Promise<Removal
 async function removeFound(target: Target, removal: Removal): Promise<void> {
   const { reference, found } = removal;
   if (found === undefined) return;
-  const { resource, live } = found;
   try {
     const options = needsForeground(reference.apiVersion) ? { propagationPolicy: 'Foreground' as const } : {};
-    if (!(await target.delete(resource, reference, options))) return;
-    await finalizeIfDue(target, resource, live);
-    removal.pending = pendingText(reference);
+    if (await target.client.delete(found, reference, options)) removal.pending = pendingText(reference);
   } catch (error) {
     removal.pending = `${pendingText(reference)}: ${errorMessage(error)}`;
   }
-}
-
-/** Reads the annotation of the live object; the one of the desired object no longer counts (trap 30). */
-function mayStay({ kind, metadata }: KubeObject): boolean {
-  if (isTrue(metadata.annotations, annotations.keepObject)) return true;
-  const collectable = isTrue(metadata.labels, 'resources.gardener.cloud/garbage-collectable-reference');
-  return collectable && ['Secret', 'ConfigMap'].includes(kind);
-}
-
-async function finalizeIfDue(target: Target, resource: Resource, { metadata }: KubeObject): Promise<void> {
-  const after = metadata.annotations?.[annotations.finalizeDeletionAfter];
-  if (after === undefined || metadata.deletionTimestamp === undefined) return;
-  const due = Date.parse(metadata.deletionTimestamp) + milliseconds(after);
-  if (Date.now() < due || !metadata.finalizers?.length) return;
-  const fieldManager = 'gardener-resource-manager';
-  await target.client.mergePatch(resource, metadata, { metadata: { finalizers: null } }, { fieldManager });
 }

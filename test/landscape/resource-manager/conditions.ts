@@ -69,7 +69,6 @@ export const ignored = [
 
 export const secretUnreadable = (message: string) => applied('False', 'CannotReadSecret', message);
 export const deletionPending = (message: string) => applied('Progressing', 'DeletionPending', message);
-export const releaseFailed = (message: string) => applied('False', 'ReleaseOfOrphanedResourcesFailed', message);
 export const applyFailed = (message: string) => applied('False', 'ApplyFailed', message);
 export const applySucceeded = applied('True', 'ApplySucceeded', 'All resources are applied.');
 export const decodingFailed = (errors: readonly string[]) =>

@@ -4,19 +4,7 @@ import { annotations } from './types.ts';
 
 interface Status {
   observedGeneration?: number;
-  replicas?: number;
-  updatedReplicas?: number;
-  readyReplicas?: number;
-  availableReplicas?: number;
-  desiredNumberScheduled?: number;
-  numberReady?: number;
-  numberUnavailable?: number;
-  updatedNumberScheduled?: number;
-  currentReplicas?: number;
   conditions?: { type: string; status: string; reason?: string; message?: string }[];
-  phase?: string;
-  failed?: number;
-  loadBalancer?: { ingress?: unknown[] };
 }
 
 type Check = (object: KubeObject, status: Status) => string | undefined;
@@ -41,7 +29,6 @@ function skipsChecks({ metadata }: KubeObject): boolean {
 }
 
 const statusOf = (object: KubeObject) => (object.status ?? {}) as Status;
-const specOf = (object: KubeObject) => (object.spec ?? {}) as { replicas?: number; type?: string };
 
 const outdated: Check = ({ metadata: { generation = 0 } }, { observedGeneration = 0 }) =>
   observedGeneration < generation ? `observed generation outdated (${observedGeneration}/${generation})` : undefined;
@@ -67,24 +54,6 @@ const first =
     return undefined;
   };
 
-const enoughReplicas: Check = (object, { readyReplicas = 0 }) => {
-  const wanted = specOf(object).replicas ?? 1;
-  return readyReplicas < wanted ? `not enough ready replicas (${readyReplicas}/${wanted})` : undefined;
-};
-
-const daemonsReady: Check = (_object, { desiredNumberScheduled = 0, numberUnavailable = 0 }) =>
-  numberUnavailable > 0
-    ? `too many unavailable pods found (${numberUnavailable}/${desiredNumberScheduled})`
-    : undefined;
-
-const podRuns: Check = (_object, { phase = '' }) =>
-  ['Running', 'Succeeded'].includes(phase) ? undefined : `pod is in invalid phase "${phase}"`;
-
-const hasAddress: Check = (object, { loadBalancer }) =>
-  specOf(object).type === 'LoadBalancer' && !loadBalancer?.ingress?.length
-    ? 'service is missing ingress status'
-    : undefined;
-
 const healthChecks: Record<string, Check> = {
   'apiextensions.k8s.io/CustomResourceDefinition': first(
     condition('NamesAccepted', 'True'),
@@ -97,13 +66,6 @@ const healthChecks: Record<string, Check> = {
     condition('Progressing', 'True', true),
     condition('ReplicaFailure', 'False', true),
   ),
-  'apps/StatefulSet': first(outdated, enoughReplicas),
-  'apps/DaemonSet': first(outdated, daemonsReady),
-  'apps/ReplicaSet': first(outdated, enoughReplicas),
-  '/ReplicationController': first(outdated, enoughReplicas),
-  'batch/Job': condition('Failed', 'False', true),
-  '/Pod': podRuns,
-  '/Service': hasAddress,
 };
 
 const rolledOut: Check = (_object, { conditions = [] }) => {
@@ -114,18 +76,6 @@ const rolledOut: Check = (_object, { conditions = [] }) => {
     : (progressing.message ?? '');
 };
 
-const updated: Check = (object, { updatedReplicas = 0 }) => {
-  const wanted = specOf(object).replicas ?? 1;
-  return updatedReplicas < wanted ? `${updatedReplicas} of ${wanted} replica(s) have been updated` : undefined;
-};
-
-const daemonsUpdated: Check = (_object, { desiredNumberScheduled = 0, updatedNumberScheduled = 0 }) =>
-  updatedNumberScheduled < desiredNumberScheduled
-    ? `${updatedNumberScheduled} of ${desiredNumberScheduled} replica(s) have been updated`
-    : undefined;
-
 const progressChecks: Record<string, Check> = {
   'apps/Deployment': first(outdated, rolledOut),
-  'apps/StatefulSet': first(outdated, updated),
-  'apps/DaemonSet': first(outdated, daemonsUpdated),
 };

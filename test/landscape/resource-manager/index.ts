@@ -1,4 +1,5 @@
+export type { Controller as ResourceManager } from '../controllers/controller.ts';
 export { reconcile } from './reconcile.ts';
-export { type ResourceManager, startResourceManager } from './start.ts';
-export { createTarget, type Target } from './target.ts';
+export { startResourceManager } from './start.ts';
+export { createTarget } from './target.ts';
 export type { FullManagedResource } from './types.ts';

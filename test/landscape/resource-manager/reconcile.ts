@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errorMessage, type KubeClient, type KubeObject, type ObjectName, resources } from '../client/client.ts';
+import { errorMessage, type KubeClient, type ObjectName, resources } from '../client/client.ts';
 import { applyAll, type ObjectToApply } from './apply.ts';
 import { clean } from './clean.ts';
 import {
@@ -11,21 +11,17 @@ import {
   deletionBegins,
   deletionPending,
   ignored,
-  releaseFailed,
   secretUnreadable,
 } from './conditions.ts';
 import { type Content, type ContentSecret, decodeContent } from './content.ts';
 import { namedOf, objectKey, referenceTo, sortReferences } from './references.ts';
-import { release } from './release.ts';
 import { type Subject, subjectOf } from './status.ts';
 import type { Target } from './target.ts';
-import { annotations, FINALIZER, type FullManagedResource, isTrue, MANAGED_BY, type ObjectReference } from './types.ts';
+import { annotations, FINALIZER, type FullManagedResource, isTrue, type ObjectReference } from './types.ts';
 
 export interface ReconcileOptions {
   source: KubeClient;
   target: Target;
-  /** Stands before `namespace/name` in the origin annotation. */
-  clusterId: string;
   syncPeriodMs: number;
   /** Pause while objects are still terminating; 5 s in the real one. */
   pendingMs: number;
@@ -57,7 +53,7 @@ async function applySet(options: ReconcileOptions, subject: Subject): Promise<nu
   const content = decodeContent(await readSecrets(source, subject));
   await setNamespaces(target, content);
   const plan = planOf(subject.current(), content);
-  const { spec, status } = subject.current();
+  const { status } = subject.current();
 
   const isNew = !isDeepStrictEqual(status?.resources ?? [], plan.references);
   if (isNew || status?.secretsDataChecksum !== content.checksum) {
@@ -70,17 +66,9 @@ async function applySet(options: ReconcileOptions, subject: Subject): Promise<nu
     return options.pendingMs;
   }
 
-  const origin = originOf(options.clusterId, subject.current());
-  const unreleased = await release(target, plan.released, origin);
-  if (unreleased !== undefined) return fail(subject, releaseFailed(unreleased));
-
+  const { namespace, name } = subject.current().metadata;
   try {
-    await applyAll(target, plan.toApply, {
-      origin,
-      injectedLabels: { ...spec.injectLabels, ...MANAGED_BY },
-      forceOverwriteLabels: spec.forceOverwriteLabels === true,
-      forceOverwriteAnnotations: spec.forceOverwriteAnnotations === true,
-    });
+    await applyAll(target, plan.toApply, `${namespace}/${name}`);
   } catch (error) {
     return fail(subject, applyFailed(errorMessage(error)));
   }
@@ -143,39 +131,26 @@ interface Plan {
   references: ObjectReference[];
   /** Applied before, and no longer in the set. */
   dropped: ObjectReference[];
-  /** Now marked with `mode: Ignore`. */
-  released: ObjectReference[];
 }
 
-function planOf({ spec, status }: FullManagedResource, { objects }: Content): Plan {
+function planOf({ status }: FullManagedResource, { objects }: Content): Plan {
   const old = new Map((status?.resources ?? []).map((reference) => [objectKey(reference), reference]));
-  const plan: Plan = { toApply: [], references: [], dropped: [], released: [] };
+  const plan: Plan = { toApply: [], references: [], dropped: [] };
   const seen = new Set<string>();
   for (const object of objects) {
     const key = objectKey(namedOf(object));
-    const reference = referenceTo(object, { ...spec.injectLabels, ...MANAGED_BY });
     seen.add(key);
-    if (isReleased(object)) {
-      if (old.has(key)) plan.released.push(reference);
-      continue;
-    }
     plan.toApply.push({ object, old: old.get(key) ?? {} });
-    plan.references.push(reference);
+    plan.references.push(referenceTo(object));
   }
   sortReferences(plan.references);
   plan.dropped = [...old].filter(([key]) => !seen.has(key)).map(([, reference]) => reference);
   return plan;
 }
 
-const isReleased = ({ metadata }: KubeObject) => metadata.annotations?.[annotations.mode] === 'Ignore';
-
 /** Removes duplicates: two documents may name the same object. */
 function distinct(references: readonly ObjectReference[]): ObjectReference[] {
   return [...new Map(references.map((reference) => [objectKey(reference), reference])).values()];
-}
-
-function originOf(clusterId: string, { metadata }: FullManagedResource): string {
-  return `${clusterId === '' ? '' : `${clusterId}:`}${metadata.namespace}/${metadata.name}`;
 }
 
 async function fail(subject: Subject, condition: Parameters<Subject['setStatus']>[0][number]): Promise<never> {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../client/client.ts';
-import type { ObjectReference } from './types.ts';
+import { MANAGED_BY, type ObjectReference } from './types.ts';
 
 interface Named {
   apiVersion: string;
@@ -29,15 +29,14 @@ export function namedOf({ apiVersion, kind, metadata }: KubeObject): Named {
 }
 
 /** Returns the entry of `status.resources` for an object of the set. */
-export function referenceTo(object: KubeObject, injected: Record<string, string>): ObjectReference {
+export function referenceTo(object: KubeObject): ObjectReference {
   const { name, namespace, labels, annotations } = object.metadata;
-  const all = { ...labels, ...injected };
   return {
     apiVersion: object.apiVersion,
     kind: object.kind,
     name,
     ...(namespace ? { namespace } : {}),
-    ...(Object.keys(all).length > 0 ? { labels: all } : {}),
+    labels: { ...labels, ...MANAGED_BY },
     ...(annotations && Object.keys(annotations).length > 0 ? { annotations } : {}),
   };
 }

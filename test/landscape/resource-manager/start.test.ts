@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../client/client.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
+import type { Controller } from '../controllers/controller.ts';
 import { eventually } from '../eventually.ts';
 import { seedCrds } from '../seed/crds.ts';
-import { defaultTargetNamespaces, type ResourceManager, startResourceManager } from './start.ts';
+import { defaultTargetNamespaces, startResourceManager } from './start.ts';
 import type { FullManagedResource } from './types.ts';
 
 /** Behaviour of the real one that the recording does not contain. */
@@ -13,7 +14,7 @@ const fieldManager = 'test';
 const fruits: Resource = { group: 'example.org', version: 'v1', plural: 'fruits', kind: 'Fruit', namespaced: true };
 let source: Cluster;
 let target: Cluster;
-let manager: ResourceManager;
+let manager: Controller;
 
 beforeAll(async () => {
   [source, target] = await Promise.all([startCluster(seedCrds()), startCluster([fruitCrd])]);
@@ -40,10 +41,10 @@ const fruitCrd: KubeObject = {
 
 const namespaceObject = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
-const configMap = (name: string, value = 'a', annotations: Record<string, string> = {}): KubeObject => ({
+const configMap = (name: string, value = 'a'): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
-  metadata: { name, namespace: 'kube-system', annotations },
+  metadata: { name, namespace: 'kube-system' },
   data: { key: value },
 });
 
@@ -75,26 +76,6 @@ const untilCondition = (name: string, type: string, reason: string) =>
   });
 const untilApplied = (name: string) => untilCondition(name, 'ResourcesApplied', 'ApplySucceeded');
 const inShoot = (name: string) => target.client.find(resources.configMaps, { namespace: 'kube-system', name });
-
-it('releases an object with mode Ignore, which stays', async () => {
-  await manage('mode', [configMap('mode')]);
-  await untilApplied('mode');
-  await manage('mode', [configMap('mode', 'a', { 'resources.gardener.cloud/mode': 'Ignore' })]);
-  const released = await eventually('the object', async () => {
-    const live = await inShoot('mode');
-    return live?.metadata.annotations?.['resources.gardener.cloud/origin'] === undefined && live;
-  });
-  expect(released).toMatchObject({ data: { key: 'a' } });
-});
-
-it('creates an object with the annotation ignore, and never updates it', async () => {
-  const ignore = { 'resources.gardener.cloud/ignore': 'true' };
-  await manage('ignore', [configMap('ignore', 'a', ignore)]);
-  await untilApplied('ignore');
-  await manage('ignore', [configMap('ignore', 'b', ignore), configMap('ignore-other')]);
-  await eventually('ignore-other', () => inShoot('ignore-other'));
-  expect(await inShoot('ignore')).toMatchObject({ data: { key: 'a' } });
-});
 
 it('replaces an immutable ConfigMap by deleting it', async () => {
   await manage('immutable', [{ ...configMap('immutable'), immutable: true }]);

@@ -1,4 +1,5 @@
 import { type Connection, createKubeClient, type KubeObject, type Resource, resources } from '../client/client.ts';
+import type { Controller } from '../controllers/controller.ts';
 import { createDiscovery } from '../controllers/discovery.ts';
 import { type Informer, startInformer } from '../controllers/informer.ts';
 import { nameOf, objectText } from '../controllers/names.ts';
@@ -17,27 +18,15 @@ export interface ResourceManagerOptions {
   namespace?: string;
   /** Namespaces in the cache: `kube-system`, `kubernetes-dashboard`, `kube-node-lease` and each `--extra-target-namespace`. */
   targetNamespaces: readonly string[];
-  /** The `spec.class` that it serves. Default: none, as in a Shoot's control plane. */
-  class?: string;
-  clusterId?: string;
-  /** Default 1 h. */
-  syncPeriodMs?: number;
-  /** Default 1 min. */
-  healthPeriodMs?: number;
   /** Pause while objects are still terminating. Default 5 s, as in the real one. */
   pendingMs?: number;
-  onError?(managedResource: string, error: unknown): void;
-}
-
-export interface ResourceManager {
-  stop(): Promise<void>;
 }
 
 /** The namespaces of a shoot that the real one serves without further flags. */
 export const defaultTargetNamespaces = ['kube-system', 'kubernetes-dashboard', 'kube-node-lease'];
 
 /** Starts the landscape's gardener-resource-manager; source and target may be any API server. */
-export async function startResourceManager(options: ResourceManagerOptions): Promise<ResourceManager> {
+export async function startResourceManager(options: ResourceManagerOptions): Promise<Controller> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const clientOptions = { userAgent: 'gardener-resource-manager', timeoutMs: 30_000 };
@@ -45,20 +34,17 @@ export async function startResourceManager(options: ResourceManagerOptions): Pro
   const targetClient = createKubeClient(options.target, clientOptions);
   const discovery = createDiscovery(options.target);
   const target = createTarget(targetClient, discovery, options.targetNamespaces);
-  const { syncPeriodMs = 3_600_000, healthPeriodMs = 60_000, pendingMs = 5000, clusterId = '' } = options;
-  const onError = (key: string, error: unknown) => options.onError?.(key, error);
+  const { pendingMs = 5000 } = options;
 
   const passes = createWorkQueue({
-    reconcile: (key) => reconcile({ source, target, clusterId, syncPeriodMs, pendingMs }, nameOf(key)),
-    onError,
+    reconcile: (key) => reconcile({ source, target, syncPeriodMs: 3_600_000, pendingMs }, nameOf(key)),
   });
   const watched = watchedKinds(signal);
   const checks = createWorkQueue({
     async reconcile(key) {
       const due = await checkHealth(source, target, nameOf(key));
-      return due ? healthPeriodMs : undefined;
+      return due ? 60_000 : undefined;
     },
-    onError,
   });
 
   /** Watches objects that decide about health; their origin annotation names the ManagedResource. */
@@ -71,13 +57,14 @@ export async function startResourceManager(options: ResourceManagerOptions): Pro
       );
     }
   };
-  const watchOptions = { labelSelector: labelSelector(MANAGED_BY), metadataOnly: true, signal };
+  const watchOptions = { labelSelector: labelSelector(MANAGED_BY), signal };
   const onChange = ({ metadata }: KubeObject) => {
-    const origin = metadata.annotations?.[annotations.origin]?.replace(/^[^/]*:/, '');
+    const origin = metadata.annotations?.[annotations.origin];
     if (origin !== undefined && managedResources.objects.has(origin)) checks.add(origin);
   };
 
-  const serves = ({ spec }: FullManagedResource) => (spec.class ?? '') === (options.class ?? '');
+  // Those with a class are for other resource-managers.
+  const serves = ({ spec }: FullManagedResource) => !spec.class;
   const informerOptions = { namespace: options.namespace, signal };
   const managedResources: Informer<FullManagedResource> = startInformer<FullManagedResource>(
     source,
@@ -89,7 +76,7 @@ export async function startResourceManager(options: ResourceManagerOptions): Pro
         const key = objectText(object.metadata);
         if (startsPass(object, old)) passes.add(key);
         if (startsCheck(object, old)) {
-          void watchKinds(object).catch((error: unknown) => onError(key, error));
+          void watchKinds(object).catch(() => {});
           checks.add(key);
         }
       },

@@ -1,4 +1,4 @@
-import type { DeleteOptions, KubeClient, KubeObject, ObjectName, Resource } from '../client/client.ts';
+import type { KubeClient, KubeObject, ObjectName, Resource } from '../client/client.ts';
 import type { Discovery } from '../controllers/discovery.ts';
 import { groupOf } from './references.ts';
 
@@ -16,7 +16,6 @@ export interface Target {
   cached(resource: Resource, name: ObjectName): Promise<KubeObject | undefined>;
   /** The same for a health check, which reads every kind through the cache. */
   forHealth(resource: Resource, name: ObjectName): Promise<KubeObject | undefined>;
-  delete(resource: Resource, name: ObjectName, options?: DeleteOptions): Promise<boolean>;
 }
 
 /** The error of client-go's REST mapper. */
@@ -65,9 +64,8 @@ export function createTarget(client: KubeClient, discovery: Discovery, namespace
     },
     async forHealth(resource, name) {
       refuseUnknown(resource, name);
-      return client.find(resource, name, { metadataOnly: !scheme.has(resource.group) });
+      return client.find(resource, name);
     },
-    delete: (resource, name, options) => client.delete(resource, name, options),
   };
 }
 

@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Connection, createKubeClient, isAlreadyExists, type KubeClient, resources } from '../client/client.ts';
+import type { Controller } from '../controllers/controller.ts';
 import { recordingsMissing, testData } from '../test-data.ts';
 import { type Stage, scenarios, shownResources } from './scenarios.ts';
-import { defaultTargetNamespaces, type ResourceManager, startResourceManager } from './start.ts';
+import { defaultTargetNamespaces, startResourceManager } from './start.ts';
 import type { FullManagedResource } from './types.ts';
 
 /** One version of a ManagedResource, as the recording has it. */
@@ -57,7 +58,7 @@ export function describeTraces(
 
   describe(title, () => {
     let clusters: TraceClusters;
-    let manager: ResourceManager;
+    let manager: Controller;
     let stage: Stage;
     const clients: KubeClient[] = [];
 

@@ -10,9 +10,8 @@ export interface ObjectReference {
   annotations?: Record<string, string>;
 }
 
-/** A ManagedResource with the fields that only the resource-manager reads. */
+/** A ManagedResource with the status that only the resource-manager reads. */
 export interface FullManagedResource extends ManagedResource {
-  spec: ManagedResource['spec'] & { forceOverwriteLabels?: boolean; forceOverwriteAnnotations?: boolean };
   status?: {
     observedGeneration?: number;
     conditions?: Condition[];
@@ -23,12 +22,7 @@ export interface FullManagedResource extends ManagedResource {
 
 export const annotations = {
   ignore: 'resources.gardener.cloud/ignore',
-  mode: 'resources.gardener.cloud/mode',
-  deleteOnInvalidUpdate: 'resources.gardener.cloud/delete-on-invalid-update',
   keepObject: 'resources.gardener.cloud/keep-object',
-  finalizeDeletionAfter: 'resources.gardener.cloud/finalize-deletion-after',
-  preserveReplicas: 'resources.gardener.cloud/preserve-replicas',
-  preserveResources: 'resources.gardener.cloud/preserve-resources',
   skipHealthCheck: 'resources.gardener.cloud/skip-health-check',
   origin: 'resources.gardener.cloud/origin',
   description: 'resources.gardener.cloud/description',

@@ -17,7 +17,7 @@ export async function startGarbageCollector(connection: Connection): Promise<Con
   const collect = (resource: Resource) => {
     const queue = createWorkQueue({
       async reconcile(key) {
-        const found = await client.find(resource, nameOf(key), { metadataOnly: true });
+        const found = await client.find(resource, nameOf(key));
         if (found === undefined || !isWaiting(found)) return undefined;
         const finalizers = found.metadata.finalizers?.filter((finalizer) => finalizer !== FOREGROUND);
         const patch = { metadata: { finalizers, resourceVersion: found.metadata.resourceVersion } };
@@ -25,7 +25,7 @@ export async function startGarbageCollector(connection: Connection): Promise<Con
         return undefined;
       },
     });
-    const options = { metadataOnly: true, signal: stopping.signal };
+    const options = { signal: stopping.signal };
     const informer = startInformer(client, resource, options, {
       onChange: (object) => {
         if (isWaiting(object)) queue.add(objectText(object.metadata));

@@ -80,7 +80,7 @@ export async function startNodes(connection: Connection, options: NodesOptions):
   const informer = startInformer(
     client,
     resources.deployments,
-    { metadataOnly: true, signal: stopping.signal },
+    { signal: stopping.signal },
     { onChange: add, onDelete: add },
   );
   await informer.synced;

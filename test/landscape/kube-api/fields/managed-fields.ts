@@ -78,12 +78,9 @@ export function decodeManagers(managedFields: Json | undefined): Managers {
 
 /** Returns `metadata.managedFields`: appliers first, then by age. */
 export function encodeManagers(managers: Managers): JsonObject[] {
-  const order = (one: Manager, other: Manager) =>
-    compareText(one.operation, other.operation) ||
-    compareText(one.time, other.time) ||
-    compareText(one.manager, other.manager) ||
-    compareText(one.apiVersion, other.apiVersion) ||
-    compareText(one.subresource, other.subresource);
+  const rank = ({ operation, time, manager, apiVersion, subresource }: Manager) =>
+    [operation, time, manager, apiVersion, subresource].join('\n');
+  const order = (one: Manager, other: Manager) => (rank(one) < rank(other) ? -1 : 1);
   return [...managers.values()].sort(order).map(({ manager, operation, apiVersion, time, fields, subresource }) => ({
     manager,
     operation,
@@ -94,8 +91,6 @@ export function encodeManagers(managers: Managers): JsonObject[] {
     ...(subresource !== '' && { subresource }),
   }));
 }
-
-const compareText = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
 
 /** Fields that a write cannot change (for example the status through the main resource). */
 export type Ignored = FieldSet | undefined;

@@ -21,8 +21,6 @@ const kept = new Set([
   'x-kubernetes-list-type',
   'x-kubernetes-list-map-keys',
   'x-kubernetes-map-type',
-  'x-kubernetes-patch-strategy',
-  'x-kubernetes-patch-merge-key',
 ]);
 
 const short = (reference: string) => reference.replace('#/components/schemas/', '').replace(/^io\.k8s\./, '');
