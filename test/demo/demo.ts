@@ -65,9 +65,7 @@ export async function runDemo({ output, ended, limitMs = 45_000, ...options }: D
     startGitServer(),
     startLandscape({
       gardenlet: { times: { reconcileMs: limitMs } },
-      onEvent(event) {
-        if (event.type === 'step') output.line('gardenlet', `${event.shoot}: ${event.step}`);
-      },
+      onStep: (shoot, step) => output.line('gardenlet', `${shoot}: ${step}`),
       ...(kustomize && { kustomizeController: kustomize.start }),
     }),
   ]);

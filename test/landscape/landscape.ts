@@ -10,21 +10,6 @@ import { createGardenlet, type Gardenlet, type GardenletOptions } from './garden
 import { gardenCrds, seedCrds } from './seed/crds.ts';
 import { createControlPlanes, createShoots } from './shoot/control-planes.ts';
 
-/** Something that happened in the landscape, for programs that show its progress. */
-export type LandscapeEvent =
-  | { type: 'step'; shoot: string; step: string }
-  | { type: 'available'; shoot: string; deployment: string }
-  | { type: 'source'; shoot: string; name: string; revision?: string; error?: string }
-  | {
-      type: 'kustomization';
-      shoot: string;
-      name: string;
-      revision?: string;
-      applied?: string[];
-      pruned?: string[];
-      error?: string;
-    };
-
 export interface LandscapeOptions {
   /** Names of the seeds. Default one: `local`. */
   seeds?: readonly string[];
@@ -34,7 +19,8 @@ export interface LandscapeOptions {
   kustomizeController?: (connection: Connection, kubeconfig: string) => Promise<Controller>;
   /** The resource-manager's pause while objects are terminating. Default 5 s, as in the real one. */
   pendingMs?: number;
-  onEvent?(event: LandscapeEvent): void;
+  /** Called before each step of a flow of gardenlet, with the technical id of the Shoot. */
+  onStep?: GardenletOptions['onStep'];
 }
 
 export interface Seed extends Cluster {
@@ -58,21 +44,17 @@ export interface Landscape {
 
 /** Starts garden and seeds on loopback. The caller drives the gardenlets: `seed.gardenlet`. */
 export async function startLandscape(options: LandscapeOptions = {}): Promise<Landscape> {
-  const { seeds: names = ['local'], onEvent = () => {} } = options;
+  const { seeds: names = ['local'] } = options;
   const garden = await startCluster(gardenCrds(), { webhooks: restrictions });
   const shoots = createShoots();
 
   const nodes = (shoot: string) => ({
     programs: {
-      'source-controller': (connection: Connection) =>
-        startSourceController(connection, { onEvent: (event) => onEvent({ type: 'source', shoot, ...event }) }),
+      'source-controller': startSourceController,
       'kustomize-controller': (connection: Connection) =>
         options.kustomizeController?.(connection, shoots.get(shoot)?.kubeconfig ?? '') ??
-        startKustomizeController(connection, {
-          onEvent: (event) => onEvent({ type: 'kustomization', shoot, ...event }),
-        }),
+        startKustomizeController(connection),
     },
-    onAvailable: (deployment: string) => onEvent({ type: 'available', shoot, deployment }),
   });
 
   const startSeed = async (seedName: string) => {
@@ -92,7 +74,7 @@ export async function startLandscape(options: LandscapeOptions = {}): Promise<La
       extraTargetNamespaces: ['flux-system'],
       ...options.gardenlet,
       times: { pollMs: 100, ...options.gardenlet?.times },
-      onStep: (shoot, step) => onEvent({ type: 'step', shoot, step }),
+      ...(options.onStep && { onStep: options.onStep }),
     });
     const stop = async () => {
       await controlPlanes.stop();

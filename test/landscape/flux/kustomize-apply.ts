@@ -39,7 +39,6 @@ export function createApplier(client: KubeClient, discovery: Discovery) {
   return {
     async apply(objects: KubeObject[], kustomization: Kustomization) {
       const entries: Entry[] = [];
-      const changed: string[] = [];
       for (const { object } of inInstallOrder(objects.map((object) => ({ object })))) {
         const resource = await discovery.find(object.apiVersion, object.kind);
         if (resource === undefined) {
@@ -52,12 +51,8 @@ export function createApplier(client: KubeClient, discovery: Discovery) {
         const placed = place(object, resource.namespaced, targetNamespace);
         const labels = { ...placed.metadata.labels, ...owner(kustomization) };
         const wanted = { ...placed, metadata: { ...placed.metadata, labels } };
-        const before = await client.find(resource, wanted.metadata);
         try {
-          const after = await client.apply(resource, wanted, { fieldManager });
-          if (after.metadata.resourceVersion !== before?.metadata.resourceVersion) {
-            changed.push(`${object.kind} ${objectText(wanted.metadata)}`);
-          }
+          await client.apply(resource, wanted, { fieldManager });
         } catch (error) {
           throw new FluxFailure(
             'ReconciliationFailed',
@@ -66,11 +61,10 @@ export function createApplier(client: KubeClient, discovery: Discovery) {
         }
         entries.push(entryOf(wanted));
       }
-      return { entries, changed };
+      return entries;
     },
 
-    async prune(entries: readonly Entry[], kustomization: Kustomization): Promise<string[]> {
-      const pruned: string[] = [];
+    async prune(entries: readonly Entry[], kustomization: Kustomization): Promise<void> {
       for (const { id, v } of entries.toReversed()) {
         const [namespace = '', name = '', group = '', kind = ''] = id.split('_');
         const resource = await discovery.find(group === '' ? v : `${group}/${v}`, kind);
@@ -78,9 +72,7 @@ export function createApplier(client: KubeClient, discovery: Discovery) {
         const live = resource && (await client.find(resource, object));
         if (resource === undefined || live === undefined || !mayPrune(live, owner(kustomization))) continue;
         await client.delete(resource, object, { propagationPolicy: 'Background' });
-        pruned.push(`${kind} ${objectText(object)}`);
       }
-      return pruned;
     },
   };
 }

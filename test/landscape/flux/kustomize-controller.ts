@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { type Connection, errorMessage, type KubeClient, type KubeObject, type ObjectName } from '../client/client.ts';
 import type { Controller } from '../controllers/controller.ts';
 import type { Discovery } from '../controllers/discovery.ts';
-import { objectText } from '../controllers/names.ts';
 import { milliseconds } from '../controllers/time.ts';
 import type { Artifact } from './artifact-server.ts';
 import { type AttemptContext, startFluxController } from './flux-controller.ts';
@@ -14,34 +13,17 @@ import { createApplier, type Entry, fieldManager, group, type Kustomization } fr
 import { buildFolder } from './kustomize-build.ts';
 import { FluxFailure, type FluxSubject, fluxSubject, progressing } from './status.ts';
 
-/** An event of a Kustomization, for programs that show progress. */
-export interface KustomizeEvent {
-  name: string;
-  revision?: string;
-  /** Objects that were applied for the first time or changed, as `Kind namespace/name`. */
-  applied?: string[];
-  pruned?: string[];
-  error?: string;
-}
-
-export interface KustomizeControllerOptions {
-  onEvent?(event: KustomizeEvent): void;
-}
-
 /**
  * Stands in for kustomize-controller: applies plain YAML, with the conditions, inventory, pruning, suspension and
  * finalizer of the real one, but without substitution, dependencies, health checks, decryption, patches and impersonation.
  */
-export async function startKustomizeController(
-  connection: Connection,
-  { onEvent = () => {} }: KustomizeControllerOptions = {},
-): Promise<Controller> {
+export async function startKustomizeController(connection: Connection): Promise<Controller> {
   const source = 'source.toolkit.fluxcd.io';
   return startFluxController(connection, {
     group,
     kind: 'Kustomization',
     userAgent: fieldManager,
-    reconcile: (name, context) => reconcile(name, context, onEvent),
+    reconcile,
     also: {
       group: source,
       kind: 'GitRepository',
@@ -60,15 +42,15 @@ export async function startKustomizeController(
 async function reconcile(
   name: ObjectName,
   { client, discovery, resource }: AttemptContext,
-  onEvent: (event: KustomizeEvent) => void,
 ): Promise<number | undefined> {
   const found = await client.find<Kustomization>(resource, name);
   if (found === undefined) return undefined;
   const subject = fluxSubject(client, resource, found, fieldManager);
   const cluster = createApplier(client, discovery);
   if (found.metadata.deletionTimestamp !== undefined) {
-    const pruned = deletesObjects(found) ? await cluster.prune(found.status?.inventory?.entries ?? [], found) : [];
-    if (pruned.length > 0) onEvent({ name: objectText(found.metadata), pruned });
+    // Suspension keeps the objects (docs/flux-facts.md, Suspension and deletion).
+    const prunes = found.spec.suspend !== true && found.spec.prune === true;
+    if (prunes) await cluster.prune(found.status?.inventory?.entries ?? [], found);
     await subject.removeFinalizer();
     return undefined;
   }
@@ -84,25 +66,21 @@ async function reconcile(
         lastAttemptedRevision: artifact.revision,
       });
     const objects = await build(found, artifact);
-    const { entries, changed } = await cluster.apply(objects, found);
+    const entries = await cluster.apply(objects, found);
     const old = found.status?.inventory?.entries ?? [];
     const left = old.filter(({ id }) => !entries.some((entry) => entry.id === id));
-    const pruned = spec.prune === true ? await cluster.prune(left, found) : [];
+    if (spec.prune === true) await cluster.prune(left, found);
     await succeed(subject, artifact.revision, entries);
-    if (changed.length + pruned.length > 0) {
-      onEvent({ name: objectText(found.metadata), revision: artifact.revision, applied: changed, pruned });
-    }
     return milliseconds(spec.interval ?? '1m');
   } catch (error) {
     const failure = error instanceof FluxFailure ? error : new FluxFailure('ReconciliationFailed', errorMessage(error));
-    await fail(subject, failure, onEvent);
+    const { reason, message } = failure;
+    await subject.setStatus({
+      Reconciling: { status: 'True', reason: 'ProgressingWithRetry', message },
+      Ready: { status: 'False', reason, message },
+    });
     return failure.reason === 'ArtifactFailed' ? Math.min(retryMs, 30_000) : retryMs;
   }
-}
-
-/** Deletion prunes the objects unless the Kustomization is suspended (docs/flux-facts.md, Suspension and deletion). */
-function deletesObjects({ spec }: Kustomization): boolean {
-  return spec.suspend !== true && spec.prune === true;
 }
 
 async function artifactOf(
@@ -163,18 +141,4 @@ async function succeed(subject: FluxSubject<Kustomization>, revision: string, en
       observedGeneration: subject.current().metadata.generation,
     },
   );
-}
-
-async function fail(
-  subject: FluxSubject<Kustomization>,
-  { reason, message }: FluxFailure,
-  onEvent: (event: KustomizeEvent) => void,
-): Promise<void> {
-  const { metadata, status } = subject.current();
-  const isReported = status?.conditions?.find(({ type }) => type === 'Ready')?.message === message;
-  await subject.setStatus({
-    Reconciling: { status: 'True', reason: 'ProgressingWithRetry', message },
-    Ready: { status: 'False', reason, message },
-  });
-  if (!isReported) onEvent({ name: objectText(metadata), error: message });
 }

@@ -22,25 +22,11 @@ interface GitRepository extends FluxObject {
   status?: NonNullable<FluxObject['status']> & { artifact?: Artifact };
 }
 
-/** An event of a source, for programs that show progress. */
-export interface SourceEvent {
-  name: string;
-  revision?: string;
-  error?: string;
-}
-
-export interface SourceControllerOptions {
-  onEvent?(event: SourceEvent): void;
-}
-
 /**
  * Starts the landscape's source-controller, for GitRepositories: it clones with git, and serves artifacts that the real
  * kustomize-controller accepts, too.
  */
-export async function startSourceController(
-  connection: Connection,
-  options: SourceControllerOptions = {},
-): Promise<Controller> {
+export async function startSourceController(connection: Connection): Promise<Controller> {
   const folder = await mkdtemp(join(tmpdir(), 'source-controller-'));
   const storage = await startArtifactServer();
   const clients = new Map<string, GitClient>();
@@ -58,8 +44,7 @@ export async function startSourceController(
     group: 'source.toolkit.fluxcd.io',
     kind: 'GitRepository',
     userAgent: 'source-controller',
-    reconcile: async (name, context) =>
-      reconcile(name, context, { storage, git: await clientFor(name), onEvent: options.onEvent ?? (() => {}) }),
+    reconcile: async (name, context) => reconcile(name, context, { storage, git: await clientFor(name) }),
   });
   return {
     async stop() {
@@ -73,7 +58,6 @@ export async function startSourceController(
 interface Tools {
   storage: ArtifactServer;
   git: GitClient;
-  onEvent(event: SourceEvent): void;
 }
 
 const fieldManager = 'gotk-source-controller';
@@ -98,11 +82,11 @@ async function reconcile(
   await subject.setStatus(progressing(found, 'building artifact'));
   try {
     const artifact = await fetchArtifact(client, subject.current(), path, tools);
-    await succeed(subject, artifact, tools);
+    await succeed(subject, artifact);
     return milliseconds(found.spec.interval ?? '1m');
   } catch (error) {
     if (!(error instanceof FluxFailure)) throw error;
-    await fail(subject, error, tools);
+    await fail(subject, error);
     throw error;
   }
 }
@@ -138,22 +122,19 @@ async function authOf(client: KubeClient, { url, secretRef }: GitRepository['spe
   return { type: 'ssh', identity: value('identity'), knownHosts: value('known_hosts') };
 }
 
-async function succeed(subject: FluxSubject<GitRepository>, artifact: Artifact, { onEvent }: Tools): Promise<void> {
+async function succeed(subject: FluxSubject<GitRepository>, artifact: Artifact): Promise<void> {
   const message = `stored artifact for revision '${artifact.revision}'`;
-  const { metadata, status } = subject.current();
-  const isNew = status?.artifact?.revision !== artifact.revision;
+  const { metadata } = subject.current();
   const stored = { status: 'True', reason: 'Succeeded', message } as const;
   await subject.setStatus(
     { Ready: stored, ArtifactInStorage: stored },
     { artifact, observedGeneration: metadata.generation },
   );
-  if (isNew) onEvent({ name: objectText(metadata), revision: artifact.revision });
 }
 
-async function fail(subject: FluxSubject<GitRepository>, { reason, message }: FluxFailure, { onEvent }: Tools) {
-  const { metadata, status } = subject.current();
+async function fail(subject: FluxSubject<GitRepository>, { reason, message }: FluxFailure) {
   const failed = { status: 'False', reason, message } as const;
-  const { artifact } = status ?? {};
+  const { artifact } = subject.current().status ?? {};
   const inStorage = artifact && {
     status: 'True' as const,
     reason: 'Succeeded',
@@ -164,7 +145,5 @@ async function fail(subject: FluxSubject<GitRepository>, { reason, message }: Fl
     Ready: failed,
     FetchFailed: { ...failed, status: 'True' },
   };
-  const isReported = status?.conditions?.find(({ type }) => type === 'Ready')?.message === message;
   await subject.setStatus({ ...conditions, ...(inStorage && { ArtifactInStorage: inStorage }) });
-  if (!isReported) onEvent({ name: objectText(metadata), error: message });
 }

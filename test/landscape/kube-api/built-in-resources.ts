@@ -10,7 +10,6 @@ export interface BuiltInResource {
   status: boolean;
   /** Carries `metadata.generation`. */
   generation: boolean;
-  categories?: readonly string[];
 }
 
 interface Traits {
@@ -18,8 +17,6 @@ interface Traits {
   namespaced?: boolean;
   status?: boolean;
   generation?: boolean;
-  plural?: string;
-  categories?: readonly string[];
 }
 
 const pluralOf = (kind: string): string => {
@@ -32,54 +29,40 @@ const resource = (group: string, version: string, kind: string, traits: Traits =
   group,
   version,
   kind,
-  plural: traits.plural ?? pluralOf(kind),
+  plural: pluralOf(kind),
   namespaced: traits.namespaced ?? true,
   shortNames: traits.short ?? [],
   status: traits.status ?? false,
   generation: traits.generation ?? false,
-  ...(traits.categories && { categories: traits.categories }),
 });
 
 const cluster = { namespaced: false };
 const status = { status: true };
-const workload = { status: true, generation: true, categories: ['all'] };
+const workload = { status: true, generation: true };
 
 /** The built-in resources that the embedded API serves; others can be added as CRDs. */
 export const builtInResources: readonly BuiltInResource[] = [
   resource('', 'v1', 'Namespace', { ...cluster, ...status, short: ['ns'] }),
   resource('', 'v1', 'Secret'),
   resource('', 'v1', 'ConfigMap', { short: ['cm'] }),
-  resource('', 'v1', 'Service', { ...status, short: ['svc'], categories: ['all'] }),
+  resource('', 'v1', 'Service', { ...status, short: ['svc'] }),
   resource('', 'v1', 'ServiceAccount', { short: ['sa'] }),
-  resource('', 'v1', 'Endpoints', { short: ['ep'] }),
   resource('', 'v1', 'Event', { short: ['ev'] }),
-  resource('', 'v1', 'Pod', { ...status, generation: true, short: ['po'], categories: ['all'] }),
-  resource('', 'v1', 'Node', { ...cluster, ...status, short: ['no'] }),
+  resource('', 'v1', 'Pod', { ...status, generation: true, short: ['po'] }),
   resource('', 'v1', 'ResourceQuota', { ...status, short: ['quota'] }),
-  resource('', 'v1', 'LimitRange', { short: ['limits'] }),
-  resource('', 'v1', 'PersistentVolume', { ...cluster, ...status, short: ['pv'] }),
   resource('', 'v1', 'PersistentVolumeClaim', { ...status, short: ['pvc'] }),
-  resource('', 'v1', 'ReplicationController', { ...workload, short: ['rc'] }),
   resource('apps', 'v1', 'Deployment', { ...workload, short: ['deploy'] }),
   resource('apps', 'v1', 'DaemonSet', { ...workload, short: ['ds'] }),
   resource('apps', 'v1', 'StatefulSet', { ...workload, short: ['sts'] }),
-  resource('apps', 'v1', 'ReplicaSet', { ...workload, short: ['rs'] }),
   resource('batch', 'v1', 'Job', workload),
   resource('batch', 'v1', 'CronJob', { ...workload, short: ['cj'] }),
-  resource('autoscaling', 'v2', 'HorizontalPodAutoscaler', { ...status, short: ['hpa'], categories: ['all'] }),
   resource('networking.k8s.io', 'v1', 'NetworkPolicy', { generation: true, short: ['netpol'] }),
   resource('networking.k8s.io', 'v1', 'Ingress', { ...status, generation: true, short: ['ing'] }),
-  resource('networking.k8s.io', 'v1', 'IngressClass', { ...cluster, generation: true }),
-  resource('policy', 'v1', 'PodDisruptionBudget', { ...status, generation: true, short: ['pdb'] }),
   resource('rbac.authorization.k8s.io', 'v1', 'Role'),
   resource('rbac.authorization.k8s.io', 'v1', 'RoleBinding'),
   resource('rbac.authorization.k8s.io', 'v1', 'ClusterRole', cluster),
   resource('rbac.authorization.k8s.io', 'v1', 'ClusterRoleBinding', cluster),
-  resource('scheduling.k8s.io', 'v1', 'PriorityClass', { ...cluster, generation: true, short: ['pc'] }),
-  resource('storage.k8s.io', 'v1', 'StorageClass', { ...cluster, short: ['sc'] }),
   resource('coordination.k8s.io', 'v1', 'Lease'),
-  resource('discovery.k8s.io', 'v1', 'EndpointSlice', { generation: true }),
-  resource('events.k8s.io', 'v1', 'Event', { short: ['ev'] }),
   resource('admissionregistration.k8s.io', 'v1', 'MutatingWebhookConfiguration', { ...cluster, generation: true }),
   resource('admissionregistration.k8s.io', 'v1', 'ValidatingWebhookConfiguration', { ...cluster, generation: true }),
   resource('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', {
@@ -87,7 +70,5 @@ export const builtInResources: readonly BuiltInResource[] = [
     ...status,
     generation: true,
     short: ['crd', 'crds'],
-    categories: ['api-extensions'],
   }),
-  resource('apiregistration.k8s.io', 'v1', 'APIService', { ...cluster, ...status, categories: ['api-extensions'] }),
 ];

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Call } from './call.ts';
 import { nameRequired, validate } from './decode.ts';
 import { keyOf } from './definition.ts';
-import { ApiError, alreadyExists, changedMeanwhile, conflict, fieldError, invalid } from './errors.ts';
+import { ApiError, alreadyExists, conflict, fieldError, forbidden, invalid, notFound } from './errors.ts';
 import { decodeManagers, type Managers } from './fields/managed-fields.ts';
-import { type ApiObject, asArray, equal, isObject, withKey } from './json.ts';
-import { checkNamespaceOpen, checkServed } from './lifecycle.ts';
+import { type ApiObject, asArray, asObject, equal, isObject, withKey } from './json.ts';
 import { generatedName } from './names.ts';
 import { comparable, emptyObject, sentManagers, trackUpdate, withManagers } from './ownership.ts';
 import type { Registry } from './registry.ts';
@@ -20,8 +19,7 @@ export function find(call: Call): ApiObject | undefined {
 /** Stores a new object; `managers` if they are already known. */
 export function store(registry: Registry, call: Call, decoded: ApiObject, managers: Managers | undefined): ApiObject {
   const { definition, namespace } = call;
-  if (definition.namespaced) checkNamespaceOpen(registry, definition, namespace, decoded.metadata.name);
-  checkServed(definition, decoded.metadata.name);
+  checkOpen(registry, call, decoded.metadata.name);
   const generateName = String(decoded.metadata.generateName ?? '');
   const name = decoded.metadata.name || (generateName === '' ? '' : generatedName(generateName));
   if (name === '') throw invalid(definition, '', [nameRequired]);
@@ -46,6 +44,23 @@ export function store(registry: Registry, call: Call, decoded: ApiObject, manage
   return definition.store.put(key, withManagers({ ...prepared, apiVersion: definition.storedAs }, owners));
 }
 
+/** Rejects new objects of a CRD that is being deleted, and in a namespace that is being deleted or does not exist. */
+function checkOpen(registry: Registry, { definition, namespace }: Call, name: string): void {
+  if (definition.terminating) {
+    throw forbidden(definition, name, 'create not allowed while custom resource definition is terminating');
+  }
+  if (!definition.namespaced) return;
+  const namespaces = registry.get('', 'v1', 'namespaces');
+  const found = namespaces.store.get(namespace);
+  if (found === undefined) throw notFound(namespaces, namespace);
+  if (asObject(found.status).phase !== 'Terminating') return;
+  const message = `namespace ${namespace} is being terminated`;
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const error = forbidden(definition, name, why);
+  const causes = [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }];
+  throw new ApiError(403, 'Forbidden', error.message, { ...error.details, causes });
+}
+
 /** Stores a changed object; `managers` if they are already known. */
 export function replace(call: Call, live: ApiObject, next: ApiObject, managers?: Managers): ApiObject {
   const { definition, name } = call;
@@ -58,7 +73,11 @@ export function replace(call: Call, live: ApiObject, next: ApiObject, managers?:
     );
   }
   if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== live.metadata.resourceVersion) {
-    throw changedMeanwhile(definition, name);
+    throw conflict(
+      definition,
+      name,
+      'the object has been modified; please apply your changes to the latest version and try again',
+    );
   }
   const merged = { ...next, metadata: systemMetadata(live, next) };
   const prepared = prepareUpdate(definition, call.subresource, live, merged);

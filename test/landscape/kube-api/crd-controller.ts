@@ -40,15 +40,8 @@ export function startCrdController(registry: Registry): void {
     }
     const instances = instancesOf(crd);
     for (const object of [...instances.values()]) {
-      const { namespace, finalizers = [], deletionTimestamp } = object.metadata;
-      const key = namespace === undefined ? object.metadata.name : `${namespace}/${object.metadata.name}`;
-      if (finalizers.length === 0) instances.remove(key);
-      else if (deletionTimestamp === undefined) {
-        instances.put(key, {
-          ...object,
-          metadata: { ...object.metadata, deletionTimestamp: now(), deletionGracePeriodSeconds: 0 },
-        });
-      }
+      const { namespace, name } = object.metadata;
+      instances.dismiss(namespace === undefined ? name : `${namespace}/${name}`, object);
     }
     if (instances.size === 0) {
       const left = (crd.metadata.finalizers ?? []).filter((finalizer) => finalizer !== cleanupFinalizer);

@@ -26,7 +26,6 @@ export function customDefinitions(crd: ApiObject, store: ResourceStore): Definit
       kind,
       listKind: asString(names.listKind) || `${kind}List`,
       shortNames: strings(names.shortNames),
-      categories: strings(names.categories),
       namespaced: spec.scope === 'Namespaced',
       status: isObject(asObject(version.subresources).status),
       generation: true,

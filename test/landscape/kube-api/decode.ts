@@ -117,4 +117,4 @@ export function checkDeletionTime({ definition, name }: Call, live: ApiObject, {
   throw invalid(definition, name, [error]);
 }
 
-export const nameRequired = fieldError.required('metadata.name', 'name or generateName is required');
+export const nameRequired = fieldError.required('metadata.name');

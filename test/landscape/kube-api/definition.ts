@@ -10,7 +10,6 @@ export interface Definition {
   kind: string;
   listKind: string;
   shortNames: readonly string[];
-  categories: readonly string[];
   namespaced: boolean;
   /** Has the status subresource. */
   status: boolean;

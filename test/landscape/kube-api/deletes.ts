@@ -1,15 +1,18 @@
 import type { Answer, Call } from './call.ts';
 import { cleanupFinalizer, terminatingStatus } from './crd.ts';
 import { keyOf } from './definition.ts';
-import { conflict, notFound } from './errors.ts';
+import { conflict, forbidden, notFound } from './errors.ts';
 import { type ApiObject, asArray, asObject, asString, isObject, type JsonObject } from './json.ts';
-import { checkMortal } from './lifecycle.ts';
 import { now } from './time.ts';
+
+const immortal = new Set(['default', 'kube-system', 'kube-public']);
 
 /** Handles DELETE of one object. */
 export function remove(call: Call): Answer {
   const { definition, name } = call;
-  checkMortal(definition, name);
+  if (!definition.custom && definition.plural === 'namespaces' && immortal.has(name)) {
+    throw forbidden(definition, name, 'this namespace may not be deleted');
+  }
   const key = keyOf(definition, call.namespace, name);
   const live = definition.store.get(key);
   if (live === undefined) throw notFound(definition, name);
@@ -24,12 +27,7 @@ export function remove(call: Call): Answer {
       apiVersion: 'v1',
       metadata: {},
       status: 'Success',
-      details: {
-        name,
-        ...(definition.group !== '' && { group: definition.group }),
-        kind: definition.plural,
-        uid: asString(live.metadata.uid),
-      },
+      details: { name, kind: definition.plural, uid: asString(live.metadata.uid) },
     },
   };
 }
@@ -37,16 +35,13 @@ export function remove(call: Call): Answer {
 function checkPreconditions(call: Call, live: ApiObject, preconditions: JsonObject): void {
   const { uid, resourceVersion } = preconditions;
   const { kind, group } = call.definition;
-  const failed = (why: string) => conflict({ kind, group, plural: kind }, call.name, why);
-  if (typeof uid === 'string' && uid !== live.metadata.uid) {
-    throw failed(
-      `the UID in the precondition (${uid}) does not match the UID in record (${live.metadata.uid}). The object might have been deleted and then recreated`,
-    );
-  }
-  if (typeof resourceVersion === 'string' && resourceVersion !== live.metadata.resourceVersion) {
-    throw failed(
-      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${live.metadata.resourceVersion}). The object might have been modified`,
-    );
+  for (const [what, wanted, actual] of [
+    ['UID', uid, live.metadata.uid],
+    ['ResourceVersion', resourceVersion, live.metadata.resourceVersion],
+  ]) {
+    if (typeof wanted !== 'string' || wanted === actual) continue;
+    const why = `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${actual}).`;
+    throw conflict({ kind, group, plural: kind }, call.name, why);
   }
 }
 

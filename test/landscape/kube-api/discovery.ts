@@ -61,7 +61,7 @@ export function resources(registry: Registry, group: string, version: string): J
 }
 
 function describe(definition: Definition): JsonObject[] {
-  const { plural, singular, namespaced, kind, shortNames, categories } = definition;
+  const { plural, singular, namespaced, kind, shortNames } = definition;
   const main: JsonObject = {
     name: plural,
     singularName: singular,
@@ -69,7 +69,6 @@ function describe(definition: Definition): JsonObject[] {
     kind,
     verbs,
     ...(shortNames.length > 0 && { shortNames: [...shortNames] }),
-    ...(categories.length > 0 && { categories: [...categories] }),
   };
   if (!definition.status) return [main];
   const part = { singularName: '', namespaced, kind, verbs: ['get', 'patch', 'update'] };

@@ -47,7 +47,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns `details` of an error; the API server puts the plural into `details.kind`. */
+/** What an error is about; the API server puts the plural into `details.kind`. */
 export interface Subject {
   group: string;
   plural: string;
@@ -60,46 +60,35 @@ const details = ({ group, plural }: Subject, name: string): Details => ({
   kind: plural,
 });
 
-const qualified = ({ group, plural }: Subject) => (group === '' ? plural : `${plural}.${group}`);
-const qualifiedKind = ({ group, kind }: Subject) => (group === '' ? kind : `${kind}.${group}`);
+const qualified = (group: string, name: string) => (group === '' ? name : `${name}.${group}`);
 
-export const notFound = (subject: Subject, name: string) =>
-  new ApiError(404, 'NotFound', `${qualified(subject)} "${name}" not found`, details(subject, name));
+/** Returns an error about one object, or about all of a kind if the name is empty. */
+const about = (code: number, reason: string, subject: Subject, name: string, why: string, start = '') => {
+  const text = `${start}${qualified(subject.group, subject.plural)}${name === '' ? '' : ` "${name}"`}${why}`;
+  return new ApiError(code, reason, text, details(subject, name));
+};
+
+export const notFound = (subject: Subject, name: string) => about(404, 'NotFound', subject, name, ' not found');
+
+export const alreadyExists = (subject: Subject, name: string) =>
+  about(409, 'AlreadyExists', subject, name, ' already exists');
+
+export const conflict = (subject: Subject, name: string, why: string) =>
+  about(409, 'Conflict', subject, name, `: ${why}`, 'Operation cannot be fulfilled on ');
+
+export const forbidden = (subject: Subject, name: string, why: string) =>
+  about(403, 'Forbidden', subject, name, ` is forbidden: ${why}`);
 
 /** Returns the answer for a path that is not served. */
 export const noSuchPath = () => new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
 
-export const alreadyExists = (subject: Subject, name: string) =>
-  new ApiError(409, 'AlreadyExists', `${qualified(subject)} "${name}" already exists`, details(subject, name));
-
-export const conflict = (subject: Subject, name: string, why: string) =>
-  new ApiError(
-    409,
-    'Conflict',
-    `Operation cannot be fulfilled on ${qualified(subject)} "${name}": ${why}`,
-    details(subject, name),
-  );
-
-export const changedMeanwhile = (subject: Subject, name: string) =>
-  conflict(
-    subject,
-    name,
-    'the object has been modified; please apply your changes to the latest version and try again',
-  );
-
 export const badRequest = (message: string) => new ApiError(400, 'BadRequest', message);
-
-export const forbidden = (subject: Subject, name: string, why: string, causes?: Cause[]) =>
-  new ApiError(403, 'Forbidden', `${qualified(subject)}${name === '' ? '' : ` "${name}"`} is forbidden: ${why}`, {
-    ...details(subject, name),
-    ...(causes && { causes }),
-  });
 
 /** 422 with one cause per field error. */
 export function invalid(subject: Subject, name: string, errors: readonly FieldError[]): ApiError {
   const texts = errors.map(({ field, message }) => `${field}: ${message}`);
   const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
-  return new ApiError(422, 'Invalid', `${qualifiedKind(subject)} "${name}" is invalid: ${text}`, {
+  return new ApiError(422, 'Invalid', `${qualified(subject.group, subject.kind)} "${name}" is invalid: ${text}`, {
     ...(name !== '' && { name }),
     ...(subject.group !== '' && { group: subject.group }),
     kind: subject.kind,
@@ -116,57 +105,38 @@ export interface FieldError {
 
 const show = (value: unknown) => (typeof value === 'string' ? `"${value}"` : JSON.stringify(value));
 
+const fieldErrorOf = (reason: string, text: string) => (field: string, value: unknown, detail: string) => ({
+  field,
+  reason: `FieldValue${reason}`,
+  message: `${text}: ${value === undefined ? '' : `${show(value)}: `}${detail}`,
+});
+
+const invalidValue = fieldErrorOf('Invalid', 'Invalid value');
+const typeInvalid = fieldErrorOf('TypeInvalid', 'Invalid value');
+
 /** Builders for the field errors of validation, with the messages of the real API server. */
 export const fieldError = {
-  required: (field: string, detail = ''): FieldError => ({
-    field,
-    reason: 'FieldValueRequired',
-    message: detail === '' ? 'Required value' : `Required value: ${detail}`,
-  }),
-  invalid: (field: string, value: unknown, detail: string): FieldError => ({
-    field,
-    reason: 'FieldValueInvalid',
-    message: `Invalid value: ${show(value)}: ${detail}`,
-  }),
-  type: (field: string, type: string, wanted: string): FieldError => ({
-    field,
-    reason: 'FieldValueTypeInvalid',
-    message: `Invalid value: "${type}": ${field} in body must be of type ${wanted}: "${type}"`,
-  }),
-  unsupported: (field: string, value: unknown, allowed: readonly unknown[]): FieldError => ({
-    field,
-    reason: 'FieldValueNotSupported',
-    message: `Unsupported value: ${show(value)}: supported values: ${allowed.map(show).join(', ')}`,
-  }),
-  forbidden: (field: string, detail: string): FieldError => ({
-    field,
-    reason: 'FieldValueForbidden',
-    message: `Forbidden: ${detail}`,
-  }),
+  invalid: invalidValue,
+  required: (field: string): FieldError => ({ field, reason: 'FieldValueRequired', message: 'Required value' }),
+  type: (field: string, value: string, wanted: string): FieldError =>
+    typeInvalid(field, value, `${field} in body must be of type ${wanted}: "${value}"`),
+  unsupported: (field: string, value: unknown, allowed: readonly unknown[]): FieldError =>
+    fieldErrorOf('NotSupported', 'Unsupported value')(field, value, `supported values: ${allowed.map(show).join(', ')}`),
+  forbidden: (field: string, detail: string): FieldError =>
+    fieldErrorOf('Forbidden', 'Forbidden')(field, undefined, detail),
   duplicate: (field: string, value: unknown): FieldError => ({
     field,
     reason: 'FieldValueDuplicate',
     message: `Duplicate value: ${show(value)}`,
   }),
-  tooMany: (field: string, count: number, limit: number): FieldError => ({
-    field,
-    reason: 'FieldValueTooMany',
-    message: `Too many: ${count}: must have at most ${limit} item${limit === 1 ? '' : 's'}`,
-  }),
-  tooLong: (field: string, limit: number): FieldError => ({
-    field,
-    reason: 'FieldValueTooLong',
-    message: `Too long: may not be more than ${limit} bytes`,
-  }),
+  tooMany: (field: string, count: number, limit: number): FieldError =>
+    fieldErrorOf('TooMany', 'Too many')(field, count, `must have at most ${limit} items`),
+  tooLong: (field: string, limit: number): FieldError =>
+    fieldErrorOf('TooLong', 'Too long')(field, undefined, `may not be more than ${limit} bytes`),
 };
 
 export const expired = (message: string, metadata: JsonObject = {}) =>
   new ApiError(410, 'Expired', message, undefined, metadata);
 
-export const unsupportedMediaType = () =>
-  new ApiError(415, 'UnsupportedMediaType', 'the body of the request was in an unknown format');
-
 export const methodNotAllowed = () =>
   new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
-
-export const unauthorized = () => new ApiError(401, 'Unauthorized', 'Unauthorized');

@@ -1,6 +1,5 @@
 import { type ApiObject, asArray, asObject, withKey } from './json.ts';
 import type { Registry } from './registry.ts';
-import { now } from './time.ts';
 
 /** Empties and removes namespaces that are being deleted, as kube-controller-manager does. */
 export function startNamespaceController(registry: Registry): () => void {
@@ -47,18 +46,7 @@ function deleteContents(registry: Registry, namespace: string): number {
   );
   for (const store of stores) {
     for (const [key, object] of [...store.range(`${namespace}/`, '', store.revision)]) {
-      const { metadata } = object;
-      if ((metadata.finalizers ?? []).length === 0) {
-        store.remove(key);
-        continue;
-      }
-      left++;
-      if (metadata.deletionTimestamp === undefined) {
-        store.put(key, {
-          ...object,
-          metadata: { ...metadata, deletionTimestamp: now(), deletionGracePeriodSeconds: 0 },
-        });
-      }
+      if (!store.dismiss(key, object)) left++;
     }
   }
   return left;

@@ -20,7 +20,6 @@ export class Registry {
         ...resource,
         singular: kind.toLowerCase(),
         listKind: `${kind}List`,
-        categories: resource.categories ?? [],
         custom: false,
         storedAs: apiVersionOf(resource),
         terminating: false,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Call, User } from './call.ts';
 import * as discovery from './discovery.ts';
-import { ApiError, badRequest, forbidden, methodNotAllowed, noSuchPath, unauthorized } from './errors.ts';
+import { ApiError, badRequest, forbidden, methodNotAllowed, noSuchPath } from './errors.ts';
 import { type Fault, Faults, type RequestSummary } from './faults.ts';
 import type { Json, JsonObject } from './json.ts';
 import { type Attributes, forbiddenText, isAllowed } from './rbac.ts';
@@ -66,7 +66,9 @@ export class Handler {
       await this.#options.onRequest?.(summary);
       const fault = this.faults.take(summary);
       if (await this.#before(fault, request, response)) return;
-      if (user === undefined && !url.pathname.startsWith('/healthz')) throw unauthorized();
+      if (user === undefined && !url.pathname.startsWith('/healthz')) {
+        throw new ApiError(401, 'Unauthorized', 'Unauthorized');
+      }
       this.#answer(request, response, url, info, summary, user, text, fault);
     } catch (error) {
       sendError(response, error);
@@ -89,7 +91,7 @@ export class Handler {
       const details =
         fault.retryAfterSeconds === undefined ? undefined : { retryAfterSeconds: fault.retryAfterSeconds };
       const message = fault.message ?? 'this is a fault on demand';
-      sendError(response, new ApiError(fault.status, fault.reason ?? reasonOf(fault.status), message, details));
+      sendError(response, new ApiError(fault.status, fault.reason ?? reasons[fault.status] ?? 'Unknown', message, details));
       return true;
     }
     if (fault.after) return false;
@@ -191,21 +193,16 @@ export class Handler {
   }
 }
 
-function reasonOf(status: number): string {
-  const reasons: Record<number, string> = {
-    401: 'Unauthorized',
-    403: 'Forbidden',
-    404: 'NotFound',
-    409: 'Conflict',
-    410: 'Expired',
-    422: 'Invalid',
-    429: 'TooManyRequests',
-    500: 'InternalError',
-    503: 'ServiceUnavailable',
-    504: 'Timeout',
-  };
-  return reasons[status] ?? 'Unknown';
-}
+/** The reasons of the faults on demand. */
+const reasons: Record<number, string> = {
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  410: 'Expired',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+};
 
 function sendError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {

@@ -1,4 +1,5 @@
 import type { ApiObject } from './json.ts';
+import { now } from './time.ts';
 
 /** One change of one object. */
 export interface StoreEvent {
@@ -76,6 +77,19 @@ export class ResourceStore {
     const object = { ...final, metadata: { ...final.metadata, resourceVersion: String(revision) } };
     this.#publish({ revision, type: 'DELETED', key, object, previous });
     return object;
+  }
+
+  /** Deletes the object at once, or marks it as being deleted while it has finalizers. @returns whether it is gone */
+  dismiss(key: string, { metadata, ...object }: ApiObject): boolean {
+    if ((metadata.finalizers ?? []).length === 0) {
+      this.remove(key);
+      return true;
+    }
+    if (metadata.deletionTimestamp === undefined) {
+      const marks = { deletionTimestamp: now(), deletionGracePeriodSeconds: 0 };
+      this.put(key, { ...object, metadata: { ...metadata, ...marks } } as ApiObject);
+    }
+    return false;
   }
 
   /** Yields objects whose key has the prefix, as of the revision, after a key. */

@@ -2,7 +2,7 @@ import type { Answer, Call } from './call.ts';
 import { find, replace, store } from './commit.ts';
 import { checkDeletionTime, checkIdentity, checkNamespace, checkUid, decode } from './decode.ts';
 import { apiVersionOf } from './definition.ts';
-import { badRequest, fieldError, invalid, notFound, unsupportedMediaType } from './errors.ts';
+import { ApiError, badRequest, fieldError, invalid, notFound } from './errors.ts';
 import { isObject } from './json.ts';
 import { mergePatch } from './merge-patch.ts';
 import type { Registry } from './registry.ts';
@@ -34,7 +34,9 @@ export function update(call: Call): Answer {
 export function patch(registry: Registry, call: Call): Answer {
   const { definition } = call;
   if (call.contentType === 'application/apply-patch+yaml') return apply(registry, call);
-  if (call.contentType !== 'application/merge-patch+json') throw unsupportedMediaType();
+  if (call.contentType !== 'application/merge-patch+json') {
+    throw new ApiError(415, 'UnsupportedMediaType', 'the body of the request was in an unknown format');
+  }
   const stored = find(call);
   if (stored === undefined) throw notFound(definition, call.name);
   // A patch refers to the API version of its path.

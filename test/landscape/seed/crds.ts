@@ -4,112 +4,47 @@ import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../client/client.ts';
 import { testData } from '../test-data.ts';
 
-type Schema = Record<string, unknown>;
-
 const string = { type: 'string' };
-const integer = { type: 'integer' };
 const free = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-const list = (items: Schema) => ({ type: 'array', items });
-const object = (properties: Record<string, Schema>, required: string[] = []) => ({
-  type: 'object',
-  properties,
-  ...(required.length > 0 && { required }),
+const required = (keys: string[], properties: object = {}) => ({ ...free, required: keys, properties });
+
+const operation = required(['type', 'state', 'progress', 'description', 'lastUpdateTime'], {
+  progress: { type: 'integer' },
+  lastUpdateTime: { type: 'string', format: 'date-time' },
 });
-const strings = { type: 'object', additionalProperties: string };
-const time = { type: 'string', format: 'date-time' };
 
-const condition = object(
-  {
-    type: string,
-    status: string,
-    reason: string,
-    message: string,
-    codes: list(string),
-    lastTransitionTime: time,
-    lastUpdateTime: time,
-  },
-  ['type', 'status', 'reason', 'message', 'lastTransitionTime', 'lastUpdateTime'],
-);
-
-const extension = object({
-  spec: object({ type: string, class: string, providerConfig: free }, ['type']),
-  status: object({
-    observedGeneration: integer,
-    lastOperation: object(
-      { type: string, state: string, progress: integer, description: string, lastUpdateTime: time },
-      ['type', 'state', 'progress', 'description', 'lastUpdateTime'],
-    ),
-    lastError: object({ description: string, taskID: string, codes: list(string), lastUpdateTime: time }, [
-      'description',
-    ]),
-    conditions: list(condition),
-    providerStatus: free,
-    state: free,
-    resources: list(
-      object({ name: string, resourceRef: object({ apiVersion: string, kind: string, name: string }) }, [
-        'name',
-        'resourceRef',
-      ]),
-    ),
+/** Schemas of our own: what Gardener requires, and nothing more. */
+const extension = {
+  spec: { type: 'object', required: ['type'], properties: { type: string, class: string, providerConfig: free } },
+  status: { ...free, properties: { observedGeneration: { type: 'integer' }, lastOperation: operation } },
+};
+const managedResource = {
+  spec: required(['secretRefs'], {
+    secretRefs: { type: 'array', items: { type: 'object', properties: { name: string } } },
+    keepObjects: { type: 'boolean' },
   }),
-});
+  status: free,
+};
 
-const cluster = object({ spec: object({ cloudProfile: free, seed: free, shoot: free }) });
-
-const managedResource = object({
-  spec: object(
-    {
-      class: string,
-      secretRefs: list(object({ name: string })),
-      injectLabels: strings,
-      forceOverwriteLabels: { type: 'boolean' },
-      forceOverwriteAnnotations: { type: 'boolean' },
-      keepObjects: { type: 'boolean' },
-      deletePersistentVolumeClaims: { type: 'boolean' },
-      equivalences: list(list(object({ group: string, kind: string }))),
-    },
-    ['secretRefs'],
-  ),
-  status: object({
-    conditions: list(condition),
-    observedGeneration: integer,
-    secretsDataChecksum: string,
-    resources: list(
-      object({
-        apiVersion: string,
-        kind: string,
-        namespace: string,
-        name: string,
-        labels: strings,
-        annotations: strings,
-      }),
-    ),
-  }),
-});
-
-interface Names {
-  group: string;
-  kind: string;
-  plural: string;
-  scope?: 'Cluster';
-  status?: boolean;
-}
-
-const crd = ({ group, kind, plural, scope, status = false }: Names, schema: Schema): KubeObject => ({
+const crd = (
+  names: { group: string; kind: string; plural: string },
+  properties: Record<string, object>,
+  scope = 'Namespaced',
+): KubeObject => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: `${plural}.${group}` },
+  metadata: { name: `${names.plural}.${names.group}` },
   spec: {
-    group,
-    scope: scope ?? 'Namespaced',
-    names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+    group: names.group,
+    scope,
+    names: { kind: names.kind, plural: names.plural },
     versions: [
       {
         name: 'v1alpha1',
         served: true,
         storage: true,
-        schema: { openAPIV3Schema: schema },
-        ...(status && { subresources: { status: {} } }),
+        schema: { openAPIV3Schema: { type: 'object', properties } },
+        ...('status' in properties && { subresources: { status: {} } }),
       },
     ],
   },
@@ -117,20 +52,21 @@ const crd = ({ group, kind, plural, scope, status = false }: Names, schema: Sche
 
 const ours: Record<string, KubeObject> = {
   'extensions.gardener.cloud_clusters': crd(
-    { group: 'extensions.gardener.cloud', kind: 'Cluster', plural: 'clusters', scope: 'Cluster' },
-    cluster,
+    { group: 'extensions.gardener.cloud', kind: 'Cluster', plural: 'clusters' },
+    { spec: free },
+    'Cluster',
   ),
   'extensions.gardener.cloud_extensions': crd(
-    { group: 'extensions.gardener.cloud', kind: 'Extension', plural: 'extensions', status: true },
+    { group: 'extensions.gardener.cloud', kind: 'Extension', plural: 'extensions' },
     extension,
   ),
   'resources.gardener.cloud_managedresources': crd(
-    { group: 'resources.gardener.cloud', kind: 'ManagedResource', plural: 'managedresources', status: true },
+    { group: 'resources.gardener.cloud', kind: 'ManagedResource', plural: 'managedresources' },
     managedResource,
   ),
 };
 
-/** Returns the CRDs of a seed: Gardener's own if the test data has them, else smaller ones with the same constraints. */
+/** Returns the CRDs of a seed: Gardener's own if the test data has them, else smaller ones. */
 export function seedCrds(): KubeObject[] {
   return Object.entries(ours).map(([name, fallback]) => {
     const file = testData('gardener', `10-crd-${name}.yaml`);

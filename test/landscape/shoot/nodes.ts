@@ -12,8 +12,6 @@ interface Deployment extends KubeObject {
 export interface NodesOptions {
   /** Programs by the name of their Deployment: they run while it exists and has replicas. */
   programs: Record<string, (connection: Connection) => Promise<Controller>>;
-  /** Called when a Deployment has become available. */
-  onAvailable?(deployment: string): void;
 }
 
 /**
@@ -24,7 +22,6 @@ export async function startNodes(connection: Connection, options: NodesOptions):
   const stopping = new AbortController();
   const client = createKubeClient(connection, { userAgent: 'nodes', timeoutMs: 30_000 });
   const running = new Map<string, Controller>();
-  const available = new Set<string>();
 
   const queue = createWorkQueue({
     async reconcile(key) {
@@ -34,11 +31,6 @@ export async function startNodes(connection: Connection, options: NodesOptions):
       const replicas = alive ? (deployment.spec.replicas ?? 1) : 0;
       await runProgram(key, name.name, replicas > 0);
       if (alive) await writeStatus(deployment, replicas);
-      if (replicas === 0) available.delete(key);
-      else if (!available.has(key)) {
-        available.add(key);
-        options.onAvailable?.(key);
-      }
       return undefined;
     },
   });
