@@ -1,6 +1,6 @@
 import { type Connection, type KubeObject, resources } from './client/client.ts';
 import { type Cluster, startCluster } from './cluster.ts';
-import type { Controller } from './controllers/controller.ts';
+import type { Controller } from './controllers/work-queue.ts';
 import { startKustomizeController } from './flux/kustomize-controller.ts';
 import { startSourceController } from './flux/source-controller.ts';
 import { restrictions } from './gardener/restrictions.ts';

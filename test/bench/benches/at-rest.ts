@@ -1,18 +1,16 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import type { CommandProcess } from '../../command-process.ts';
 import { answersOk } from '../../real/cluster/ready.ts';
 import { type BuiltImage, builtImage } from '../../real/install/built-image.ts';
 import { startContainer } from '../../real/install/container.ts';
 import { bench, type Progress } from '../bench.ts';
-import { startClusters } from '../landscape/clusters.ts';
-import { startEmbeddedClusters } from '../landscape/embedded-clusters.ts';
+import { startClusters, startEmbeddedClusters } from '../landscape/clusters.ts';
 import { fluxDistribution } from '../landscape/flux-distribution.ts';
 import { fillSeed } from '../landscape/model-shoot.ts';
 import { controlPlane, SEED } from '../landscape/objects.ts';
-import { cpuSeconds, residentMb } from '../landscape/process-usage.ts';
-import { type ProductProcess, startProductProcess } from '../landscape/product-process.ts';
+import { cpuSeconds, residentMb, startProductProcess } from '../landscape/product-process.ts';
 import { median } from '../numbers.ts';
 
 const STARTS = 7;
@@ -53,7 +51,7 @@ async function withReleasedShoots(progress: Progress) {
 }
 
 /** Waits until no key of the process waits for a run or runs, three looks in a row. */
-export async function untilIdle(product: ProductProcess, progress: Progress): Promise<void> {
+export async function untilIdle(product: CommandProcess, progress: Progress): Promise<void> {
   const deadline = performance.now() + GIVE_UP_MS;
   for (let quiet = 0; quiet < 3; ) {
     if (performance.now() > deadline) throw new Error('The product is still busy.');
@@ -64,14 +62,14 @@ export async function untilIdle(product: ProductProcess, progress: Progress): Pr
   }
 }
 
-async function busyKeys({ address }: ProductProcess): Promise<number> {
+async function busyKeys({ address }: CommandProcess): Promise<number> {
   const metrics = await (await fetch(`${address}/metrics`)).text();
   const depths = metrics.matchAll(/^shoot_flux_queue_keys\{.*state="(?:waiting|running)"\} (\d+)$/gm);
   return [...depths].reduce((sum, [, keys]) => sum + Number(keys), 0);
 }
 
 /** Returns the part of a core that the process uses during some seconds, in percent. */
-export async function cpuAtRest({ pid }: ProductProcess, seconds: number): Promise<number> {
+export async function cpuAtRest({ pid }: CommandProcess, seconds: number): Promise<number> {
   const before = cpuSeconds(pid);
   const started = performance.now();
   await sleep(seconds * 1000);
@@ -81,7 +79,7 @@ export async function cpuAtRest({ pid }: ProductProcess, seconds: number): Promi
 /** The image as operators build it, on a read-only root as any user. Needs root, and some minutes for the build. */
 async function inTheImage(progress: Progress) {
   await using image = await builtImage();
-  await using clusters = await startEmbeddedClusters({}, [...gardenCrds(), ...seedCrds()]);
+  await using clusters = await startEmbeddedClusters();
   const seconds: number[] = [];
   let megabytes = 0;
   for (let run = 0; run < STARTS; run++) {

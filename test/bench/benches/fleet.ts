@@ -1,20 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { READY_CHECK_SECONDS } from '../../../functions/readiness/next-check.ts';
 import { managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
+import { type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
-import { startTcpProxy, type TcpProxy } from '../../tcp-proxy.ts';
+import { startTcpProxy } from '../../tcp-proxy.ts';
 import { bench, type Progress } from '../bench.ts';
-import type { BenchCluster } from '../landscape/bench-clusters.ts';
-import { startClusters } from '../landscape/clusters.ts';
-import { requestReconciliations } from '../landscape/gardenlet.ts';
-import { copyShoots, fillSeed } from '../landscape/model-shoot.ts';
+import { startClusters, temporaryFile } from '../landscape/clusters.ts';
+import { copyShoots, createShoots, fillSeed } from '../landscape/model-shoot.ts';
 import { controlPlane, PROJECT_NAMESPACE, SEED } from '../landscape/objects.ts';
 import { startProductProcess } from '../landscape/product-process.ts';
-import { createShoots } from '../landscape/shoots.ts';
 import { stampApplied } from '../landscape/stamp.ts';
 import { percentile } from '../numbers.ts';
 import { cpuAtRest, untilIdle } from './at-rest.ts';
@@ -25,6 +20,8 @@ const HEALTHY = 20;
 const DEAD = 5000;
 const REQUESTS = 150;
 const EVERY_MS = 400;
+/** A request that takes longer counts with this time. */
+const ANSWER_MS = 60_000;
 /** After the edit of the project's configuration everybody's work is due at once. */
 const EDIT_AFTER_MS = 10_000;
 const GIVE_UP_MS = 900_000;
@@ -71,12 +68,13 @@ async function besideDeadSeed(progress: Progress) {
   await copyShoots(otherSeed, few, dead, progress);
   const all = [...healthy.map((name) => [SEED, name]), ...dead.map((name) => [OTHER_SEED, name])];
   await createShoots(
-    seed.client,
+    seed,
     all.map(([seedName = '', name = '']) => ({ seed: seedName, namespace: name })),
     progress,
   );
   await using proxy = await startTcpProxy(otherSeed.connection.server);
-  await using file = await kubeconfigThrough(proxy, otherSeed);
+  const kubeconfig = otherSeed.kubeconfig.replaceAll(otherSeed.connection.server, proxy.url);
+  await using file = await temporaryFile('other-seed.yaml', kubeconfig);
   const stopping = new AbortController();
   const stamps = stampApplied(seed.client, stopping.signal);
   await using _product = await startProductProcess(seed.kubeconfigFile, { otherSeeds: { [OTHER_SEED]: file.path } });
@@ -84,7 +82,7 @@ async function besideDeadSeed(progress: Progress) {
   progress('the other seed swallows packets');
 
   const edited = editAfter(EDIT_AFTER_MS, seed.client, healthy);
-  const answers = await requestReconciliations(seed.client, healthy, { everyMs: EVERY_MS, count: REQUESTS });
+  const answers = await requestReconciliations(seed.client, healthy);
   for (const [number, ms] of [...answers.entries()].sort(([, a], [, b]) => b - a).slice(0, 5))
     progress(`one of the slowest: ${ms.toFixed(0)} ms, asked for after ${((number * EVERY_MS) / 1000).toFixed(1)} s`);
   const edit = await edited;
@@ -118,11 +116,43 @@ async function editAfter(ms: number, client: KubeClient, namespaces: readonly st
   return performance.now() - started;
 }
 
-async function kubeconfigThrough({ url }: TcpProxy, { kubeconfig, connection }: BenchCluster) {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-path-'));
-  const file = join(folder, 'kubeconfig.yaml');
-  await writeFile(file, kubeconfig.replaceAll(connection.server, url), { mode: 0o600 });
-  return { path: file, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+/**
+ * Asks for reconciliations as gardenlet does, one Shoot after the other whether or not the earlier ones were answered,
+ * and returns for each the milliseconds until the product reports Succeeded.
+ */
+async function requestReconciliations(client: KubeClient, namespaces: readonly string[]): Promise<number[]> {
+  const answers: Promise<number>[] = [];
+  for (let number = 0; number < REQUESTS; number++) {
+    const namespace = namespaces[number % namespaces.length];
+    if (namespace !== undefined) answers.push(requestReconciliation(client, namespace));
+    await sleep(EVERY_MS);
+  }
+  return Promise.all(answers);
+}
+
+async function requestReconciliation(client: KubeClient, namespace: string): Promise<number> {
+  const key = { namespace, name: 'shoot-flux' };
+  const started = performance.now();
+  const annotations = { [OPERATION_ANNOTATION]: 'reconcile', [TIMESTAMP_ANNOTATION]: new Date().toISOString() };
+  const { metadata } = await client.mergePatch(resources.extensions, key, { metadata: { annotations } }, write);
+  const signal = AbortSignal.timeout(ANSWER_MS);
+  while (!signal.aborted) {
+    const watched = client.watch(resources.extensions, {
+      namespace,
+      fieldSelector: 'metadata.name=shoot-flux',
+      resourceVersion: metadata.resourceVersion ?? '',
+      timeoutSeconds: 60,
+      signal,
+    });
+    for await (const { object } of watched) {
+      if (isAnswered(object as Extension)) return performance.now() - started;
+    }
+  }
+  return ANSWER_MS;
+}
+
+function isAnswered({ metadata, status }: Extension): boolean {
+  return metadata.annotations?.[OPERATION_ANNOTATION] === undefined && status?.lastOperation?.state === 'Succeeded';
 }
 
 /**
@@ -135,7 +165,7 @@ async function untilAllHaveTheEdit(progress: Progress) {
   const names = Array.from({ length: SHOOTS }, (_, number) => controlPlane(1 + number));
   await fillSeed(clusters, 'ManifestsOnly', names, progress);
   await createShoots(
-    seed.client,
+    seed,
     names.map((name) => ({ seed: SEED, namespace: name })),
     progress,
   );

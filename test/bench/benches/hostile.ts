@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createKubeClient, type KubeClient } from '@shoot-flux/landscape/client';
-import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { startTlsServer } from '../../../shared/kube/testing.ts';
+import type { CommandProcess } from '../../command-process.ts';
 import { kubeconfigOf, secretWith } from '../../shoot-secrets.ts';
 import { bench } from '../bench.ts';
-import { startEmbeddedClusters } from '../landscape/embedded-clusters.ts';
+import { startEmbeddedClusters } from '../landscape/clusters.ts';
 import { type HostileInput, hostileInputs } from '../landscape/hostile-inputs.ts';
 import { cluster, extension, namespace } from '../landscape/objects.ts';
-import { residentMb } from '../landscape/process-usage.ts';
-import { type ProductProcess, startProductProcess } from '../landscape/product-process.ts';
+import { residentMb, startProductProcess } from '../landscape/product-process.ts';
 
 const write = { fieldManager: 'bench' };
 /** The product has read the input by then, and has tried what it tries several times. */
@@ -26,7 +25,7 @@ export const hostileBench = bench(
     memory: { what: 'memory of `run` with any hostile input, over idle', unit: 'MB', atMost: 128 },
   },
   async (progress) => {
-    await using clusters = await startEmbeddedClusters({}, [...gardenCrds(), ...seedCrds()]);
+    await using clusters = await startEmbeddedClusters();
     await using product = await startProductProcess(clusters.seed.kubeconfigFile);
     // Another client than the product's, whose limits would refuse what it is given here.
     const client = createKubeClient(clusters.seed.connection, { userAgent: 'bench' });
@@ -52,7 +51,7 @@ export const hostileBench = bench(
 );
 
 /** Asks for operations of the other Shoot. Returns the longest wait for one, and the most memory meanwhile, in MB. */
-async function watchOthers(client: KubeClient, { pid }: ProductProcess): Promise<{ ms: number; peak: number }> {
+async function watchOthers(client: KubeClient, { pid }: CommandProcess): Promise<{ ms: number; peak: number }> {
   const name = { namespace: 'shoot--others--s', name: 'shoot-flux' };
   const until = performance.now() + SECONDS * 1000;
   let [ms, peak] = [0, 0];

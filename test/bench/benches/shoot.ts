@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startResourceManager } from '@shoot-flux/landscape/resource-manager';
 import { handler } from '../../../functions/managed-resources/handler.ts';
 import { handler as syncMode } from '../../../functions/sync-mode/handler.ts';
-import { startProduct } from '../../../infra/process/product.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { objectGroups } from '../../../shared/gardener/groups.ts';
@@ -12,12 +10,11 @@ import { type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../.
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import type { Cause } from '../../../shared/runtime/change-request.ts';
-import { createLog } from '../../../shared/runtime/log.ts';
+import { secretWith } from '../../shoot-secrets.ts';
 import { bench, type Progress } from '../bench.ts';
-import type { BenchClusters } from '../landscape/bench-clusters.ts';
-import { startClusters } from '../landscape/clusters.ts';
-import { playFlux } from '../landscape/flux.ts';
+import { type BenchClusters, startClusters } from '../landscape/clusters.ts';
 import { fluxDistribution } from '../landscape/flux-distribution.ts';
+import { createControlPlane, startLiveShoot, untilBootstrapped } from '../landscape/live-shoot.ts';
 import { watchArrivals } from '../landscape/managed-resources.ts';
 import {
   cluster,
@@ -30,9 +27,8 @@ import {
   SEED,
 } from '../landscape/objects.ts';
 import { startProductProcess } from '../landscape/product-process.ts';
-import { countRequests, type SeenRequest } from '../landscape/requests.ts';
-import { markApplied } from '../landscape/resource-manager.ts';
-import { runFunction, settings } from '../landscape/run-function.ts';
+import { countRequests, runFunction, type SeenRequest } from '../landscape/run-function.ts';
+import { markApplied } from '../landscape/stamp.ts';
 import { median } from '../numbers.ts';
 
 const write = { fieldManager: 'bench' };
@@ -139,20 +135,15 @@ interface ShootRequests {
 
 async function runShoot(name: string, clusters: BenchClusters, secrets = 0): Promise<ShootRequests> {
   const { client } = clusters.seed;
-  await client.create(resources.namespaces, namespace(name), write);
-  const kubeconfig = Buffer.from(clusters.shoot?.kubeconfig ?? '').toString('base64');
-  const access = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'gardener', namespace: name } };
-  await client.create(resources.secrets, { ...access, data: { kubeconfig } }, write);
+  await createControlPlane(clusters, name);
   const references = Array.from({ length: secrets }, (_, number) => `reference-${number}`);
   for (const reference of references) {
-    const metadata = { name: `ref-${reference}`, namespace: name };
-    await client.create(resources.secrets, { apiVersion: 'v1', kind: 'Secret', metadata }, write);
+    await client.create(resources.secrets, secretWith(name, `ref-${reference}`, {}), write);
   }
   await client.create(resources.clusters, cluster(name, references), write);
   await client.create(resources.extensions, extension(name, providerConfig(references)), write);
 
-  const run = async (...causes: Cause[]) =>
-    (await runFunction('managed-resources', handler, name, clusters, causes)).requests;
+  const run = (...causes: Cause[]) => runFunction('managed-resources', handler, name, clusters, causes);
   const first = await run();
   await markApplied(client, name);
   // Source and Kustomization follow what they need.
@@ -203,7 +194,6 @@ async function becomeReady(name: string, clusters: BenchClusters): Promise<void>
 
 /** Time from applied to Ready: Flux pulls images, clones the repository and applies its content. */
 const FLUX_SECONDS = 10;
-const GIVE_UP_MS = 120_000;
 
 /**
  * The whole product in this process with a seed and a shoot, the landscape's resource-manager between them, and a
@@ -212,80 +202,29 @@ const GIVE_UP_MS = 120_000;
  */
 async function untilReady(progress: Progress) {
   await using clusters = await startClusters({ shoot: true }, progress);
-  const { seed, shoot } = clusters;
-  if (shoot === undefined) throw new Error('There is no shoot.');
+  const { client } = clusters.seed;
   const name = controlPlane(1);
-  await prepare(clusters, name);
-  const stopping = new AbortController();
-  const manager = await startResourceManager({
-    source: seed.connection,
-    target: shoot.connection,
-    namespace: name,
-    targetNamespaces: ['kube-system', 'flux-system'],
-  });
-  const log = createLog('warn');
-  const product = await startProduct({ credentials: () => async () => seed.connection, settings, log });
-  const flux = playFlux(shoot.client, FLUX_SECONDS, stopping.signal);
-  flux.catch(() => {});
-  try {
-    while (!product.watcher.ready()) await sleep(20);
-    // The first lists trigger runs that do not belong to the new Shoot.
-    await sleep(500);
-    using counter = countRequests();
-    await seed.client.create(resources.clusters, cluster(name), write);
-    await sleep(500);
-    await seed.client.create(resources.extensions, extension(name), write);
-    await untilBootstrapped(clusters, name);
-    const requests = untilRecorded(counter.requests.filter(({ by }) => by !== 'watcher'));
-    show(requests, progress);
-    return {
-      requests: {
-        value: requests.length,
-        note: `${clusters.servedBy}; Flux is Ready ${FLUX_SECONDS} s after it is applied`,
-      },
-    };
-  } finally {
-    stopping.abort();
-    await product.stop();
-    await manager.stop();
-  }
-}
-
-async function prepare({ seed, shoot }: BenchClusters, name: string): Promise<void> {
-  await createProject(seed.client, 'Once');
-  await seed.client.create(resources.namespaces, namespace(name), write);
-  const kubeconfig = Buffer.from(shoot?.kubeconfig ?? '').toString('base64');
-  const metadata = { name: 'gardener', namespace: name };
-  await seed.client.create(
-    resources.secrets,
-    { apiVersion: 'v1', kind: 'Secret', metadata, data: { kubeconfig } },
-    write,
-  );
-}
-
-async function untilBootstrapped({ seed }: BenchClusters, name: string): Promise<void> {
-  const deadline = performance.now() + GIVE_UP_MS;
-  for (;;) {
-    const found = await seed.client.find<Extension>(resources.extensions, { namespace: name, name: 'shoot-flux' });
-    if (found?.status?.state?.bootstrapped !== undefined) return;
-    if (performance.now() > deadline) {
-      const { lastError, providerStatus } = found?.status ?? {};
-      const why = lastError?.description ?? providerStatus?.flux?.notReady?.join(' ') ?? 'no reason is reported';
-      throw new Error(`The Shoot was not Ready after ${GIVE_UP_MS / 1000} s: ${why}`);
-    }
-    await sleep(100);
-  }
+  await createProject(client, 'Once');
+  await using live = await startLiveShoot(clusters, name, FLUX_SECONDS);
+  while (!live.product.watcher.ready()) await sleep(20);
+  // The first lists trigger runs that do not belong to the new Shoot.
+  await sleep(500);
+  using counter = countRequests();
+  await client.create(resources.clusters, cluster(name), write);
+  await sleep(500);
+  await client.create(resources.extensions, extension(name), write);
+  await untilBootstrapped(clusters.seed, name);
+  const requests = untilRecorded(counter.requests.filter(({ by }) => by !== 'watcher'));
+  const counts = Map.groupBy(requests, ({ by }) => by);
+  progress([...counts].map(([by, { length }]) => `${by} ${length}`).join(', '));
+  const note = `${clusters.servedBy}; Flux is Ready ${FLUX_SECONDS} s after it is applied`;
+  return { requests: { value: requests.length, note } };
 }
 
 /** Drops the requests after the record: the Shoot is Ready by then. */
 function untilRecorded(requests: readonly SeenRequest[]): SeenRequest[] {
   const record = requests.findIndex(({ by, text }) => by === 'sync-mode' && text.startsWith('PATCH'));
   return requests.slice(0, record + 1);
-}
-
-function show(requests: readonly SeenRequest[], progress: Progress): void {
-  const counts = Map.groupBy(requests, ({ by }) => by);
-  progress([...counts].map(([by, { length }]) => `${by} ${length}`).join(', '));
 }
 
 /** The content that a seed's etcd stores for one Shoot: the Secrets' data in bytes, without base64 and metadata. */

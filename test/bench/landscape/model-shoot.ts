@@ -1,18 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startResourceManager } from '@shoot-flux/landscape/resource-manager';
-import { startProduct } from '../../../infra/process/product.ts';
-import { type Extension, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
+import { ORIGIN, ORIGIN_LABEL, type Shoot } from '../../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
-import { createLog } from '../../../shared/runtime/log.ts';
 import type { Progress } from '../bench.ts';
 import { inParallel } from '../numbers.ts';
-import type { BenchCluster, BenchClusters } from './bench-clusters.ts';
-import { playFlux } from './flux.ts';
-import { cluster, controlPlane, createProject, extension, namespace } from './objects.ts';
-import { settings } from './run-function.ts';
+import type { BenchCluster, BenchClusters } from './clusters.ts';
+import { startLiveShoot, untilBootstrapped } from './live-shoot.ts';
+import { cluster, controlPlane, createProject, extension, PROJECT_NAMESPACE } from './objects.ts';
 
 const write = { fieldManager: 'bench' };
-const GIVE_UP_MS = 120_000;
 /** All Deployments are there by then. */
 const FLUX_SECONDS = 3;
 /** After the first success the sync mode releases what it no longer follows. */
@@ -37,59 +32,20 @@ export async function fillSeed(
 }
 
 /**
- * Brings one Shoot to rest with the product itself, the landscape's resource-manager and a simulated Flux, and returns
- * its objects as a model for many: a run that finds a copy of them has nothing to do.
+ * Brings one Shoot to rest with the product itself, and returns its objects as a model for many: a run that finds a copy
+ * of them has nothing to do.
  */
-async function modelShoot({ seed, shoot }: BenchClusters, progress: Progress): Promise<ModelShoot> {
-  if (shoot === undefined) throw new Error('There is no shoot.');
+async function modelShoot(clusters: BenchClusters, progress: Progress): Promise<ModelShoot> {
   const name = controlPlane(0);
-  await seed.client.create(resources.namespaces, namespace(name), write).catch(() => {});
-  const kubeconfig = Buffer.from(shoot.kubeconfig).toString('base64');
-  const access = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: 'gardener', namespace: name },
-    data: { kubeconfig },
-  };
-  await seed.client.create(resources.secrets, access, write);
-  const stopping = new AbortController();
-  const manager = await startResourceManager({
-    source: seed.connection,
-    target: shoot.connection,
-    namespace: name,
-    targetNamespaces: ['kube-system', 'flux-system'],
-  });
-  const product = await startProduct({
-    credentials: () => async () => seed.connection,
-    settings,
-    log: createLog('error'),
-  });
-  const flux = playFlux(shoot.client, FLUX_SECONDS, stopping.signal);
-  flux.catch(() => {});
-  try {
-    await seed.client.create(resources.clusters, cluster(name), write);
-    await seed.client.create(resources.extensions, extension(name), write);
-    await untilBootstrapped(seed, name);
-    await sleep(SETTLED_MS);
-    const model = await modelOf(seed, name, access);
-    progress(`one Shoot is at rest: ${model.objects.map(({ object }) => object.kind).join(', ')}`);
-    return model;
-  } finally {
-    stopping.abort();
-    await product.stop();
-    await manager.stop();
-  }
-}
-
-async function untilBootstrapped({ client }: BenchCluster, name: string): Promise<void> {
-  const deadline = performance.now() + GIVE_UP_MS;
-  for (;;) {
-    const found = await client.find<Extension>(resources.extensions, { namespace: name, name: 'shoot-flux' });
-    if (found?.status?.state?.bootstrapped !== undefined) return;
-    if (performance.now() > deadline)
-      throw new Error(`The Shoot was not Ready: ${found?.status?.lastError?.description}`);
-    await sleep(100);
-  }
+  const { client } = clusters.seed;
+  await using live = await startLiveShoot(clusters, name, FLUX_SECONDS);
+  await client.create(resources.clusters, cluster(name), write);
+  await client.create(resources.extensions, extension(name), write);
+  await untilBootstrapped(clusters.seed, name);
+  await sleep(SETTLED_MS);
+  const model = await modelOf(clusters.seed, name, live.access);
+  progress(`one Shoot is at rest: ${model.objects.map(({ object }) => object.kind).join(', ')}`);
+  return model;
 }
 
 async function modelOf({ client }: BenchCluster, name: string, access: KubeObject): Promise<ModelShoot> {
@@ -149,4 +105,29 @@ async function copy(client: BenchCluster['client'], resource: Resource, object: 
   await client.create(resource, { ...rest, metadata } as KubeObject, write);
   if (status === undefined) return;
   await client.mergePatch(resource, place, { status }, { ...write, subresource: 'status' });
+}
+
+/** Fills a Shoot to the size that Gardener's Shoots have: managed fields, conditions, credentials and constraints. */
+const PADDING = 'x'.repeat(12_000);
+
+/** Creates the Shoots of a project in the garden, for `fan-out`. */
+export async function createShoots(
+  { client }: BenchCluster,
+  controlPlanes: readonly { seed: string; namespace: string }[],
+  progress: Progress,
+): Promise<void> {
+  const started = performance.now();
+  await inParallel(controlPlanes, 16, async ({ seed, namespace }) => {
+    const { spec, status } = cluster(namespace).spec.shoot;
+    const name = namespace.replace(/^shoot--[^-]+--/, '');
+    const shoot: KubeObject & Shoot = {
+      apiVersion: 'core.gardener.cloud/v1beta1',
+      kind: 'Shoot',
+      metadata: { name, namespace: PROJECT_NAMESPACE, annotations: { padding: PADDING } },
+      spec: { ...spec, seedName: seed },
+      status: { ...status, technicalID: namespace, seedName: seed },
+    };
+    await client.create(resources.shoots, shoot, write);
+  });
+  progress(`${controlPlanes.length} Shoots in the garden after ${((performance.now() - started) / 1000).toFixed(0)} s`);
 }

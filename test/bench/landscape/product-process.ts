@@ -1,19 +1,13 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
-import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundleCli } from '../../../infra/bundle/bundle-cli.ts';
 import { type CommandProcess, startCommand } from '../../command-process.ts';
+import { answersOk } from '../../real/cluster/ready.ts';
 import { fluxDistribution } from './flux-distribution.ts';
 import { SEED } from './objects.ts';
-
-/** A process with the command `run`. */
-export interface ProductProcess extends CommandProcess {
-  /** From the start of the process until `/readyz` says that the first sync is done. */
-  readyAfterMs: number;
-}
 
 /** What a process serves, and when its start is over. */
 interface ProductProcessOptions {
@@ -29,9 +23,8 @@ interface ProductProcessOptions {
 export async function startProductProcess(
   kubeconfigFile: string,
   { otherSeeds = {}, untilReady = true, onLog }: ProductProcessOptions = {},
-): Promise<ProductProcess> {
+): Promise<CommandProcess> {
   const entry = await bundledProduct();
-  const started = performance.now();
   const seeds = Object.entries({ [SEED]: kubeconfigFile, ...otherSeeds }).map(
     ([name, file]) => `--seed=${name}=${file}`,
   );
@@ -50,29 +43,36 @@ export async function startProductProcess(
     },
   );
   while (untilReady && !(await answersOk(`${command.address}/readyz`))) await sleep(5);
-  return { ...command, readyAfterMs: performance.now() - started };
-}
-
-function answersOk(url: string): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  get(url, { agent: false }, (response) => {
-    response.resume();
-    resolve(response.statusCode === 200);
-  }).on('error', () => resolve(false));
-  return promise;
+  return command;
 }
 
 let made: Promise<string> | undefined;
 
 /** Returns the entry of the bundle, as in the image. It is made once and removed at the end. */
 function bundledProduct(): Promise<string> {
-  made ??= make();
+  made ??= (async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'bench-cli-'));
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+    await bundleCli(folder);
+    return join(folder, 'shoot-flux.mjs');
+  })();
   return made;
 }
 
-async function make(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-cli-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  await bundleCli(folder);
-  return join(folder, 'shoot-flux.mjs');
+/** Clock ticks of `/proc/<pid>/stat` in a second; Linux has had 100 on every architecture that Node.js supports. */
+const TICKS = 100;
+
+/** Returns the CPU time that a process has used, in seconds. */
+export function cpuSeconds(pid: number): number {
+  // The program's name, in parentheses, may contain spaces.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS;
+}
+
+/** Returns the resident memory of a process, in MB. */
+export function residentMb(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return (Number(kilobytes) * 1024) / 1e6;
 }

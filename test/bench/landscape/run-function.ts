@@ -1,13 +1,13 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
 import type { Cause } from '../../../shared/runtime/change-request.ts';
 import { createClusters } from '../../../shared/runtime/clusters.ts';
 import type { Handler, Settings } from '../../../shared/runtime/context.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { noMetrics } from '../../../shared/runtime/metrics.ts';
-import type { Outcome } from '../../../shared/runtime/outcome.ts';
-import type { BenchClusters } from './bench-clusters.ts';
+import type { BenchClusters } from './clusters.ts';
 import { fluxDistribution } from './flux-distribution.ts';
 import { SEED } from './objects.ts';
-import { countRequests, type SeenRequest } from './requests.ts';
 
 /** The default settings. */
 export const settings: Settings = {
@@ -25,10 +25,10 @@ export async function runFunction(
   namespace: string,
   { seed }: Pick<BenchClusters, 'seed'>,
   causes: Cause[] = [],
-): Promise<{ outcome: Outcome; requests: SeenRequest[] }> {
+): Promise<SeenRequest[]> {
   const clusters = createClusters(async () => seed.connection, { userAgent: `shoot-flux/${name}` });
   using counter = countRequests();
-  const outcome = await handler(
+  await handler(
     { cluster: SEED, namespace, name: 'shoot-flux' },
     {
       kube: clusters,
@@ -42,5 +42,29 @@ export async function runFunction(
     },
   );
   (await clusters(SEED)).close();
-  return { outcome, requests: counter.requests };
+  return counter.requests;
+}
+
+/** A request of this process to an API server. */
+export interface SeenRequest {
+  /** The function, or `watcher`. */
+  by: string;
+  /** Method and path, for display. */
+  text: string;
+}
+
+/**
+ * Records the requests of this process at the HTTP layer. Those of the product name the function in their user agent; those of the
+ * bench and of SDKs do not count.
+ */
+export function countRequests(): Disposable & { requests: SeenRequest[] } {
+  const requests: SeenRequest[] = [];
+  const onStart = (message: unknown) => {
+    const { request } = message as { request: ClientRequest };
+    const [, by] = /^shoot-flux(?:\/(.*))?$/.exec(String(request.getHeader('user-agent'))) ?? [];
+    if (by === undefined) return;
+    requests.push({ by, text: `${request.method} ${request.path}` });
+  };
+  subscribe('http.client.request.start', onStart);
+  return { requests, [Symbol.dispose]: () => void unsubscribe('http.client.request.start', onStart) };
 }

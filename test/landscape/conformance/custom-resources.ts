@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import type { Body } from './client.ts';
-import { eventually, invalid, type Test, unique } from './context.ts';
-import { crd, crdPath, install } from './things.ts';
+import { crd, crdPath, eventually, install, invalid, type Test, unique } from './context.ts';
 
 /** Tests of CRDs and custom resources. */
 export function customResourceTests(test: Test): void {

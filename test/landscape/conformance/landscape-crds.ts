@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test as vitestTest } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { testData, testDataMissing } from '../test-data.ts';
-import { type Context, type Test, unique } from './context.ts';
-import { crdPath, install } from './things.ts';
+import { type Context, crdPath, install, type Test, unique } from './context.ts';
 
 const files = [
   'gardener/10-crd-extensions.gardener.cloud_clusters.yaml',

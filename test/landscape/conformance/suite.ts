@@ -3,13 +3,12 @@ import { applyTests } from './apply.ts';
 import { authorizationTests } from './authorization.ts';
 import { builtInTests } from './built-ins.ts';
 import type { ConformanceServer } from './client.ts';
-import { Context, testOn } from './context.ts';
+import { Context, crd, install, testOn } from './context.ts';
 import { customResourceTests } from './custom-resources.ts';
 import { discoveryTests } from './discovery.ts';
 import { landscapeCrdTests } from './landscape-crds.ts';
 import { listTests } from './lists.ts';
 import { objectTests } from './objects.ts';
-import { crd, install } from './things.ts';
 import { watchTests } from './watches.ts';
 
 export type { ConformanceServer } from './client.ts';

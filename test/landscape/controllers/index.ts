@@ -1,4 +1,4 @@
-export type { Controller } from './controller.ts';
 export { createDiscovery, type Discovery } from './discovery.ts';
 export { type Handlers, type Informer, startInformer } from './informer.ts';
-export { nameOf, objectText } from './names.ts';
+export type { Controller } from './work-queue.ts';
+export { nameOf, objectText } from './work-queue.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isGone, type KubeClient, type KubeObject, type Resource } from '../client/client.ts';
-import { objectText } from './names.ts';
+import { objectText } from './work-queue.ts';
 
 /** Callbacks of an informer; `old` is undefined for a new object. */
 export interface Handlers<T extends KubeObject> {

@@ -1,3 +1,5 @@
+import type { ObjectName } from '../client/client.ts';
+
 /** A queue of keys like client-go's: never two runs of one key at a time; a key added during its run runs again. */
 export interface WorkQueue {
   add(key: string): void;
@@ -69,4 +71,35 @@ export function createWorkQueue({ reconcile, baseMs = 5, maxMs = 1_000_000, onEr
       await Promise.all(running.values());
     },
   };
+}
+
+/** Something that runs until it is stopped. */
+export interface Controller {
+  stop(): Promise<void>;
+}
+
+/** Returns `namespace/name`, or `name` for cluster-scoped objects. */
+export function objectText({ namespace, name }: ObjectName): string {
+  return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** Reverses `objectText`. */
+export function nameOf(text: string): ObjectName {
+  const [first = '', second] = text.split('/');
+  return second === undefined ? { name: first } : { namespace: first, name: second };
+}
+
+const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Returns the milliseconds of a Go duration such as `1m30s`. */
+export function milliseconds(duration: string): number {
+  return [...duration.matchAll(/([\d.]+)(ms|[smh])/g)].reduce(
+    (sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? ''] ?? 0),
+    0,
+  );
+}
+
+/** Returns RFC 3339 with seconds, as metav1.Time. */
+export function seconds(millis: number): string {
+  return `${new Date(millis).toISOString().slice(0, 19)}Z`;
 }

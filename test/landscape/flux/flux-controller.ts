@@ -7,11 +7,9 @@ import {
   type ObjectName,
   type Resource,
 } from '../client/client.ts';
-import type { Controller } from '../controllers/controller.ts';
 import { createDiscovery, type Discovery } from '../controllers/discovery.ts';
 import { type Informer, startInformer } from '../controllers/informer.ts';
-import { nameOf, objectText } from '../controllers/names.ts';
-import { createWorkQueue } from '../controllers/work-queue.ts';
+import { type Controller, createWorkQueue, nameOf, objectText } from '../controllers/work-queue.ts';
 import { type FluxObject, isWoken } from './status.ts';
 
 /** Dependencies of one attempt. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../client/client.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
-import type { Controller } from '../controllers/controller.ts';
+import type { Controller } from '../controllers/work-queue.ts';
 import { eventually } from '../eventually.ts';
 import { generateKeyPair } from '../git/keys.ts';
 import { type GitRepository, type GitServer, startGitServer } from '../git/server.ts';

@@ -1,17 +1,18 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
 import { type Connection, errorMessage, type KubeClient, type KubeObject, type ObjectName } from '../client/client.ts';
-import type { Controller } from '../controllers/controller.ts';
 import type { Discovery } from '../controllers/discovery.ts';
-import { milliseconds } from '../controllers/time.ts';
-import type { Artifact } from './artifact-server.ts';
+import { type Controller, milliseconds, objectText } from '../controllers/work-queue.ts';
+import { inInstallOrder } from '../resource-manager/apply.ts';
+import { groupOf } from '../resource-manager/references.ts';
 import { type AttemptContext, startFluxController } from './flux-controller.ts';
-import { createApplier, type Entry, fieldManager, group, type Kustomization } from './kustomize-apply.ts';
-import { buildFolder } from './kustomize-build.ts';
-import { FluxFailure, type FluxSubject, fluxSubject, progressing } from './status.ts';
+import type { Artifact } from './source-controller.ts';
+import { FluxFailure, type FluxObject, type FluxSubject, fluxSubject, progressing } from './status.ts';
 
 /**
  * Stands in for kustomize-controller: applies plain YAML, with the conditions, inventory, pruning, suspension and
@@ -141,4 +142,160 @@ async function succeed(subject: FluxSubject<Kustomization>, revision: string, en
       observedGeneration: subject.current().metadata.generation,
     },
   );
+}
+
+/** An entry of the inventory. */
+export interface Entry {
+  /** `namespace_name_group_kind` */
+  id: string;
+  v: string;
+}
+
+export interface Kustomization extends FluxObject {
+  spec: FluxObject['spec'] & {
+    sourceRef: { kind: string; name: string; namespace?: string };
+    path?: string;
+    prune?: boolean;
+    targetNamespace?: string;
+  };
+  status?: NonNullable<FluxObject['status']> & {
+    inventory?: { entries: Entry[] };
+    lastAppliedRevision?: string;
+    lastAttemptedRevision?: string;
+  };
+}
+
+export const group = 'kustomize.toolkit.fluxcd.io';
+export const fieldManager = 'kustomize-controller';
+
+/** Applies the objects of a Kustomization, and prunes those of its inventory. */
+export function createApplier(client: KubeClient, discovery: Discovery) {
+  const owner = ({ metadata }: Kustomization) => ({
+    [`${group}/name`]: metadata.name,
+    [`${group}/namespace`]: metadata.namespace ?? '',
+  });
+  return {
+    async apply(objects: KubeObject[], kustomization: Kustomization) {
+      const entries: Entry[] = [];
+      for (const { object } of inInstallOrder(objects.map((object) => ({ object })))) {
+        const resource = await discovery.find(object.apiVersion, object.kind);
+        if (resource === undefined) {
+          throw new FluxFailure(
+            'ReconciliationFailed',
+            `${object.kind}/${object.metadata.name} dry-run failed: no matches for kind "${object.kind}" in version "${object.apiVersion}"`,
+          );
+        }
+        const { targetNamespace } = kustomization.spec;
+        const placed = place(object, resource.namespaced, targetNamespace);
+        const labels = { ...placed.metadata.labels, ...owner(kustomization) };
+        const wanted = { ...placed, metadata: { ...placed.metadata, labels } };
+        try {
+          await client.apply(resource, wanted, { fieldManager });
+        } catch (error) {
+          throw new FluxFailure(
+            'ReconciliationFailed',
+            `${object.kind}/${objectText(wanted.metadata)} dry-run failed: ${errorMessage(error)}`,
+          );
+        }
+        entries.push(entryOf(wanted));
+      }
+      return entries;
+    },
+
+    async prune(entries: readonly Entry[], kustomization: Kustomization): Promise<void> {
+      for (const { id, v } of entries.toReversed()) {
+        const [namespace = '', name = '', group = '', kind = ''] = id.split('_');
+        const resource = await discovery.find(group === '' ? v : `${group}/${v}`, kind);
+        const object = { name, ...(namespace === '' ? {} : { namespace }) };
+        const live = resource && (await client.find(resource, object));
+        if (resource === undefined || live === undefined || !mayPrune(live, owner(kustomization))) continue;
+        await client.delete(resource, object, { propagationPolicy: 'Background' });
+      }
+    },
+  };
+}
+
+function place(object: KubeObject, namespaced: boolean, targetNamespace: string | undefined): KubeObject {
+  if (targetNamespace !== undefined && namespaced) return inNamespace(object, targetNamespace);
+  if (!namespaced) {
+    const { namespace: _, ...metadata } = object.metadata;
+    // A Namespace in the source is renamed (docs/flux-facts.md, Kustomizations).
+    const renamed = object.kind === 'Namespace' && targetNamespace !== undefined ? { name: targetNamespace } : {};
+    return { ...object, metadata: { ...metadata, ...renamed } };
+  }
+  return object.metadata.namespace === undefined ? inNamespace(object, 'default') : object;
+}
+
+function mayPrune({ metadata }: KubeObject, owner: Record<string, string>): boolean {
+  const marks = { ...metadata.labels, ...metadata.annotations };
+  if (marks[`${group}/prune`] === 'disabled') return false;
+  return Object.entries(owner).every(([key, value]) => metadata.labels?.[key] === value);
+}
+
+function entryOf({ apiVersion, kind, metadata }: KubeObject): Entry {
+  const id = [metadata.namespace ?? '', metadata.name, groupOf(apiVersion), kind].join('_');
+  return { id, v: apiVersion.split('/').at(-1) ?? '' };
+}
+
+/**
+ * Returns the objects of a folder: those that its `kustomization.yaml` lists under `resources`, or all its YAML without
+ * that file. It rejects patches, generators and everything else of kustomize.
+ * @throws FluxFailure ArtifactFailed or BuildFailed
+ */
+export function buildFolder(root: string, path = './'): KubeObject[] {
+  const folder = join(root, path);
+  if (!existsSync(folder)) {
+    throw new FluxFailure(
+      'ArtifactFailed',
+      `kustomization path not found: stat ${join('/tmp/kustomization-1', path)}: no such file or directory`,
+    );
+  }
+  try {
+    return objectsOf(root, folder);
+  } catch (error) {
+    if (error instanceof FluxFailure) throw error;
+    throw new FluxFailure('BuildFailed', `kustomize build failed: ${errorMessage(error).split('\n')[0]}`);
+  }
+}
+
+const kustomizationNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'];
+const understood = new Set(['apiVersion', 'kind', 'metadata', 'resources', 'namespace']);
+
+function objectsOf(root: string, path: string): KubeObject[] {
+  if (!statSync(path).isDirectory()) return documents(root, path);
+  const name = kustomizationNames.find((candidate) => existsSync(join(path, candidate)));
+  if (name === undefined) return yamlFiles(path).flatMap((file) => documents(root, file));
+  const kustomization = parse(readFileSync(join(path, name), 'utf8')) as { resources?: string[]; namespace?: string };
+  const foreign = Object.keys(kustomization).find((key) => !understood.has(key));
+  if (foreign !== undefined)
+    throw new Error(`the stand-in does not understand ${foreign} in ${relative(root, join(path, name))}`);
+  const objects = (kustomization.resources ?? []).flatMap((resource) => objectsOf(root, join(path, resource)));
+  const { namespace } = kustomization;
+  return namespace === undefined ? objects : objects.map((object) => inNamespace(object, namespace));
+}
+
+function yamlFiles(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /\.ya?ml$/.test(file));
+  return files.sort().map((file) => join(folder, file));
+}
+
+function documents(root: string, file: string): KubeObject[] {
+  const objects: KubeObject[] = [];
+  for (const document of parseAllDocuments(readFileSync(file, 'utf8'))) {
+    if (document.errors[0] !== undefined) throw new Error(`${relative(root, file)}: ${document.errors[0].message}`);
+    const value: unknown = document.toJS();
+    if (value === null || value === undefined) continue;
+    if (!isObject(value)) throw new Error(`${relative(root, file)}: not a Kubernetes object`);
+    objects.push(value);
+  }
+  return objects;
+}
+
+function isObject(value: unknown): value is KubeObject {
+  return typeof value === 'object' && value !== null && 'kind' in value && 'apiVersion' in value && 'metadata' in value;
+}
+
+/** Returns the object in the namespace, also for cluster-scoped kinds, for which `apply` removes it again. */
+export function inNamespace(object: KubeObject, namespace: string): KubeObject {
+  return { ...object, metadata: { ...object.metadata, namespace } };
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient, KubeObject, Resource } from '../client/client.ts';
-import { seconds } from '../controllers/time.ts';
+import { seconds } from '../controllers/work-queue.ts';
 
 export const FINALIZER = 'finalizers.fluxcd.io';
 export const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';

@@ -1,4 +1,4 @@
-import type { Creation, CreationWebhook } from '../kube-api/webhooks.ts';
+import type { Creation, CreationWebhook } from '../kube-api/call.ts';
 
 /** The accounts that gardenlet creates for extensions: for those on a seed, and on a self-hosted Shoot. */
 const ofSeed = /^system:serviceaccount:seed-([^:]+):extension-[^:]+$/;

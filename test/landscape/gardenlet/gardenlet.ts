@@ -1,5 +1,5 @@
 import { errorMessage, type KubeClient, type KubeObject, type ObjectName, resources } from '../client/client.ts';
-import { seconds } from '../controllers/time.ts';
+import { seconds } from '../controllers/work-queue.ts';
 import type { LastOperation, ManagedResource } from '../gardener/types.ts';
 import { cleanShoot } from './clean-up.ts';
 import {

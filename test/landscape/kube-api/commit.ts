@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import type { Call } from './call.ts';
+import { type Call, keyOf } from './call.ts';
 import { nameRequired, validate } from './decode.ts';
-import { keyOf } from './definition.ts';
 import { ApiError, alreadyExists, conflict, fieldError, forbidden, invalid, notFound } from './errors.ts';
-import { decodeManagers, type Managers } from './fields/managed-fields.ts';
+import {
+  comparable,
+  decodeManagers,
+  emptyObject,
+  type Managers,
+  sentManagers,
+  trackUpdate,
+  withManagers,
+} from './fields/managed-fields.ts';
 import { type ApiObject, asArray, asObject, equal, isObject, withKey } from './json.ts';
-import { generatedName } from './names.ts';
-import { comparable, emptyObject, sentManagers, trackUpdate, withManagers } from './ownership.ts';
 import type { Registry } from './registry.ts';
-import { prepareCreate, prepareUpdate, strategyErrors } from './strategy.ts';
+import { generatedName, prepareCreate, prepareUpdate, strategyErrors } from './strategy.ts';
 import { now } from './time.ts';
 
 /** The live object of a request. */

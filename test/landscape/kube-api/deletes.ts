@@ -1,6 +1,5 @@
-import type { Answer, Call } from './call.ts';
+import { type Answer, type Call, keyOf } from './call.ts';
 import { cleanupFinalizer, terminatingStatus } from './crd.ts';
-import { keyOf } from './definition.ts';
 import { conflict, forbidden, notFound } from './errors.ts';
 import { type ApiObject, asArray, asObject, asString, isObject, type JsonObject } from './json.ts';
 import { now } from './time.ts';

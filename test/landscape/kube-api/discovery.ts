@@ -1,4 +1,4 @@
-import { apiVersionOf, type Definition } from './definition.ts';
+import { apiVersionOf, type Definition } from './call.ts';
 import type { JsonObject } from './json.ts';
 import type { Registry } from './registry.ts';
 

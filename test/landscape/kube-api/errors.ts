@@ -121,7 +121,11 @@ export const fieldError = {
   type: (field: string, value: string, wanted: string): FieldError =>
     typeInvalid(field, value, `${field} in body must be of type ${wanted}: "${value}"`),
   unsupported: (field: string, value: unknown, allowed: readonly unknown[]): FieldError =>
-    fieldErrorOf('NotSupported', 'Unsupported value')(field, value, `supported values: ${allowed.map(show).join(', ')}`),
+    fieldErrorOf('NotSupported', 'Unsupported value')(
+      field,
+      value,
+      `supported values: ${allowed.map(show).join(', ')}`,
+    ),
   forbidden: (field: string, detail: string): FieldError =>
     fieldErrorOf('Forbidden', 'Forbidden')(field, undefined, detail),
   duplicate: (field: string, value: unknown): FieldError => ({

@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
 import { ConformanceClient } from '../conformance/client.ts';
-import { configMap } from '../conformance/context.ts';
-import { crd } from '../conformance/things.ts';
+import { configMap, crd } from '../conformance/context.ts';
 import { type KubeApi, type KubeApiOptions, startKubeApi } from './kube-api.ts';
 
 const cleanups: (() => unknown)[] = [];

@@ -2,24 +2,22 @@ import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { stringify } from 'yaml';
-import type { User } from './call.ts';
+import type { CreationWebhook, User } from './call.ts';
 import { loopbackCertificate } from './certificate.ts';
-import { startCrdController } from './crd-controller.ts';
-import type { Faults, RequestMatch, RequestSummary } from './faults.ts';
-import { catches } from './faults.ts';
+import { startCrdController } from './crd.ts';
+import { catches, type Faults, type RequestMatch, type RequestSummary } from './faults.ts';
 import type { ApiObject, JsonObject } from './json.ts';
 import { startNamespaceController } from './namespace-controller.ts';
 import { Objects } from './objects.ts';
 import { Registry } from './registry.ts';
 import { Handler, type LoggedRequest } from './server.ts';
 import type { OpenWatch } from './watch.ts';
-import type { CreationWebhook } from './webhooks.ts';
 
+export type { Creation, CreationWebhook } from './call.ts';
 export type { Fault, FaultAction, Faults, RequestMatch, RequestSummary } from './faults.ts';
 export type { ApiObject, JsonObject } from './json.ts';
 export type { LoggedRequest } from './server.ts';
 export { useClock } from './time.ts';
-export type { Creation, CreationWebhook } from './webhooks.ts';
 
 export interface KubeApiOptions {
   /** Users by their bearer tokens. @default one administrator, whose token is `KubeApi.token` */

@@ -1,11 +1,9 @@
-import type { Call } from './call.ts';
-import { keyOf } from './definition.ts';
+import { type Call, keyOf } from './call.ts';
 import { remove } from './deletes.ts';
 import { type ApiObject, isObject } from './json.ts';
-import { mergePatch } from './merge-patch.ts';
 import type { Registry } from './registry.ts';
 import type { StoreEvent } from './store.ts';
-import { create, patch, update } from './writes.ts';
+import { create, mergePatch, patch, update } from './writes.ts';
 
 /** Names an object: any object of the API will do. */
 export interface ObjectReference {

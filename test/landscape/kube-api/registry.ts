@@ -1,6 +1,6 @@
 import { builtInResources } from './built-in-resources.ts';
+import { apiVersionOf, type Definition } from './call.ts';
 import { customDefinitions } from './crd.ts';
-import { apiVersionOf, type Definition } from './definition.ts';
 import { type ApiObject, asObject, asString } from './json.ts';
 import { builtInSchema } from './schema.ts';
 import { Clock, ResourceStore } from './store.ts';

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Call, User } from './call.ts';
+import { type Answer, askWebhooks, type Call, type CreationWebhook, type User } from './call.ts';
+import { remove } from './deletes.ts';
 import * as discovery from './discovery.ts';
-import { ApiError, badRequest, forbidden, methodNotAllowed, noSuchPath } from './errors.ts';
+import { ApiError, badRequest, forbidden, methodNotAllowed, noSuchPath, notFound } from './errors.ts';
 import { type Fault, Faults, type RequestSummary } from './faults.ts';
-import type { Json, JsonObject } from './json.ts';
+import type { ApiObject, Json, JsonObject } from './json.ts';
 import { type Attributes, forbiddenText, isAllowed } from './rbac.ts';
+import { type Form, formOf, get, list, render, renderList } from './reads.ts';
 import type { Registry } from './registry.ts';
-import { formOf } from './render.ts';
-import { isWatch, nameAsked, type RequestInfo, requestInfo, verbOf } from './request-info.ts';
-import { route } from './routes.ts';
 import { type OpenWatch, watch } from './watch.ts';
-import { askWebhooks, type CreationWebhook } from './webhooks.ts';
+import { create, patch, update } from './writes.ts';
 
 /** A request in the log. */
 export interface LoggedRequest extends RequestSummary {
@@ -91,7 +90,10 @@ export class Handler {
       const details =
         fault.retryAfterSeconds === undefined ? undefined : { retryAfterSeconds: fault.retryAfterSeconds };
       const message = fault.message ?? 'this is a fault on demand';
-      sendError(response, new ApiError(fault.status, fault.reason ?? reasons[fault.status] ?? 'Unknown', message, details));
+      sendError(
+        response,
+        new ApiError(fault.status, fault.reason ?? reasons[fault.status] ?? 'Unknown', message, details),
+      );
       return true;
     }
     if (fault.after) return false;
@@ -247,4 +249,86 @@ function parsed(text: string): Json | undefined {
   } catch (error) {
     throw badRequest(`the body is no JSON: ${error instanceof Error ? error.message : ''}`);
   }
+}
+
+/** Carries out a request to a resource (watches excepted). */
+export function route(registry: Registry, call: Call, method: string, form: Form): Answer {
+  const { definition, name, subresource } = call;
+  const finalize = subresource === 'finalize' && definition.plural === 'namespaces' && !definition.custom;
+  if (subresource !== '' && !finalize && !(subresource === 'status' && definition.status)) {
+    throw definition.custom ? notFound(definition, name) : noSuchPath();
+  }
+  if (name === '') {
+    if (method === 'GET') {
+      const page = list(call);
+      return { code: 200, body: renderList(definition, page.items, page.metadata, form) };
+    }
+    if (method === 'POST') return shown(create(registry, call));
+    throw methodNotAllowed();
+  }
+  if (method === 'GET') return shown(get(call));
+  if (method === 'PUT') return shown(update(call));
+  if (method === 'PATCH') return shown(patch(registry, call));
+  if (method === 'DELETE' && subresource === '') return shown(remove(call));
+  throw methodNotAllowed();
+
+  function shown({ code, body }: Answer): Answer {
+    const isStatus = (body as { kind?: Json }).kind === 'Status';
+    return { code, body: isStatus ? body : render(definition, body as ApiObject, form) };
+  }
+}
+
+/** The parts of a path of the API. */
+export interface RequestInfo {
+  group: string;
+  version: string;
+  namespace: string;
+  plural: string;
+  name: string;
+  subresource: string;
+}
+
+/** Parses a path below `/api` or `/apis`; returns undefined when it is not the path of a resource. */
+export function requestInfo(path: string): RequestInfo | undefined {
+  const parts = path.split('/').slice(1).map(decodeURIComponent);
+  if (parts.at(-1) === '') parts.pop();
+  const [root] = parts;
+  if (root !== 'api' && root !== 'apis') return undefined;
+  const group = root === 'api' ? '' : (parts[1] ?? '');
+  const version = parts[root === 'api' ? 1 : 2] ?? '';
+  const rest = parts.slice(root === 'api' ? 2 : 3);
+  if (rest.length === 0 || rest.length > 5) return undefined;
+  const [first = '', namespace = '', plural, name = '', subresource = ''] = rest;
+  const ofNamespace = first === 'namespaces' && plural !== undefined && plural !== 'status' && plural !== 'finalize';
+  if (ofNamespace) return { group, version, namespace, plural, name, subresource };
+  if (rest.length > 3) return undefined;
+  return { group, version, namespace: '', plural: first, name: namespace, subresource: plural ?? '' };
+}
+
+/** Returns the verb of a request for authorization. */
+export function verbOf(method: string, info: RequestInfo, query: URLSearchParams): string {
+  switch (method) {
+    case 'POST':
+      return 'create';
+    case 'PUT':
+      return 'update';
+    case 'PATCH':
+      return 'patch';
+    case 'DELETE':
+      return 'delete';
+    default:
+      if (isWatch(query)) return 'watch';
+      return info.name === '' ? 'list' : 'get';
+  }
+}
+
+/** Returns the name for authorization: a list or watch may name one object in its field selector. */
+export function nameAsked({ name }: RequestInfo, query: URLSearchParams): string {
+  if (name !== '') return name;
+  return /(?:^|,)metadata\.name==?([^=,]+)/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
+}
+
+export function isWatch(query: URLSearchParams): boolean {
+  const watch = query.get('watch');
+  return watch === 'true' || watch === '1';
 }

@@ -1,10 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { Call } from './call.ts';
-import { apiVersionOf } from './definition.ts';
+import { apiVersionOf, type Call } from './call.ts';
 import { type ApiError, expired } from './errors.ts';
 import type { ApiObject, JsonObject } from './json.ts';
-import { matcherOf, revisionOf, tooLarge } from './reads.ts';
-import { type Form, render } from './render.ts';
+import { type Form, matcherOf, render, revisionOf, tooLarge } from './reads.ts';
 import type { StoreEvent } from './store.ts';
 
 /** An open watch. */

@@ -1,9 +1,7 @@
 import { errorMessage, isConflict, isInvalid, type KubeObject, type Resource } from '../client/client.ts';
-import { inInstallOrder } from './install-order.ts';
 import { injectLabels, type MergeOptions, mergeObject } from './merge.ts';
-import { namedOf, objectKey, objectText } from './references.ts';
+import { MANAGED_BY, namedOf, objectKey, objectText } from './references.ts';
 import { NoMatchError, type Target } from './target.ts';
-import { MANAGED_BY } from './types.ts';
 
 /** An object of the ManagedResource, and how the status has described it since the last pass. */
 export interface ObjectToApply {
@@ -69,3 +67,58 @@ async function resourceOf(target: Target, object: KubeObject, created: ReadonlyS
   if (created.has(objectKey({ ...crd, name }))) throw new NoMatchError(object.apiVersion, object.kind);
   return resource;
 }
+
+/** Helm's install order (rule 3.4); kinds that are not listed come last. */
+const order = [
+  'PriorityClass',
+  'Namespace',
+  'NetworkPolicy',
+  'ResourceQuota',
+  'LimitRange',
+  'PodSecurityPolicy',
+  'PodDisruptionBudget',
+  'ServiceAccount',
+  'Secret',
+  'SecretList',
+  'ConfigMap',
+  'StorageClass',
+  'PersistentVolume',
+  'PersistentVolumeClaim',
+  'CustomResourceDefinition',
+  'ClusterRole',
+  'ClusterRoleList',
+  'ClusterRoleBinding',
+  'ClusterRoleBindingList',
+  'Role',
+  'RoleList',
+  'RoleBinding',
+  'RoleBindingList',
+  'Service',
+  'DaemonSet',
+  'Pod',
+  'ReplicationController',
+  'ReplicaSet',
+  'Deployment',
+  'HorizontalPodAutoscaler',
+  'StatefulSet',
+  'Job',
+  'CronJob',
+  'IngressClass',
+  'Ingress',
+  'APIService',
+  'MutatingWebhookConfiguration',
+  'ValidatingWebhookConfiguration',
+];
+
+const rank = new Map(order.map((kind, index) => [kind, index]));
+
+/** Returns the objects in install order; alphabetically among equals. */
+export function inInstallOrder<T extends { object: KubeObject }>(entries: readonly T[]): T[] {
+  const rankOf = ({ kind }: KubeObject) => rank.get(kind) ?? order.length;
+  return [...entries].sort(
+    ({ object: a }, { object: b }) =>
+      rankOf(a) - rankOf(b) || compare(a.kind, b.kind) || compare(a.metadata.name, b.metadata.name),
+  );
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,7 +1,6 @@
 import { errorMessage, type Resource } from '../client/client.ts';
-import { objectText } from './references.ts';
+import { annotations, isTrue, type ObjectReference, objectText } from './references.ts';
 import { needsForeground, type Target } from './target.ts';
-import { annotations, isTrue, type ObjectReference } from './types.ts';
 
 /**
  * Deletes objects. It reads all of them first, live and in every namespace, and deletes CRDs after their custom

@@ -1,6 +1,5 @@
 import type { KubeObject } from '../client/client.ts';
-import { groupOf } from './references.ts';
-import { annotations } from './types.ts';
+import { annotations, groupOf } from './references.ts';
 
 type Labels = Record<string, string>;
 type Fields = Record<string, unknown>;

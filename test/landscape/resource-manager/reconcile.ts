@@ -11,13 +11,23 @@ import {
   deletionBegins,
   deletionPending,
   ignored,
+  type Subject,
   secretUnreadable,
+  subjectOf,
 } from './conditions.ts';
 import { type Content, type ContentSecret, decodeContent } from './content.ts';
-import { namedOf, objectKey, referenceTo, sortReferences } from './references.ts';
-import { type Subject, subjectOf } from './status.ts';
+import {
+  annotations,
+  FINALIZER,
+  type FullManagedResource,
+  isTrue,
+  namedOf,
+  type ObjectReference,
+  objectKey,
+  referenceTo,
+  sortReferences,
+} from './references.ts';
 import type { Target } from './target.ts';
-import { annotations, FINALIZER, type FullManagedResource, isTrue, type ObjectReference } from './types.ts';
 
 export interface ReconcileOptions {
   source: KubeClient;

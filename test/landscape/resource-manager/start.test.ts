@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../client/client.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
-import type { Controller } from '../controllers/controller.ts';
+import type { Controller } from '../controllers/work-queue.ts';
 import { eventually } from '../eventually.ts';
 import { seedCrds } from '../seed/crds.ts';
+import type { FullManagedResource } from './references.ts';
 import { defaultTargetNamespaces, startResourceManager } from './start.ts';
-import type { FullManagedResource } from './types.ts';
 
 /** Behaviour of the real one that the recording does not contain. */
 

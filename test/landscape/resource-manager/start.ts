@@ -1,13 +1,11 @@
 import { type Connection, createKubeClient, type KubeObject, type Resource, resources } from '../client/client.ts';
-import type { Controller } from '../controllers/controller.ts';
 import { createDiscovery } from '../controllers/discovery.ts';
 import { type Informer, startInformer } from '../controllers/informer.ts';
-import { nameOf, objectText } from '../controllers/names.ts';
-import { createWorkQueue } from '../controllers/work-queue.ts';
-import { checkHealth } from './check-health.ts';
+import { type Controller, createWorkQueue, nameOf, objectText } from '../controllers/work-queue.ts';
+import { checkHealth } from './health.ts';
 import { reconcile } from './reconcile.ts';
+import { annotations, type FullManagedResource, isTrue, MANAGED_BY } from './references.ts';
 import { createTarget } from './target.ts';
-import { annotations, type FullManagedResource, isTrue, MANAGED_BY } from './types.ts';
 
 export interface ResourceManagerOptions {
   /** The seed: where ManagedResources and their Secrets are. */

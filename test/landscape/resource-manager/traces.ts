@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Connection, createKubeClient, isAlreadyExists, type KubeClient, resources } from '../client/client.ts';
-import type { Controller } from '../controllers/controller.ts';
+import type { Controller } from '../controllers/work-queue.ts';
 import { recordingsMissing, testData } from '../test-data.ts';
+import type { FullManagedResource } from './references.ts';
 import { type Stage, scenarios, shownResources } from './scenarios.ts';
 import { defaultTargetNamespaces, startResourceManager } from './start.ts';
-import type { FullManagedResource } from './types.ts';
 
 /** One version of a ManagedResource, as the recording has it. */
 interface Version {

@@ -1,10 +1,9 @@
-import { type Connection, type KubeObject, resources } from '../client/client.ts';
+import { type Connection, createKubeClient, type KubeObject, type Resource, resources } from '../client/client.ts';
 import { type Cluster, startCluster } from '../cluster.ts';
-import type { Controller } from '../controllers/controller.ts';
 import { startInformer } from '../controllers/informer.ts';
+import { type Controller, createWorkQueue, nameOf, objectText } from '../controllers/work-queue.ts';
 import type { ControlPlanes } from '../gardenlet/gardenlet.ts';
 import { defaultTargetNamespaces, startResourceManager } from '../resource-manager/start.ts';
-import { startGarbageCollector } from './garbage-collector.ts';
 import { type NodesOptions, startNodes } from './nodes.ts';
 
 /** The API servers of all shoots. Their objects survive hibernation and a move to another seed. */
@@ -194,4 +193,52 @@ interface PodSpec {
 function extraTargetNamespaces({ spec }: KubeObject): string[] {
   const args = (spec as PodSpec).template?.spec?.containers?.flatMap((container) => container.args ?? []) ?? [];
   return args.flatMap((arg) => /^--extra-target-namespace=(.+)$/.exec(arg)?.[1] ?? []);
+}
+
+const FOREGROUND = 'foregroundDeletion';
+
+/**
+ * Does the part of kube-controller-manager that removes the finalizer of foreground deletion. No object in the landscape
+ * has dependents that must be deleted first.
+ */
+export async function startGarbageCollector(connection: Connection): Promise<Controller> {
+  const stopping = new AbortController();
+  const client = createKubeClient(connection, { userAgent: 'kube-controller-manager', timeoutMs: 30_000 });
+
+  const collect = (resource: Resource) => {
+    const queue = createWorkQueue({
+      async reconcile(key) {
+        const found = await client.find(resource, nameOf(key));
+        if (found === undefined || !isWaiting(found)) return undefined;
+        const finalizers = found.metadata.finalizers?.filter((finalizer) => finalizer !== FOREGROUND);
+        const patch = { metadata: { finalizers, resourceVersion: found.metadata.resourceVersion } };
+        await client.mergePatch(resource, nameOf(key), patch, { fieldManager: 'kube-controller-manager' });
+        return undefined;
+      },
+    });
+    const options = { signal: stopping.signal };
+    const informer = startInformer(client, resource, options, {
+      onChange: (object) => {
+        if (isWaiting(object)) queue.add(objectText(object.metadata));
+      },
+    });
+    return { queue, informer };
+  };
+
+  const batch = { group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job', namespaced: true };
+  const apps = (plural: string, kind: string) => ({ group: 'apps', version: 'v1', plural, kind, namespaced: true });
+  const kinds = [resources.deployments, apps('statefulsets', 'StatefulSet'), apps('daemonsets', 'DaemonSet'), batch];
+  const collectors = kinds.map(collect);
+  return {
+    async stop() {
+      stopping.abort();
+      await Promise.all(collectors.map(({ queue }) => queue.stop()));
+      await Promise.all(collectors.map(({ informer }) => informer.stopped));
+      client.close();
+    },
+  };
+}
+
+function isWaiting({ metadata }: KubeObject): boolean {
+  return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(FOREGROUND) === true;
 }

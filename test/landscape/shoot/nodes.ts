@@ -1,9 +1,6 @@
 import { type Connection, createKubeClient, type KubeObject, resources } from '../client/client.ts';
-import type { Controller } from '../controllers/controller.ts';
 import { startInformer } from '../controllers/informer.ts';
-import { nameOf, objectText } from '../controllers/names.ts';
-import { seconds } from '../controllers/time.ts';
-import { createWorkQueue } from '../controllers/work-queue.ts';
+import { type Controller, createWorkQueue, nameOf, objectText, seconds } from '../controllers/work-queue.ts';
 
 interface Deployment extends KubeObject {
   spec: { replicas?: number };
