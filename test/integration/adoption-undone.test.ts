@@ -56,7 +56,7 @@ const state = async (name: string) =>
 
 /** flux-operator has installed Flux, and the adoption cannot get beyond a Deployment. */
 async function beginAdoption(): Promise<void> {
-  const { manager, marks } = tools['flux-operator'] ?? { manager: '', marks: {} };
+  const { manager, marks } = tools['flux-operator'];
   await installFlux(stage, ownDistribution, manager, marks);
   await stage.shoot.create(resources.customResourceDefinitions, crd, { fieldManager });
   await stage.shoot.create(fluxInstances, instance('flux'), { fieldManager });

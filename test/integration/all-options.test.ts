@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { builtInKinds } from '../../functions/managed-resources/shoot/objects.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { quiet } from '../scenarios/main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
+import { type Apis, CONTROL_PLANE, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -21,7 +20,6 @@ const secrets: [string, Record<string, string>, string?][] = [
 ];
 const planted = secrets.flatMap(([, values]) => Object.values(values).flatMap((value) => [value, base64(value)]));
 const labels = { team: 'blue' };
-const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const second = {
   kind: 'Kustomization',
   metadata: { name: 'second' },
@@ -72,7 +70,7 @@ describe('all options together', () => {
     await apis?.stop();
   });
 
-  const specOf = async (name: string) => (await stage.shoot.find(kustomizations, inFlux(name)))?.spec;
+  const specOf = async (name: string) => await stage.specInShoot(kustomizations, name);
 
   it('come up', async () => {
     for (const [name, values, type = 'Opaque'] of secrets) {
@@ -81,14 +79,13 @@ describe('all options together', () => {
       await stage.garden.apply(resources.secrets, secret as KubeObject, { fieldManager: 'person' });
     }
     await stage.setFluxConfig(fluxConfig);
-    await stage.reconcileShoot({ metadata: { labels } });
-    await stage.untilReady();
+    await stage.deliver({ metadata: { labels } });
     const account = { serviceAccountName: 'kustomize-controller', decryption: { secretRef: { name: 'flux-sops' } } };
     expect(await specOf('main-ks')).toMatchObject({ ...account, interval: '7m', path: './bar' });
     expect(await specOf('second')).toMatchObject(account);
-    const source = await stage.shoot.find(gitRepositories, inFlux('main-gitrepo'));
+    const source = await stage.inShoot(gitRepositories, 'main-gitrepo');
     expect(source?.spec).toMatchObject({ url: 'https://git.example.com/blue/fleet' });
-    const shard = await stage.shoot.find(resources.deployments, inFlux('source-controller-two'));
+    const shard = await stage.inShoot(resources.deployments, 'source-controller-two');
     expect(shard?.metadata).toMatchObject({
       labels: { 'example.com/owner': 'platform' },
       annotations: { 'example.com/contact': 'platform' },
@@ -97,14 +94,13 @@ describe('all options together', () => {
 
   it('are at rest after the first success, also when the product starts again', async () => {
     await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks'], [kustomizations, 'second']);
-    await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
-    await quiet(stage);
+    await stage.until('the first success', ({ state }) => state?.bootstrapped !== undefined);
+    await stage.quiet();
     stage.requests.length = 0;
     await stage.stopProduct();
     await stage.startProduct();
-    await stage.reconcileShoot({ metadata: { labels } });
-    await stage.untilReady();
-    await quiet(stage);
+    await stage.deliver({ metadata: { labels } });
+    await stage.quiet();
     const writes = stage.requests.filter(({ method }) => method !== 'GET');
     expect(writes.map(({ identity, method, resource }) => `${identity} ${method} ${resource}`)).toEqual([
       'managed-resources PATCH extensions.extensions.gardener.cloud',
@@ -126,11 +122,7 @@ describe('all options together', () => {
 
   it('leave nothing behind when the extension is removed', async () => {
     await stage.deleteExtension();
-    await eventually(
-      'the Extension is gone',
-      () => stage.extension().catch(() => undefined),
-      (live) => live === undefined,
-    );
+    await stage.untilGone();
     const lists = await Promise.all(Object.values(builtInKinds).map((kind) => stage.shoot.list(kind)));
     const names = lists.flatMap(({ items }) => items.map(({ metadata }) => metadata.name));
     expect(names.filter((name) => !/^(default|kube-.*|cluster-admin)$/.test(name))).toEqual([]);

@@ -6,7 +6,6 @@ import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { describe, expect, it } from 'vitest';
 import { resources } from '../../shared/kube/resource.ts';
 import { describeKilled } from '../scenarios/killed.ts';
-import { quiet } from '../scenarios/main-job.ts';
 import { eventually, startStage } from '../scenarios/stage.ts';
 import { differences } from '../scenarios/world/end-state.ts';
 import { type Lifecycle, lifecycles } from '../scenarios/world/lifecycles.ts';
@@ -35,15 +34,14 @@ describe('two instances at once', () => {
         repositoryBranch: 'main',
         repositoryType: 'public',
       });
-      await stage.reconcileShoot();
-      await stage.untilReady();
+      await stage.deliver();
       await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
       await eventually(
         'Flux is released',
         async () => Object.keys(await stage.managedResources()),
         (names) => names.sort().join() === 'shoot-flux-secrets,shoot-flux-sync',
       );
-      await quiet(stage);
+      await stage.quiet();
       const deployment = { namespace: 'flux-system', name: 'source-controller' };
       expect(await stage.shoot.find(resources.deployments, deployment)).toBeDefined();
       expect(stage.logLines.filter((line) => line.includes('"dead_letter"'))).toEqual([]);

@@ -66,7 +66,7 @@ describe.each(upgrades)(
       await stage.setFluxConfig(data);
       await stage.reconcileShoot();
       const version = data.fluxVersion ?? '';
-      await eventually(version, stage.extension, ({ status }) => status?.state?.applied?.fluxVersion === version);
+      await stage.until(version, ({ state }) => state?.applied?.fluxVersion === version);
       await stage.untilReady();
     }
 

@@ -1,4 +1,4 @@
-import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -57,8 +57,7 @@ describe('an installation with its own account', () => {
 
   it('creates the key pair of a private repository and the status of the project', async () => {
     await stage.setFluxConfig(privateRepository);
-    await stage.reconcileShoot({ status: { lastOperation: creating } });
-    await stage.untilReady();
+    await stage.deliver({ status: { lastOperation: creating } });
     expect(Object.keys((await secretOf(stage))?.data ?? {}).sort()).toEqual([
       'identity',
       'identity.pub',
@@ -137,10 +136,8 @@ describe('an installation that Gardener lets create nothing in projects', () => 
 
   it('says so about flux-status, holds a rollout, and works once a member has created it with our label', async () => {
     await stage.setFluxConfig(withRollout('one'));
-    await stage.reconcileShoot();
-    await stage.untilReady();
-    await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
-    await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+    await stage.deliver();
+    await stage.bootstrap();
     const refused = [['Shoot', statusRefused]];
     await eventually(
       'the Event',
@@ -151,18 +148,15 @@ describe('an installation that Gardener lets create nothing in projects', () => 
 
     await stage.setFluxConfig(withRollout('two'));
     const problem = `The last applied configuration is kept until flux-status can hold the rollout: ${statusRefused}`;
-    await eventually(
+    await stage.until(
       'the condition',
-      stage.extension,
-      ({ status }) =>
-        status?.conditions?.some(
+      ({ conditions }) =>
+        conditions?.some(
           ({ type, message }) => type === 'ConfigurationFollowed' && message.startsWith(`${problem} (config `),
         ) === true,
-      ({ status }) => status?.conditions,
     );
     // gardenlet gets its answer meanwhile.
-    await stage.reconcileShoot();
-    await stage.untilReady();
+    await stage.deliver();
     const branch = async () => {
       const live = await stage.shoot.find(gitRepositories, { namespace: 'flux-system', name: 'main-gitrepo' });
       return (live?.spec as { ref?: { branch?: string } } | undefined)?.ref?.branch;

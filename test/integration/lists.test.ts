@@ -76,12 +76,11 @@ describe('lists of objects on embedded API servers', () => {
       () => conditionOf(type),
       (condition) => condition?.status === status,
     );
-  const inShoot = (kind: Resource, name: string) => stage.shoot.find(kind, inFlux(name));
+  const inShoot = (kind: Resource, name: string) => stage.inShoot(kind, name);
   const specOf = (object: KubeObject | undefined) => object?.spec as Record<string, unknown> | undefined;
 
   it('delivers every object, and records those that become Ready', async () => {
-    await stage.reconcileShoot({ providerConfig: whole });
-    await stage.untilReady();
+    await stage.deliver({ providerConfig: whole });
     const { applied } = (await stage.extension()).status?.state ?? {};
     expect([applied?.source?.name, applied?.kustomization?.name]).toEqual(['fleet', 'infrastructure']);
     expect(applied?.others?.map(({ kind, name, place }) => [kind, name, place.path])).toEqual([
@@ -145,7 +144,7 @@ describe('lists of objects on embedded API servers', () => {
     );
     expect(await inShoot(kustomizations, 'apps')).toBeDefined();
     await untilCondition('ObjectsReady', 'True');
-    await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+    await stage.until('the first success', ({ state }) => state?.bootstrapped !== undefined);
   });
 
   it('asks a HelmRelease and its chart to reconcile when a user asks', async () => {
@@ -177,8 +176,7 @@ describe('lists of objects on embedded API servers', () => {
       () => inShoot(kustomizations, 'old'),
       (object) => object !== undefined,
     );
-    await stage.reconcileShoot({ providerConfig });
-    await stage.untilReady();
+    await stage.deliver({ providerConfig });
     const { items } = await stage.garden.list(resources.events, { namespace: PROJECT });
     const warnings = items.filter(({ reason }) => reason === 'ConfigurationWarning');
     expect(warnings).toMatchObject([
@@ -220,11 +218,9 @@ describe('lists of objects on embedded API servers', () => {
     const third = git('third', { secretRef: { name: 'my-token' } });
     const providerConfig = { ...whole, objects: [third], additionalSecretResources: [{ name: 'token' }] };
     await stage.reconcileShoot({ providerConfig, spec: { resources: entries } });
-    const failed = await eventually(
+    const failed = await stage.until(
       'the error',
-      stage.extension,
-      ({ status }) => status?.lastError?.description.includes('has no password') === true,
-      ({ status }) => status,
+      ({ lastError }) => lastError?.description.includes('has no password') === true,
     );
     expect(failed.status?.lastError?.description).toContain(
       'providerConfig: objects[0].spec.secretRef names Secret flux-system/my-token, which has no password; add the key to the original of the Secret',

@@ -1,5 +1,5 @@
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
-import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { kustomizations } from '@shoot-flux/landscape/flux/objects';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { expect, it, onTestFinished } from 'vitest';
@@ -52,18 +52,13 @@ it('suspends a Kustomization again that a concurrent reconciliation has resumed,
       repositoryType: 'public',
       syncMode: 'Reconcile',
     });
-    await stage.reconcileShoot();
-    await stage.untilReady();
+    await stage.deliver();
     for (const [resource, object] of deployedByFlux) {
       await stage.shoot.create(resource, object, { fieldManager: 'person' });
     }
     const seen = await watchSpecs(stage);
     await stage.deleteExtension();
-    await eventually(
-      'the Extension is gone',
-      async () => (await stage.extension().catch(() => undefined))?.status?.lastOperation ?? 'gone',
-      (last) => last === 'gone',
-    );
+    await stage.untilGone();
     const crd = { name: 'kustomizations.kustomize.toolkit.fluxcd.io' };
     expect(await stage.shoot.find(resources.customResourceDefinitions, crd)).toBeUndefined();
     expect(isUnderWay).toBe(false);
@@ -80,22 +75,16 @@ it('owns the new namespace and installs Flux in it when it is added again while 
   await stage.startProduct();
   const namespace = () => stage.shoot.find(resources.namespaces, { name: 'flux-system' });
   const parts = { providerConfig: { ...config, syncMode: 'Reconcile' } };
-  await stage.reconcileShoot(parts);
-  await stage.untilReady();
-  await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
-  await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+  await stage.deliver(parts);
+  await stage.bootstrap();
   const metadata = { namespace: 'flux-system', name: 'held', finalizers: ['example.com/slow'] };
   const held = { apiVersion: 'v1', kind: 'ServiceAccount', metadata };
   await stage.shoot.create(serviceAccounts, held, { fieldManager: 'person' });
   await stage.deleteExtension();
-  await eventually(
-    'the Extension is gone',
-    () => stage.extension().catch(() => undefined),
-    (live) => live === undefined,
-  );
+  await stage.untilGone();
   expect((await namespace())?.metadata.deletionTimestamp).toBeDefined();
   await stage.reconcileShoot(parts);
-  const failed = await eventually('the error', stage.extension, ({ status }) => status?.lastError != null);
+  const failed = await stage.until('the error', ({ lastError }) => lastError != null);
   expect(failed.status?.lastError?.description).toContain('is being deleted');
   await stage.shoot.mergePatch(
     serviceAccounts,
@@ -104,8 +93,7 @@ it('owns the new namespace and installs Flux in it when it is added again while 
     { fieldManager: 'person' },
   );
   await eventually('the former namespace is gone', namespace, (live) => live?.metadata.deletionTimestamp === undefined);
-  await stage.reconcileShoot(parts);
-  const { status } = await stage.untilReady();
+  const { status } = await stage.deliver(parts);
   expect(status?.state?.applied).toMatchObject({ ownsNamespace: true });
   expect(await stage.shoot.find(kustomizations, { namespace: 'flux-system', name: 'flux-system' })).toBeDefined();
 });

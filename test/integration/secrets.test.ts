@@ -8,7 +8,6 @@ import { createPrometheusMetrics } from '../../infra/process/metrics.ts';
 import { startWatching } from '../../infra/process/watching.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { deployFunctions } from '../lambdas.ts';
-import { quiet } from '../scenarios/main-job.ts';
 import { type QueueTap, startQueueTap } from '../scenarios/queue-tap.ts';
 import { CONTROL_PLANE, eventually, PROJECT, SEED, type Stage, startStage } from '../scenarios/stage.ts';
 
@@ -101,7 +100,7 @@ describe('secrets exist only in Secrets', () => {
     await stage.setFluxConfig({ ...privateRepository, repositoryUrl: `https://user:${markers.url}@git.example.com/a` });
     await untilEvent('InvalidConfiguration');
     await stage.reconcileShoot(parts);
-    await eventually('the rejection', stage.extension, ({ status }) => status?.lastError != null);
+    await stage.until('the rejection', ({ lastError }) => lastError != null);
 
     // The API server quotes what it rejects.
     const message = `Secret is invalid: data: ${markers.quoted}`;
@@ -115,8 +114,7 @@ describe('secrets exist only in Secrets', () => {
       person,
     );
     await stage.setFluxConfig(privateRepository);
-    await stage.reconcileShoot(parts);
-    await stage.untilReady();
+    await stage.deliver(parts);
 
     // A second key pair beside the first.
     const start = { annotations: { 'gardener.cloud/operation': 'rotate-ssh-keypair-start' } };
@@ -129,7 +127,7 @@ describe('secrets exist only in Secrets', () => {
       ...parts,
       providerConfig: { ...providerConfig, flux: { password: markers.providerConfig } },
     });
-    await eventually('the error', stage.extension, ({ status }) => status?.lastError != null);
+    await stage.until('the error', ({ lastError }) => lastError != null);
     const kubeconfig = { namespace: CONTROL_PLANE, name: 'gardener' };
     await stage.seed.mergePatch(
       resources.secrets,
@@ -137,14 +135,12 @@ describe('secrets exist only in Secrets', () => {
       { data: { kubeconfig: base64(`token: ${markers.kubeconfig}\n: :`) } },
       person,
     );
-    await stage.reconcileShoot(parts);
-    await stage.untilReady();
-    await eventually(
+    await stage.deliver(parts);
+    await stage.until(
       'readiness has tried',
-      stage.extension,
-      ({ status }) => status?.conditions?.some(({ reason }) => reason === 'ShootNotReachable') === true,
+      ({ conditions }) => conditions?.some(({ reason }) => reason === 'ShootNotReachable') === true,
     );
-    await quiet(stage);
+    await stage.quiet();
     metrics = (await functionMetrics.expose()).text;
     for (const page of ['metrics', 'readyz'])
       metrics += await (await fetch(`http://127.0.0.1:${watching.port}/${page}`)).text();

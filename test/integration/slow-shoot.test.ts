@@ -1,6 +1,6 @@
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
-import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { kustomizations } from '@shoot-flux/landscape/flux/objects';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -59,10 +59,8 @@ describe('a shoot with a slow API server', () => {
 
   it('removes Flux in time', async () => {
     await start();
-    await stage.reconcileShoot({ providerConfig });
-    await stage.untilReady();
-    await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
-    await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+    await stage.deliver({ providerConfig });
+    await stage.bootstrap();
     for (let count = 0; count < 30; count++) {
       const name = { namespace: `team-${count}`, name: 'app' };
       await stage.shoot.create(

@@ -9,7 +9,6 @@ import { explain } from '../../functions/readiness/explain/explain.ts';
 import { readiness } from '../../functions/readiness/kstatus.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { testDistribution } from '../made-distribution.ts';
-import { quiet } from '../scenarios/main-job.ts';
 import { eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
 import { type RealApis, startRealApis } from './apis.ts';
 import { seedCrds } from './cluster/crds.ts';
@@ -119,7 +118,7 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
     await stage.setFluxConfig({ ...config, repositoryBranch: 'other' });
     await stage.reconcileShoot();
     await stage.untilReady();
-    await quiet(stage);
+    await stage.quiet();
     expect((await stage.shoot.find(gitRepositories, inFlux('main-gitrepo')))?.spec).toMatchObject({
       ref: { branch: 'main' },
     });

@@ -7,13 +7,8 @@ import { handler } from '../../functions/managed-resources/handler.ts';
 import { objectRef } from '../../functions/managed-resources/shoot/objects.ts';
 import { handler as readiness } from '../../functions/readiness/handler.ts';
 import { RetryableError, retryWithinSeconds } from '../../shared/errors.ts';
-import {
-  type Condition,
-  type Extension,
-  FINALIZER,
-  type LastOperation,
-  type ManagedResource,
-} from '../../shared/gardener/types.ts';
+import { conditionFactory, lastOperationFactory } from '../../shared/gardener/testing.ts';
+import { type Extension, type ExtensionStatus, FINALIZER, type ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
@@ -21,15 +16,36 @@ import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { follow } from './follow.ts';
-import { quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, SEED, type ShootParts, type Stage } from './stage.ts';
+import { type Followed, follow } from './follow.ts';
+import {
+  type Apis,
+  asleep,
+  CONTROL_PLANE,
+  providerConfig as config,
+  EXTENSION,
+  eventually,
+  inControlPlane,
+  inFlux,
+  inProject,
+  privateRepository,
+  reference,
+  SEED,
+  type ShootParts,
+  type Stage,
+} from './stage.ts';
 
 const fieldManager = 'gardenlet';
 const FOREIGN = 'example.com/other-controller';
-const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
-const inFlux = (name: string) => ({ namespace: 'flux-system', name });
-const inControlPlane = (name: string) => ({ namespace: CONTROL_PLANE, name });
+const always = config({ syncMode: 'Reconcile' });
+const now = () => new Date().toISOString();
+/** What gardenlet annotates an Extension with. */
+const request = (operation: string, timestamp = now()) => ({
+  'gardener.cloud/operation': operation,
+  'gardener.cloud/timestamp': timestamp,
+});
+/** A Shoot with a Secret of its own, and a configuration that copies it. */
+const withCreds = { spec: { resources: [reference('creds', 'a')] } };
+const copyCreds = { additionalSecretResources: [{ name: 'creds' }] };
 
 /** Gardener's contract (docs/gardener-contract.md), on embedded or real API servers. */
 export function contractSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
@@ -39,57 +55,21 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       stage = next;
     });
 
-    const now = () => new Date().toISOString();
     const annotate = (annotations: Record<string, string | null>) =>
-      stage.seed.mergePatch<Extension>(
-        resources.extensions,
-        extensionName,
-        { metadata: { annotations } },
-        { fieldManager },
-      );
-    const ask = (operation: string, timestamp = now()) =>
-      annotate({ 'gardener.cloud/operation': operation, 'gardener.cloud/timestamp': timestamp });
+      stage.patchExtension({ metadata: { annotations } });
     const create = (metadata: object = {}, spec: object = {}) =>
       stage.seed.create<Extension>(
         resources.extensions,
         {
           apiVersion: 'extensions.gardener.cloud/v1alpha1',
           kind: 'Extension',
-          metadata: { ...extensionName, ...metadata },
+          metadata: { ...EXTENSION, ...metadata },
           spec: { type: 'shoot-flux', providerConfig: config(), ...spec },
         } as Extension,
         { fieldManager },
       );
-    const setFinalizers = (finalizers: string[]) =>
-      stage.seed.mergePatch<Extension>(
-        resources.extensions,
-        extensionName,
-        { metadata: { finalizers } },
-        { fieldManager },
-      );
-    const setStatus = (status: object) =>
-      stage.seed.mergePatch<Extension>(
-        resources.extensions,
-        extensionName,
-        { status },
-        { fieldManager, subresource: 'status' },
-      );
-    const setConfig = (providerConfig: unknown) =>
-      stage.seed.mergePatch<Extension>(
-        resources.extensions,
-        extensionName,
-        { spec: { providerConfig } },
-        { fieldManager },
-      );
-    const find = () => stage.seed.find<Extension>(resources.extensions, extensionName);
-    const untilGone = () => eventually('the Extension is gone', find, (live) => live === undefined);
-    const until = (what: string, isWanted: (status: NonNullable<Extension['status']>) => boolean) =>
-      eventually(
-        what,
-        stage.extension,
-        ({ status = {} }) => isWanted(status),
-        ({ metadata, status }) => ({ metadata, status }),
-      );
+    const setFinalizers = (finalizers: string[]) => stage.patchExtension({ metadata: { finalizers } });
+    const setConfig = (providerConfig: unknown) => stage.patchExtension({ spec: { providerConfig } });
     /** Waits by gardenlet's seven rules, for exactly this timestamp. */
     const untilReadyFor = (timestamp: string) =>
       eventually(
@@ -98,20 +78,19 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         (live) => notReady(live, timestamp) === undefined,
         (live) => notReady(live, timestamp),
       );
-    const untilBranch = (branch: string) =>
-      eventually(
-        `branch ${branch}`,
-        () => stage.shoot.find(gitRepositories, inFlux('flux-system')),
-        (live) => (live?.spec as { ref?: { branch?: string } } | undefined)?.ref?.branch === branch,
-      );
-    const bootstrap = async () => {
-      await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
-      return until('the first success', ({ state }) => state?.bootstrapped !== undefined);
+    const untilBranch = (branch: string) => stage.untilBranch(branch, 'flux-system');
+    const live = async (providerConfig = config(), parts: ShootParts = {}) => {
+      await stage.deliver({ providerConfig, ...parts });
+      return stage.bootstrap();
     };
-    const live = async (providerConfig: Record<string, unknown> = config(), parts: ShootParts = {}) => {
-      await stage.reconcileShoot({ providerConfig, ...parts });
-      await stage.untilReady();
-      return bootstrap();
+    /** Flux is managed, and the product has nothing to do. */
+    const resting = async (parts: Record<string, unknown> = {}) => {
+      await live({ ...always, ...parts });
+      await stage.quiet();
+    };
+    const stopped = async (parts: Record<string, unknown> = {}) => {
+      await resting(parts);
+      await stage.stopProduct();
     };
     /** The runs of `managed-resources` for the Extension, read from the log. */
     const runs = () =>
@@ -128,7 +107,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         async () => woken(),
         (count) => count > before,
       );
-      await quiet(stage);
+      await stage.quiet();
     };
     /** The same, and the Extension stays unchanged. */
     const leftAlone = async (happening: () => Promise<Extension>) => {
@@ -157,6 +136,13 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       signal: AbortSignal.timeout(10_000),
     });
 
+    /** Runs `managed-resources` once, the given number of seconds from now. */
+    const runIn = (seconds: number) =>
+      handler(
+        { cluster: SEED, ...EXTENSION },
+        contextWith(stage.seed, () => new Date(Date.now() + seconds * 1000)),
+      );
+
     /** A seed client that does this whenever a function has read the Extension. */
     const afterReading = (happens: () => Promise<void>): KubeClient => ({
       ...stage.seed,
@@ -171,8 +157,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       it('rule 1.3: reconcile is Create at first and Reconcile later, and accepts before writing anything', async () => {
         await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
         await using managed = await follow<ManagedResource>(stage.seed, resources.managedResources, CONTROL_PLANE);
-        await stage.reconcileShoot({ providerConfig: config() });
-        await stage.untilReady();
+        await stage.deliver({ providerConfig: config() });
         const accepted = (await extensions.versions()).find(
           ({ metadata }) => metadata.annotations?.['gardener.cloud/operation'] === undefined,
         );
@@ -187,51 +172,41 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(created.status?.lastOperation).toMatchObject({ type: 'Create', state: 'Succeeded', progress: 100 });
         expect(created.metadata.generation).toBe(1);
 
-        await stage.reconcileShoot({ providerConfig: config({}, 'other') });
-        const { status } = await stage.untilReady();
+        const { status } = await stage.deliver({ providerConfig: config({}, 'other') });
         expect(status?.lastOperation).toMatchObject({ type: 'Reconcile', state: 'Succeeded', progress: 100 });
       });
 
       it('rule 1.3: continues a failed operation under its own type', async () => {
         await stage.reconcileShoot({ providerConfig: config({ syncModus: 'Once' }) });
-        const failed = await until('the error', ({ lastError }) => lastError != null);
+        await stage.untilError();
+        const failed = await stage.extension();
         expect(failed.status?.lastOperation).toMatchObject({ type: 'Create', state: 'Error', progress: 50 });
         expect(failed.status?.observedGeneration).toBe(failed.metadata.generation);
-        await stage.seed.mergePatch(
-          resources.extensions,
-          extensionName,
-          { spec: { providerConfig: { syncModus: null } } },
-          { fieldManager },
-        );
-        await stage.reconcileShoot({ providerConfig: config() });
-        expect((await stage.untilReady()).status?.lastOperation?.type).toBe('Create');
+        await stage.patchExtension({ spec: { providerConfig: { syncModus: null } } });
+        expect((await stage.deliver({ providerConfig: config() })).status?.lastOperation?.type).toBe('Create');
       });
 
       it('trap 2: does not lose a request that gardenlet makes during a run', async () => {
-        const additionalSecretResources = [{ name: 'creds' }];
-        const resourceRef = { apiVersion: 'v1', kind: 'Secret', name: 'a' };
-        const parts = { spec: { resources: [{ name: 'creds', resourceRef }] } };
-        await stage.reconcileShoot({ ...parts, providerConfig: config({ additionalSecretResources }) });
-        await until('it waits for the copy', ({ lastOperation }) => lastOperation?.state === 'Processing');
+        await stage.reconcileShoot({ ...withCreds, providerConfig: config(copyCreds) });
+        await stage.until('it waits for the copy', ({ lastOperation }) => lastOperation?.state === 'Processing');
         await eventually('it is accepted', stage.extension, isAccepted);
         const timestamp = new Date(Date.now() + 2000).toISOString();
-        await ask('reconcile', timestamp);
+        await stage.operate('reconcile', timestamp);
         await eventually('it is accepted again', stage.extension, isAccepted);
         expect(notReady(await stage.extension(), timestamp)).toBeDefined();
-        await stage.seed.create(resources.secrets, secret(inControlPlane('ref-a'), { key: 'value' }), { fieldManager });
+        await stage.putSecret('seed', inControlPlane('ref-a'), { key: 'value' });
         await untilReadyFor(timestamp);
       });
 
       it('rule 1.2: ignores operations that Gardener defines for other kinds', async () => {
-        await live(config({ syncMode: 'Reconcile' }));
-        await quiet(stage);
+        await resting();
         await leftAlone(() => annotate({ 'gardener.cloud/operation': 'keepalive' }));
       });
 
       it('trap 2: removes the restore annotation only after success', async () => {
         await stage.writeCluster();
         await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
-        await create({ annotations: { 'gardener.cloud/operation': 'restore', 'gardener.cloud/timestamp': now() } });
+        await create({ annotations: request('restore') });
         const restored = await stage.untilReady();
         expect(restored.status?.lastOperation).toMatchObject({ type: 'Restore', state: 'Succeeded' });
         expect(restored.metadata.finalizers).toEqual([FINALIZER]);
@@ -245,8 +220,8 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await live();
         await setFinalizers([FINALIZER, FOREIGN]);
         await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
-        await ask('migrate');
-        const migrated = await until('migrated', isMigrated);
+        await stage.operate('migrate');
+        const migrated = await stage.until('migrated', isMigrated);
         await eventually('the annotation is gone', stage.extension, isAccepted);
         expect((await stage.extension()).metadata.finalizers ?? []).toEqual([]);
         expect(migrated.status?.lastOperation?.progress).toBe(100);
@@ -261,8 +236,8 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       it('trap 9: migrates an Extension that was never reconciled, without a finalizer', async () => {
         await stage.writeCluster();
         await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
-        await create({ annotations: { 'gardener.cloud/operation': 'migrate', 'gardener.cloud/timestamp': now() } });
-        await until('migrated', isMigrated);
+        await create({ annotations: request('migrate') });
+        await stage.until('migrated', isMigrated);
         await eventually('the annotation is gone', stage.extension, isAccepted);
         const finalizers = (await extensions.versions()).flatMap(({ metadata }) => metadata.finalizers ?? []);
         expect(finalizers).toEqual([]);
@@ -270,23 +245,21 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
 
       it('trap 8: prefers migrate to a deletion, and succeeds', async () => {
         // A deletion would remove Flux.
-        await live(config({ syncMode: 'Reconcile' }));
-        await quiet(stage);
-        await stage.stopProduct();
-        await ask('migrate');
+        await stopped();
+        await stage.operate('migrate');
         await stage.deleteExtension();
         await stage.startProduct();
-        await untilGone();
-        await quiet(stage);
+        await stage.untilGone();
+        await stage.quiet();
         expect(await stage.managedResources()).toEqual({});
-        expect(await stage.shoot.find(resources.deployments, inFlux('source-controller'))).toBeDefined();
+        expect(await stage.inShoot(resources.deployments, 'source-controller')).toBeDefined();
         expect(runs().filter(({ error }) => error !== undefined && !error.includes('Conflict'))).toEqual([]);
       });
 
       it('trap 2: finishes restoring a Shoot that is being deleted', async () => {
         const metadata = { deletionTimestamp: '2026-01-02T03:04:05Z' };
         await stage.writeCluster({ metadata });
-        await create({ annotations: { 'gardener.cloud/operation': 'restore', 'gardener.cloud/timestamp': now() } });
+        await create({ annotations: request('restore') });
         await stage.untilReady();
         expect(await stage.managedResources()).toEqual({});
       });
@@ -314,14 +287,13 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
 
     describe('the gate', () => {
       it('trap 7: does nothing for a Failed Shoot, and everything once it is retried', async () => {
-        await live(config({ syncMode: 'Reconcile' }));
+        await live(always);
         await stage.writeCluster({ status: { lastOperation: failed } });
         await leftAlone(async () => {
           await setConfig(config({ syncMode: 'Reconcile' }, 'other'));
-          return ask('reconcile');
+          return stage.operate('reconcile');
         });
-        await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }, 'other') });
-        await stage.untilReady();
+        await stage.deliver({ providerConfig: config({ syncMode: 'Reconcile' }, 'other') });
         await untilBranch('other');
       });
 
@@ -336,19 +308,19 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
           await annotate({ 'confirmation.gardener.cloud/deletion': 'true', 'gardener.cloud/timestamp': now() });
           await stage.deleteExtension();
         });
-        await untilGone();
+        await stage.untilGone();
         expect(await stage.managedResources()).toEqual({});
       });
 
       it('trap 7: does nothing after Migrate/Succeeded, not even on DELETE', async () => {
         await live();
-        await ask('migrate');
+        await stage.operate('migrate');
         await eventually('it is migrated', stage.extension, (extension) => {
           return isMigrated(extension.status ?? {}) && isAccepted(extension);
         });
-        await quiet(stage);
+        await stage.quiet();
         await leftAlone(() => setConfig(config({}, 'other')));
-        await leftAlone(() => ask('reconcile'));
+        await leftAlone(() => stage.operate('reconcile'));
         await setFinalizers([FINALIZER]);
         await noticed(stage.deleteExtension);
         const { metadata, status } = await stage.extension();
@@ -360,14 +332,13 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       it('trap 12: ignores Extensions of another type or class', async () => {
         const garden = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden' } };
         await stage.seed.apply(resources.namespaces, garden, { fieldManager });
-        const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': now() };
+        const annotations = request('reconcile');
         const others = [
           await create({ name: 'shoot-dns', annotations }, { type: 'shoot-dns' }),
           await create({ namespace: 'garden', annotations }, { class: 'seed' }),
         ];
-        await stage.reconcileShoot({ providerConfig: config() });
-        await stage.untilReady();
-        await quiet(stage);
+        await stage.deliver({ providerConfig: config() });
+        await stage.quiet();
         for (const other of others) {
           expect(await stage.seed.find(resources.extensions, other.metadata)).toEqual(other);
         }
@@ -377,14 +348,14 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       it('trap 12: handles an Extension with the explicit class shoot', async () => {
         await stage.writeCluster();
         const timestamp = now();
-        const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp };
+        const annotations = request('reconcile', timestamp);
         await create({ annotations }, { class: 'shoot' });
         await untilReadyFor(timestamp);
       });
 
       it('trap 40: waits for a missing Cluster, in a creation and in a deletion', async () => {
         const timestamp = now();
-        const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp };
+        const annotations = request('reconcile', timestamp);
         const untilFailed = (count: number) =>
           eventually(
             'the runs fail',
@@ -398,14 +369,14 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await untilReadyFor(timestamp);
 
         await stage.seed.delete(resources.clusters, { name: CONTROL_PLANE });
-        await quiet(stage);
+        await stage.quiet();
         const count = (await untilFailed(0)).length;
         await stage.deleteExtension();
         await untilFailed(count + 1);
         expect((await stage.extension()).metadata.finalizers).toEqual([FINALIZER]);
         expect(Object.keys(await stage.managedResources())).toHaveLength(4);
         await stage.writeCluster();
-        await untilGone();
+        await stage.untilGone();
         expect(await stage.managedResources()).toEqual({});
       });
     });
@@ -413,16 +384,10 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
     describe('what gardenlet waits for', () => {
       it('trap 3: clears the error of an earlier run with Processing', async () => {
         await stage.reconcileShoot({ providerConfig: { ...config(), syncModus: 'Once' } });
-        await until('the error', ({ lastError }) => lastError != null);
+        await stage.untilError();
         await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
-        await stage.seed.mergePatch(
-          resources.extensions,
-          extensionName,
-          { spec: { providerConfig: { syncModus: null } } },
-          { fieldManager },
-        );
-        await stage.reconcileShoot({ providerConfig: config() });
-        await stage.untilReady();
+        await stage.patchExtension({ spec: { providerConfig: { syncModus: null } } });
+        await stage.deliver({ providerConfig: config() });
         const going = (await extensions.versions()).filter(
           ({ status }) => status?.lastOperation?.state === 'Processing',
         );
@@ -431,29 +396,25 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       });
 
       it('trap 11: preserves a condition that another controller publishes during a run', async () => {
-        await live(config({ syncMode: 'Reconcile' }));
-        await quiet(stage);
-        await stage.stopProduct();
+        await stopped();
         await stage.shoot.delete(gitRepositories, inFlux('flux-system'));
-        const theirs = { ...condition, type: 'SomebodyElses' };
+        const theirs = conditionFactory({ type: 'SomebodyElses' });
         let published: Extension | undefined;
         const seed = afterReading(async () => {
           const { status } = await stage.extension();
-          published ??= await setStatus({ conditions: [...(status?.conditions ?? []), theirs] });
+          published ??= await stage.patchStatus({ conditions: [...(status?.conditions ?? []), theirs] });
         });
-        const run = readiness({ cluster: SEED, ...extensionName }, contextWith(seed));
+        const run = readiness({ cluster: SEED, ...EXTENSION }, contextWith(seed));
         await expect(run).rejects.toThrow(/has been modified/);
         expect((await stage.extension()).status?.conditions).toEqual(published?.status?.conditions);
         expect(published?.status?.conditions).toContainEqual(theirs);
       });
 
       it('trap 13: retries within 15 s while gardenlet waits or is about to', async () => {
-        await live(config({ syncMode: 'Reconcile' }));
-        await quiet(stage);
-        await stage.stopProduct();
+        await stopped();
         const seed: KubeClient = { ...stage.seed, list: async () => Promise.reject(new RetryableError('No answer.')) };
         const failure = () =>
-          handler({ cluster: SEED, ...extensionName }, contextWith(seed)).then(
+          handler({ cluster: SEED, ...EXTENSION }, contextWith(seed)).then(
             () => undefined,
             (error: unknown) => error,
           );
@@ -462,7 +423,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await stage.writeCluster({ spec: { hibernation: { enabled: false } }, status: { hibernated: true } });
         expect(retryWithinSeconds(await failure())).toBe(15);
         await stage.writeCluster();
-        await ask('reconcile');
+        await stage.operate('reconcile');
         expect(retryWithinSeconds(await failure())).toBe(15);
         expect((await stage.extension()).status?.lastError?.description).toBe('No answer.');
         await stage.seed.delete(resources.clusters, { name: CONTROL_PLANE });
@@ -472,8 +433,8 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       it('asks for another look in every run until all is applied: the outcome of a run replaces the pending look', async () => {
         await stage.stopProduct();
         await stage.stopResourceManager();
-        await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
-        const run = () => handler({ cluster: SEED, ...extensionName }, contextWith(stage.seed));
+        await stage.reconcileShoot({ providerConfig: always });
+        const run = () => runIn(0);
         for (let count = 0; count < 3; count++) {
           expect(await run()).toMatchObject({ type: 'requeue', afterSeconds: 20 });
         }
@@ -485,9 +446,9 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       it.each(['new request', 'repeated request'])(
         'trap 4: does not report a generation edited during the run (%s)',
         async (how) => {
-          await live(config({ syncMode: 'Reconcile' }));
+          await live(always);
           await stage.stopProduct();
-          if (how === 'new request') await ask('reconcile');
+          if (how === 'new request') await stage.operate('reconcile');
           // Seconds are compared: a request within the second of the last report would count as answered.
           else await annotate({ 'gardener.cloud/timestamp': new Date(Date.now() + 1000).toISOString() });
           const before = await stage.extension();
@@ -495,7 +456,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
           const seed = afterReading(async () => {
             edited ??= await setConfig(config({ syncMode: 'Reconcile' }, 'other'));
           });
-          const run = handler({ cluster: SEED, ...extensionName }, contextWith(seed));
+          const run = handler({ cluster: SEED, ...EXTENSION }, contextWith(seed));
           await expect(run).rejects.toThrow(/has been modified/);
           expect(edited?.metadata.generation).toBeGreaterThan(before.metadata.generation ?? 0);
           expect((await stage.extension()).status).toEqual(before.status);
@@ -512,7 +473,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         for (const branch of ['main', 'main', 'other']) {
           await stage.reconcileShoot({ providerConfig: config({}, branch) });
           const timestamp = `${new Date(Date.now() + skew).toISOString().slice(0, 19)}.999999999Z`;
-          await ask('reconcile', timestamp);
+          await stage.operate('reconcile', timestamp);
           const { status, metadata } = await untilReadyFor(timestamp);
           expect(status?.lastOperation?.lastUpdateTime).toMatch(/^\S{19}Z$/);
           expect(metadata.annotations?.['gardener.cloud/timestamp']).toBe(timestamp);
@@ -520,69 +481,55 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       });
 
       it('rule 1.4: reconciles a manual spec edit that gardenlet did not request', async () => {
-        await live(config({ syncMode: 'Reconcile' }));
-        await quiet(stage);
+        await resting();
         const { metadata } = await stage.extension();
         await noticed(() => setConfig(config({ syncMode: 'Reconcile' }, 'other')));
         await untilBranch('other');
-        const { status } = await until('the end', (live) => live.observedGeneration !== metadata.generation);
+        const { status } = await stage.until('the end', (live) => live.observedGeneration !== metadata.generation);
         expect(status?.lastOperation).toMatchObject({ type: 'Reconcile' });
         await stage.untilReady();
       });
 
       it('trap 15: succeeds in a shoot without nodes, where nothing runs', async () => {
-        await stage.reconcileShoot({ providerConfig: config(), spec: { provider: { type: 'local', workers: [] } } });
-        await stage.untilReady();
-        const { status } = await until(
+        await stage.deliver({ providerConfig: config(), spec: { provider: { type: 'local', workers: [] } } });
+        const { status } = await stage.until(
           'readiness has looked',
           ({ conditions }) => conditions?.some(({ type }) => type === 'FluxReady') === true,
         );
         expect(status?.conditions?.find(({ type }) => type === 'FluxReady')?.status).toBe('False');
-        const controller = await stage.shoot.find(resources.deployments, inFlux('source-controller'));
+        const controller = await stage.inShoot(resources.deployments, 'source-controller');
         expect(controller).not.toHaveProperty('status.availableReplicas');
-        await quiet(stage);
+        await stage.quiet();
         await stage.untilReady();
       });
     });
 
     describe('forms of Shoots', () => {
       it('trap 33: handles a Cluster with only its required fields', async () => {
-        const shoot = {
-          apiVersion: 'core.gardener.cloud/v1beta1',
-          kind: 'Shoot',
-          metadata: { name: 'bar', namespace: PROJECT },
-          spec: {},
-        };
+        const shoot = { ...shootKind, metadata: inProject('bar'), spec: {} };
         const timestamp = now();
         await stage.seed.create(resources.clusters, clusterOf(CONTROL_PLANE, shoot), { fieldManager });
-        const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp };
+        const annotations = request('reconcile', timestamp);
         const extension = await create({ annotations }, { providerConfig: undefined });
         expect(extension.spec).toEqual({ type: 'shoot-flux' });
         await untilReadyFor(timestamp);
-        const facts = await stage.shoot.find(resources.configMaps, inFlux('shoot-info'));
+        const facts = await stage.inShoot(resources.configMaps, 'shoot-info');
         expect(facts?.data).toMatchObject({ SHOOT_INFO_NAME: 'bar', SHOOT_INFO_TECHNICAL_ID: CONTROL_PLANE });
-        await stage.deleteExtension();
-        await untilGone();
+        await stage.leave();
       });
 
       it('rule 2.1: handles a self-hosted shoot, whose control plane is kube-system and has no seed', async () => {
-        const role = { metadata: { labels: { 'gardener.cloud/role': 'shoot' } } };
-        const system = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } };
-        await stage.seed.apply(
-          resources.namespaces,
-          { ...system, metadata: { ...system.metadata, ...role.metadata } },
-          { fieldManager },
-        );
+        const labels = { 'gardener.cloud/role': 'shoot' };
+        const system = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system', labels } };
+        await stage.seed.apply(resources.namespaces, system, { fieldManager });
         const shoot = {
-          apiVersion: 'core.gardener.cloud/v1beta1',
-          kind: 'Shoot',
-          metadata: { name: 'own', namespace: PROJECT },
+          ...{ ...shootKind, metadata: inProject('own') },
           spec: { kubernetes: { version: '1.34.2' }, region: 'here', provider: { type: 'local' } },
           status: { technicalID: 'kube-system', uid: 'u', clusterIdentity: 'kube-system-u-garden' },
         };
         await stage.seed.create(resources.clusters, clusterOf('kube-system', shoot), { fieldManager });
         const timestamp = now();
-        const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp };
+        const annotations = request('reconcile', timestamp);
         const access = await stage.seed.find<Data>(resources.secrets, inControlPlane('gardener'));
         const there = { namespace: 'kube-system', name: 'shoot-flux' };
         await stage.seed.create(
@@ -597,7 +544,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
           findThere,
           (found) => found !== undefined && notReady(found, timestamp) === undefined,
         );
-        const facts = await stage.shoot.find(resources.configMaps, inFlux('shoot-info'));
+        const facts = await stage.inShoot(resources.configMaps, 'shoot-info');
         expect(facts?.data).toMatchObject({ SHOOT_INFO_NAME: 'own', SHOOT_INFO_GARDEN_CLUSTER_IDENTITY: 'garden' });
         await stage.seed.delete(resources.extensions, there);
         await eventually('the Extension is gone', findThere, (found) => found === undefined);
@@ -608,56 +555,49 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
 
     describe('hibernation', () => {
       it('trap 17: succeeds without touching a hibernated Shoot, and delivers changes when it wakes up', async () => {
-        await live(config({ syncMode: 'Reconcile' }));
+        await live(always);
         const access = await stage.seed.find(resources.secrets, inControlPlane('gardener'));
         await stage.stopResourceManager();
         await stage.seed.delete(resources.secrets, inControlPlane('gardener'));
-        await quiet(stage);
+        await stage.quiet();
         const before = { seed: await stage.managedResources(), shoot: await versionsInShoot(stage) };
-        const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, status: { hibernated: true } };
-        await stage.reconcileShoot({ ...asleep, providerConfig: config({ syncMode: 'Reconcile' }, 'other') });
-        const sleeping = await stage.untilReady();
+        const sleeping = await stage.deliver({ ...asleep, providerConfig: config({ syncMode: 'Reconcile' }, 'other') });
         await stage.setFluxConfig({ logLevel: 'debug' });
-        await quiet(stage);
+        await stage.quiet();
         expect({ seed: await stage.managedResources(), shoot: await versionsInShoot(stage) }).toEqual(before);
         expect((await stage.extension()).status?.conditions).toEqual(sleeping.status?.conditions);
 
         await stage.startResourceManager();
         await stage.seed.create(resources.secrets, withoutMetadata(access), { fieldManager });
-        await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }, 'other') });
-        await stage.untilReady();
+        await stage.deliver({ providerConfig: config({ syncMode: 'Reconcile' }, 'other') });
         await untilBranch('other');
-        const controller = await stage.shoot.find(resources.deployments, inFlux('source-controller'));
+        const controller = await stage.inShoot(resources.deployments, 'source-controller');
         expect(JSON.stringify(controller?.spec)).toContain('--log-level=debug');
       });
 
       it('trap 17: installs Flux when a Shoot that was created hibernated wakes up', async () => {
         await stage.stopResourceManager();
-        const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, status: { hibernated: true } };
-        await stage.reconcileShoot({ ...asleep, providerConfig: config() });
-        expect((await stage.untilReady()).status?.lastOperation?.type).toBe('Create');
+        expect((await stage.deliver({ ...asleep, providerConfig: config() })).status?.lastOperation?.type).toBe(
+          'Create',
+        );
         expect(await stage.managedResources()).toEqual({});
         await stage.startResourceManager();
         await live();
       });
 
       it('rule 8: migrates and restores a hibernated Shoot, with Flux unchanged when it wakes up', async () => {
-        await live(config({ syncMode: 'Reconcile' }));
-        await quiet(stage);
+        await resting();
         const before = await versionsInShoot(stage);
         await stage.stopResourceManager();
-        const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, status: { hibernated: true } };
-        const providerConfig = config({ syncMode: 'Reconcile' });
-        await stage.reconcileShoot({ ...asleep, providerConfig });
-        await stage.untilReady();
-        const record = await moveAway();
+        const providerConfig = always;
+        await stage.deliver({ ...asleep, providerConfig });
+        const record = await stage.moveAway();
         await createWaiting(providerConfig);
-        await restore(record);
+        await stage.restore(record);
         expect((await stage.untilReady()).status?.lastOperation?.type).toBe('Restore');
         expect(await versionsInShoot(stage)).toEqual(before);
         await stage.startResourceManager();
-        await stage.reconcileShoot({ providerConfig });
-        const { status } = await stage.untilReady();
+        const { status } = await stage.deliver({ providerConfig });
         expect(status?.state?.bootstrapped).toEqual(record.status?.state?.bootstrapped);
         expect(Object.keys(await stage.managedResources())).toHaveLength(4);
       });
@@ -668,39 +608,28 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         ['Once', ['shoot-flux-secrets']],
         ['Reconcile', ['shoot-flux-controllers', 'shoot-flux-crds', 'shoot-flux-secrets', 'shoot-flux-sync']],
       ])('trap 20: does not bootstrap again after a restore on another seed in mode %s', async (syncMode, managed) => {
-        const resourceRef = { apiVersion: 'v1', kind: 'Secret', name: 'registry' };
-        const parts = { spec: { resources: [{ name: 'creds', resourceRef }] } };
         const providerConfig = { additionalSecretResources: [{ name: 'creds', targetName: 'pull' }] };
-        const copy = secret(inControlPlane('ref-registry'), { key: 'value' });
-        await stage.seed.create(resources.secrets, copy, { fieldManager });
+        const copy = () => stage.putSecret('seed', inControlPlane('ref-a'), { key: 'value' });
+        await copy();
         await stage.setFluxConfig({ ...privateRepository, syncMode });
-        await stage.reconcileShoot({ ...parts, providerConfig });
-        await stage.untilReady();
-        await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
-        await until('the first success', ({ state }) => state?.bootstrapped !== undefined);
-        await eventually(
-          'the mode released Flux',
-          async () => Object.keys(await stage.managedResources()).sort(),
-          (names) => names.join() === managed.join(),
-        );
-        await quiet(stage);
+        await live(providerConfig, withCreds);
+        await stage.untilManagedResources(...managed);
+        await stage.quiet();
         const before = { key: await keyIn(stage), shoot: await versionsInShoot(stage) };
         expect(before.key.garden).toEqual(before.key.shoot);
 
-        const record = await moveAway();
+        const record = await stage.moveAway();
         expect(await versionsInShoot(stage)).toEqual(before.shoot);
         expect(await stage.managedResources()).toEqual({});
-        expect(record.status?.resources).toEqual([
-          { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'ref-registry' } },
-        ]);
-        await stage.seed.delete(resources.secrets, inControlPlane('ref-registry'));
+        expect(record.status?.resources).toEqual([reference('creds', 'ref-a')]);
+        await stage.seed.delete(resources.secrets, inControlPlane('ref-a'));
 
         await createWaiting(providerConfig);
-        await stage.seed.create(resources.secrets, copy, { fieldManager });
-        await restore(record);
+        await copy();
+        await stage.restore(record);
         const restored = await stage.untilReady();
         expect(restored.status?.lastOperation).toMatchObject({ type: 'Restore', state: 'Succeeded' });
-        await quiet(stage);
+        await stage.quiet();
         expect((await stage.extension()).status?.state?.bootstrapped).toEqual(record.status?.state?.bootstrapped);
         expect(Object.keys(await stage.managedResources()).sort()).toEqual(managed);
         expect(await keyIn(stage)).toEqual(before.key);
@@ -718,33 +647,27 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
           const named = (name: string) => ({
             kustomization: { template: { metadata: { name }, spec: { path: './' } } },
           });
-          const inProject = (name: string) => ({ namespace: PROJECT, name });
-          const inFlux = (name: string) => ({ namespace: 'flux-system', name });
           const keys = { 'age.agekey': 'AGE-SECRET-KEY-1A' };
-          const ofProject = [
-            secret(inProject('flux-variables'), { team: 'blue' }),
-            secret(inProject('flux-sops'), keys),
-          ];
-          for (const one of ofProject) await stage.garden.create(resources.secrets, one, { fieldManager });
+          await stage.putSecret('garden', inProject('flux-variables'), { team: 'blue' });
+          await stage.putSecret('garden', inProject('flux-sops'), keys);
           await stage.setFluxConfig({ ...privateRepository, syncMode });
-          await stage.reconcileShoot({ providerConfig: named('old') });
-          await stage.untilReady();
-          await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'old']);
-          await until('the first success', ({ state }) => state?.bootstrapped !== undefined);
-          await quiet(stage);
-          const record = await moveAway();
+          await live(named('old'));
+          await stage.quiet();
+          const record = await stage.moveAway();
           // A user replaces one of the copies: it carries no mark of ours.
           await stage.shoot.delete(resources.secrets, inFlux('flux-sops'));
-          await stage.shoot.create(resources.secrets, secret(inFlux('flux-sops'), keys), { fieldManager });
-          for (const { metadata } of ofProject) await stage.garden.delete(resources.secrets, metadata);
+          await stage.putSecret('shoot', inFlux('flux-sops'), keys);
+          for (const each of ['flux-variables', 'flux-sops']) {
+            await stage.garden.delete(resources.secrets, inProject(each));
+          }
           await createWaiting(named('new'));
-          await restore(record);
+          await stage.restore(record);
           await stage.untilReady();
-          await quiet(stage);
+          await stage.quiet();
           const found = {
-            'Secret flux-variables': await stage.shoot.find(resources.secrets, inFlux('flux-variables')),
-            'Secret flux-sops': await stage.shoot.find(resources.secrets, inFlux('flux-sops')),
-            'Kustomization old': await stage.shoot.find(kustomizations, inFlux('old')),
+            'Secret flux-variables': await stage.inShoot(resources.secrets, 'flux-variables'),
+            'Secret flux-sops': await stage.inShoot(resources.secrets, 'flux-sops'),
+            'Kustomization old': await stage.inShoot(kustomizations, 'old'),
           };
           expect(Object.entries(found).flatMap(([name, object]) => (object === undefined ? [] : [name]))).toEqual(left);
           expect((await stage.extension()).status?.state?.applied).not.toHaveProperty('surplus');
@@ -755,27 +678,22 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       it('waits for a kubeconfig before it delivers again what the surplus may still hold, and reports it in time', async () => {
         const named = (name: string) =>
           config({ syncMode: 'Reconcile', kustomization: { template: { metadata: { name }, spec: { path: './' } } } });
-        await stage.reconcileShoot({ providerConfig: named('old') });
-        await stage.untilReady();
-        await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'old']);
-        await until('the first success', ({ state }) => state?.bootstrapped !== undefined);
-        await quiet(stage);
-        const record = await moveAway();
+        await live(named('old'));
+        await stage.quiet();
+        const record = await stage.moveAway();
         const kubeconfig = await stage.seed.find(resources.secrets, inControlPlane('gardener'));
         await stage.seed.delete(resources.secrets, inControlPlane('gardener'));
         await createWaiting(named('new'));
-        await restore(record);
+        await stage.restore(record);
         await stage.untilReady();
         await stage.reconcileShoot({ providerConfig: named('old') });
-        const failed = await until('the error', ({ lastError }) => lastError != null);
-        expect(failed.status?.lastError?.description).toContain('no kubeconfig');
+        await stage.untilError('no kubeconfig');
         const before = runs().length;
         await sleep(10_000);
         expect(runs().length - before).toBeLessThan(3);
         await stage.seed.create(resources.secrets, withoutMetadata(kubeconfig), { fieldManager });
-        await stage.reconcileShoot({ providerConfig: named('old') });
-        await stage.untilReady();
-        await until('no surplus', ({ state }) => state?.applied?.surplus === undefined);
+        await stage.deliver({ providerConfig: named('old') });
+        await stage.until('no surplus', ({ state }) => state?.applied?.surplus === undefined);
       });
 
       it('trap 6: does nothing while the Extension waits for its state', async () => {
@@ -783,18 +701,16 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await createWaiting(config());
         await leftAlone(() => setConfig(config({}, 'other')));
         await leftAlone(() =>
-          setStatus({ state: { bootstrapped: { at: now(), fluxVersion: 'v2.0.0', configHash: 'a' } } }),
+          stage.patchStatus({ state: { bootstrapped: { at: now(), fluxVersion: 'v2.0.0', configHash: 'a' } } }),
         );
         expect(await stage.managedResources()).toEqual({});
-        await stage.deleteExtension();
-        await untilGone();
+        await stage.leave();
       });
     });
 
     describe('ManagedResources', () => {
       it('trap 28: writes each ManagedResource after its Secret', async () => {
-        await stage.reconcileShoot({ providerConfig: config() });
-        await stage.untilReady();
+        await stage.deliver({ providerConfig: config() });
         const written = stage.requests
           .filter(({ identity, method }) => identity === 'managed-resources' && method === 'POST')
           .map(({ resource }) => resource.split('.')[0]);
@@ -802,22 +718,15 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       });
 
       it('trap 26: owns ManagedResources by label and class, and leaves none behind in a deletion', async () => {
-        await live(config({ syncMode: 'Reconcile' }));
+        await live(always);
         for (const { metadata, spec } of Object.values(await stage.managedResources())) {
           expect(metadata.labels).toMatchObject({ origin: 'shoot-flux' });
           expect(spec.class).toBeUndefined();
         }
-        await stage.deleteExtension();
-        await untilGone();
+        await stage.leave();
         expect(await stage.managedResources()).toEqual({});
       });
 
-      /** Runs `managed-resources` once, the given number of seconds from now. */
-      const runIn = (seconds: number) =>
-        handler(
-          { cluster: SEED, ...extensionName },
-          contextWith(stage.seed, () => new Date(Date.now() + seconds * 1000)),
-        );
       const untilApplied = (name: string, reason: string) =>
         eventually(reason, stage.managedResources, (all) =>
           JSON.stringify(all[name]?.status?.conditions ?? []).includes(`"${reason}"`),
@@ -831,16 +740,10 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         );
       const foreign = async (name: string) => {
         const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'kube-system', name: 'theirs' } };
-        await stage.seed.create(
-          resources.secrets,
-          secret(inControlPlane('theirs'), { 'a.yaml': JSON.stringify(content) }),
-          { fieldManager },
-        );
+        await stage.putSecret('seed', inControlPlane('theirs'), { 'a.yaml': JSON.stringify(content) });
         const managedResource = {
-          apiVersion: 'resources.gardener.cloud/v1alpha1',
-          kind: 'ManagedResource',
-          metadata: inControlPlane(name),
-          spec: { secretRefs: [{ name: 'theirs' }] },
+          ...{ apiVersion: 'resources.gardener.cloud/v1alpha1', kind: 'ManagedResource' },
+          ...{ metadata: inControlPlane(name), spec: { secretRefs: [{ name: 'theirs' }] } },
         };
         await stage.seed.create(resources.managedResources, managedResource, { fieldManager });
         await eventually(
@@ -852,27 +755,24 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       };
 
       it('trap 26: relabels a ManagedResource that lost its label, or removes it with the extension', async () => {
-        await live(config({ syncMode: 'Reconcile' }));
-        await quiet(stage);
+        await resting();
         await relabel('shoot-flux-sync', null);
         await eventually(
           'it has its label',
           stage.managedResources,
           (all) => all['shoot-flux-sync']?.metadata.labels?.origin === 'shoot-flux',
         );
-        await until('the end', ({ lastOperation }) => lastOperation?.state === 'Succeeded');
+        await stage.until('the end', ({ lastOperation }) => lastOperation?.state === 'Succeeded');
         await stage.stopProduct();
         await relabel('shoot-flux-sync', null);
         await stage.deleteExtension();
         await stage.startProduct();
-        await untilGone();
+        await stage.untilGone();
         expect(await stage.managedResources()).toEqual({});
       });
 
       it('trap 26: reports a ManagedResource with a foreign finalizer, and finishes the deletion once it is gone', async () => {
-        await live(config({ syncMode: 'Reconcile', deletionPolicy: 'Orphan' }));
-        await quiet(stage);
-        await stage.stopProduct();
+        await stopped({ deletionPolicy: 'Orphan' });
         const hold = (finalizers: string[]) =>
           stage.seed.mergePatch(
             resources.managedResources,
@@ -895,30 +795,25 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         );
         await hold([]);
         await stage.startProduct();
-        await untilGone();
+        await stage.untilGone();
       });
 
       it("trap 26: releases the Go extension's ManagedResources in a deletion without an earlier reconciliation", async () => {
         await stage.stopProduct();
-        const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, status: { hibernated: true } };
         const name = 'extension-shoot-flux-flux-install';
         const theirs = await foreign(name);
         await stage.stopResourceManager();
         await stage.startProduct();
-        await stage.reconcileShoot({ ...asleep, providerConfig: config() });
-        await stage.untilReady();
+        await stage.deliver({ ...asleep, providerConfig: config() });
         expect(Object.keys(await stage.managedResources())).toEqual([name]);
-        await stage.deleteExtension();
-        await untilGone();
+        await stage.leave();
         expect(await stage.managedResources()).toEqual({});
         expect(await stage.shoot.find(resources.configMaps, theirs)).toBeDefined();
       });
 
       it('trap 28: rewrites a lost Secret and triggers the resource-manager', async () => {
         await using managed = await follow<ManagedResource>(stage.seed, resources.managedResources, CONTROL_PLANE);
-        await live(config({ syncMode: 'Reconcile' }));
-        await quiet(stage);
-        await stage.stopProduct();
+        await stopped();
         const name = 'shoot-flux-sync';
         const lost = (await stage.managedResources())[name]?.spec.secretRefs[0]?.name ?? '';
         await stage.seed.delete(resources.secrets, inControlPlane(lost));
@@ -929,40 +824,31 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await runIn(0);
         expect(await stage.seed.find(resources.secrets, inControlPlane(lost))).toBeDefined();
         await untilApplied(name, 'ApplySucceeded');
-        const reported = (await managed.versions()).filter(
-          ({ metadata }) => metadata.annotations?.['gardener.cloud/operation'] === 'reconcile',
-        );
-        expect(new Set(reported.map(({ metadata }) => metadata.name))).toEqual(new Set([name]));
+        expect(await askedAgain(managed)).toEqual(new Set([name]));
       });
 
       it('reports a foreign ManagedResource with our name and leaves it unchanged', async () => {
         const theirs = await foreign('shoot-flux-sync');
         await stage.reconcileShoot({ providerConfig: config() });
-        const { status } = await until('the error', ({ lastError }) => lastError != null);
-        expect(status?.lastError?.description).toBe(
+        const { description } = await stage.untilError();
+        expect(description).toBe(
           `ManagedResource ${CONTROL_PLANE}/shoot-flux-sync belongs to another owner, and its objects must not be replaced; delete it, or recreate it under another name.`,
         );
-        await stage.deleteExtension();
-        await untilGone();
+        await stage.leave();
         expect(Object.keys(await stage.managedResources())).toEqual(['shoot-flux-sync']);
         expect(await stage.shoot.find(resources.configMaps, theirs)).toBeDefined();
       });
 
       it('rule 2.2: rechecks copies after an operation, because their changes cause no event', async () => {
-        const resourceRef = { apiVersion: 'v1', kind: 'Secret', name: 'a' };
-        await stage.seed.create(resources.secrets, secret(inControlPlane('ref-a'), { key: 'value' }), { fieldManager });
-        const providerConfig = config({ additionalSecretResources: [{ name: 'creds' }] });
-        await stage.reconcileShoot({ spec: { resources: [{ name: 'creds', resourceRef }] }, providerConfig });
-        await stage.untilReady();
+        await stage.putSecret('seed', inControlPlane('ref-a'), { key: 'value' });
+        await stage.deliver({ ...withCreds, providerConfig: config(copyCreds) });
         await stage.stopProduct();
         expect(await runIn(0)).toMatchObject({ type: 'requeue' });
         expect(await runIn(3600)).toEqual(done);
       });
 
       it('trap 23: reports a deleted ManagedResource that is stuck, and recreates it once it is gone', async () => {
-        await live(config({ syncMode: 'Reconcile' }));
-        await quiet(stage);
-        await stage.stopProduct();
+        await stopped();
         const hold = (finalizers: string[]) =>
           stage.shoot.mergePatch(
             gitRepositories,
@@ -973,7 +859,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await hold(['finalizers.fluxcd.io']);
         await stage.seed.delete(resources.managedResources, inControlPlane('shoot-flux-sync'));
         await untilApplied('shoot-flux-sync', 'DeletionPending');
-        await ask('reconcile');
+        await stage.operate('reconcile');
         await runIn(0);
         expect((await stage.extension()).status).toMatchObject({ lastOperation: { state: 'Processing' } });
         await runIn(70);
@@ -983,19 +869,20 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         );
         await hold([]);
         await stage.startProduct();
-        await until('the end', ({ lastOperation, lastError }) => lastOperation?.state === 'Succeeded' && !lastError);
-        expect(await stage.shoot.find(gitRepositories, inFlux('flux-system'))).toBeDefined();
+        await stage.until(
+          'the end',
+          ({ lastOperation, lastError }) => lastOperation?.state === 'Succeeded' && !lastError,
+        );
+        expect(await stage.inShoot(gitRepositories, 'flux-system')).toBeDefined();
       });
 
       it('rule 1.5: reports the failure of a late resource-manager while gardenlet waits', async () => {
-        await live(config({ syncMode: 'Reconcile' }));
-        await quiet(stage);
-        await stage.stopProduct();
+        await stopped();
         await stage.stopResourceManager();
         await stage.shoot.delete(resources.deployments, inFlux('source-controller'));
-        await stage.shoot.create(resources.deployments, otherDeployment('source-controller'), { fieldManager });
+        await stage.shoot.create(resources.deployments, otherDeployment, { fieldManager });
         await stage.setFluxConfig({ logLevel: 'debug' });
-        await ask('reconcile');
+        await stage.operate('reconcile');
         await runIn(0);
         // The ManagedResource is untouched so far, and its failure would start no run.
         expect(await runIn(25)).toEqual(requeueAfter(20));
@@ -1006,30 +893,31 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(status?.lastError?.description).toContain('its field spec.selector is immutable');
       });
 
-      it('retries at once after a fix in the shoot when gardenlet asks again', async () => {
-        await using managed = await follow<ManagedResource>(stage.seed, resources.managedResources, CONTROL_PLANE);
-        await stage.shoot.create(
-          resources.namespaces,
-          { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } },
-          { fieldManager },
-        );
-        await stage.shoot.create(resources.deployments, otherDeployment('source-controller'), { fieldManager });
+      /** The resource-manager cannot apply a Deployment. */
+      const reconcileOccupied = async () => {
+        const flux = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
+        await stage.shoot.create(resources.namespaces, flux, { fieldManager });
+        await stage.shoot.create(resources.deployments, otherDeployment, { fieldManager });
         await stage.reconcileShoot({ providerConfig: config() });
-        await until('the error', ({ lastError }) => lastError != null);
-        await stage.shoot.delete(resources.deployments, inFlux('source-controller'));
-        await stage.reconcileShoot({ providerConfig: config() });
-        await stage.untilReady();
+      };
+      const askedAgain = async (managed: Followed<ManagedResource>) => {
         const asked = (await managed.versions()).filter(
           ({ metadata }) => metadata.annotations?.['gardener.cloud/operation'] === 'reconcile',
         );
-        expect(new Set(asked.map(({ metadata }) => metadata.name))).toEqual(new Set(['shoot-flux-controllers']));
+        return new Set(asked.map(({ metadata }) => metadata.name));
+      };
+
+      it('retries at once after a fix in the shoot when gardenlet asks again', async () => {
+        await using managed = await follow<ManagedResource>(stage.seed, resources.managedResources, CONTROL_PLANE);
+        await reconcileOccupied();
+        await stage.untilError();
+        await stage.shoot.delete(resources.deployments, inFlux('source-controller'));
+        await stage.deliver({ providerConfig: config() });
+        expect(await askedAgain(managed)).toEqual(new Set(['shoot-flux-controllers']));
       });
 
       it('trap 25: removes the objects of a failed first pass with the extension', async () => {
-        const flux = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
-        await stage.shoot.create(resources.namespaces, flux, { fieldManager });
-        await stage.shoot.create(resources.deployments, otherDeployment('source-controller'), { fieldManager });
-        await stage.reconcileShoot({ providerConfig: config() });
+        await reconcileOccupied();
         const role = { name: 'crd-controller-flux-system' };
         await eventually(
           'a part is applied',
@@ -1040,16 +928,14 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
           JSON.stringify(live['shoot-flux-controllers']?.status ?? {}).includes('ApplyFailed'),
         );
         expect((await stage.managedResources())['shoot-flux-controllers']?.status).not.toHaveProperty('resources');
-        await stage.deleteExtension();
-        await untilGone();
+        await stage.leave();
         expect(await stage.shoot.find(clusterRoles, role)).toBeUndefined();
         expect(await stage.managedResources()).toEqual({});
       });
 
       it('rule 7: reports expired credentials of the shoot, and uses the next ones', async () => {
-        await stage.reconcileShoot({ providerConfig: config() });
-        await stage.untilReady();
-        await quiet(stage);
+        await stage.deliver({ providerConfig: config() });
+        await stage.quiet();
         const access = (await stage.seed.find(resources.secrets, inControlPlane('gardener'))) as Data;
         const kubeconfig = Buffer.from(access.data?.kubeconfig ?? '', 'base64').toString('utf8');
         const expired = kubeconfig.replace(/("?token"?: *"?)[^"\s,}]+/, '$1expired');
@@ -1063,81 +949,32 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
           );
         await write(expired);
         await stage.reconcileShoot({ providerConfig: config({}, 'other') });
-        await until(
+        await stage.until(
           'it is reported',
           ({ conditions }) => conditions?.some(({ reason }) => reason === 'ShootNotReachable') === true,
         );
         await stage.untilReady();
         await write(kubeconfig);
-        await bootstrap();
+        await stage.bootstrap();
       });
     });
 
-    /** gardenlet empties this seed. Returns what it keeps for the next seed. */
-    const moveAway = async (): Promise<Extension> => {
-      await ask('migrate');
-      await eventually('it is migrated', stage.extension, (extension) => {
-        return isMigrated(extension.status ?? {}) && isAccepted(extension);
-      });
-      const record = await stage.extension();
-      await stage.deleteExtension();
-      await untilGone();
-      return record;
-    };
-    /** Creates the Extension on the other seed, where it must wait for its state. */
-    const createWaiting = async (providerConfig: unknown) => {
-      const annotations = { 'gardener.cloud/operation': 'wait-for-state', 'gardener.cloud/timestamp': now() };
-      await leftAlone(() => create({ annotations }, { providerConfig }));
-    };
-    const restore = async ({ status }: Extension) => {
-      await setStatus({ state: status?.state, resources: status?.resources });
-      await ask('restore');
-    };
+    /** gardenlet creates the Extension on the other seed, where it must wait for its state. */
+    const createWaiting = (providerConfig: unknown) => leftAlone(() => stage.createWaiting(providerConfig));
   });
 }
 
 type Data = KubeObject & { data?: Record<string, string> };
 
-const condition: Condition = {
-  type: 'FluxReady',
-  status: 'True',
-  reason: 'Reported',
-  message: 'reported',
-  lastTransitionTime: '2026-01-02T03:04:05Z',
-  lastUpdateTime: '2026-01-02T03:04:05Z',
-};
-
-const failed: LastOperation = {
-  type: 'Reconcile',
-  state: 'Failed',
-  progress: 50,
-  description: 'an error that is not retried',
-  lastUpdateTime: '2026-01-02T03:04:05Z',
-};
-
-const privateRepository = {
-  repositoryUrl: 'ssh://git@github.com/org/fleet',
-  repositoryBranch: 'main',
-  repositoryType: 'private',
-};
-
-function config(parts: Record<string, unknown> = {}, branch = 'main'): Record<string, unknown> {
-  return {
-    apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
-    kind: 'FluxConfig',
-    source: { template: { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch } } } },
-    kustomization: { template: { spec: { path: './', prune: true } } },
-    ...parts,
-  };
-}
+const failed = lastOperationFactory({ type: 'Reconcile', state: 'Failed', progress: 50 });
+const shootKind = { apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot' };
 
 function isAccepted({ metadata }: Extension): boolean {
   return metadata.annotations?.['gardener.cloud/operation'] === undefined;
 }
 
-function isMigrated({ lastOperation }: NonNullable<Extension['status']>): boolean {
-  return lastOperation?.type === 'Migrate' && lastOperation.state === 'Succeeded';
-}
+const isMigrated = ({ lastOperation }: ExtensionStatus) =>
+  lastOperation?.type === 'Migrate' && lastOperation.state === 'Succeeded';
 
 /** Each state of the operation, with its annotation; versions in which only conditions changed are left out. */
 function operationChanges(versions: readonly Extension[]): string[] {
@@ -1160,32 +997,26 @@ function clusterOf(name: string, shoot: object): KubeObject {
   } as KubeObject;
 }
 
-function secret(metadata: KubeObject['metadata'], data: Record<string, string>): KubeObject {
-  const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
-  return { apiVersion: 'v1', kind: 'Secret', metadata, data: Object.fromEntries(encoded) };
-}
-
 function withoutMetadata(object: Data | undefined): KubeObject {
   return { apiVersion: 'v1', kind: 'Secret', metadata: inControlPlane('gardener'), data: object?.data };
 }
 
 /** A Deployment whose immutable selector prevents any other from being applied over it. */
-function otherDeployment(name: string): KubeObject {
-  const labels = { app: 'other' };
-  const spec = { containers: [{ name: 'other', image: 'example.com/other:v1' }] };
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: inFlux(name),
-    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
-  };
-}
+const otherDeployment: KubeObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: inFlux('source-controller'),
+  spec: {
+    selector: { matchLabels: { app: 'other' } },
+    template: {
+      metadata: { labels: { app: 'other' } },
+      spec: { containers: [{ name: 'other', image: 'example.com/other:v1' }] },
+    },
+  },
+};
 
 const clusterRoles: Resource = {
-  group: 'rbac.authorization.k8s.io',
-  version: 'v1',
-  plural: 'clusterroles',
-  kind: 'ClusterRole',
+  ...{ group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterroles', kind: 'ClusterRole' },
   namespaced: false,
 };
 
@@ -1216,7 +1047,7 @@ async function versionsInShoot(stage: Stage): Promise<[string, string][]> {
 /** The repository's key pair, in the garden and in the shoot. */
 async function keyIn(stage: Stage): Promise<{ garden: unknown; shoot: unknown }> {
   const [garden, shoot] = await Promise.all([
-    stage.garden.find<Data>(resources.secrets, { namespace: PROJECT, name: 'flux-source' }),
+    stage.garden.find<Data>(resources.secrets, inProject('flux-source')),
     stage.shoot.find<Data>(resources.secrets, inFlux('flux-source')),
   ]);
   return { garden: garden?.data, shoot: shoot?.data };

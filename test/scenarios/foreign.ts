@@ -3,17 +3,15 @@ import { builtInKinds, objectRef, parseRef } from '../../functions/managed-resou
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { installObjects, protection } from '../../shared/flux/install.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
-import { type KubeObject, type ObjectMeta, resources } from '../../shared/kube/resource.ts';
+import type { KubeObject, ObjectMeta } from '../../shared/kube/resource.ts';
 import { fieldsAt } from '../../shared/shapes.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage, untilLogged } from './stage.ts';
+import { type Apis, onlyFlux, type Stage, untilLogged } from './stage.ts';
+
+export type Marks = Pick<ObjectMeta, 'labels' | 'annotations'>;
 
 /** The marks of each tool on what it installs, and its field manager. */
-export const tools: Record<
-  string,
-  { manager: string; marks: Pick<ObjectMeta, 'labels' | 'annotations'>; says: RegExp }
-> = {
+export const tools = {
   'flux bootstrap': {
     manager: 'kustomize-controller',
     marks: {
@@ -43,7 +41,7 @@ export const tools: Record<
     },
     says: /managed by FluxInstance flux-system\/flux of flux-operator/,
   },
-};
+} satisfies Record<string, { manager: string; marks: Marks; says: RegExp }>;
 
 /** Shoots whose Flux others have installed, on embedded or real API servers. */
 export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
@@ -53,91 +51,72 @@ export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxD
       stage = next;
     });
 
-    const installBy = (manager: string, marks: Pick<ObjectMeta, 'labels' | 'annotations'>) =>
-      installFlux(stage, fluxDistribution, manager, marks);
+    const installBy = (manager: string, marks: Marks) => installFlux(stage, fluxDistribution, manager, marks);
     const liveOf = (objects: KubeObject[]) =>
       Promise.all(objects.map((object) => stage.shoot.find(kindOf(object), object.metadata)));
     const versionsOf = (live: (KubeObject | undefined)[]) => live.map((object) => object?.metadata.resourceVersion);
-    const condition = async () =>
-      (await stage.extension()).status?.conditions?.find(({ type }) => type === 'ConfigurationFollowed');
-    const events = async () => {
-      const { items } = await stage.garden.list(resources.events, { namespace: PROJECT });
-      return items.filter(({ reason }) => reason === 'ForeignFlux');
-    };
+    const uidsOf = (live: (KubeObject | undefined)[]) => live.map((object) => object?.metadata.uid);
+    const events = () => stage.events('ForeignFlux');
 
-    it.each(Object.entries(tools))('leaves a Flux of %s alone, and says so', async (_, { manager, marks, says }) => {
-      const objects = await installBy(manager, marks);
-      const before = versionsOf(await liveOf(objects));
-      await stage.reconcileShoot({ providerConfig: config({}) });
-      const { status } = await stage.untilReady();
-      expect(status?.lastOperation?.description).toMatch(says);
-      const published = await eventually('the condition', condition, (found) => found !== undefined);
-      expect(published).toMatchObject({ status: 'False', reason: 'ForeignFlux', message: expect.stringMatching(says) });
-      expect(published?.message).toMatch(/set adopt to true/);
-      await quiet(stage);
-      expect(await stage.managedResources()).toEqual({});
-      expect(versionsOf(await liveOf(objects))).toEqual(before);
-      const reported = await events();
-      expect(reported).toHaveLength(1);
-      expect(reported[0]).toMatchObject({
-        message: published?.message,
-        involvedObject: { kind: 'Shoot', name: 'bar' },
-      });
-      await stage.reconcileShoot({ providerConfig: config({}) });
-      await stage.untilReady();
-      await quiet(stage);
-      expect(await events()).toHaveLength(1);
-    });
+    it.each<[string, { manager: string; marks: Marks; says: RegExp }]>(Object.entries(tools))(
+      'leaves a Flux of %s alone, says so, and takes it over with adopt',
+      async (_, { manager, marks, says }) => {
+        const objects = await installBy(manager, marks);
+        const before = await liveOf(objects);
+        const { status } = await stage.deliver({ providerConfig: config() });
+        expect(status?.lastOperation?.description).toMatch(says);
+        const published = await stage.untilCondition('ConfigurationFollowed');
+        expect(published).toMatchObject({ status: 'False', reason: 'ForeignFlux' });
+        expect(published.message).toMatch(says);
+        expect(published.message).toMatch(/set adopt to true/);
+        await stage.quiet();
+        expect(await stage.managedResources()).toEqual({});
+        expect(versionsOf(await liveOf(objects))).toEqual(versionsOf(before));
+        const involvedObject = { kind: 'Shoot', name: 'bar' };
+        const reported = [{ message: published.message, involvedObject }];
+        expect(await events()).toMatchObject(reported);
+        await stage.deliver({ providerConfig: config() });
+        await stage.quiet();
+        expect(await events()).toMatchObject(reported);
 
-    it.each(['flux bootstrap', 'Helm', 'flux-operator'])('takes a Flux of %s over with adopt', async (tool) => {
-      const { manager, marks } = tools[tool] ?? { manager: '', marks: {} };
-      const objects = await installBy(manager, marks);
-      const before = await liveOf(objects);
-      await stage.reconcileShoot({ providerConfig: config({}) });
-      await stage.untilReady();
-      await stage.reconcileShoot({ providerConfig: config({ adopt: true }) });
-      await eventually(
-        'Flux is ours',
-        stage.extension,
-        ({ status }) => status?.lastOperation?.state === 'Succeeded' && status.state?.applied !== undefined,
-        ({ status }) => status,
-      );
-      await stage.untilReady();
-      const after = await liveOf(objects);
-      expect(after.map((object) => object?.metadata.uid)).toEqual(before.map((object) => object?.metadata.uid));
-      for (const object of after) {
-        expect(object?.metadata.annotations, object && objectRef(object)).toMatchObject(protection);
-        expect(Object.keys(object?.metadata.annotations ?? {})).not.toContain('meta.helm.sh/release-name');
-        for (const label of Object.keys(marks.labels ?? {}))
-          expect(object?.metadata.labels ?? {}).not.toHaveProperty([label]);
-        expect(object?.metadata.managedFields?.map((entry) => entry.manager)).not.toContain(manager);
-      }
-      const specs = (list: (KubeObject | undefined)[]) =>
-        list
-          .filter((object) => object?.kind === 'Deployment')
-          .map((object) => fieldsAt(object?.spec, 'template', 'spec'));
-      expect(specs(after)).toEqual(specs(before));
-      expect((await stage.extension()).status?.state).not.toHaveProperty('foreign');
-      await eventually('no condition', condition, (found) => found === undefined);
-      await stage.reconcileShoot({ providerConfig: config({ deletionPolicy: 'Orphan' }) });
-      await stage.untilReady();
-      await stage.deleteExtension();
-      await eventually(
-        'the Extension is gone',
-        () => stage.extension().catch(() => undefined),
-        (live) => live === undefined,
-      );
-      const left = await liveOf(objects);
-      expect(left.map((object) => object?.metadata.uid)).toEqual(before.map((object) => object?.metadata.uid));
-      expect(JSON.stringify(left.map((object) => object?.metadata.annotations))).not.toContain(
-        'kustomize.toolkit.fluxcd.io/ssa',
-      );
-    });
+        await stage.reconcileShoot({ providerConfig: config({ adopt: true }) });
+        await stage.until(
+          'Flux is ours',
+          ({ lastOperation, state }) => lastOperation?.state === 'Succeeded' && state?.applied !== undefined,
+        );
+        await stage.untilReady();
+        const after = await liveOf(objects);
+        expect(uidsOf(after)).toEqual(uidsOf(before));
+        for (const object of after) {
+          const { annotations = {}, labels = {}, managedFields } = object?.metadata ?? {};
+          expect(annotations, object && objectRef(object)).toMatchObject(protection);
+          expect(Object.keys(annotations)).not.toContain('meta.helm.sh/release-name');
+          for (const label of Object.keys(marks.labels ?? {})) expect(labels).not.toHaveProperty([label]);
+          expect(managedFields?.map((entry) => entry.manager)).not.toContain(manager);
+        }
+        const specs = (list: (KubeObject | undefined)[]) =>
+          list
+            .filter((object) => object?.kind === 'Deployment')
+            .map((object) => fieldsAt(object?.spec, 'template', 'spec'));
+        expect(specs(after)).toEqual(specs(before));
+        expect((await stage.extension()).status?.state).not.toHaveProperty('foreign');
+        await stage.until(
+          'no condition',
+          ({ conditions }) => conditions?.some(({ type }) => type === 'ConfigurationFollowed') !== true,
+        );
+        await stage.deliver({ providerConfig: config({ deletionPolicy: 'Orphan' }) });
+        await stage.leave();
+        const left = await liveOf(objects);
+        expect(uidsOf(left)).toEqual(uidsOf(before));
+        expect(JSON.stringify(left.map((object) => object?.metadata.annotations))).not.toContain(
+          'kustomize.toolkit.fluxcd.io/ssa',
+        );
+      },
+    );
 
     it('adopts a Flux without such a mark, as flux install and the former extensions leave it', async () => {
       const objects = await installBy('flux', {});
-      await stage.reconcileShoot({ providerConfig: config({}) });
-      await stage.untilReady();
+      await stage.deliver({ providerConfig: config() });
       expect(Object.keys(await stage.managedResources())).toContain('shoot-flux-controllers');
       expect(await events()).toEqual([]);
       for (const object of await liveOf(objects)) {
@@ -145,50 +124,26 @@ export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxD
       }
     });
 
-    it('leaves a Flux alone that was released and bootstrapped by the user since', async () => {
-      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
-      await stage.untilReady();
-      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Once' }) });
-      const { manager, marks } = tools['flux bootstrap'] ?? { manager: '', marks: {} };
-      await eventually('bootstrapped', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
-      await eventually(
-        'released',
-        stage.managedResources,
-        (live) => live['shoot-flux-controllers'] === undefined,
-        (live) => Object.keys(live),
-      );
-      const objects = await installBy(manager, marks);
-      await stage.reconcileShoot({ providerConfig: config({ syncMode: 'Reconcile' }) });
-      await stage.untilReady();
-      expect(Object.keys(await stage.managedResources())).not.toContain('shoot-flux-controllers');
-      await eventually('the condition', condition, (found) => found?.message.includes('flux bootstrap') === true);
-      const [crd] = (await liveOf(objects)).filter((object) => object?.kind === 'CustomResourceDefinition');
-      expect(crd?.metadata.labels).toMatchObject(marks.labels ?? {});
-    });
-
-    it('an uninstallation removes no Flux that the user has bootstrapped since ours was released', async () => {
+    it('leaves a Flux alone that was released and bootstrapped by the user since, also in an uninstallation', async () => {
       const follow = async (syncMode: string) => {
-        await stage.reconcileShoot({ providerConfig: config({ syncMode, deletionPolicy: 'Uninstall' }) });
-        await stage.untilReady();
-        await quiet(stage);
+        await stage.deliver({ providerConfig: config({ syncMode, deletionPolicy: 'Uninstall' }) });
+        await stage.quiet();
       };
       await follow('Reconcile');
-      await eventually('bootstrapped', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+      await stage.bootstrap();
       await follow('Once');
-      const { manager, marks } = tools['flux bootstrap'] ?? { manager: '', marks: {} };
+      const { manager, marks } = tools['flux bootstrap'];
       const objects = await installBy(manager, marks);
       const before = await liveOf(objects);
       // The sentence on the Shoot says that the extension may be removed.
       await follow('Reconcile');
-      await stage.deleteExtension();
-      const extension = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
-      await eventually(
-        'the extension is gone',
-        () => stage.seed.find(resources.extensions, extension),
-        (found) => found === undefined,
-      );
+      expect(Object.keys(await stage.managedResources())).not.toContain('shoot-flux-controllers');
+      await stage.untilCondition('ConfigurationFollowed', 'flux bootstrap');
+      const [crd] = (await liveOf(objects)).filter((object) => object?.kind === 'CustomResourceDefinition');
+      expect(crd?.metadata.labels).toMatchObject(marks.labels);
+      await stage.leave();
       const left = await liveOf(objects);
-      expect(left.map((object) => object?.metadata.uid)).toEqual(before.map((object) => object?.metadata.uid));
+      expect(uidsOf(left)).toEqual(uidsOf(before));
       expect(left.filter((object) => object?.metadata.deletionTimestamp !== undefined)).toEqual([]);
       for (const annotation of Object.keys(protection)) {
         expect(left.filter((object) => object?.metadata.annotations?.[annotation] !== undefined)).toEqual([]);
@@ -198,16 +153,14 @@ export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxD
   });
 }
 
-function config(parts: Record<string, unknown>): Record<string, unknown> {
-  return { apiVersion: 'flux.extensions.gardener.cloud/v1alpha1', kind: 'FluxConfig', syncMode: 'Reconcile', ...parts };
-}
+const config = (parts: Record<string, unknown> = {}) => onlyFlux({ syncMode: 'Reconcile', ...parts });
 
 /** Installs Flux as a tool does; returns what it has installed. */
 export async function installFlux(
   { shoot }: Stage,
   folder: string,
   manager: string,
-  marks: Pick<ObjectMeta, 'labels' | 'annotations'>,
+  marks: Marks,
 ): Promise<KubeObject[]> {
   const distribution = openDistribution(folder);
   const [version = ''] = await distribution.versions();

@@ -1,13 +1,10 @@
-import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
 import type { Landscape } from '../../shared/config/types.ts';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { quiet } from './main-job.ts';
-import { type Apis, eventually, type Stage } from './stage.ts';
+import { type Apis, base64, eventually, type Stage } from './stage.ts';
 
-const fieldManager = 'operator';
-const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const pullSecretName = 'shoot-flux-pull-secret';
 const allowed = 'https://git.example.com/fleet';
 const refused = 'https://evil.example/fleet';
@@ -24,26 +21,17 @@ export function landscapeSuite(name: string, startApis: () => Promise<Apis>, flu
     });
 
     const setUrl = (repositoryUrl: string) => stage.setFluxConfig({ repositoryUrl, syncMode: 'Reconcile' });
-    const untilError = (text: string) =>
-      eventually(
-        `lastError "${text}"`,
-        stage.extension,
-        ({ status }) => status?.lastError?.description.includes(text) === true,
-        ({ status }) => status,
-      );
     const untilUrl = (url: string) =>
-      eventually(
-        `the source reads ${url}`,
-        () => stage.shoot.find(gitRepositories, inFlux('main-gitrepo')),
+      stage.untilInShoot(
+        gitRepositories,
+        'main-gitrepo',
         (source) => (source?.spec as { url?: string } | undefined)?.url === url,
       );
     const bootstrap = async () => {
       await setUrl(allowed);
-      await stage.reconcileShoot();
-      await stage.untilReady();
-      await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
-      await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
-      await quiet(stage);
+      await stage.deliver();
+      await stage.bootstrap();
+      await stage.quiet();
     };
     const contents = async () =>
       Object.values(await stage.managedResources()).map(({ metadata, spec }) => [metadata.uid, spec.secretRefs]);
@@ -52,9 +40,8 @@ export function landscapeSuite(name: string, startApis: () => Promise<Apis>, flu
       await stage.setLandscape(onlyOurs);
       await setUrl(refused);
       await stage.reconcileShoot();
-      expect((await untilError(sentence(refused))).status?.lastError?.codes).toEqual([
-        'ERR_RETRYABLE_CONFIGURATION_PROBLEM',
-      ]);
+      const { codes } = await stage.untilError(sentence(refused));
+      expect(codes).toEqual(['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
       expect(await stage.managedResources()).toEqual({});
       await setUrl(allowed);
       await stage.untilReady();
@@ -66,28 +53,17 @@ export function landscapeSuite(name: string, startApis: () => Promise<Apis>, flu
       const before = await contents();
       const stricter = { policy: { allowedRepositoryUrls: ['https://other.example.com/**'] } };
       await stage.setLandscape(stricter);
-      const { status } = await eventually(
-        'the condition',
-        stage.extension,
-        (extension) => extension.status?.conditions?.some(({ type }) => type === 'ConfigurationFollowed') === true,
-      );
-      expect(status?.conditions).toContainEqual(
-        expect.objectContaining({
-          type: 'ConfigurationFollowed',
-          message: expect.stringContaining(`${sentence(allowed)}https://other.example.com/**. (config `),
-        }),
-      );
-      await stage.reconcileShoot();
-      await stage.untilReady();
+      const words = `${sentence(allowed)}https://other.example.com/**. (config `;
+      await stage.untilCondition('ConfigurationFollowed', words);
+      await stage.deliver();
       expect(await contents()).toEqual(before);
 
       // An edit is the user's, and fails; what was applied stays.
       await setUrl(refused);
-      await untilError(sentence(refused));
+      await stage.untilError(sentence(refused));
       expect(await contents()).toEqual(before);
       await setUrl('https://other.example.com/fleet');
-      await stage.reconcileShoot();
-      await stage.untilReady();
+      await stage.deliver();
       await untilUrl('https://other.example.com/fleet');
     });
 
@@ -101,27 +77,23 @@ export function landscapeSuite(name: string, startApis: () => Promise<Apis>, flu
         defaults: { flux: { logLevel: 'error' } },
         policy: { allowedRepositoryUrls: ['https://other.example.com/**'] },
       });
-      await quiet(stage);
-      await stage.reconcileShoot();
-      const { status } = await stage.untilReady();
+      await stage.quiet();
+      const { status } = await stage.deliver();
       expect(status?.lastError).toBeFalsy();
       expect(status?.state?.applied?.problem).toContain(sentence(allowed));
     });
 
-    it.each([
+    it.each<[string, Place]>([
       ['garden', {}],
       ['seed', { in: 'seed', namespace: 'registry', name: 'robot' }],
     ])('delivers the pull secret of the %s into the shoot, also after its rotation', async (_place, pullSecret) => {
       await createPullSecret(stage, 'first', pullSecret);
       await stage.setLandscape({ defaults: { pullSecret } });
-      await stage.reconcileShoot();
-      await stage.untilReady();
-      const inShoot = () => stage.shoot.find(resources.secrets, inFlux(pullSecretName));
+      await stage.deliver();
+      const inShoot = () => stage.inShoot(resources.secrets, pullSecretName);
       expect(await inShoot()).toMatchObject({ type: 'kubernetes.io/dockerconfigjson', data: dataOf('first') });
-      const deployment = await stage.shoot.find(resources.deployments, inFlux('source-controller'));
-      expect(deployment?.spec).toMatchObject({
-        template: { spec: { imagePullSecrets: [{ name: pullSecretName }] } },
-      });
+      const deployment = await stage.specInShoot(resources.deployments, 'source-controller');
+      expect(deployment).toMatchObject({ template: { spec: { imagePullSecrets: [{ name: pullSecretName }] } } });
 
       await createPullSecret(stage, 'second', pullSecret);
       // As the hourly resync does.
@@ -144,9 +116,8 @@ export function landscapeSuite(name: string, startApis: () => Promise<Apis>, flu
       await bootstrap();
       const before = await contents();
       await stage.setLandscape({ defaults: { pullSecret: {} } });
-      await eventually('the problem', stage.extension, ({ status }) => status?.state?.applied?.problem === missing);
-      await stage.reconcileShoot();
-      await stage.untilReady();
+      await stage.until('the problem', ({ state }) => state?.applied?.problem === missing);
+      await stage.deliver();
       expect(await contents()).toEqual(before);
     });
   });
@@ -155,29 +126,20 @@ export function landscapeSuite(name: string, startApis: () => Promise<Apis>, flu
 /** Creates the pull secret, or rotates it. */
 async function createPullSecret(stage: Stage, text: string, place: Place = {}): Promise<void> {
   const { in: cluster = 'garden', namespace = 'garden', name = pullSecretName } = place;
-  const client = cluster === 'garden' ? stage.garden : stage.seed;
-  const metadata = { namespace, name };
-  const secret: KubeObject = {
-    ...{ apiVersion: 'v1', kind: 'Secret', metadata },
-    ...{ type: 'kubernetes.io/dockerconfigjson', data: dataOf(text) },
-  };
-  await client.apply(
-    resources.namespaces,
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-    { fieldManager },
-  );
-  await client.apply(resources.secrets, secret, { fieldManager });
+  const space = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+  await stage[cluster].apply(resources.namespaces, space, { fieldManager: 'operator' });
+  const type = 'kubernetes.io/dockerconfigjson';
+  await stage.putSecret(cluster, { namespace, name }, { '.dockerconfigjson': configOf(text) }, { type });
 }
 
 interface Place {
-  in?: string;
+  in?: 'garden' | 'seed';
   namespace?: string;
   name?: string;
 }
 
 const passwordOf = (text: string) => `marked-password-${text}`;
 
-function dataOf(text: string): { '.dockerconfigjson': string } {
-  const auths = { 'registry.example.com': { username: 'robot', password: passwordOf(text) } };
-  return { '.dockerconfigjson': Buffer.from(JSON.stringify({ auths })).toString('base64') };
-}
+const configOf = (text: string) =>
+  JSON.stringify({ auths: { 'registry.example.com': { username: 'robot', password: passwordOf(text) } } });
+const dataOf = (text: string) => ({ '.dockerconfigjson': base64(configOf(text)) });

@@ -1,11 +1,9 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { quiet } from './main-job.ts';
-import { type Apis, eventually, PROJECT, type Stage } from './stage.ts';
+import { type Apis, base64, eventually, inProject, PROJECT, type Stage } from './stage.ts';
 
-const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const overrides = ['dev', 'prod'].map((stage) => ({
   selector: { matchLabels: { stage } },
   config: { kustomization: { patch: { spec: { interval: stage === 'dev' ? '1m' : '30m' } } } },
@@ -19,8 +17,8 @@ export function overridesSuite(name: string, startApis: () => Promise<Apis>, flu
       stage = next;
     });
 
-    const rootSpec = async () =>
-      (await stage.shoot.find(kustomizations, inFlux('main-ks')))?.spec as Record<string, unknown> | undefined;
+    const rootSpec = () => stage.specInShoot(kustomizations, 'main-ks');
+    const source = inProject('flux-source');
     const contents = async () =>
       Object.values(await stage.managedResources()).map(({ metadata, spec }) => [
         metadata.name,
@@ -36,23 +34,21 @@ export function overridesSuite(name: string, startApis: () => Promise<Apis>, flu
         'overrides.yaml': JSON.stringify(overrides),
       });
       const labels = { stage: 'dev' };
-      await stage.reconcileShoot({ metadata: { labels } });
-      await stage.untilReady();
-      await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
-      await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
-      await quiet(stage);
+      await stage.deliver({ metadata: { labels } });
+      await stage.bootstrap();
+      await stage.quiet();
       expect(await rootSpec()).toMatchObject({ path: './clusters/dev/bar', interval: '1m', prune: true });
 
       const before = await contents();
       await stage.writeCluster({ metadata: { labels: { ...labels, team: 'blue' } } });
-      await quiet(stage);
+      await stage.quiet();
       expect(await contents()).toEqual(before);
       stage.requests.length = 0;
       // Gardener copies the Shoot to its seed; nothing asks for a reconciliation.
       await stage.writeCluster({ metadata: { labels: { stage: 'prod' } } });
       await eventually('the other override', rootSpec, (spec) => spec?.interval === '30m');
       expect(await rootSpec()).toMatchObject({ path: './clusters/prod/bar', interval: '30m', prune: true });
-      await quiet(stage);
+      await stage.quiet();
       // One content of one ManagedResource: no state between the two overrides was ever written.
       const written = stage.requests.filter(
         ({ method, resource }) => resource.startsWith('managedresources') && !['GET', 'DELETE'].includes(method),
@@ -61,8 +57,8 @@ export function overridesSuite(name: string, startApis: () => Promise<Apis>, flu
 
       await stage.writeCluster({ metadata: { labels: {} } });
       const sentence = 'but the Shoot has no value for the label "stage"';
-      await eventually('the error', stage.extension, ({ status }) =>
-        [status?.lastError?.description, ...(status?.conditions ?? []).map(({ message }) => message)].some(
+      await stage.until('the error', ({ lastError, conditions }) =>
+        [lastError?.description, ...(conditions ?? []).map(({ message }) => message)].some(
           (text) => text?.includes(sentence) === true,
         ),
       );
@@ -70,11 +66,7 @@ export function overridesSuite(name: string, startApis: () => Promise<Apis>, flu
     });
 
     it('a list of sources in config.yaml reads with the credentials of the project', async () => {
-      const metadata = { namespace: PROJECT, name: 'flux-source' };
-      const data = { username: 'Z2l0', password: 'aGlkZGVu' };
-      await stage.garden.apply(resources.secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data } as KubeObject, {
-        fieldManager: 'person',
-      });
+      await stage.putSecret('garden', source, { username: 'git', password: 'hidden' });
       const spec = (repository: string) => ({
         url: `https://git.example.com/${repository}`,
         ref: { branch: 'main' },
@@ -88,30 +80,16 @@ export function overridesSuite(name: string, startApis: () => Promise<Apis>, flu
         kustomizations: [{ template: { spec: { path: './' } } }],
       };
       await stage.setFluxConfig({ 'config.yaml': JSON.stringify(config) });
-      await stage.reconcileShoot();
-      await stage.untilReady();
-      expect(await stage.shoot.find(resources.secrets, inFlux('flux-source'))).toMatchObject({ data });
-      expect(await stage.shoot.find(gitRepositories, inFlux('apps'))).toMatchObject({ spec: spec('apps') });
+      await stage.deliver();
+      expect(await stage.inShoot(resources.secrets, 'flux-source')).toMatchObject({
+        data: { username: base64('git'), password: base64('hidden') },
+      });
+      expect(await stage.inShoot(gitRepositories, 'apps')).toMatchObject({ spec: spec('apps') });
     });
 
     it('a source in config.yaml waits for credentials, and says which remedy helps there', async () => {
-      const putSource = (data: Record<string, string>) =>
-        stage.garden.apply(
-          resources.secrets,
-          {
-            apiVersion: 'v1',
-            kind: 'Secret',
-            metadata: { namespace: PROJECT, name: 'flux-source' },
-            data,
-          } as KubeObject,
-          { fieldManager: 'person' },
-        );
       const waits = (sentence: string) =>
-        eventually('the wait', stage.extension, ({ status }) =>
-          Boolean(
-            status?.lastOperation?.description.includes(`Secret ${PROJECT}/flux-source in the garden ${sentence}`),
-          ),
-        );
+        stage.untilDescribed(`Secret ${PROJECT}/flux-source in the garden ${sentence}`);
       const spec = {
         url: 'ssh://git@git.example.com/fleet',
         ref: { branch: 'main' },
@@ -124,9 +102,9 @@ export function overridesSuite(name: string, startApis: () => Promise<Apis>, flu
       await stage.setFluxConfig({ 'config.yaml': JSON.stringify(config) });
       await stage.reconcileShoot();
       await waits('does not exist; create it with the credentials that the source needs.');
-      await putSource({ identity: 'aGlkZGVu' });
+      await stage.putSecret('garden', source, { identity: 'hidden' });
       await waits('has no known_hosts; add the lines that ssh-keyscan prints under this key.');
-      await putSource({ identity: 'aGlkZGVu', known_hosts: 'aGlkZGVu' });
+      await stage.putSecret('garden', source, { identity: 'hidden', known_hosts: 'hidden' });
       await stage.untilReady();
     });
 
@@ -136,24 +114,17 @@ export function overridesSuite(name: string, startApis: () => Promise<Apis>, flu
         repositoryBranch: 'main',
         tenantDefaultServiceAccount: 'team',
       });
-      const events = async () =>
-        (await stage.garden.list(resources.events, { namespace: PROJECT })).items.filter(
-          ({ reason }) => reason === 'InvalidConfiguration',
-        );
-      const rejected = () =>
-        eventually('the error', stage.extension, ({ status }) =>
-          Boolean(status?.lastError?.description.includes('tenantDefaultServiceAccount')),
-        );
+      const events = () => stage.events('InvalidConfiguration');
+      const rejected = () => stage.untilError('tenantDefaultServiceAccount');
       await stage.reconcileShoot();
       await rejected();
       await eventually('the Event', events, ({ length }) => length > 0);
       stage.requests.length = 0;
       await stage.reconcileShoot();
-      await quiet(stage);
-      await rejected();
-      const { status } = await stage.extension();
+      await stage.quiet();
+      const { description: message } = await rejected();
       expect(await events()).toMatchObject([
-        { involvedObject: { kind: 'Shoot', name: 'bar' }, type: 'Warning', message: status?.lastError?.description },
+        { involvedObject: { kind: 'Shoot', name: 'bar' }, type: 'Warning', message },
       ]);
       // The same error is not reported once more.
       expect(stage.requests.filter(({ resource, method }) => resource === 'events' && method !== 'GET')).toEqual([]);

@@ -1,10 +1,9 @@
-import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
 import { builtInKinds } from '../../functions/managed-resources/shoot/objects.ts';
 import { protection } from '../../shared/flux/install.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { type Apis, eventually, type Stage } from './stage.ts';
+import { type Apis, eventually, inFlux, providerConfig, type Stage } from './stage.ts';
 
 /** The protection of installed objects from the user's Kustomizations, on embedded or real API servers. */
 export function protectionSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
@@ -14,10 +13,6 @@ export function protectionSuite(name: string, startApis: () => Promise<Apis>, fl
       stage = next;
     });
 
-    const bootstrap = async () => {
-      await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
-      await eventually('success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
-    };
     const untilUnprotected = () =>
       eventually(
         'nothing is protected',
@@ -28,12 +23,11 @@ export function protectionSuite(name: string, startApis: () => Promise<Apis>, fl
     const isManaged = async () => (await stage.extension()).status?.state?.applied?.protected;
 
     it('protects everything that is installed, and no longer once the mode releases it', async () => {
-      await stage.reconcileShoot({ providerConfig: config('Reconcile') });
-      await stage.untilReady();
+      await stage.deliver({ providerConfig: config('Reconcile') });
       const before = await installed(stage);
       expect(before.length).toBeGreaterThan(10);
       expect(before.filter((object) => !isProtected(object))).toEqual([]);
-      await bootstrap();
+      await stage.bootstrap();
       await stage.reconcileShoot({ providerConfig: config('ManifestsOnly') });
       const after = await untilUnprotected();
       expect(namesOf(after)).toEqual(namesOf(before));
@@ -41,25 +35,22 @@ export function protectionSuite(name: string, startApis: () => Promise<Apis>, fl
     });
 
     it('leaves none on a claim that stays without storage', async () => {
-      await stage.reconcileShoot({ providerConfig: { ...config('Reconcile'), flux: { storage: { size: '1Gi' } } } });
-      await stage.untilReady();
-      await stage.reconcileShoot({ providerConfig: config('Reconcile') });
-      await stage.untilReady();
-      await bootstrap();
+      await stage.deliver({ providerConfig: { ...config('Reconcile'), flux: { storage: { size: '1Gi' } } } });
+      await stage.deliver({ providerConfig: config('Reconcile') });
+      await stage.bootstrap();
       await stage.reconcileShoot({ providerConfig: config('ManifestsOnly') });
       const after = await untilUnprotected();
       expect(after.map(({ kind }) => kind)).toContain('PersistentVolumeClaim');
     });
 
     it('leaves the Pods as they are when the protection comes and goes', async () => {
-      await stage.reconcileShoot({ providerConfig: config('Once') });
-      await stage.untilReady();
+      await stage.deliver({ providerConfig: config('Once') });
       const templates = async () =>
         (await installed(stage))
           .filter(({ kind }) => kind === 'Deployment')
           .map(({ metadata, spec }) => [metadata.name, (spec as { template: unknown }).template]);
       const before = await templates();
-      await bootstrap();
+      await stage.bootstrap();
       await untilUnprotected();
       expect(await templates()).toEqual(before);
       await stage.reconcileShoot({ providerConfig: config('Reconcile') });
@@ -73,45 +64,23 @@ export function protectionSuite(name: string, startApis: () => Promise<Apis>, fl
     });
 
     it('leaves no protection behind when the extension is removed and Flux stays', async () => {
-      await stage.reconcileShoot({ providerConfig: { ...config('Reconcile'), deletionPolicy: 'Orphan' } });
-      await stage.untilReady();
-      await stage.deleteExtension();
-      await eventually(
-        'the Extension is gone',
-        () => stage.extension().catch(() => undefined),
-        (live) => live === undefined,
-      );
+      await stage.deliver({ providerConfig: { ...config('Reconcile'), deletionPolicy: 'Orphan' } });
+      await stage.leave();
       expect((await installed(stage)).filter(isProtected)).toEqual([]);
     });
 
     it('leaves none on a namespace that outlives Flux, because it holds an object of a user', async () => {
-      await stage.reconcileShoot({ providerConfig: { ...config('Reconcile'), deletionPolicy: 'Uninstall' } });
-      await stage.untilReady();
-      const metadata = { namespace: 'flux-system', name: 'of-the-user' };
-      const ofUser = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+      await stage.deliver({ providerConfig: { ...config('Reconcile'), deletionPolicy: 'Uninstall' } });
+      const ofUser = { apiVersion: 'v1', kind: 'ConfigMap', metadata: inFlux('of-the-user') };
       await stage.shoot.apply(resources.configMaps, ofUser, { fieldManager: 'user' });
-      await stage.deleteExtension();
-      await eventually(
-        'the Extension is gone',
-        () => stage.extension().catch(() => undefined),
-        (live) => live === undefined,
-      );
+      await stage.leave();
       const namespace = await stage.shoot.find(resources.namespaces, { name: 'flux-system' });
       expect(namespace && [namespace].filter(isProtected)).toEqual([]);
     });
   });
 }
 
-function config(syncMode: string): Record<string, unknown> {
-  const template = { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } } };
-  return {
-    apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
-    kind: 'FluxConfig',
-    syncMode,
-    source: { template },
-    kustomization: { template: { spec: { path: './' } } },
-  };
-}
+const config = (syncMode: string) => providerConfig({ syncMode });
 
 /** The objects of Flux itself, which have its label. */
 async function installed(stage: Stage): Promise<KubeObject[]> {

@@ -1,35 +1,32 @@
 import { describe, expect, it } from 'vitest';
+import type { Extension } from '../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, type ShootParts, type Stage } from './stage.ts';
+import {
+  type Apis,
+  asleep,
+  base64,
+  eventually,
+  inControlPlane,
+  onlyFlux,
+  PROJECT,
+  reference,
+  type ShootParts,
+  type Stage,
+} from './stage.ts';
 
-const fieldManager = 'gardener';
-const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
-const inFlux = (name: string) => ({ namespace: 'flux-system', name });
-const inControlPlane = (name: string) => ({ namespace: CONTROL_PLANE, name });
-const base64 = (text: string) => Buffer.from(text).toString('base64');
 const RENEWAL = 'workloadidentity.security.gardener.cloud/token-renew-timestamp';
 
-const reference = (name: string, kind: string, apiVersion = 'v1') => ({
-  name,
-  resourceRef: { apiVersion, kind, name: `my-${name}` },
-});
-const creds = reference('creds', 'Secret');
-const vars = reference('vars', 'ConfigMap');
-const cloud = reference('cloud', 'WorkloadIdentity', 'security.gardener.cloud/v1alpha1');
-const listed = (name: string, kind: string) => ({
-  name,
-  resourceRef: { apiVersion: 'v1', kind, name: `ref-my-${name}` },
-});
+const creds = reference('creds', 'my-creds');
+const vars = reference('vars', 'my-vars', 'ConfigMap');
+const cloud = reference('cloud', 'my-cloud', 'WorkloadIdentity', 'security.gardener.cloud/v1alpha1');
+const listedCreds = reference('creds', 'ref-my-creds');
+const listedVars = reference('vars', 'ref-my-vars', 'ConfigMap');
 
 /** A Shoot with these resources; `named` lists those that its configuration names. */
 const shootWith = (entries: (typeof creds)[], named = entries): ShootParts => ({
   spec: { resources: entries },
-  providerConfig: {
-    apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
-    kind: 'FluxConfig',
-    additionalSecretResources: named.map(({ name }) => ({ name })),
-  },
+  providerConfig: onlyFlux({ additionalSecretResources: named.map(({ name }) => ({ name })) }),
 });
 
 /** Delivery of the Shoot's `spec.resources`, on embedded or real API servers. */
@@ -40,45 +37,21 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
       stage = next;
     });
 
-    /** Gardener does this at an unknown time. */
-    const copy = (
-      resource: Resource,
-      object: string,
-      content: Omit<KubeObject, 'apiVersion' | 'kind' | 'metadata'>,
-      annotations = {},
-    ) =>
-      stage.seed.apply(
-        resource,
-        {
-          apiVersion: 'v1',
-          kind: resource.kind,
-          metadata: { ...inControlPlane(object), annotations },
-          ...content,
-        } as KubeObject,
-        { fieldManager },
-      );
-    const copySecret = (text: string) => copy(resources.secrets, 'ref-my-creds', { data: { key: base64(text) } });
-    const copyToken = (text: string, renewal: Date) =>
-      copy(
-        resources.secrets,
-        'workload-identity-ref-my-cloud',
-        { type: 'Opaque', data: { token: base64(text), config: base64('{}') } },
-        { [RENEWAL]: renewal.toISOString() },
-      );
-    const untilInShoot = (resource: Resource, object: string, content: object) =>
-      eventually(
-        `${resource.kind} ${object} in the shoot`,
-        () => stage.shoot.find(resource, inFlux(object)),
-        (live) =>
-          Object.entries(content).every(([key, value]) => JSON.stringify(live?.[key]) === JSON.stringify(value)),
-      );
+    /** Gardener does these at an unknown time. */
+    const copyVars = (content: object) => {
+      const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: inControlPlane('ref-my-vars'), ...content };
+      return stage.seed.apply(resources.configMaps, map as KubeObject, { fieldManager: 'gardener' });
+    };
+    const copySecret = (key: string) => stage.putSecret('seed', inControlPlane('ref-my-creds'), { key });
+    const ofToken = inControlPlane('workload-identity-ref-my-cloud');
+    const copyToken = (token: string, renewal: Date) => {
+      const metadata = { ...ofToken, annotations: { [RENEWAL]: renewal.toISOString() } };
+      return stage.putSecret('seed', ofToken, { token, config: '{}' }, { type: 'Opaque', metadata });
+    };
+    const untilData = (resource: Resource, object: string, data: object) =>
+      stage.untilInShoot(resource, object, (live) => JSON.stringify(live?.data) === JSON.stringify(data));
     const untilWaiting = (text: string) =>
-      eventually(
-        'the wait',
-        stage.extension,
-        ({ status }) => status?.lastOperation?.description.includes(text) === true,
-        ({ status }) => status,
-      );
+      stage.until('the wait', ({ lastOperation }) => lastOperation?.description.includes(text) === true);
     /** The requeue delays that runs of managed-resources asked for. */
     const waits = () =>
       stage.logLines
@@ -87,51 +60,45 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
         .map((line) => line.afterSeconds ?? 0);
 
     it('keeps a prepared key pair in the garden, also when flux-source is a reference', async () => {
-      const data = { identity: base64('a'), 'identity.next': base64('b'), 'identity.next.pub': base64('c') };
-      await copy(resources.secrets, 'ref-my-creds', { data });
-      await stage.reconcileShoot(shootWith([creds]));
-      await stage.untilReady();
-      const inShoot = await stage.shoot.find(resources.secrets, inFlux('my-creds'));
+      const texts = { identity: 'a', 'identity.next': 'b', 'identity.next.pub': 'c' };
+      await stage.putSecret('seed', inControlPlane('ref-my-creds'), texts);
+      await stage.deliver(shootWith([creds]));
+      const inShoot = await stage.inShoot(resources.secrets, 'my-creds');
       expect(inShoot?.data).toEqual({ identity: base64('a') });
     });
 
     it('copies a ConfigMap with its bytes, also when the original is immutable', async () => {
       const content = { data: { a: 'b' }, binaryData: { c: base64('\xff') } };
-      await copy(resources.configMaps, 'ref-my-vars', { ...content, immutable: true });
-      await stage.reconcileShoot(shootWith([vars]));
-      const { status } = await stage.untilReady();
-      expect(status?.resources).toEqual([listed('vars', 'ConfigMap')]);
-      const inShoot = await stage.shoot.find(resources.configMaps, inFlux('my-vars'));
+      await copyVars({ ...content, immutable: true });
+      const { status } = await stage.deliver(shootWith([vars]));
+      expect(status?.resources).toEqual([listedVars]);
+      const inShoot = await stage.inShoot(resources.configMaps, 'my-vars');
       expect(inShoot).toMatchObject(content);
       expect(inShoot).not.toHaveProperty('immutable');
       // An immutable ConfigMap is rotated by replacing it.
       await stage.seed.delete(resources.configMaps, inControlPlane('ref-my-vars'));
       await stage.reconcileShoot(shootWith([vars]));
       await untilWaiting(`ConfigMap ${PROJECT}/my-vars (spec.resources "vars") has not been copied`);
-      expect(await stage.shoot.find(resources.configMaps, inFlux('my-vars'))).toMatchObject(content);
-      await copy(resources.configMaps, 'ref-my-vars', { data: { a: 'c' }, immutable: true });
-      await untilInShoot(resources.configMaps, 'my-vars', { data: { a: 'c' } });
+      expect(await stage.inShoot(resources.configMaps, 'my-vars')).toMatchObject(content);
+      await copyVars({ data: { a: 'c' }, immutable: true });
+      await untilData(resources.configMaps, 'my-vars', { a: 'c' });
       await stage.untilReady();
     });
 
     it('waits for the token of a WorkloadIdentity, delivers it as a Secret, and does not list it', async () => {
-      await copy(resources.secrets, 'workload-identity-ref-my-cloud', {
-        type: 'Opaque',
-        data: { config: base64('{}') },
-      });
+      await stage.putSecret('seed', ofToken, { config: '{}' }, { type: 'Opaque' });
       await stage.reconcileShoot(shootWith([cloud]));
       await untilWaiting(`WorkloadIdentity ${PROJECT}/my-cloud (spec.resources "cloud") has no token`);
       await copyToken('one', new Date(Date.now() + 4 * 3_600_000));
       const { status } = await stage.untilReady();
       expect(status?.resources ?? []).toEqual([]);
       const data = { config: base64('{}'), token: base64('one') };
-      expect(await stage.shoot.find(resources.secrets, inFlux('my-cloud'))).toMatchObject({ type: 'Opaque', data });
+      expect(await stage.inShoot(resources.secrets, 'my-cloud')).toMatchObject({ type: 'Opaque', data });
     });
 
     it('rechecks a token when it is renewed', async () => {
       await copyToken('one', new Date(Date.now() + 600_000));
-      await stage.reconcileShoot(shootWith([cloud]));
-      await stage.untilReady();
+      await stage.deliver(shootWith([cloud]));
       // 65 % of ten minutes.
       const asked = await eventually(
         'the next recheck',
@@ -142,7 +109,7 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
       expect(asked).toBeGreaterThan(350);
       await copyToken('two', new Date(Date.now() + 4 * 3_600_000));
       await stage.reconcileShoot(shootWith([cloud]));
-      await untilInShoot(resources.secrets, 'my-cloud', { data: { config: base64('{}'), token: base64('two') } });
+      await untilData(resources.secrets, 'my-cloud', { config: base64('{}'), token: base64('two') });
     });
 
     /** A hundred copies of one Secret, under their own names. */
@@ -155,9 +122,8 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
 
     it('reads a Secret once in each run, however many copies of it are configured', async () => {
       await copySecret('a');
-      await stage.reconcileShoot(hundredCopies);
-      await stage.untilReady();
-      expect(await stage.shoot.find(resources.secrets, inFlux('copy-99'))).toMatchObject({
+      await stage.deliver(hundredCopies);
+      expect(await stage.inShoot(resources.secrets, 'copy-99')).toMatchObject({
         data: { key: base64('a') },
       });
       const reads = stage.requests.filter(
@@ -171,104 +137,58 @@ export function referencesSuite(name: string, startApis: () => Promise<Apis>, fl
 
     it('refuses copies that are too large together, and keeps those that were delivered', async () => {
       await copySecret('a');
-      await stage.reconcileShoot(hundredCopies);
-      await stage.untilReady();
+      await stage.deliver(hundredCopies);
       // 100 copies of 16 KiB are 1.6 MiB, which the resource-manager would have to inflate for each Shoot.
       await copySecret('x'.repeat(12 * 1024));
       await stage.reconcileShoot(hundredCopies);
-      const failed = await eventually(
-        'the error',
-        stage.extension,
-        (live) => live.status?.lastError !== undefined,
-        (live) => live.status,
-      );
-      expect(failed.status?.lastError?.description).toContain(
+      await stage.untilError(
         'providerConfig: additionalSecretResources copies more than 1,280 KiB in all; flux-system/copy-0 alone has 17 KiB. Copy fewer or smaller objects',
       );
-      expect(await stage.shoot.find(resources.secrets, inFlux('copy-99'))).toMatchObject({
+      expect(await stage.inShoot(resources.secrets, 'copy-99')).toMatchObject({
         data: { key: base64('a') },
       });
     });
 
     it('stops listing a resource that the Shoot no longer names, and keeps its copy while the configuration names it', async () => {
       await copySecret('a');
-      await copy(resources.configMaps, 'ref-my-vars', { data: { a: 'b' } });
-      await stage.reconcileShoot(shootWith([creds, vars]));
-      const { status } = await stage.untilReady();
-      expect(status?.resources).toEqual([listed('creds', 'Secret'), listed('vars', 'ConfigMap')]);
+      await copyVars({ data: { a: 'b' } });
+      const { status } = await stage.deliver(shootWith([creds, vars]));
+      expect(status?.resources).toEqual([listedCreds, listedVars]);
       await stage.reconcileShoot(shootWith([vars], [creds, vars]));
       await stage.seed.delete(resources.secrets, inControlPlane('ref-my-creds'));
-      const failed = await eventually(
-        'the error',
-        stage.extension,
-        (live) => live.status?.lastError?.description.includes('"creds" is not an entry') === true,
-        (live) => live.status,
-      );
+      await stage.untilError('"creds" is not an entry');
       // gardenlet saves every listed resource in the state of the Shoot.
-      expect(failed.status?.resources).toEqual([listed('vars', 'ConfigMap')]);
-      expect(await stage.shoot.find(resources.secrets, inFlux('my-creds'))).toBeDefined();
-      await stage.reconcileShoot(shootWith([vars]));
-      await stage.untilReady();
-      await eventually(
-        'the Secret is deleted',
-        () => stage.shoot.find(resources.secrets, inFlux('my-creds')),
-        (live) => live === undefined,
-      );
-      expect(await stage.shoot.find(resources.configMaps, inFlux('my-vars'))).toBeDefined();
+      expect((await stage.extension()).status?.resources).toEqual([listedVars]);
+      expect(await stage.inShoot(resources.secrets, 'my-creds')).toBeDefined();
+      await stage.deliver(shootWith([vars]));
+      await stage.untilInShoot(resources.secrets, 'my-creds', (live) => live === undefined);
+      expect(await stage.inShoot(resources.configMaps, 'my-vars')).toBeDefined();
     });
 
     it('stops listing a resource that a hibernated Shoot no longer names', async () => {
       await copySecret('a');
-      await stage.reconcileShoot(shootWith([creds]));
-      await stage.untilReady();
-      await stage.reconcileShoot({
+      await stage.deliver(shootWith([creds]));
+      const { status } = await stage.deliver({
         ...shootWith([creds]),
-        spec: { hibernation: { enabled: true }, resources: [] },
+        spec: { ...asleep.spec, resources: [] },
       });
-      const { status } = await stage.untilReady();
       expect(status?.resources).toEqual([]);
     });
 
     it('uses the earlier copies after a restore until Gardener has created its own', async () => {
       await copySecret('before');
-      await copy(resources.configMaps, 'ref-my-vars', { data: { a: 'before' } });
-      await stage.reconcileShoot(shootWith([creds, vars]));
-      const { status } = await stage.untilReady();
-      const operate = (operation: string) => {
-        const annotations = {
-          'gardener.cloud/operation': operation,
-          'gardener.cloud/timestamp': new Date().toISOString(),
-        };
-        return stage.seed.mergePatch(
-          resources.extensions,
-          extensionName,
-          { metadata: { annotations } },
-          { fieldManager },
-        );
-      };
-      await operate('migrate');
-      await eventually(
-        'the control plane has migrated',
-        stage.extension,
-        (live) => live.status?.lastOperation?.type === 'Migrate' && live.metadata.finalizers === undefined,
-        (live) => live.status?.lastOperation,
-      );
-      await stage.deleteExtension();
+      await copyVars({ data: { a: 'before' } });
+      const { status } = await stage.deliver(shootWith([creds, vars]));
+      await stage.moveAway();
       // gardenlet recreates the Extension on another seed from the saved state alone.
-      const { providerConfig } = shootWith([creds, vars]);
-      const metadata = { ...extensionName, annotations: { 'gardener.cloud/operation': 'wait-for-state' } };
-      const spec = { type: 'shoot-flux', providerConfig };
-      const api = { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Extension' };
-      await stage.seed.create(resources.extensions, { ...api, metadata, spec }, { fieldManager });
-      const saved = { status: { state: status?.state, resources: status?.resources } };
-      await stage.seed.mergePatch(resources.extensions, extensionName, saved, { fieldManager, subresource: 'status' });
-      await operate('restore');
+      await stage.createWaiting(shootWith([creds, vars]).providerConfig);
+      await stage.restore({ status } as Extension);
       const restored = await stage.untilReady();
       expect(restored.status?.lastOperation?.type).toBe('Restore');
-      expect(restored.status?.resources).toEqual([listed('creds', 'Secret'), listed('vars', 'ConfigMap')]);
-      await untilInShoot(resources.secrets, 'my-creds', { data: { key: base64('before') } });
+      expect(restored.status?.resources).toEqual([listedCreds, listedVars]);
+      await untilData(resources.secrets, 'my-creds', { key: base64('before') });
       await copySecret('after');
-      await untilInShoot(resources.secrets, 'my-creds', { data: { key: base64('after') } });
+      await untilData(resources.secrets, 'my-creds', { key: base64('after') });
     });
   });
 }

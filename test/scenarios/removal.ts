@@ -2,22 +2,23 @@ import { gitRepositories, helmReleases, kustomizations } from '@shoot-flux/lands
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { quiet } from './main-job.ts';
-import { type Apis, CONTROL_PLANE, eventually, type Stage } from './stage.ts';
+import {
+  type Apis,
+  asleep,
+  CONTROL_PLANE,
+  EXTENSION,
+  eventually,
+  inControlPlane,
+  inFlux,
+  providerConfig,
+  type Stage,
+} from './stage.ts';
 
 const serviceAccounts: Resource = {
-  group: '',
-  version: 'v1',
-  plural: 'serviceaccounts',
-  kind: 'ServiceAccount',
-  namespaced: true,
+  ...{ group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true },
 };
 const certificates: Resource = {
-  group: 'example.com',
-  version: 'v1',
-  plural: 'certificates',
-  kind: 'Certificate',
-  namespaced: true,
+  ...{ group: 'example.com', version: 'v1', plural: 'certificates', kind: 'Certificate', namespaced: true },
 };
 const certificateCrd = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -31,7 +32,6 @@ const certificateCrd = {
   },
 };
 const fieldManager = 'person';
-const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const inApps = (name: string) => ({ namespace: 'apps', name });
 const finalizers = ['finalizers.fluxcd.io'];
 const crdOf = ({ plural, group }: Resource) => ({ name: `${plural}.${group}` });
@@ -46,25 +46,23 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
 
     /** Flux is running and has deployed a workload through a nested Kustomization and a HelmRelease. */
     const live = async (config: Record<string, unknown>) => {
-      await stage.reconcileShoot({ providerConfig: { ...repository, ...config } });
-      await stage.untilReady();
-      await stage.markReady([gitRepositories, 'flux-system'], [kustomizations, 'flux-system']);
-      await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+      await stage.deliver({ providerConfig: providerConfig(config) });
+      await stage.bootstrap();
       for (const [resource, object] of deployedByFlux) await stage.shoot.create(resource, object, { fieldManager });
       const root = { metadata: { finalizers } };
       await stage.shoot.mergePatch(kustomizations, inFlux('flux-system'), root, { fieldManager });
     };
     const leave = async () => {
-      await stage.deleteExtension();
-      await eventually(
-        'the Extension is gone',
-        async () => (await stage.extension().catch(() => undefined))?.status?.lastOperation ?? 'gone',
-        (last) => last === 'gone',
-      );
+      await stage.leave();
       expect(await stage.managedResources()).toEqual({});
     };
+    const expectNamespaceStays = async () => {
+      const namespace = await stage.shoot.find(resources.namespaces, { name: 'flux-system' });
+      expect(namespace?.metadata).toBeDefined();
+      expect(namespace?.metadata).not.toHaveProperty('deletionTimestamp');
+    };
     const expectFluxStays = async () => {
-      expect(await stage.shoot.find(resources.deployments, inFlux('source-controller'))).toBeDefined();
+      expect(await stage.inShoot(resources.deployments, 'source-controller')).toBeDefined();
       for (const [resource, name] of [
         [kustomizations, inFlux('flux-system')],
         [kustomizations, inApps('nested')],
@@ -79,9 +77,9 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       for (const resource of [kustomizations, helmReleases, gitRepositories]) {
         expect(await stage.shoot.find(resources.customResourceDefinitions, crdOf(resource))).toBeUndefined();
       }
-      expect(await stage.shoot.find(resources.deployments, inFlux('source-controller'))).toBeUndefined();
-      expect(await stage.shoot.find(serviceAccounts, inFlux('kustomize-controller'))).toBeUndefined();
-      expect(await stage.shoot.find(resources.configMaps, inFlux('shoot-info'))).toBeUndefined();
+      expect(await stage.inShoot(resources.deployments, 'source-controller')).toBeUndefined();
+      expect(await stage.inShoot(serviceAccounts, 'kustomize-controller')).toBeUndefined();
+      expect(await stage.inShoot(resources.configMaps, 'shoot-info')).toBeUndefined();
       const workload = await stage.shoot.find(resources.deployments, inApps('podinfo'));
       expect(workload?.metadata).not.toHaveProperty('deletionTimestamp');
     };
@@ -99,12 +97,11 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
 
     it('trap 26: releases ManagedResources without an Extension, and keeps Flux', async () => {
       await live({ syncMode: 'Reconcile' });
-      await quiet(stage);
+      await stage.quiet();
       await stage.stopProduct();
-      const name = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
-      await stage.seed.mergePatch(resources.extensions, name, { metadata: { finalizers: null } }, { fieldManager });
+      await stage.patchExtension({ metadata: { finalizers: null } });
       await stage.deleteExtension();
-      expect(await stage.seed.find(resources.extensions, name)).toBeUndefined();
+      expect(await stage.seed.find(resources.extensions, EXTENSION)).toBeUndefined();
       expect(Object.keys(await stage.managedResources())).toHaveLength(4);
       await stage.startProduct();
       const ours = { namespace: CONTROL_PLANE, labelSelector: 'origin=shoot-flux' };
@@ -122,11 +119,7 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
 
     it('Uninstall after the mode released Flux: removes what the record lists', async () => {
       await live({ syncMode: 'Once', deletionPolicy: 'Uninstall' });
-      await eventually(
-        'Flux is released',
-        () => stage.managedResources(),
-        (managed) => Object.keys(managed).join() === 'shoot-flux-secrets',
-      );
+      await stage.untilManagedResources('shoot-flux-secrets');
       await leave();
       await expectFluxIsGone();
     });
@@ -137,10 +130,8 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await stage.shoot.create(resources.secrets, key, { fieldManager });
       await leave();
       await expectFluxIsGone();
-      const namespace = await stage.shoot.find(resources.namespaces, { name: 'flux-system' });
-      expect(namespace?.metadata).toBeDefined();
-      expect(namespace?.metadata).not.toHaveProperty('deletionTimestamp');
-      expect(await stage.shoot.find(resources.secrets, inFlux('sops-age'))).toBeDefined();
+      await expectNamespaceStays();
+      expect(await stage.inShoot(resources.secrets, 'sops-age')).toBeDefined();
     });
 
     it('Uninstall keeps a namespace with a custom resource that Flux deployed', async () => {
@@ -154,10 +145,8 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
       await leave();
       await expectFluxIsGone();
-      const namespace = await stage.shoot.find(resources.namespaces, { name: 'flux-system' });
-      expect(namespace?.metadata).toBeDefined();
-      expect(namespace?.metadata).not.toHaveProperty('deletionTimestamp');
-      expect(await stage.shoot.find(certificates, inFlux('web'))).toBeDefined();
+      await expectNamespaceStays();
+      expect(await stage.inShoot(certificates, 'web')).toBeDefined();
     });
 
     it('Uninstall waits for the controllers to end before it removes any finalizer', async () => {
@@ -170,18 +159,9 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       };
       await stage.shoot.create(pods, pod, { fieldManager });
       await stage.deleteExtension();
-      await eventually(
-        'it waits',
-        stage.extension,
-        ({ status }) => status?.lastOperation?.description.includes('controllers') === true,
-        ({ status }) => status,
-      );
+      await stage.untilDescribed('controllers');
       // A last attempt of the resource-manager may have recreated it once.
-      await eventually(
-        'the Deployment is gone',
-        () => stage.shoot.find(resources.deployments, inFlux('kustomize-controller')),
-        (deployment) => deployment === undefined,
-      );
+      await stage.untilInShoot(resources.deployments, 'kustomize-controller', (deployment) => deployment === undefined);
       const nested = await stage.shoot.find(kustomizations, inApps('nested'));
       expect(nested).toMatchObject({ metadata: { finalizers }, spec: { suspend: true } });
       await stage.shoot.delete(pods, inFlux('kustomize-controller-1'));
@@ -192,7 +172,7 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
     it('removes finalizers in a Shoot that is being deleted, so that no CRD waits for a stopped Flux', async () => {
       await live({ syncMode: 'Reconcile' });
       await stage.writeCluster({ metadata: { deletionTimestamp: new Date().toISOString() } });
-      await eventually('Flux is released', stage.managedResources, (all) => Object.keys(all).length === 0);
+      await stage.untilManagedResources();
       // gardenlet cleans up.
       const crds = [gitRepositories, kustomizations, helmReleases].map(crdOf);
       for (const crd of crds) await stage.shoot.delete(resources.customResourceDefinitions, crd);
@@ -204,81 +184,66 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
       );
     });
 
-    it('Orphan, the default after the mode released Flux: keeps Flux running', async () => {
-      await live({ syncMode: 'Once' });
-      await leave();
-      await expectFluxStays();
-    });
-
-    it('Orphan by configuration: keeps Flux running', async () => {
-      await live({ syncMode: 'Reconcile', deletionPolicy: 'Orphan' });
-      await leave();
-      await expectFluxStays();
-    });
-
-    it('Orphan in a ConfigMap with an unknown key beside it: keeps Flux running', async () => {
-      await stage.setFluxConfig({ syncMode: 'Reconcile', deletionPolicy: 'Uninstall' });
-      await live({ syncMode: 'Reconcile' });
-      await stage.setFluxConfig({ syncMode: 'Reconcile', deletionPolicy: 'Orphan', deletionPolice: 'Orphan' });
-      await eventually(
-        'the policy is recorded, and the rest of the configuration is rejected',
-        stage.extension,
-        ({ status }) =>
-          status?.state?.applied?.deletionPolicy === 'Orphan' &&
-          status.lastError?.description.includes('deletionPolice') === true,
-        ({ status }) => status,
-      );
-      await leave();
-      await expectFluxStays();
-    });
-
-    it('Orphan in a ConfigMap that was deleted afterwards: keeps Flux running', async () => {
-      await stage.setFluxConfig({ deletionPolicy: 'Orphan' });
-      await live({ syncMode: 'Reconcile' });
-      await stage.setFluxConfig(undefined);
-      await eventually(
-        'the deletion of the ConfigMap is reported',
-        stage.extension,
-        ({ status }) => status?.state?.applied?.problem?.includes('flux-config was deleted') === true,
-        ({ status }) => status,
-      );
-      await leave();
-      await expectFluxStays();
-    });
-
-    it('Orphan that is written while the Shoot is hibernated: is recorded before the Shoot wakes up', async () => {
-      await stage.setFluxConfig({ deletionPolicy: 'Uninstall' });
-      await live({ syncMode: 'Reconcile' });
+    const managed = { providerConfig: providerConfig({ syncMode: 'Reconcile' }) };
+    const hibernate = async () => {
       await stage.stopResourceManager();
-      await stage.reconcileShoot({
-        spec: { hibernation: { enabled: true } },
-        status: { hibernated: true },
-        providerConfig: { ...repository, syncMode: 'Reconcile' },
-      });
-      await stage.untilReady();
-      await stage.setFluxConfig({ deletionPolicy: 'Orphan' });
-      await eventually(
-        'the policy is recorded',
-        stage.extension,
-        ({ status }) => status?.state?.applied?.deletionPolicy === 'Orphan',
-        ({ status }) => status?.state?.applied,
-      );
-      await stage.startResourceManager();
-      await stage.writeCluster();
+      await stage.deliver({ ...asleep, ...managed });
+    };
+
+    it.each<[string, Record<string, string>]>([
+      ['Orphan, the default after the mode released Flux: keeps Flux running', { syncMode: 'Once' }],
+      ['Orphan by configuration: keeps Flux running', { syncMode: 'Reconcile', deletionPolicy: 'Orphan' }],
+    ])('%s', async (_, config) => {
+      await live(config);
       await leave();
       await expectFluxStays();
     });
+
+    it.each<[string, Record<string, string>, () => Promise<unknown>]>([
+      [
+        'with an unknown key beside it',
+        { syncMode: 'Reconcile', deletionPolicy: 'Uninstall' },
+        async () => {
+          await stage.setFluxConfig({ syncMode: 'Reconcile', deletionPolicy: 'Orphan', deletionPolice: 'Orphan' });
+          await stage.untilError('deletionPolice');
+        },
+      ],
+      [
+        'that was deleted afterwards',
+        { deletionPolicy: 'Orphan' },
+        async () => {
+          await stage.setFluxConfig(undefined);
+          await stage.until(
+            'the report',
+            ({ state }) => state?.applied?.problem?.includes('flux-config was deleted') === true,
+          );
+        },
+      ],
+      [
+        'that is written while the Shoot is hibernated',
+        { deletionPolicy: 'Uninstall' },
+        async () => {
+          await hibernate();
+          await stage.setFluxConfig({ deletionPolicy: 'Orphan' });
+          await untilOrphan();
+          await stage.startResourceManager();
+          await stage.writeCluster();
+        },
+      ],
+    ])('Orphan in a ConfigMap %s: is recorded, and keeps Flux running', async (_, data, change) => {
+      await stage.setFluxConfig(data);
+      await live({ syncMode: 'Reconcile' });
+      await change();
+      await untilOrphan();
+      await leave();
+      await expectFluxStays();
+    });
+    const untilOrphan = () =>
+      stage.until('the policy is recorded', ({ state }) => state?.applied?.deletionPolicy === 'Orphan');
 
     it('keeps Flux in a hibernated Shoot, where no resource-manager runs', async () => {
       await live({ syncMode: 'Reconcile' });
-      await stage.stopResourceManager();
-      const providerConfig = { ...repository, syncMode: 'Reconcile' };
-      await stage.reconcileShoot({
-        spec: { hibernation: { enabled: true } },
-        status: { hibernated: true },
-        providerConfig,
-      });
-      await stage.untilReady();
+      await hibernate();
       await leave();
       await expectFluxStays();
     });
@@ -286,10 +251,10 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
     it('force deletion contacts neither the shoot nor the resource-manager', async () => {
       await live({ syncMode: 'Reconcile' });
       await stage.stopResourceManager();
-      await stage.seed.delete(resources.secrets, { namespace: 'shoot--foo--bar', name: 'gardener' });
+      await stage.seed.delete(resources.secrets, inControlPlane('gardener'));
       const annotations = { 'confirmation.gardener.cloud/force-deletion': 'true' };
       const metadata = { deletionTimestamp: '2026-01-02T03:04:05Z', annotations };
-      await stage.reconcileShoot({ metadata, providerConfig: { ...repository, syncMode: 'Reconcile' } });
+      await stage.reconcileShoot({ metadata, ...managed });
       await leave();
       await expectFluxStays();
     });
@@ -298,15 +263,7 @@ export function removalSuite(name: string, startApis: () => Promise<Apis>, fluxD
 
 const pods: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 
-const repository = {
-  apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
-  kind: 'FluxConfig',
-  source: {
-    template: { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } } },
-  },
-  kustomization: { template: { spec: { path: './', prune: true } } },
-};
-
+/** A nested Kustomization, a HelmRelease and the workload that Flux has deployed by them. */
 export const deployedByFlux: [Resource, KubeObject][] = [
   [resources.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'apps' } }],
   [

@@ -1,11 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { type ResourceManager, startResourceManager } from '@shoot-flux/landscape/resource-manager';
 import { type Product, type ProductOptions, startProduct } from '../../infra/process/product.ts';
 import type { Landscape } from '../../shared/config/types.ts';
-import type { Cluster, Extension, ManagedResource, Shoot } from '../../shared/gardener/types.ts';
+import type {
+  Cluster,
+  Condition,
+  Extension,
+  ExtensionStatus,
+  LastError,
+  ManagedResource,
+  Shoot,
+} from '../../shared/gardener/types.ts';
 import { createKubeClient, type HttpKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { secretWith } from '../shoot-secrets.ts';
 
 /** An API server, embedded or real, with its administrator's client. */
 export interface Api {
@@ -63,8 +73,60 @@ export interface Stage extends AsyncDisposable {
   managedResources(): Promise<Record<string, ManagedResource>>;
   /** Waits by gardenlet's seven readiness rules (rule 1.5). @param seconds limit; 60 by default */
   untilReady(seconds?: number): Promise<Extension>;
-  /** Marks source and root Kustomization in the shoot as Ready, as Flux would. */
+  /** Reconciles the Shoot, and waits until it is ready. */
+  deliver(parts?: ShootParts): Promise<Extension>;
+  /** Waits until the status of the Extension is as wanted. */
+  until(what: string, isWanted: (status: ExtensionStatus) => boolean): Promise<Extension>;
+  /** Waits until the last operation is described with these words. */
+  untilDescribed(words: string): Promise<Extension>;
+  /** The Events in the project. @param reason only those with it */
+  events(reason?: string): Promise<KubeObject[]>;
+  /** Waits until an error with these words is reported. */
+  untilError(words?: string): Promise<LastError>;
+  /** Waits until a condition of this type with these words is published. */
+  untilCondition(type: string, words?: string): Promise<Condition>;
+  /** Waits until the Extension is gone. */
+  untilGone(): Promise<void>;
+  /** The extension is removed: gardenlet deletes the Extension, and waits until it is gone. */
+  leave(): Promise<void>;
+  /** Waits until these ManagedResources exist, and no others. */
+  untilManagedResources(...names: string[]): Promise<void>;
+  /** gardenlet asks for an operation. @param timestamp of the request; by default now */
+  operate(operation: string, timestamp?: string): Promise<Extension>;
+  /** gardenlet empties this seed. @returns what it keeps for the next seed */
+  moveAway(): Promise<Extension>;
+  /** gardenlet creates the Extension on the other seed, where it waits for its state. */
+  createWaiting(config?: unknown): Promise<Extension>;
+  /** gardenlet restores what it has kept. */
+  restore(record: Extension): Promise<void>;
+  /** Creates or changes a Secret with these texts. */
+  putSecret(
+    cluster: 'garden' | 'seed' | 'shoot',
+    name: { namespace: string; name: string },
+    texts: Record<string, string>,
+    more?: object,
+  ): Promise<unknown>;
+  /** Changes the Extension as gardenlet does. */
+  patchExtension(patch: object): Promise<Extension>;
+  /** Writes the status of the Extension as other controllers do. */
+  patchStatus(status: object): Promise<Extension>;
+  /** Finds an object in the namespace `flux-system` of the shoot. */
+  inShoot<T extends KubeObject = KubeObject>(resource: Resource, name: string): Promise<T | undefined>;
+  /** Waits until an object in `flux-system` is as wanted. Default: it exists. */
+  untilInShoot(
+    resource: Resource,
+    name: string,
+    isWanted?: (live: KubeObject | undefined) => boolean,
+  ): Promise<KubeObject | undefined>;
+  specInShoot(resource: Resource, name: string): Promise<Record<string, unknown> | undefined>;
+  /** Waits until the source reads the branch. */
+  untilBranch(branch: string, source?: string): Promise<void>;
+  /** Marks objects in the shoot as Ready, as Flux would. */
   markReady(...objects: [Resource, string][]): Promise<void>;
+  /** Source and root Kustomization become Ready; waits for the first success. */
+  bootstrap(): Promise<Extension>;
+  /** Waits until the product has made no request for a while (its watches aside). */
+  quiet(): Promise<void>;
 }
 
 export interface ShootParts {
@@ -87,8 +149,51 @@ export const creating = {
   lastUpdateTime: '2026-01-02T03:04:05Z',
 } as const;
 
+/** The Extension of the Shoot. */
+export const EXTENSION = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
+export const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+export const inControlPlane = (name: string) => ({ namespace: CONTROL_PLANE, name });
+export const inProject = (name: string) => ({ namespace: PROJECT, name });
+export const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** Values of `flux-config`. */
+export const publicRepository = {
+  repositoryUrl: 'https://git.example.com/fleet',
+  repositoryBranch: 'main',
+  repositoryType: 'public',
+};
+export const privateRepository = {
+  repositoryUrl: 'ssh://git@github.com/org/fleet',
+  repositoryBranch: 'main',
+  repositoryType: 'private',
+};
+
+/** A providerConfig with a source and a Kustomization. */
+export function providerConfig(parts: Record<string, unknown> = {}, branch = 'main'): Record<string, unknown> {
+  return onlyFlux({
+    source: { template: { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch } } } },
+    kustomization: { template: { spec: { path: './', prune: true } } },
+    ...parts,
+  });
+}
+
+/** A providerConfig without any. */
+export const onlyFlux = (parts: Record<string, unknown> = {}): Record<string, unknown> => ({
+  ...{ apiVersion: 'flux.extensions.gardener.cloud/v1alpha1', kind: 'FluxConfig' },
+  ...parts,
+});
+
+/** An entry of the Shoot's `spec.resources`. */
+export const reference = (name: string, original: string, kind = 'Secret', apiVersion = 'v1') => ({
+  name,
+  resourceRef: { apiVersion, kind, name: original },
+});
+
+/** A Shoot that Gardener has hibernated. */
+export const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, status: { hibernated: true } };
+
+const extensionKind = { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Extension' };
 const fieldManager = 'stage';
-const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 
 export async function startStage(apis: Apis, fluxDistribution: string): Promise<Stage> {
   // The embedded server takes seconds to merge half a million values, longer than the product would wait.
@@ -132,8 +237,8 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     await garden.apply(resources.shoots, { ...cluster.spec.shoot, metadata } as KubeObject, { fieldManager });
     await seed.apply(resources.clusters, cluster, { fieldManager });
   };
-  const extension = async () => {
-    const live = await seed.find<Extension>(resources.extensions, extensionName);
+  const extension = async (): Promise<Extension> => {
+    const live = await seed.find<Extension>(resources.extensions, EXTENSION);
     if (live === undefined) throw new Error('the Extension is not there');
     return live;
   };
@@ -168,6 +273,62 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     return product;
   };
 
+  const managedResources = async () => {
+    const { items } = await seed.list<ManagedResource>(resources.managedResources, { namespace: CONTROL_PLANE });
+    return Object.fromEntries(items.map((item) => [item.metadata.name, item]));
+  };
+  const untilReady = (seconds?: number) =>
+    eventually(
+      'the Extension is ready for gardenlet',
+      extension,
+      (live) => notReady(live) === undefined,
+      notReady,
+      seconds,
+    );
+  const until: Stage['until'] = (what, isWanted) =>
+    eventually(
+      what,
+      extension,
+      ({ status = {} }) => isWanted(status),
+      ({ metadata, status }) => ({ metadata, status }),
+    );
+  const untilGone = async () =>
+    void (await eventually(
+      'the Extension is gone',
+      () => seed.find<Extension>(resources.extensions, EXTENSION),
+      (live) => live === undefined,
+      (live) => live?.status,
+    ));
+  const patchExtension = (patch: object) =>
+    seed.mergePatch<Extension>(resources.extensions, EXTENSION, patch, { fieldManager });
+  const patchStatus = (status: object) => {
+    const options = { fieldManager, subresource: 'status' } as const;
+    return seed.mergePatch<Extension>(resources.extensions, EXTENSION, { status }, options);
+  };
+  const operate = (operation: string, timestamp = new Date().toISOString()) => {
+    const annotations = { 'gardener.cloud/operation': operation, 'gardener.cloud/timestamp': timestamp };
+    return patchExtension({ metadata: { annotations } });
+  };
+  const deleteExtension = async () => void (await seed.delete(resources.extensions, EXTENSION));
+  const inShoot: Stage['inShoot'] = (resource, name) => shoot.find(resource, inFlux(name));
+  const untilInShoot: Stage['untilInShoot'] = (resource, name, isWanted = (live) => live !== undefined) =>
+    eventually(`${resource.kind} ${name} in the shoot`, () => inShoot(resource, name), isWanted);
+  const markReady: Stage['markReady'] = async (...objects) => {
+    for (const [resource, name] of objects) {
+      const live = await untilInShoot(resource, name);
+      const status = readyStatus(live?.metadata.generation ?? 1);
+      await shoot.mergePatch(resource, inFlux(name), { status }, { fieldManager, subresource: 'status' });
+    }
+  };
+  const reconcileShoot = async (parts: ShootParts = {}) => {
+    await writeCluster(parts);
+    const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': nextTimestamp() };
+    const { providerConfig: config } = parts;
+    const spec = { type: 'shoot-flux', ...(config === undefined ? {} : { providerConfig: config }) };
+    const object = { ...extensionKind, metadata: { ...EXTENSION, annotations }, spec };
+    await seed.apply(resources.extensions, object, { fieldManager });
+  };
+
   return {
     garden,
     seed,
@@ -184,7 +345,7 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     stopProduct,
     stopResourceManager,
     startResourceManager: runResourceManager,
-    deleteExtension: async () => void (await seed.delete(resources.extensions, extensionName)),
+    deleteExtension,
     async setFluxConfig(data) {
       const name = { namespace: PROJECT, name: 'flux-config' };
       if (data === undefined) await garden.delete(resources.configMaps, name);
@@ -196,45 +357,96 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
         );
     },
     writeCluster,
-    async reconcileShoot(parts = {}) {
-      await writeCluster(parts);
-      const annotations = {
-        'gardener.cloud/operation': 'reconcile',
-        'gardener.cloud/timestamp': nextTimestamp(),
-      };
-      const { providerConfig } = parts;
-      const spec = { type: 'shoot-flux', ...(providerConfig === undefined ? {} : { providerConfig }) };
-      const object = { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Extension', spec };
-      await seed.apply(
-        resources.extensions,
-        { ...object, metadata: { ...extensionName, annotations } },
-        { fieldManager },
-      );
-    },
+    reconcileShoot,
     extension,
-    async managedResources() {
-      const { items } = await seed.list<ManagedResource>(resources.managedResources, { namespace: CONTROL_PLANE });
-      return Object.fromEntries(items.map((item) => [item.metadata.name, item]));
+    managedResources,
+    untilReady,
+    async deliver(parts) {
+      await reconcileShoot(parts);
+      return untilReady();
     },
-    untilReady: (seconds) =>
-      eventually(
-        'the Extension is ready for gardenlet',
-        extension,
-        (live) => notReady(live) === undefined,
-        notReady,
-        seconds,
-      ),
-    async markReady(...objects) {
-      for (const [resource, name] of objects) {
-        const object = { namespace: 'flux-system', name };
-        const live = await eventually(
-          `${resource.kind} ${name} is in the shoot`,
-          () => shoot.find(resource, object),
-          (found) => found !== undefined,
-        );
-        const status = readyStatus(live?.metadata.generation ?? 1);
-        await shoot.mergePatch(resource, object, { status }, { fieldManager, subresource: 'status' });
-      }
+    until,
+    untilDescribed: (words) =>
+      until(`"${words}"`, ({ lastOperation }) => lastOperation?.description.includes(words) === true),
+    async events(reason) {
+      const { items } = await garden.list(resources.events, { namespace: PROJECT });
+      return items.filter((event) => reason === undefined || event.reason === reason);
+    },
+    async untilError(words = '') {
+      const { status } = await until(
+        `an error with "${words}"`,
+        ({ lastError }) => lastError?.description.includes(words) === true,
+      );
+      return status?.lastError as LastError;
+    },
+    async untilCondition(type, words = '') {
+      const isWanted = (one: Condition) => one.type === type && one.message.includes(words);
+      const { status } = await until(
+        `${type} with "${words}"`,
+        ({ conditions }) => conditions?.some(isWanted) === true,
+      );
+      return status?.conditions?.find(isWanted) as Condition;
+    },
+    untilGone,
+    async leave() {
+      await deleteExtension();
+      await untilGone();
+    },
+    untilManagedResources: async (...names) =>
+      void (await eventually(
+        'the ManagedResources',
+        async () => Object.keys(await managedResources()).sort(),
+        (live) => live.join() === names.toSorted().join(),
+      )),
+    operate,
+    async moveAway() {
+      await operate('migrate');
+      const record = await eventually('it is migrated', extension, isMigrated);
+      await deleteExtension();
+      await untilGone();
+      return record;
+    },
+    createWaiting(config) {
+      const annotations = {
+        'gardener.cloud/operation': 'wait-for-state',
+        'gardener.cloud/timestamp': new Date().toISOString(),
+      };
+      const spec = { type: 'shoot-flux', ...(config === undefined ? {} : { providerConfig: config }) };
+      const object = { ...extensionKind, metadata: { ...EXTENSION, annotations }, spec };
+      return seed.create<Extension>(resources.extensions, object, { fieldManager });
+    },
+    async restore({ status }) {
+      await patchStatus({ state: status?.state, resources: status?.resources });
+      await operate('restore');
+    },
+    putSecret: (cluster, { namespace, name }, texts, more = {}) => {
+      const secret = { ...secretWith(namespace, name, texts), ...more };
+      return { garden, seed, shoot }[cluster].apply(resources.secrets, secret, { fieldManager: 'person' });
+    },
+    patchExtension,
+    patchStatus,
+    inShoot,
+    untilInShoot,
+    specInShoot: async (resource, name) => (await inShoot(resource, name))?.spec as Record<string, unknown> | undefined,
+    untilBranch: async (branch, source = 'main-gitrepo') =>
+      void (await untilInShoot(gitRepositories, source, (live) => branchOf(live) === branch)),
+    markReady,
+    async bootstrap() {
+      const { source, kustomization } = (await extension()).status?.state?.applied ?? {};
+      if (source !== undefined) await markReady([gitRepositories, source.name]);
+      if (kustomization !== undefined) await markReady([kustomizations, kustomization.name]);
+      return until('the first success', ({ state }) => state?.bootstrapped !== undefined);
+    },
+    async quiet() {
+      let before = -1;
+      const isQuiet = async () => {
+        const count = requests.length;
+        await new Promise((resolve) => setTimeout(resolve, 600));
+        const isUnchanged = count === before && requests.length === count;
+        before = requests.length;
+        return isUnchanged;
+      };
+      await eventually('the product is quiet', isQuiet, (answer) => answer);
     },
     async [Symbol.asyncDispose]() {
       await stopProduct();
@@ -243,6 +455,16 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     },
   };
 }
+
+/** True once a migration has ended. */
+export const isMigrated = ({ metadata, status }: Extension) =>
+  status?.lastOperation?.type === 'Migrate' &&
+  status.lastOperation.state === 'Succeeded' &&
+  metadata.annotations?.['gardener.cloud/operation'] === undefined;
+
+/** The branch that a GitRepository reads. */
+export const branchOf = (source: KubeObject | undefined) =>
+  (source?.spec as { ref?: { branch?: string } } | undefined)?.ref?.branch;
 
 /** Polls until the condition holds; the error shows the last value. */
 export async function eventually<T>(
@@ -309,7 +531,8 @@ function kubeconfigSecret(kubeconfig: string): KubeObject {
   };
 }
 
-function clusterOf({ spec, status, metadata }: ShootParts): Cluster {
+/** The Cluster of the Shoot. */
+export function clusterOf({ spec, status, metadata }: ShootParts): Cluster {
   const shoot = {
     apiVersion: 'core.gardener.cloud/v1beta1',
     kind: 'Shoot',

@@ -1,4 +1,4 @@
-import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
 import { readState } from '../../../shared/gardener/rollout.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
@@ -21,15 +21,8 @@ export function rolloutSuite(name: string, startApis: () => Promise<Apis>, fluxD
 
     it('a Shoot takes its place before it follows an edit, also where flux-status is gone', async () => {
       await stage.setFluxConfig(config('first'));
-      await stage.reconcileShoot();
-      await stage.untilReady();
-      await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
-      await eventually(
-        'the first success',
-        stage.extension,
-        ({ status }) => status?.state?.bootstrapped !== undefined,
-        ({ status }) => status,
-      );
+      await stage.deliver();
+      await stage.bootstrap();
       // A late run of project-status may create flux-status first.
       let creators: (string | undefined)[] = [];
       for (let edit = 1; edit <= 5 && !creators.includes('shoot-flux-managed-resources'); edit++) {

@@ -1,4 +1,4 @@
-import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
 import { KEPT } from '../../../functions/managed-resources/rollout/keep.ts';
 import { readState } from '../../../shared/gardener/rollout.ts';
@@ -71,10 +71,8 @@ export function waitingSuite(name: string, startApis: () => Promise<Apis>, fluxD
       await put('garden', PROJECT, 'flux-variables', { region: 'north' });
       await put('seed', CONTROL_PLANE, 'ref-my-creds', { key: 'first' });
       await stage.setFluxConfig(config('one'));
-      await stage.reconcileShoot(shootWith(false, '1.34.2'));
-      await stage.untilReady();
-      await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
-      await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
+      await stage.deliver(shootWith(false, '1.34.2'));
+      await stage.bootstrap();
       const before = { branch: 'one', ofProject: 'north', ofShoot: 'first', kubernetes: ['1.34.2'] };
       expect(await seen()).toEqual(before);
 
