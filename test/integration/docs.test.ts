@@ -14,7 +14,6 @@ import { handler } from '../../functions/keys/handler.ts';
 import { findDefinitions } from '../../infra/functions.ts';
 import { fluxStatusSubscription, RECONCILE_AT } from '../../shared/config/project-config.ts';
 import { TerminalError } from '../../shared/errors.ts';
-import { isOwn, readLine, SUMMARY, summaryOf } from '../../shared/gardener/status-map.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -23,7 +22,7 @@ import { done } from '../../shared/runtime/outcome.ts';
 import { failing, PROJECT, startProject } from '../scenarios/project/project.ts';
 import type { Apis } from '../scenarios/stage.ts';
 import { createQueues, startEmulator } from '../sqs.ts';
-import { commands, example, exampleWith, expanded, inlineCommands, isRunElsewhere, root } from './documents.ts';
+import { callsForHelp, commands, example, exampleWith, expanded, isRunElsewhere, root } from './documents.ts';
 import { startApisWithShippedRights } from './embedded-apis.ts';
 import { fluxConfig, fluxSource, startGarden } from './garden.ts';
 
@@ -250,25 +249,6 @@ describe('the commands of the documents', () => {
     await apis.stop();
   });
 
-  it('shows a ConfigMap flux-status as it is written', () => {
-    const { metadata, data } = parse(example('docs/status.md', 'ConfigMap'));
-    expect(isOwn({ apiVersion: 'v1', kind: 'ConfigMap', metadata })).toBe(true);
-    const { [SUMMARY]: summary, ...lines } = data;
-    expect(summary).toBe(summaryOf(lines));
-    expect(Object.values(lines).map(readLine)).not.toContain(undefined);
-  });
-
-  it('render the example of a project', async () => {
-    const { output, code } = await run(
-      'node infra/cli/shoot-flux.js render --flux-distribution ./distribution --flux-config flux-config.yaml --json',
-    );
-    const names = JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1)).items.map(
-      ({ kind, metadata }: { kind: string; metadata: { name: string } }) => `${kind} ${metadata.name}`,
-    );
-    expect(code).toBe(0);
-    expect(names).toEqual(expect.arrayContaining(['GitRepository main-gitrepo', 'Kustomization main-ks']));
-  });
-
   it('accept the examples of the configuration page, also together', async () => {
     await writeFile(join(folder, 'project.yaml'), example('docs/configuration.md', 'ConfigMap'));
     await writeFile(join(folder, 'shoot.yaml'), example('docs/configuration.md', 'Shoot'));
@@ -282,25 +262,9 @@ describe('the commands of the documents', () => {
     expect(await run(`${validate} --flux-config project.json --shoot shoot.yaml`)).toEqual({ code: 0, output: '' });
   });
 
-  const forHelp = inlineCommands.map(({ command }) => command).filter((command) => command.endsWith(' --help'));
-
-  it.each([...new Set(forHelp)])('%s', async (command) => {
+  it.each([...new Set(callsForHelp)])('%s', async (command) => {
     const { code, output } = await run(expanded(command));
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('--help') });
-  });
-
-  it('print help for every command', async () => {
-    const { output } = await run('node infra/cli/shoot-flux.js --help');
-    const names = [...(/Commands:\n((?: {2}.*\n)+)/.exec(output)?.[1] ?? '').matchAll(/^ {2}(\S+)/gm)].map(
-      ([, name = '']) => name,
-    );
-    expect(names).toContain('run');
-    for (const name of names) {
-      expect(await run(`node infra/cli/shoot-flux.js ${name} --help`)).toMatchObject({
-        code: 0,
-        output: expect.stringContaining(`shoot-flux ${name}`),
-      });
-    }
   });
 });
 

@@ -7,24 +7,16 @@ export const root = resolve(import.meta.dirname, '../..');
 /** The npm scripts by name. */
 export const scripts: Record<string, string> = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts;
 
-/** Pages that a test follows command by command, and that test: it calls `followPage` with the page. */
-export const followed: Record<string, string> = Object.fromEntries(
-  testFiles().flatMap((file) =>
-    [...readFileSync(join(root, file), 'utf8').matchAll(/followPage\(\s*'([^']+)'/g)].map(([, page = '']) => [
-      page,
-      file,
-    ]),
-  ),
-);
+const testFiles = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => /^(integration|real)\/.*\.test\.ts$/.test(name))
+  .map((name) => readFileSync(join(root, 'test', name), 'utf8'));
+const inTests = (pattern: RegExp) =>
+  new Set(testFiles.flatMap((text) => [...text.matchAll(pattern)].map(([, found = '']) => found)));
 
-/** Commands that a test of their own starts, and that test: it calls `documented` with the page and the command. */
-const startedAlone = new Set(
-  testFiles().flatMap((file) =>
-    [...readFileSync(join(root, file), 'utf8').matchAll(/documented\(\s*'[^']+',\s*'([^']+)'/g)].map(
-      ([, command]) => command,
-    ),
-  ),
-);
+/** Pages that a test follows command by command: it calls `followPage` with the page. */
+const followed = inTests(/followPage\(\s*'([^']+)'/g);
+/** Commands that a test of their own starts: it calls `documented` with the page and the command. */
+const startedAlone = inTests(/documented\(\s*'[^']+',\s*'([^']+)'/g);
 
 /** The script of CI, with which every change begins: it installs, checks and tests. */
 const ci = readFileSync(join(root, '.ci/run'), 'utf8').split('\n');
@@ -33,12 +25,12 @@ const ci = readFileSync(join(root, '.ci/run'), 'utf8').split('\n');
 const isStepOfCi = (command: string) =>
   ci.some((line) => line.endsWith(` ${command}`) || line.includes(` ${command} -- `));
 
-/** Runs of tests: `npm test` runs these tests, so only their names can be wrong. */
-export const isTestRun = (command: string) => /^(npx vitest run|npm test --) /.test(command);
+/** `npm test` runs these tests. */
+const isTestRun = (command: string) => /^(npx vitest run|npm test --) /.test(command);
 
 /** Returns whether something else than docs.test.ts runs a command of a page. */
 export const isRunElsewhere = ({ path, command }: { path: string; command: string }) =>
-  followed[path] !== undefined || startedAlone.has(command) || isStepOfCi(command) || isTestRun(command);
+  followed.has(path) || startedAlone.has(command) || isStepOfCi(command) || isTestRun(command);
 
 export interface Fence {
   language: string;
@@ -70,25 +62,16 @@ export const commands = documents.flatMap(({ path, fences }) =>
     .map((command) => ({ path, command })),
 );
 
-/** A program, with something behind it. */
-const INLINE = /^([A-Z_]+=\S+ )*(npm|npx|node|kubectl|helm|openssl|aws|crane|buildah|sed) \S/;
-
-/** Every command inside a sentence: a program with something behind it. */
-export const inlineCommands = documents.flatMap(({ path, text }) => {
+/** Every call for help inside a sentence. */
+export const callsForHelp = documents.flatMap(({ text }) => {
   const sentences = text.replaceAll(/^ *```.*?^ *```$/gms, '');
-  const found = [...sentences.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
-  return found.filter((code) => INLINE.test(code)).map((command) => ({ path, command }));
+  return [...sentences.matchAll(/`((?:npm|npx|node) [^`\n]* --help)`/g)].map(([, command = '']) => command);
 });
 
 /** Returns a command of a page, for the test that starts it. */
 export function documented(path: string, command: string): string {
   if (commands.some((found) => found.path === path && found.command === command)) return command;
   throw new Error(`${path} has no command ${command}.`);
-}
-
-function testFiles(): string[] {
-  const names = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' });
-  return names.filter((name) => /^(integration|real)\/.*\.test\.ts$/.test(name)).map((name) => join('test', name));
 }
 
 function markdownIn(folder: string): string[] {
@@ -121,17 +104,37 @@ export function expanded(command: string): string {
 }
 
 /** The first YAML block of a page with an object of this kind. */
-export function example(path: string, kind: string): string {
+export const example = (path: string, kind: string) => yamlOf(path, `a ${kind}`, (object) => object.kind === kind);
+
+/** The first YAML block of a page with this key. */
+export const exampleWith = (path: string, key: string) => yamlOf(path, key, (object) => object[key] !== undefined);
+
+function yamlOf(path: string, what: string, isWanted: (object: Record<string, unknown>) => boolean): string {
   const { fences = [] } = documents.find((document) => document.path === path) ?? {};
-  const found = fences.find(({ language, text }) => language === 'yaml' && parse(text)?.kind === kind);
-  if (found === undefined) throw new Error(`${path} has no example of a ${kind}.`);
+  const found = fences.find(({ language, text }) => language === 'yaml' && isWanted(parse(text) ?? {}));
+  if (found === undefined) throw new Error(`${path} has no example of ${what}.`);
   return found.text;
 }
 
-/** The first YAML block of a page with this key. */
-export function exampleWith(path: string, key: string): string {
-  const { fences = [] } = documents.find((document) => document.path === path) ?? {};
-  const found = fences.find(({ language, text }) => language === 'yaml' && parse(text)?.[key] !== undefined);
-  if (found === undefined) throw new Error(`${path} has no example with ${key}.`);
-  return found.text;
+/** A metric that the code counts, sets or observes. */
+interface CodeMetric {
+  /** With the prefix. */
+  name: string;
+  kind: 'count' | 'gauge' | 'observe';
+}
+
+/** Finds all metrics of the code. */
+export function metricsOfCode(): CodeMetric[] {
+  const sources = ['events', 'functions', 'shared', 'infra'].flatMap((room) =>
+    readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+      .map((file) => readFileSync(join(root, room, file), 'utf8')),
+  );
+  // With or without `metrics.`, because a function may destructure it.
+  return sources.flatMap((source) =>
+    [...source.matchAll(/\b(count|gauge|observe)\(\s*'(\w+)'/g)].map(([, kind, name]) => ({
+      name: `shoot_flux_${name}`,
+      kind: kind as CodeMetric['kind'],
+    })),
+  );
 }

@@ -37,22 +37,21 @@ const requiredKeys: Record<string, string[]> = {
 };
 
 describe('examples', () => {
-  it.each(fluxConfigs.map(({ path }) => path))('validate finds no issue in flux-config %s', async (path) => {
-    const args = ['validate', '--flux-distribution', standIn.folder, '--flux-config', path];
-    expect(await shootFlux(args)).toEqual({ code: 0, out: '', err: '' });
+  const validate = (...args: string[]) => shootFlux(['validate', '--flux-distribution', standIn.folder, ...args]);
+  const ok = { code: 0, out: '', err: '' };
+  const shoots = ofKind('Shoot').map(({ path }) => path);
+
+  it.each(shoots)('validate finds no issue in Shoot %s', async (path) => {
+    expect(await validate('--shoot', path)).toEqual(ok);
   });
 
-  it.each(ofKind('Shoot').map(({ path }) => path))('validate finds no issue in Shoot %s', async (path) => {
-    const args = ['validate', '--flux-distribution', standIn.folder, '--shoot', path];
-    expect(await shootFlux(args)).toEqual({ code: 0, out: '', err: '' });
-  });
-
-  it.each(fluxConfigs.map(({ path }) => path))('validate accepts %s for every Shoot', async (path) => {
-    for (const shoot of ofKind('Shoot')) {
-      const args = ['validate', '--flux-distribution', standIn.folder, '--flux-config', path, '--shoot', shoot.path];
-      expect(await shootFlux(args)).toEqual({ code: 0, out: '', err: '' });
-    }
-  });
+  it.each(fluxConfigs.map(({ path }) => path))(
+    'validate finds no issue in flux-config %s, for every Shoot',
+    async (path) => {
+      expect(await validate('--flux-config', path)).toEqual(ok);
+      for (const shoot of shoots) expect(await validate('--flux-config', path, '--shoot', shoot)).toEqual(ok);
+    },
+  );
 
   it('contain each object that a Shoot refers to', () => {
     const referred = ofKind('Shoot').flatMap(({ spec }) => spec?.resources ?? []);

@@ -5,9 +5,8 @@ import { parse } from 'yaml';
 import { type AlertGroup, admissionAlerts, seedAlerts } from '../../infra/gardener/monitoring/alerts.ts';
 import { dashboardFile } from '../../infra/gardener/monitoring/dashboard.ts';
 import { createPrometheusMetrics } from '../../infra/process/metrics.ts';
-import { metricsOfCode } from './metric-names.ts';
+import { metricsOfCode, root } from './documents.ts';
 
-const root = join(import.meta.dirname, '../..');
 const running = readFileSync(join(root, 'docs/running.md'), 'utf8');
 
 /** Names under which Prometheus stores the metrics of a process. */

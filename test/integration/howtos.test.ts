@@ -1,0 +1,250 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { startCluster } from '@shoot-flux/landscape/cluster';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
+import { helmReleases } from '@shoot-flux/landscape/flux/objects';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { effectiveConfig } from '../../shared/config/effective-config.ts';
+import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
+import { isCrd } from '../../shared/flux/custom-resources.ts';
+import { openDistribution } from '../../shared/flux/distribution.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { PROJECT, startFleet } from '../scenarios/rollout/fleet.ts';
+import { documented, example, exampleWith, root } from './documents.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'howtos-'));
+  const standIn = join(standInDistribution.folder, standInDistribution.version);
+  await cp(standIn, join(folder, 'distribution/v2.9.4'), { recursive: true });
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const write = async (path: string, text: string) => {
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  await writeFile(join(folder, path), text);
+};
+
+/** Runs a command beside the files. npm and kubectl start programs of this checkout. */
+async function run(command: string): Promise<{ code: number; out: string }> {
+  const line = command
+    .replace('npm run --silent shoot-flux --', `node ${join(root, 'infra/cli/shoot-flux.js')}`)
+    .replace('kubectl', `node ${join(import.meta.dirname, 'kubectl.ts')}`)
+    .replace('garden-my-project', PROJECT);
+  const env = { ...process.env, KUBECONFIG: join(folder, 'kubeconfig') };
+  return new Promise((resolve) => {
+    execFile('sh', ['-c', line], { cwd: folder, env }, (error, out, err) =>
+      resolve({ code: Number(error?.code ?? 0), out: out + err }),
+    );
+  });
+}
+
+describe('upgrades of Flux', () => {
+  const PAGE = 'docs/howto/flux-upgrades.md';
+  const validate = documented(
+    'docs/howto/flux-upgrades.md',
+    'npm run --silent shoot-flux -- validate --flux-distribution ./distribution --flux-config flux-config.yaml --upgrade-from v2.8.8',
+  );
+  const deleteObjects = documented(
+    'docs/howto/flux-upgrades.md',
+    'kubectl --kubeconfig my-shoot.kubeconfig delete helmreleases --all --all-namespaces',
+  );
+  const deleteKinds = documented(
+    'docs/howto/flux-upgrades.md',
+    'kubectl --kubeconfig my-shoot.kubeconfig delete customresourcedefinitions --selector app.kubernetes.io/component=helm-controller',
+  );
+
+  test('the page shows what an upgrade changes', async () => {
+    await write('flux-config.yaml', example(PAGE, 'ConfigMap'));
+    const { code, out } = await run(validate);
+    expect(code).toBe(0);
+    const warnings = out.trimEnd().split('\n');
+    expect(warnings.length).toBeGreaterThan(2);
+    for (const warning of warnings) expect(warning).toMatch(/^warning: From Flux v2\.9\.0 on .+; .+\.$/);
+  });
+
+  test('the commands delete the objects of one component in all namespaces, and its kinds', async () => {
+    const { files } = await openDistribution(standInDistribution.folder).release(standInDistribution.version);
+    const crds = [...files.values()].flat().filter(isCrd);
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'apps' } };
+    const shoot = await startCluster([...crds, namespace]);
+    const release = {
+      apiVersion: 'helm.toolkit.fluxcd.io/v2',
+      kind: 'HelmRelease',
+      metadata: { namespace: 'apps', name: 'podinfo' },
+      spec: { interval: '5m', chart: { spec: { chart: 'podinfo', sourceRef: { kind: 'HelmRepository', name: 'a' } } } },
+    } as KubeObject;
+    await shoot.client.create(helmReleases, release, { fieldManager: 'person' });
+    await write('my-shoot.kubeconfig', shoot.kubeconfig);
+    expect(await run(deleteObjects)).toMatchObject({ code: 0 });
+    expect(await shoot.client.find(helmReleases, release.metadata)).toBeUndefined();
+    expect(await run(deleteKinds)).toMatchObject({ code: 0 });
+    const { items } = await shoot.client.list(resources.customResourceDefinitions);
+    const names = crds.map(({ metadata }) => metadata.name).filter((name) => !name.startsWith('helmreleases'));
+    expect(items.map(({ metadata }) => metadata.name).sort()).toEqual(names.sort());
+    await shoot.stop();
+  });
+});
+
+describe('many Shoots', () => {
+  const PAGE = 'docs/howto/many-shoots.md';
+  const validate = documented(
+    'docs/howto/many-shoots.md',
+    'npm run --silent shoot-flux -- validate --flux-distribution ./distribution --flux-config flux-config.yaml --fleet shoots',
+  );
+  const keep = documented(
+    'docs/howto/many-shoots.md',
+    'npm run --silent shoot-flux -- render --flux-distribution ./distribution --flux-config flux-config.yaml --shoot shoots/dev.yaml > before.yaml',
+  );
+  const compare = documented(
+    'docs/howto/many-shoots.md',
+    'npm run --silent shoot-flux -- render --flux-distribution ./distribution --flux-config flux-config.yaml --shoot shoots/dev.yaml --diff before.yaml',
+  );
+
+  test('the page leads from a fleet to a compared edit, and a Shoot without the label fails the check', async () => {
+    const configMap = example(PAGE, 'ConfigMap');
+    await write('flux-config.yaml', configMap);
+    await write('shoots/dev.yaml', example(PAGE, 'Shoot'));
+    const unselected =
+      'warning: ConfigMap garden-my-project/flux-config: overrides.yaml[1].selector selects no Shoot of the fleet; correct it, unless Shoots get such labels later\n';
+    expect(await run(validate)).toEqual({ code: 0, out: `dev.yaml (dev): ok\n${unselected}` });
+    expect(await run(keep)).toEqual({ code: 0, out: '' });
+    expect(await readFile(join(folder, 'before.yaml'), 'utf8')).toContain('path: ./clusters/dev/dev');
+    await write('flux-config.yaml', configMap.replace('interval: 1m', 'interval: 2m'));
+    const compared = await run(compare);
+    expect(compared.code).toBe(0);
+    expect(compared.out).toMatch(
+      /^~ Kustomization flux-system\/main-ks\n {4}spec\.interval: "1m" -> "2m"\n0 added, 1 changed, 0 removed, \d+ equal\n$/,
+    );
+
+    await write('shoots/other.yaml', example(PAGE, 'Shoot').replace('stage: dev', 'team: blue'));
+    const { code, out } = await run(validate);
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /^dev\.yaml \(dev\): ok\nother\.yaml \(dev\): ConfigMap .* the Shoot has no value for the label "stage"/,
+    );
+  });
+
+  test('the overrides, the label for incidents and the providerConfig do what the page says', () => {
+    const { data } = parse(example(PAGE, 'ConfigMap'));
+    const fluxConfig = { namespace: 'garden-my-project', data };
+    const configOf = (labels: Record<string, string>, providerConfig?: unknown) =>
+      effectiveConfig({ fluxConfig, providerConfig, shoot: { labels, facts: { SHOOT_NAME: 'my-shoot' } } });
+    expect(configOf({ stage: 'prod' })).toMatchObject({
+      suspend: false,
+      flux: { logLevel: 'info' },
+      kustomization: { spec: { timeout: '5m', interval: '5m', path: './clusters/prod/my-shoot', prune: true } },
+    });
+    expect(configOf({ stage: 'dev' })).toMatchObject({
+      flux: { logLevel: 'debug' },
+      kustomization: { spec: { interval: '1m' } },
+    });
+    expect(configOf({ stage: 'dev', frozen: '' })).toMatchObject({ suspend: true });
+    expect(configOf({ stage: 'dev' }, parse(example(PAGE, 'FluxConfig')))).toMatchObject({
+      kustomization: { metadata: { name: 'main-ks' }, spec: { interval: '30m', timeout: '5m', prune: true } },
+    });
+  });
+});
+
+describe('Secrets', () => {
+  const OCI = 'docs/howto/oci.md';
+  const validate = documented(
+    'docs/howto/sops.md',
+    'npm run --silent shoot-flux -- validate --flux-distribution ./distribution --flux-config flux-config.yaml --secrets secrets.yaml',
+  );
+  const render = documented(
+    'docs/howto/oci.md',
+    'npm run --silent shoot-flux -- render --flux-distribution ./distribution --flux-config flux-config.yaml --secrets secrets.yaml',
+  );
+  const place = async (page: string, secrets = example(page, 'Secret')) => {
+    await write('flux-config.yaml', example(page, 'ConfigMap'));
+    await write('secrets.yaml', secrets);
+  };
+
+  test.each([
+    ['docs/howto/sops.md', 'AGE-SECRET-KEY-', 'age1', 'has no line AGE-SECRET-KEY-… in "project.agekey"'],
+    [OCI, 'kubernetes.io/dockerconfigjson', 'Opaque', 'flux-registry'],
+    ['docs/howto/github-app.md', '"12345678"', '"org"', 'githubAppInstallationID is not a number'],
+  ])(
+    '%s: its manifests are complete, and the check finds a mistake without printing the Secret',
+    async (page, right, wrong, sentence) => {
+      await place(page);
+      expect(await run(validate)).toEqual({ code: 0, out: '' });
+      await place(page, example(page, 'Secret').replace(right, wrong));
+      const { code, out } = await run(validate);
+      expect(code).toBe(1);
+      expect(out).toContain(sentence);
+      expect(out).not.toMatch(/replace.this/i);
+    },
+  );
+
+  test('the credentials of the registry wire themselves, as the page says', async () => {
+    await place(OCI);
+    const { code, out } = await run(render);
+    expect(code).toBe(0);
+    expect(out).toMatch(/kind: OCIRepository\n(?:.*\n)*? {2}secretRef:\n {4}name: flux-registry\n/);
+    expect(out).toMatch(/imagePullSecrets:\n *- name: flux-registry\n/);
+    expect(out).not.toContain('replace-this');
+  });
+
+  test('a Shoot trusts the certificate authority of its registry', () => {
+    const { spec } = parse(example(OCI, 'Shoot'));
+    const { metadata, data } = parse(example(OCI, 'ConfigMap'));
+    const trusting = { ...parse(data['config.yaml']), ...parse(exampleWith(OCI, 'additionalSecretResources')) };
+    const fluxConfig = { namespace: metadata.namespace, data: { ...data, 'config.yaml': stringify(trusting) } };
+    const shootResources = shootResourcesOf(spec.resources);
+    const { source, additionalSecrets } = effectiveConfig({ fluxConfig, shootResources });
+    expect(source?.spec).toMatchObject({ certSecretRef: { name: 'registry-ca' } });
+    expect(additionalSecrets).toMatchObject([{ origin: { resourceName: 'registry-ca' }, namespace: 'flux-system' }]);
+  });
+});
+
+describe('waves', () => {
+  const PAGE = 'docs/howto/waves.md';
+  const validate = documented(
+    'docs/howto/waves.md',
+    'npm run --silent shoot-flux -- validate --flux-distribution ./distribution --flux-config flux-config.yaml',
+  );
+  const show = documented(
+    'docs/howto/waves.md',
+    'kubectl -n garden-my-project get configmap flux-status -o jsonpath={.data.Rollout}',
+  );
+  const proceed = documented(
+    'docs/howto/waves.md',
+    'kubectl -n garden-my-project annotate --overwrite configmap flux-config flux.extensions.gardener.cloud/continue=4f2a81c09b7e.11',
+  );
+
+  test('the page leads from the first wave to a paused rollout that continues', async () => {
+    const shoots = Array.from({ length: 20 }, (_, index) => `s${index}`);
+    const labels = (shoot: string) => ({ stage: shoot === 's7' ? '1' : '2' });
+    await using fleet = await startFleet({ shoots, labels });
+    await write('kubeconfig', fleet.kubeconfig());
+    await write('flux-config.yaml', example(PAGE, 'ConfigMap'));
+    expect(await run(validate)).toEqual({ code: 0, out: '' });
+
+    const { data } = parse(example(PAGE, 'ConfigMap'));
+    fleet.edit(data);
+    await fleet.settle();
+    fleet.verdict = (_, branch) => (branch === 'next' ? 'bad' : 'ready');
+    fleet.edit({ ...data, repositoryBranch: 'next' });
+    await fleet.settle(100);
+    // One of 20 may fail: the first one alone, and then two at the same time.
+    const paused = (await run(show)).out;
+    expect(paused).toMatch(/^Revision [0-9a-f]{12} is paused, because more than 1 failed: /);
+    expect(fleet.state()?.failed.has('s7')).toBe(true);
+    expect(fleet.state()?.failed.size).toBe(3);
+
+    const [, token = ''] = /continue=(\S+) on flux-config/.exec(paused) ?? [];
+    fleet.verdict = () => 'ready';
+    await run(proceed.replace('4f2a81c09b7e.11', token));
+    fleet.follow();
+    await fleet.settle(1000);
+    expect(new Set(fleet.branches().values())).toEqual(new Set(['next']));
+    for (const shoot of fleet.state()?.failed ?? []) fleet.wake(shoot);
+    await fleet.settle();
+    expect((await run(show)).out).toMatch(/ has ended: 20 done, 0 in progress, 0 waiting, 0 failed\.$/);
+  });
+});
