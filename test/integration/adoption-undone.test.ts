@@ -2,7 +2,7 @@ import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { installFlux, tools } from '../scenarios/foreign.ts';
-import { type Apis, eventually, type Stage, startStage } from '../scenarios/stage.ts';
+import { type Apis, eventually, inFlux, onlyFlux, type Stage, startStage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -11,31 +11,23 @@ speedUpTime();
 const group = 'fluxcd.controlplane.io';
 const reconcile = `${group}/reconcile`;
 const fluxInstances: Resource = {
-  group,
-  version: 'v1',
-  plural: 'fluxinstances',
-  kind: 'FluxInstance',
-  namespaced: true,
+  ...{ group, version: 'v1', plural: 'fluxinstances', kind: 'FluxInstance', namespaced: true },
 };
+const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
 const crd = {
   ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
   metadata: { name: `fluxinstances.${group}` },
   spec: {
     ...{ group, scope: 'Namespaced' },
     names: { kind: 'FluxInstance', listKind: 'FluxInstanceList', plural: 'fluxinstances', singular: 'fluxinstance' },
-    versions: [
-      {
-        ...{ name: 'v1', served: true, storage: true },
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
+    versions: [{ name: 'v1', served: true, storage: true, schema }],
   },
 } as KubeObject;
 const fieldManager = 'person';
 const instance = (name: string, annotations = {}) =>
   ({
     ...{ apiVersion: `${group}/v1`, kind: 'FluxInstance', spec: {} },
-    metadata: { namespace: 'flux-system', name, annotations },
+    metadata: { ...inFlux(name), annotations },
   }) as KubeObject;
 
 let apis: Apis;
@@ -51,8 +43,7 @@ afterEach(async () => {
   await apis.stop();
 });
 
-const state = async (name: string) =>
-  (await stage.shoot.find(fluxInstances, { namespace: 'flux-system', name }))?.metadata.annotations?.[reconcile];
+const state = async (name: string) => (await stage.inShoot(fluxInstances, name))?.metadata.annotations?.[reconcile];
 
 /** flux-operator has installed Flux, and the adoption cannot get beyond a Deployment. */
 async function beginAdoption(): Promise<void> {
@@ -74,12 +65,10 @@ async function beginAdoption(): Promise<void> {
   );
 }
 
-function config(parts: Record<string, unknown>): Record<string, unknown> {
-  return { apiVersion: 'flux.extensions.gardener.cloud/v1alpha1', kind: 'FluxConfig', syncMode: 'Reconcile', ...parts };
-}
+const config = (parts: Record<string, unknown> = {}) => onlyFlux({ syncMode: 'Reconcile', ...parts });
 
 it.each<[string, () => Promise<void>]>([
-  ['adopt is taken back', () => stage.reconcileShoot({ providerConfig: config({}) })],
+  ['adopt is taken back', () => stage.reconcileShoot({ providerConfig: config() })],
   ['the extension is removed', () => stage.deleteExtension()],
 ])('flux-operator works again when %s before the adoption has ended', async (_, end) => {
   await beginAdoption();

@@ -51,35 +51,31 @@ afterEach(() => {
 
 const isSuspended = ({ spec }: KubeObject) => (spec as { suspend?: boolean }).suspend === true;
 
-describe('suspending', () => {
-  const many: Step = ({ shoot }) => {
-    for (let count = 0; count < 40; count++) {
-      const metadata = { namespace: 'apps', name: `app-${count}` };
-      const spec = { interval: '5m', path: './', prune: true, sourceRef: { kind: 'GitRepository', name: 'a' } };
-      shoot.objects.create({ apiVersion: KUSTOMIZE, kind: 'Kustomization', metadata, spec } as KubeObject);
-    }
-  };
+const foreverOn = (match: RequestMatch, status: number, message?: string) => ({
+  ...{ match: { user: 'functions', ...match }, action: 'status' as const, status, times: Number.POSITIVE_INFINITY },
+  ...(message !== undefined && { message }),
+});
+const nested = (name: string, more: object = {}) =>
+  ({
+    ...{ apiVersion: KUSTOMIZE, kind: 'Kustomization', metadata: { namespace: 'apps', name } },
+    spec: { interval: '5m', path: './', prune: true, sourceRef: { kind: 'GitRepository', name: 'a' }, ...more },
+  }) as KubeObject;
 
-  it('continues when one of many objects has disappeared', async () => {
-    await using world = await startWithFlux(many);
-    world.shoot.faults.add({
-      match: { user: 'functions', method: 'PATCH', path: /kustomizations\/app-0$/ },
-      action: 'status',
-      status: 404,
-      times: Number.POSITIVE_INFINITY,
-    });
-    deletedShoot(world);
-    await world.settle();
-    const active = kustomizations(world).filter((object) => !isSuspended(object));
-    expect(active.map(({ metadata }) => metadata.name)).toEqual(['app-0']);
+it('suspending continues when one of many objects has disappeared', async () => {
+  await using world = await startWithFlux(({ shoot }) => {
+    for (let count = 0; count < 40; count++) shoot.objects.create(nested(`app-${count}`));
   });
+  world.shoot.faults.add(foreverOn({ method: 'PATCH', path: /kustomizations\/app-0$/ }, 404));
+  deletedShoot(world);
+  await world.settle();
+  const active = kustomizations(world).filter((object) => !isSuspended(object));
+  expect(active.map(({ metadata }) => metadata.name)).toEqual(['app-0']);
 });
 
 describe('removing the extension', () => {
   const inApps: Step = ({ shoot }) => {
-    const nested = { apiVersion: KUSTOMIZE, kind: 'Kustomization', metadata: { namespace: 'apps', name: 'nested' } };
     const finalizers = ['finalizers.fluxcd.io', 'example.com/foreign'];
-    shoot.objects.patch(nested, { metadata: { finalizers } });
+    shoot.objects.patch(nested('nested'), { metadata: { finalizers } });
   };
   const bindings = ['rbac.authorization.k8s.io/v1', 'ClusterRoleBinding'] as const;
   const names = ({ shoot }: World, apiVersion: string, kind: string) =>
@@ -99,13 +95,8 @@ describe('removing the extension', () => {
 
   it('leaves Flux running when a webhook of the Shoot denies suspending', async () => {
     await using world = await startWithFlux();
-    world.shoot.faults.add({
-      match: { user: 'functions', method: 'PATCH', path: /kustomizations/ },
-      action: 'status',
-      status: 403,
-      message: 'admission webhook "policy.example.com" denied the request: hands off',
-      times: Number.POSITIVE_INFINITY,
-    });
+    const message = 'admission webhook "policy.example.com" denied the request: hands off';
+    world.shoot.faults.add(foreverOn({ method: 'PATCH', path: /kustomizations/ }, 403, message));
     await deleteNow(world);
     await untilGone(world);
     expect(names(world, 'apps/v1', 'Deployment')).toContain('kustomize-controller');
@@ -115,12 +106,10 @@ describe('removing the extension', () => {
 
   it('resumes what it has suspended when the shoot disappears in the middle and comes back late', async () => {
     await using world = await startWithFlux();
-    const fails = (match: RequestMatch, times: number) =>
-      world.shoot.faults.add({ match: { user: 'functions', ...match }, action: 'status', status: 503, times });
-    fails({ method: 'DELETE' }, Number.POSITIVE_INFINITY);
+    world.shoot.faults.add(foreverOn({ method: 'DELETE' }, 503));
     await deleteNow(world);
     expect(kustomizations(world).filter(isSuspended)).toHaveLength(2);
-    fails({ method: 'PATCH', path: /kustomizations/ }, 3);
+    world.shoot.faults.add({ ...foreverOn({ method: 'PATCH', path: /kustomizations/ }, 503), times: 3 });
     await untilGone(world);
     expect(world.logLines.join()).toContain('the rest of it stays in the shoot');
     expect(kustomizations(world).filter(isSuspended)).toEqual([]);
@@ -128,22 +117,9 @@ describe('removing the extension', () => {
 
   it('resumes only what it has suspended itself when one object cannot be suspended', async () => {
     await using world = await startWithFlux(({ shoot }) => {
-      const metadata = { namespace: 'apps', name: 'paused' };
-      const spec = {
-        interval: '5m',
-        path: './',
-        prune: true,
-        suspend: true,
-        sourceRef: { kind: 'GitRepository', name: 'a' },
-      };
-      shoot.objects.create({ apiVersion: KUSTOMIZE, kind: 'Kustomization', metadata, spec } as KubeObject);
+      shoot.objects.create(nested('paused', { suspend: true }));
     });
-    world.shoot.faults.add({
-      match: { user: 'functions', method: 'PATCH', path: /kustomizations\/nested/ },
-      action: 'status',
-      status: 422,
-      times: Number.POSITIVE_INFINITY,
-    });
+    world.shoot.faults.add(foreverOn({ method: 'PATCH', path: /kustomizations\/nested/ }, 422));
     await deleteNow(world);
     const suspended = () => kustomizations(world).filter(isSuspended);
     expect(suspended().map(({ metadata }) => metadata.name)).toEqual(['paused', 'main-ks']);

@@ -3,7 +3,7 @@ import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { restrictions } from '@shoot-flux/landscape/restrictions';
-import { type Installation, type Place, tokenOf, usersOf } from '../scenarios/identities.ts';
+import { type Installation, startShippedApi, tokenOf } from '../scenarios/identities.ts';
 import type { Api, Apis } from '../scenarios/stage.ts';
 
 /** The small stand-in distribution of this project. */
@@ -34,8 +34,8 @@ export async function startApisWithShippedRights(
   installation?: Installation,
 ): Promise<Apis> {
   const [garden, seed, shoot] = await Promise.all([
-    startWithShippedRights('garden', installation),
-    startWithShippedRights('seed'),
+    startShippedApi('garden', installation),
+    startShippedApi('seed'),
     startKubeApi({ namespaceController: true }),
   ]);
   observe(garden);
@@ -45,15 +45,6 @@ export async function startApisWithShippedRights(
     shoot,
     stop: async () => void (await Promise.all([garden, seed, shoot].map((api) => api.stop()))),
   };
-}
-
-async function startWithShippedRights(place: Place, installation?: Installation): Promise<KubeApi> {
-  const { tokens, rbac } = await usersOf(place, installation);
-  const crds = place === 'garden' ? gardenCrds() : seedCrds();
-  return startKubeApi({
-    ...{ authorization: 'RBAC', tokens, objects: [...crds, ...rbac] as JsonObject[] },
-    ...(place === 'garden' && { webhooks: restrictions }),
-  });
 }
 
 function withTokens({ url, ca, token, kubeconfig }: KubeApi): Api {

@@ -2,8 +2,7 @@ import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
-import { standInDistribution } from '@shoot-flux/landscape/distribution';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Product, startProduct } from '../../infra/process/product.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -15,10 +14,12 @@ import {
   namespace,
   PROJECT_NAMESPACE,
 } from '../bench/landscape/objects.ts';
+import { settingsOf } from '../scenarios/context.ts';
 
 const DEAD_SHOOTS = 300;
 const PATIENCE_MS = 20_000;
 const write = { fieldManager: 'gardenlet' };
+const nothing = { server: 'https://127.0.0.1:1', token: 'x' };
 
 let clusters: Record<'garden' | 'dead' | 'alive', Cluster>;
 let product: Product;
@@ -30,93 +31,99 @@ beforeEach(async () => {
     startCluster(seedCrds()),
   ]);
   clusters = { garden, dead, alive };
-  await garden.client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
-  await garden.client.create(resources.configMaps, fluxConfig('Once'), write);
-  for (let n = 0; n < DEAD_SHOOTS; n++) await createShoot(dead, n);
 });
 afterEach(async () => {
   await product?.stop();
   await Promise.all(Object.values(clusters).map((each) => each.stop()));
 });
 
-/** Creates what gardenlet writes to the seed for a Shoot. */
-async function createShoot({ client }: Cluster, number: number): Promise<string> {
-  const name = controlPlane(number);
-  await client.create(resources.namespaces, namespace(name), write);
-  await client.create(resources.clusters, cluster(name) as KubeObject, write);
-  await client.create(resources.extensions, extension(name), write);
-  return name;
-}
-
-async function startOnAll(): Promise<void> {
+/** @param refused clusters that refuse connections */
+async function start(...refused: string[]): Promise<void> {
   product = await startProduct({
-    credentials: () => async (name) => clusters[name as keyof typeof clusters].connection,
-    settings: {
-      ...{ landscape: 'test', seeds: ['dead', 'alive'], fluxDistribution: standInDistribution.folder },
-      ...{ shootHealth: false, shootAccess: 'external' },
-      hostKeyScan: { mode: 'off', allow: [], deny: [] },
-    },
+    credentials: () => async (name) =>
+      refused.includes(name) ? nothing : clusters[name as keyof typeof clusters].connection,
+    settings: settingsOf({ seeds: ['dead', 'alive'], hostKeyScan: { mode: 'off', allow: [], deny: [] } }),
     log: createLog('error', () => {}),
     port: 0,
   });
 }
 
-function page(path: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  get(`http://127.0.0.1:${product.port}${path}`, { agent: false }, (response) => resolve(text(response))).on(
-    'error',
-    reject,
-  );
+function page(path: string): Promise<{ status: number; body: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
+  get(`http://127.0.0.1:${product.port}${path}`, { agent: false }, async (response) =>
+    resolve({ status: response.statusCode ?? 0, body: await text(response) }),
+  ).on('error', reject);
   return promise;
 }
 
-const hangs = (userAgent: RegExp) =>
-  clusters.dead.api.faults.add({ match: { userAgent }, action: 'hang', times: Number.POSITIVE_INFINITY });
-
-/** Returns the number of keys of `managed-resources` in a state. */
-async function keys(state: string): Promise<number> {
-  const line = new RegExp(`queue_keys\\{function="managed-resources",state="${state}"\\} (\\d+)`);
-  return Number(line.exec(await page('/metrics'))?.[1]);
-}
-
-/** Without a resource-manager nothing is applied, and sync objects wait for that. */
-const FIRST_MANAGED_RESOURCES = 3;
-
-/** Creates a Shoot and waits until its first ManagedResources are written. @returns how long that took, in ms */
-async function timeOf(seed: Cluster, number: number): Promise<number> {
-  const begun = performance.now();
-  await untilWritten(seed, await createShoot(seed, number));
-  return performance.now() - begun;
-}
-
-async function untilWritten({ client }: Cluster, name: string): Promise<void> {
-  const written = async () => (await client.list(resources.managedResources, { namespace: name })).items.length;
-  await expect.poll(written, { timeout: 60_000, interval: 50 }).toBe(FIRST_MANAGED_RESOURCES);
-}
+it.each<[string, number, string[], RegExp[]]>([
+  ['one seed does not answer', 200, ['dead'], [/^not ready dead extensions: .*(ECONNREFUSED|has not answered)/m]],
+  ['the garden does not answer', 503, ['garden', 'dead'], [/^not ready garden configmaps flux-config: /m]],
+])('/readyz names what is not ready while %s: %i', async (_, expected, refused, lines) => {
+  await start(...refused);
+  await vi.waitFor(
+    async () => {
+      const { status, body } = await page('/readyz');
+      for (const line of [/^ok alive extensions: 0 objects$/m, ...lines]) expect(body).toMatch(line);
+      expect(status).toBe(expected);
+    },
+    { timeout: 60_000, interval: 50 },
+  );
+});
 
 describe('a seed of 300 Shoots', () => {
-  it('does not delay the Shoots of another seed while its answers to functions never arrive', async () => {
+  beforeEach(async () => {
+    const { garden, dead } = clusters;
+    await garden.client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
+    await garden.client.create(resources.configMaps, fluxConfig('Once'), write);
+    for (let n = 0; n < DEAD_SHOOTS; n++) await createShoot(dead, n);
     // Its watches are answered, so the breaker cannot help: only the slots can.
     hangs(/^shoot-flux\/(?!watcher)/);
-    await startOnAll();
+    await start();
     await expect.poll(() => keys('waiting')).toBeGreaterThan(200);
-    // Ten slots for all were busy for four minutes.
-    expect(await timeOf(clusters.alive, 0)).toBeLessThan(PATIENCE_MS);
-    expect(await page('/healthz')).toBe('ok\n');
-    expect(JSON.parse(await page('/dead-letters'))).toEqual({ deadLetters: [], dropped: 0 });
+  });
+
+  /** Creates what gardenlet writes to the seed for a Shoot. */
+  async function createShoot({ client }: Cluster, number: number): Promise<string> {
+    const name = controlPlane(number);
+    await client.create(resources.namespaces, namespace(name), write);
+    await client.create(resources.clusters, cluster(name) as KubeObject, write);
+    await client.create(resources.extensions, extension(name), write);
+    return name;
+  }
+  const hangs = (userAgent: RegExp) =>
+    clusters.dead.api.faults.add({ match: { userAgent }, action: 'hang', times: Number.POSITIVE_INFINITY });
+  /** Returns the number of keys of `managed-resources` in a state. */
+  async function keys(state: string): Promise<number> {
+    const line = new RegExp(`queue_keys\\{function="managed-resources",state="${state}"\\} (\\d+)`);
+    return Number(line.exec((await page('/metrics')).body)?.[1]);
+  }
+  /** Without a resource-manager nothing is applied, and sync objects wait for that. */
+  async function untilWritten({ client }: Cluster, name: string): Promise<void> {
+    const written = async () => (await client.list(resources.managedResources, { namespace: name })).items.length;
+    await expect.poll(written, { timeout: 60_000, interval: 50 }).toBe(3);
+  }
+  /** A Shoot on the other seed gets its first ManagedResources, and nothing is given up. */
+  async function expectNoDelay(): Promise<void> {
+    const begun = performance.now();
+    await untilWritten(clusters.alive, await createShoot(clusters.alive, 0));
+    expect(performance.now() - begun).toBeLessThan(PATIENCE_MS);
+    expect(JSON.parse((await page('/dead-letters')).body)).toEqual({ deadLetters: [], dropped: 0 });
+  }
+
+  it('does not delay the Shoots of another seed while its answers to functions never arrive', async () => {
+    await expectNoDelay();
+    expect((await page('/healthz')).body).toBe('ok\n');
   });
 
   it('is parked while nothing of it answers, and continues at once when it does', async () => {
-    hangs(/^shoot-flux\/(?!watcher)/);
-    await startOnAll();
-    await expect.poll(() => keys('waiting')).toBeGreaterThan(200);
     hangs(/^shoot-flux/);
     await expect.poll(() => keys('parked')).toBeGreaterThan(200);
     await expect.poll(() => keys('running')).toBe(0);
-    expect(await timeOf(clusters.alive, 0)).toBeLessThan(PATIENCE_MS);
+    await expectNoDelay();
     clusters.dead.api.faults.clear();
     await expect.poll(() => keys('parked')).toBe(0);
     await untilWritten(clusters.dead, controlPlane(0));
-    expect(JSON.parse(await page('/dead-letters'))).toEqual({ deadLetters: [], dropped: 0 });
+    expect(JSON.parse((await page('/dead-letters')).body)).toEqual({ deadLetters: [], dropped: 0 });
   });
 });

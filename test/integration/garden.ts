@@ -9,7 +9,7 @@ import type { Context, Handler } from '../../shared/runtime/context.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { createLog } from '../../shared/runtime/log.ts';
-import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { contextOf, settingsOf } from '../scenarios/context.ts';
 
 /** A garden in which one function runs with only its shipped rights. */
 export interface Garden extends AsyncDisposable {
@@ -41,15 +41,9 @@ export async function startGarden(
   const api = await startKubeApi({ tokens, authorization: 'RBAC', webhooks: restrictions, ...options });
   for (const object of [...gardenCrds(), ...rbacObjects([definition], 'garden')]) api.objects.create(object);
   api.objects.ensureNamespace(namespace);
-  const settings: Context['settings'] = {
-    landscape: 'canary',
-    seeds: ['local'],
-    fluxDistribution: '',
-    shootHealth: false,
-    shootAccess: 'external',
-    // The Git servers of the tests listen there.
-    hostKeyScan: { mode: 'on', allow: ['127.0.0.0/8'], deny: [] },
-  };
+  // The Git servers of the tests listen there.
+  const hostKeyScan: Context['settings']['hostKeyScan'] = { mode: 'on', allow: ['127.0.0.0/8'], deny: [] };
+  const settings = settingsOf({ landscape: 'canary', fluxDistribution: '', hostKeyScan });
   const log: string[] = [];
   const sent: ChangeRequest[] = [];
   return {
@@ -60,17 +54,15 @@ export async function startGarden(
     writes: () => api.requests.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`),
     async run(overrides = {}, name = key.name) {
       const client = createKubeClient({ server: api.url, ca: api.ca, token });
-      const context: Context = {
+      const context = contextOf({
         kube: async () => client,
         settings,
         send: async (changes) => void sent.push(...changes),
         causes: [{ type: 'redrive', nonce: 'test' }],
         now: () => new Date('2026-01-02T03:04:05.678Z'),
         log: createLog('debug', (line) => log.push(line)),
-        metrics: noMetrics,
-        signal: AbortSignal.timeout(20_000),
         ...overrides,
-      };
+      });
       try {
         return await handler({ ...key, name }, context);
       } finally {

@@ -1,11 +1,14 @@
-import type { TlsOptions } from 'node:tls';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
-import type { HttpKubeClient, KubeClientOptions } from '../../shared/kube/http-client.ts';
-import { createKubeClient } from '../../shared/kube/http-client.ts';
+import { statusError } from '../../shared/kube/call-errors.ts';
+import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { selfSigned } from '../../shared/kube/testing.ts';
 import { shootLimits } from '../../shared/kube/transport.ts';
-import { head, type Script, startHostileApi, stream } from './hostile-api.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
+import { safeText } from '../../shared/runtime/safe-text.ts';
 
 const { configMaps } = resources;
 const name = { namespace: 'a', name: 'b' };
@@ -15,6 +18,45 @@ afterEach(async () => {
   for (const step of cleanUp) await step();
   cleanUp = [];
 });
+
+/** What the stand-in writes to a connection after a request has arrived. */
+type Script = (socket: TLSSocket) => void;
+
+/** A stand-in for an API server that writes any bytes over TLS, also such that no HTTP server would write. */
+async function startHostileApi(tls: TlsOptions, script: Script): Promise<AsyncDisposable & { url: string }> {
+  const sockets = new Set<TLSSocket>();
+  const server = createServer(tls, (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('data', () => script(socket));
+  });
+  server.on('tlsClientError', () => {});
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** The head of an answer without a length: it ends when the connection does. */
+function head(status = '200 OK', headers: Record<string, string> = {}): string {
+  const lines = Object.entries({ 'content-type': 'application/json', connection: 'close', ...headers });
+  return `HTTP/1.1 ${status}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+}
+
+/** Writes a chunk again and again, as fast as the other side reads, until the connection is closed. */
+function stream(socket: TLSSocket, chunk: string | Buffer): void {
+  const more = () => {
+    while (!socket.destroyed && socket.write(chunk));
+  };
+  socket.on('drain', more);
+  more();
+}
 
 /** A client for a shoot whose API follows the script. */
 async function shootWith(
@@ -184,4 +226,63 @@ test('a watch whose event never ends is left at the limit of one object', async 
     for await (const _ of client.watch(configMaps, { resourceVersion: '1', timeoutSeconds: 60, signal }));
   };
   await expect(watch()).rejects.toThrow('the answer of the shoot is larger than 3 MiB');
+});
+
+test('a message of an API server is cut where it arrives, with all that quotes it', () => {
+  const body = {
+    kind: 'Status',
+    reason: 'r'.repeat(40_000),
+    message: 'a'.repeat(40_000),
+    details: { causes: Array.from({ length: 10_000 }, () => ({ field: 'f'.repeat(1000) })) },
+  };
+  const call = { method: 'PATCH', resource: resources.deployments, name: { namespace: 'a', name: 'b' } };
+  const error = statusError(call, 422, body);
+  expect(error.message.length).toBeLessThan(5500);
+  expect(error.reason.length).toBeLessThanOrEqual(100);
+  expect(describeError(error).length).toBeLessThanOrEqual(1001);
+  expect(describeError(error)).toMatch(/^PATCH deployments\.apps a\/b: 422 r+: a+…$/);
+  const ofSecret = statusError({ ...call, resource: resources.secrets }, 422, body);
+  expect(ofSecret.message).toMatch(/: see f{200}(, f{200}){19}$/);
+});
+
+test.each([
+  ['no details', undefined],
+  ['details that are a text', 'x'],
+  ['causes that are not a list', { causes: 7, retryAfterSeconds: '5' }],
+  ['causes that are not objects', { causes: [null, 7, 'x', { field: {} }] }],
+])('a Status with %s is an ordinary failure', (_, details) => {
+  const error = statusError({ method: 'GET', resource: resources.secrets }, 500, { kind: 'Status', details });
+  expect(error).toMatchObject({ status: 500, retryAfterSeconds: undefined });
+  expect(error.message).toContain('withheld');
+});
+
+test.each([
+  ['7', 7],
+  [' 7 ', 7],
+  ['0', undefined],
+  ['-5', undefined],
+  ['1e9', undefined],
+  ['soon', undefined],
+  ['', undefined],
+  ['999999999', 3600],
+  ['9'.repeat(400), 3600],
+  [new Date(Date.now() - 60_000).toUTCString(), undefined],
+  [new Date(Date.now() + 86_400_000).toUTCString(), 3600],
+])('Retry-After "%s" asks for %s seconds', (header, seconds) => {
+  const error = statusError({ method: 'GET', resource: resources.secrets }, 429, undefined, { 'retry-after': header });
+  expect(error.retryAfterSeconds).toBe(seconds);
+});
+
+test('what a text shows is visible and well-formed: no control characters, no reversed text, no half characters', () => {
+  const shown = safeText('a\u001b[31mred\u0000\u202eevil\u2028\ud800b\u200b🙂');
+  expect(shown).toBe('ared evil b 🙂');
+});
+
+test('a secret at the place where a message is cut stays hidden', () => {
+  const url = 'https://user:hunter2hunter2@git.example.com/a';
+  for (let before = 4950; before <= 5001; before++) {
+    const text = `-----BEGIN PRIVATE KEY-----${'x'.repeat(before - 60)}-----END PRIVATE KEY----- ${url} ghp_${'a1'.repeat(20)}`;
+    const shown = safeText(text, 5000);
+    expect(shown).not.toMatch(/hunter|a1a1/);
+  }
 });

@@ -1,31 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
-import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
+import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeRelease } from '../../infra/cli/distribution-make.ts';
+import { conditionFactory } from '../../shared/gardener/testing.ts';
+import type { Condition } from '../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { fieldsAt, textAt } from '../../shared/shapes.ts';
-import { eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
+import { testDistribution } from '../made-distribution.ts';
+import { eventually, inFlux, inProject, type Stage, startStage } from '../scenarios/stage.ts';
 import { FORMER_RELEASE, twoReleases } from '../scenarios/world/two-releases.ts';
 import { startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime();
 
-/** Two releases of the test data, where they are present. */
-async function realReleases(): Promise<string | undefined> {
-  const releases = testData('flux');
-  if (releases === undefined) return undefined;
-  const dir = mkdtempSync(join(tmpdir(), 'image-pull-'));
-  process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
-  const quiet = { out: () => {}, err: () => {}, stdin: async () => '', environment: {} };
-  for (const version of ['v2.7.5', 'v2.9.4']) await makeRelease({ dir, from: join(releases, version), version }, quiet);
-  return dir;
-}
-
-const real = await realReleases();
+/** The releases of the test data, where they are present. */
+const real = await testDistribution();
 const upgrades: { from: string; to: string; distribution: string; stopped: string[] }[] = [
   {
     ...{ from: FORMER_RELEASE, to: standInDistribution.version, distribution: await twoReleases() },
@@ -36,8 +25,8 @@ const upgrades: { from: string; to: string; distribution: string; stopped: strin
 ];
 if (real === undefined) it.skip(testDataMissing);
 const fieldManager = 'shoot';
-const namespace = 'flux-system';
 const pods: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
+const status = { fieldManager, subresource: 'status' } as const;
 const components = ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller'];
 const config = {
   syncMode: 'Reconcile',
@@ -65,8 +54,7 @@ describe.each(upgrades)(
     async function follow(data: Record<string, string>): Promise<void> {
       await stage.setFluxConfig(data);
       await stage.reconcileShoot();
-      const version = data.fluxVersion ?? '';
-      await stage.until(version, ({ state }) => state?.applied?.fluxVersion === version);
+      await stage.until(data.fluxVersion ?? '', ({ state }) => state?.applied?.fluxVersion === data.fluxVersion);
       await stage.untilReady();
     }
 
@@ -75,27 +63,19 @@ describe.each(upgrades)(
      * the installed Deployment decides whether the former Pod stays until then.
      */
     async function setPods(name: string, state: 'run' | { reason: string; message: string }): Promise<void> {
-      const live = await stage.shoot.find(resources.deployments, { namespace, name });
+      const live = await stage.inShoot(resources.deployments, name);
       const template = fieldsAt(live?.spec, 'template');
       const areRunning = state === 'run';
       const staysUp = textAt(live?.spec, 'strategy', 'type') !== 'Recreate';
-      const lastUpdateTime = '2026-01-02T03:04:05Z';
-      const progressing = { type: 'Progressing', status: 'True', reason: 'ReplicaSetUpdated', lastUpdateTime };
-      const status = {
+      const of = {
         observedGeneration: live?.metadata.generation,
         replicas: areRunning || !staysUp ? 1 : 2,
         updatedReplicas: 1,
         availableReplicas: areRunning || staysUp ? 1 : 0,
-        conditions: [{ ...progressing, lastTransitionTime: lastUpdateTime, message: '' }],
+        conditions: [conditionFactory({ type: 'Progressing', reason: 'ReplicaSetUpdated' })],
       };
-      const deployment = { namespace, name };
-      await stage.shoot.mergePatch(
-        resources.deployments,
-        deployment,
-        { status },
-        { fieldManager, subresource: 'status' },
-      );
-      const pod = { namespace, name: `${name}-new` };
+      await stage.shoot.mergePatch(resources.deployments, inFlux(name), { status: of }, status);
+      const pod = inFlux(`${name}-new`);
       await stage.shoot.delete(pods, pod);
       if (areRunning) return;
       const metadata = { ...pod, labels: fieldsAt(template, 'metadata', 'labels') };
@@ -103,16 +83,15 @@ describe.each(upgrades)(
       await stage.shoot.create(pods, manifest, { fieldManager });
       const [container] = (manifest.spec as { containers: { name: string; image: string }[] }).containers;
       const waiting = { name: container?.name, image: container?.image, imageID: '', ready: false, restartCount: 0 };
-      const waitingStatus = { containerStatuses: [{ ...waiting, state: { waiting: state } }] };
-      await stage.shoot.mergePatch(pods, pod, { status: waitingStatus }, { fieldManager, subresource: 'status' });
+      const containerStatuses = [{ ...waiting, state: { waiting: state } }];
+      await stage.shoot.mergePatch(pods, pod, { status: { containerStatuses } }, status);
     }
 
-    const fluxReady = async () =>
-      (await stage.extension()).status?.conditions?.find(({ type }) => type === 'FluxReady') ?? {
-        ...{ status: '', reason: '', message: '', codes: [] },
-      };
-    const untilCondition = (isWanted: (condition: Awaited<ReturnType<typeof fluxReady>>) => boolean) =>
-      eventually('the condition', fluxReady, isWanted);
+    const untilCondition = async (isWanted: (condition: Condition) => boolean) => {
+      const isFound = (one: Condition) => one.type === 'FluxReady' && isWanted(one);
+      const live = await stage.until('the condition', ({ conditions }) => conditions?.some(isFound) === true);
+      return live.status?.conditions?.find(isFound) as Condition;
+    };
 
     it('says on the Extension and in flux-status what is wrong and where to correct it, and what still runs', async () => {
       await follow({ ...config, fluxVersion: to });
@@ -128,17 +107,14 @@ describe.each(upgrades)(
       const pattern = patterned(sentence).replace('IMAGE', '[\\w-]+:[\\w.-]+').replace('HASH', '\\w+');
       expect(message).toMatch(new RegExp(`^${pattern}$`));
       expect([reason, codes]).toEqual(['ImageNotPulled', ['ERR_RETRYABLE_CONFIGURATION_PROBLEM']]);
-      const line = async () =>
-        (await stage.garden.find(resources.configMaps, { namespace: PROJECT, name: 'flux-status' }))?.data;
+      const line = async () => (await stage.garden.find(resources.configMaps, inProject('flux-status')))?.data;
       await eventually('flux-status', line, (data) =>
         JSON.stringify(data ?? {}).includes('without Secret flux-system/mirror'),
       );
-      const { status } = await stage.extension();
-      expect(status?.lastOperation?.state).toBe('Succeeded');
+      expect((await stage.extension()).status?.lastOperation?.state).toBe('Succeeded');
 
       // With the Secret, the next look says what the registry says; with the right registry, all is well.
-      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'mirror' } } as KubeObject;
-      await stage.shoot.create(resources.secrets, secret, { fieldManager });
+      await stage.putSecret('shoot', inFlux('mirror'), {});
       await untilCondition((condition) =>
         condition.message.includes(
           'correct the credentials in the original of Secret flux-system/mirror, or correct registry in ConfigMap garden-foo/flux-config.',
@@ -149,8 +125,7 @@ describe.each(upgrades)(
     });
 
     it('warns before that nothing delivers the pull secret', async () => {
-      const { status } = await stage.extension();
-      expect(status?.providerStatus?.warnings).toEqual([
+      expect((await stage.extension()).status?.providerStatus?.warnings).toEqual([
         'ConfigMap garden-foo/flux-config: imagePullSecret "mirror" is not copied into the shoot; add it to additionalSecretResources, create it in the project under the name flux-registry and omit imagePullSecret, or create it in flux-system and list it in existingSecrets',
       ]);
     });

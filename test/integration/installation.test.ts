@@ -1,23 +1,32 @@
 import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { describe, expect, it } from 'vitest';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { resources } from '../../shared/kube/resource.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { aroundEachTest } from '../scenarios/around-each-test.ts';
 import { failing, ready, startProject } from '../scenarios/project/project.ts';
-import { creating, eventually, PROJECT, type Stage, untilLogged } from '../scenarios/stage.ts';
+import {
+  branchOf,
+  creating,
+  eventually,
+  inProject,
+  privateRepository,
+  publicRepository,
+  type Stage,
+  untilLogged,
+} from '../scenarios/stage.ts';
 import { ownDistribution, startApisWithShippedRights } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime();
 
-const privateRepository = { repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' };
 const withRollout = (repositoryBranch: string) => ({
-  ...{ repositoryUrl: 'https://git.example.com/fleet', repositoryType: 'public', syncMode: 'Reconcile' },
-  ...{ repositoryBranch, rollout: '{ maxInProgress: 1 }' },
+  ...publicRepository,
+  ...{ syncMode: 'Reconcile', repositoryBranch, rollout: '{ maxInProgress: 1 }' },
 });
-const source = { namespace: PROJECT, name: 'flux-source' };
-const statusMap = { namespace: PROJECT, name: 'flux-status' };
+const source = inProject('flux-source');
+const statusMap = inProject('flux-status');
+const labels = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
 const person = { fieldManager: 'kubectl' };
 const denied = 'because the admission webhook seed-restriction.gardener.cloud denies it; create it';
 const chart =
@@ -27,9 +36,7 @@ const secretAwaited =
   'Secret garden-foo/flux-source in the garden does not exist yet; see the Events of ConfigMap garden-foo/flux-config.';
 const statusRefused = `ConfigMap garden-foo/flux-status cannot be created, ${denied} with \`kubectl create configmap flux-status --namespace garden-foo\` and label it with \`kubectl label configmap flux-status --namespace garden-foo app.kubernetes.io/managed-by=gardener-extension-shoot-flux\`. ${chart}`;
 
-const asOwnAccount = () => startApisWithShippedRights(undefined, 'shoot-flux');
 const asRestricted = () => startApisWithShippedRights(undefined, 'extension-shoot-flux-x7k2p');
-const withOlderRegistration = () => startApisWithShippedRights(withoutReadingEvents, 'extension-shoot-flux-x7k2p');
 
 function withoutReadingEvents(garden: KubeApi): void {
   const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
@@ -41,97 +48,71 @@ function withoutReadingEvents(garden: KubeApi): void {
   }
 }
 
-const eventsOf = async (stage: Stage, reason: string) =>
-  (await stage.garden.list<KubeObject>(resources.events, { namespace: PROJECT })).items
-    .filter((event) => event.reason === reason)
-    .map(({ involvedObject, message }) => [(involvedObject as { kind: string }).kind, message]);
-const secretOf = (stage: Stage) => stage.garden.find<KubeObject & { data?: object }>(resources.secrets, source);
-const linesOf = async (stage: Stage) =>
-  (await stage.garden.find<KubeObject & { data?: Record<string, string> }>(resources.configMaps, statusMap))?.data;
+let stage: Stage;
+const use = (next: Stage) => {
+  stage = next;
+};
+const eventsOf = async (reason: string) =>
+  (await stage.events(reason)).map(({ involvedObject, message }) => [
+    (involvedObject as { kind: string }).kind,
+    message,
+  ]);
+const keysOfSource = async () => Object.keys((await stage.garden.find(resources.secrets, source))?.data ?? {}).sort();
+const linesOf = async () =>
+  (await stage.garden.find(resources.configMaps, statusMap))?.data as Record<string, string> | undefined;
+const untilLine = (name: string) => eventually('the line', linesOf, (lines) => lines?.[name] !== undefined);
+const create = () => stage.reconcileShoot({ status: { lastOperation: creating } });
 
 describe('an installation with its own account', () => {
-  let stage: Stage;
-  aroundEachTest(asOwnAccount, ownDistribution, (next) => {
-    stage = next;
-  });
+  aroundEachTest(() => startApisWithShippedRights(undefined, 'shoot-flux'), ownDistribution, use);
 
   it('creates the key pair of a private repository and the status of the project', async () => {
     await stage.setFluxConfig(privateRepository);
-    await stage.deliver({ status: { lastOperation: creating } });
-    expect(Object.keys((await secretOf(stage))?.data ?? {}).sort()).toEqual([
-      'identity',
-      'identity.pub',
-      'known_hosts',
-    ]);
-    await eventually(
-      'the line',
-      () => linesOf(stage),
-      (lines) => lines?.bar !== undefined,
-    );
-    expect(await eventsOf(stage, 'CreationRefused')).toEqual([]);
+    await create();
+    await stage.untilReady();
+    expect(await keysOfSource()).toEqual(['identity', 'identity.pub', 'known_hosts']);
+    await untilLine('bar');
+    expect(await eventsOf('CreationRefused')).toEqual([]);
   });
 });
 
 describe('an installation with a registration that is older than its chart', () => {
-  let stage: Stage;
-  aroundEachTest(withOlderRegistration, ownDistribution, (next) => {
-    stage = next;
-  });
+  const start = () => startApisWithShippedRights(withoutReadingEvents, 'extension-shoot-flux-x7k2p');
+  aroundEachTest(start, ownDistribution, use);
 
   it('names the Events that it may not read', async () => {
     await stage.setFluxConfig(privateRepository);
-    await stage.reconcileShoot({ status: { lastOperation: creating } });
-    await eventually(
-      'the advice',
-      stage.extension,
-      (live) => live.status?.lastError?.description === secretAwaited,
-      (live) => live.status,
-    );
+    await create();
+    await stage.untilError(secretAwaited);
   });
 });
 
 describe('an installation that Gardener lets create nothing in projects', () => {
-  let stage: Stage;
-  aroundEachTest(asRestricted, ownDistribution, (next) => {
-    stage = next;
-  });
+  aroundEachTest(asRestricted, ownDistribution, use);
 
   it('says so about flux-source where its users look, and works once a member has created it', async () => {
     await stage.setFluxConfig(privateRepository);
-    await stage.reconcileShoot({ status: { lastOperation: creating } });
-    const { status } = await eventually(
-      'the error of the Shoot',
-      stage.extension,
-      (live) => live.status?.lastError?.description === secretRefused,
-      (live) => live.status,
-    );
-    expect(status?.lastError?.codes).toEqual(['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
-    expect((await eventsOf(stage, 'CreationRefused')).toSorted()).toEqual(
-      expect.arrayContaining([['ConfigMap', secretRefused]]),
-    );
+    await create();
+    const { description, codes } = await stage.untilError(secretRefused);
+    expect({ description, codes }).toEqual({
+      description: secretRefused,
+      codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
+    });
+    expect(await eventsOf('CreationRefused')).toContainEqual(['ConfigMap', secretRefused]);
     await untilLogged(stage, 'flux-source not created', secretRefused.slice(0, 100));
 
     // The Event is about a Secret that keys would create.
     await stage.setFluxConfig({ ...privateRepository, repositoryUrl: 'https://github.com/org/fleet' });
     await stage.reconcileShoot();
-    await eventually(
-      'the advice',
-      stage.extension,
-      (live) => live.status?.lastError?.description === secretAwaited,
-      (live) => live.status,
-    );
+    await stage.untilError(secretAwaited);
     await stage.setFluxConfig(privateRepository);
 
     const empty = { apiVersion: 'v1', kind: 'Secret', metadata: source, type: 'Opaque' };
     await stage.garden.create(resources.secrets, empty, person);
     await stage.untilReady();
-    expect(Object.keys((await secretOf(stage))?.data ?? {}).sort()).toEqual([
-      'identity',
-      'identity.pub',
-      'known_hosts',
-    ]);
-    expect(await eventsOf(stage, 'DeployKey')).toHaveLength(1);
-    expect(await stage.shoot.find(gitRepositories, { namespace: 'flux-system', name: 'main-gitrepo' })).toBeDefined();
+    expect(await keysOfSource()).toEqual(['identity', 'identity.pub', 'known_hosts']);
+    expect(await eventsOf('DeployKey')).toHaveLength(1);
+    await stage.untilBranch('main');
   });
 
   it('says so about flux-status, holds a rollout, and works once a member has created it with our label', async () => {
@@ -139,55 +120,33 @@ describe('an installation that Gardener lets create nothing in projects', () => 
     await stage.deliver();
     await stage.bootstrap();
     const refused = [['Shoot', statusRefused]];
-    await eventually(
-      'the Event',
-      () => eventsOf(stage, 'CreationRefused'),
-      (events) => events.length > 0,
-    );
+    const events = () => eventsOf('CreationRefused');
+    await eventually('the Event', events, ({ length }) => length > 0);
     await untilLogged(stage, 'project status not written');
 
     await stage.setFluxConfig(withRollout('two'));
-    const problem = `The last applied configuration is kept until flux-status can hold the rollout: ${statusRefused}`;
-    await stage.until(
-      'the condition',
-      ({ conditions }) =>
-        conditions?.some(
-          ({ type, message }) => type === 'ConfigurationFollowed' && message.startsWith(`${problem} (config `),
-        ) === true,
-    );
+    const { message } = await stage.untilCondition('ConfigurationFollowed', statusRefused);
+    const kept = 'The last applied configuration is kept until flux-status can hold the rollout: ';
+    expect(message.startsWith(`${kept}${statusRefused} (config `)).toBe(true);
     // gardenlet gets its answer meanwhile.
     await stage.deliver();
-    const branch = async () => {
-      const live = await stage.shoot.find(gitRepositories, { namespace: 'flux-system', name: 'main-gitrepo' });
-      return (live?.spec as { ref?: { branch?: string } } | undefined)?.ref?.branch;
-    };
-    expect(await branch()).toBe('one');
-    expect(await eventsOf(stage, 'CreationRefused')).toEqual(refused);
+    expect(branchOf(await stage.inShoot(gitRepositories, 'main-gitrepo'))).toBe('one');
+    expect(await events()).toEqual(refused);
 
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: statusMap };
     await stage.garden.create(resources.configMaps, map, person);
-    const labels = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
     await stage.garden.mergePatch(
       resources.configMaps,
       statusMap,
       { metadata: { labels } },
       { fieldManager: 'kubectl-label' },
     );
-    await eventually(
-      'the line',
-      () => linesOf(stage),
-      (lines) => lines?.bar !== undefined,
-    );
-    expect(await eventsOf(stage, 'NotOurs')).toEqual([]);
+    await untilLine('bar');
+    expect(await eventsOf('NotOurs')).toEqual([]);
     await stage.reconcileShoot();
-    await eventually('the edit', branch, (live) => live === 'two');
+    await stage.untilBranch('two');
     await stage.untilReady();
-    const lines = await eventually(
-      'the rollout',
-      () => linesOf(stage),
-      (live) => live?.Rollout !== undefined,
-    );
-    expect(lines?.Rollout).toContain('Revision ');
+    expect((await untilLine('Rollout'))?.Rollout).toContain('Revision ');
   });
 });
 
@@ -216,7 +175,6 @@ describe('the status of a project where it may not be created', () => {
     expect(await project.run('two')).toEqual(requeueAfter(3700));
     expect(await project.eventsOf('two')).toContain('FluxNotReady: Flux is not Ready: The quota has no room.');
 
-    const labels = { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' };
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...statusMap, labels } };
     await project.garden.create(resources.configMaps, map, person);
     expect(await project.run('one')).toEqual(done);

@@ -1,14 +1,15 @@
 import { type Landscape, startLandscape } from '@shoot-flux/landscape';
 import type { Cluster } from '@shoot-flux/landscape/cluster';
-import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { eventually } from '@shoot-flux/landscape/eventually';
-import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Product, startProduct } from '../../infra/process/product.ts';
 import type { Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { settingsOf } from '../scenarios/context.ts';
+import { inControlPlane, inFlux, inProject, publicRepository } from '../scenarios/stage.ts';
 import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime();
@@ -33,19 +34,8 @@ beforeEach(async () => {
   repository = await git.createRepository('fleet', { 'fleet.yaml': configMap('first') });
   const clusters: Record<string, Cluster> = { garden: landscape.garden, local: landscape.seed };
   product = await startProduct({
-    credentials: () => async (name) => {
-      const cluster = clusters[name];
-      if (cluster === undefined) throw new Error(`no cluster ${name}`);
-      return cluster.connection;
-    },
-    settings: {
-      landscape: 'test',
-      seeds: ['local'],
-      fluxDistribution: standInDistribution.folder,
-      shootHealth: false,
-      shootAccess: 'external',
-      hostKeyScan: { mode: 'on', allow: ['127.0.0.0/8'], deny: [] },
-    },
+    credentials: () => async (name) => clusters[name]?.connection ?? { server: `https://${name}.invalid` },
+    settings: settingsOf({ hostKeyScan: { mode: 'on', allow: ['127.0.0.0/8'], deny: [] } }),
     log: createLog('error'),
   });
   await landscape.createProject('foo');
@@ -59,23 +49,11 @@ afterEach(async () => {
   await git?.stop();
 });
 
-const configure = (data: Record<string, string>) =>
-  landscape.garden.client.apply(
-    resources.configMaps,
-    {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { namespace: shoot.namespace, name: 'flux-config' },
-      data: {
-        repositoryUrl: repository.httpUrl,
-        repositoryBranch: 'main',
-        repositoryType: 'public',
-        repositoryInterval: '1s',
-        ...data,
-      },
-    },
-    { fieldManager: 'project' },
-  );
+const configure = (more: Record<string, string>) => {
+  const data = { ...publicRepository, repositoryUrl: repository.httpUrl, repositoryInterval: '1s', ...more };
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: inProject('flux-config'), data };
+  return landscape.garden.client.apply(resources.configMaps, object, { fieldManager: 'project' });
+};
 const change = (spec: object) =>
   landscape.garden.client.mergePatch(resources.shoots, shoot, { spec }, { fieldManager: 'project' });
 const shootOf = (id: string) => {
@@ -91,7 +69,6 @@ const untilFleet = (value: string, id = technicalId) =>
     async () => ((await fleet(id))?.data as { key?: string } | undefined)?.key === value,
     PATIENCE_MS,
   );
-const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
 it('delivers a commit to the shoot, also after hibernation with a changed branch', async () => {
   await untilFleet('first');
@@ -108,23 +85,13 @@ it('delivers a commit to the shoot, also after hibernation with a changed branch
   await untilFleet('other');
 });
 
-const extension = () =>
-  landscape.seed.client.find<Extension>(resources.extensions, { namespace: technicalId, name: 'shoot-flux' });
+const extension = () => landscape.seed.client.find<Extension>(resources.extensions, inControlPlane('shoot-flux'));
 const leave = async () => {
   await change({ extensions: [] });
   await landscape.seed.gardenlet.reconcile(shoot);
   expect(await extension()).toBeUndefined();
   expect((await landscape.seed.client.list(resources.managedResources)).items).toEqual([]);
 };
-
-it('keeps Flux when the extension is removed and the mode has released Flux to the user', async () => {
-  await untilFleet('first');
-  await eventually('the first success', async () => (await extension())?.status?.state?.bootstrapped);
-  await leave();
-  expect(await fleet()).toBeDefined();
-  expect(await inShoot().find(gitRepositories, inFlux('main-gitrepo'))).toBeDefined();
-  expect(await inShoot().find(kustomizations, inFlux('main-ks'))).toBeDefined();
-});
 
 it('removes Flux with the extension and keeps what Flux deployed', async () => {
   await configure({ deletionPolicy: 'Uninstall' });
@@ -192,7 +159,7 @@ it('delivers a rotated key to every Shoot on completion, so that the old deploy 
     await repository.commit({ 'fleet.yaml': configMap(value) }, value);
     await Promise.all(ids.map((id) => untilFleet(value, id)));
   };
-  const source = { namespace: shoot.namespace, name: 'flux-source' };
+  const source = inProject('flux-source');
   const annotation = (name: string) =>
     eventually(name, async () => {
       const secret = await landscape.garden.client.find(resources.secrets, source);
@@ -201,7 +168,7 @@ it('delivers a rotated key to every Shoot on completion, so that the old deploy 
   const rotate = (phase: 'start' | 'complete') =>
     landscape.garden.client.mergePatch(
       resources.configMaps,
-      { namespace: shoot.namespace, name: 'flux-config' },
+      inProject('flux-config'),
       { metadata: { annotations: { 'gardener.cloud/operation': `rotate-ssh-keypair-${phase}` } } },
       { fieldManager: 'project' },
     );

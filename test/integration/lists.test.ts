@@ -1,22 +1,19 @@
+import { gitRepositories, helmReleases, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { git, kustomize } from '../../shared/config/listed/testing.ts';
-import { PROVIDER_CONFIG_API } from '../../shared/config/provider-config-schema.ts';
-import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
-import { type Apis, eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
+import type { Condition } from '../../shared/gardener/types.ts';
+import type { KubeObject, Resource } from '../../shared/kube/resource.ts';
+import { type Apis, inControlPlane, inFlux, onlyFlux, reference, type Stage, startStage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime();
 
-const resource = (group: string, version: string, kind: string, plural: string): Resource => ({
-  ...{ group: `${group}.toolkit.fluxcd.io`, version, kind, plural, namespaced: true },
-});
-const gitRepositories = resource('source', 'v1', 'GitRepository', 'gitrepositories');
-const kustomizations = resource('kustomize', 'v1', 'Kustomization', 'kustomizations');
-const helmReleases = resource('helm', 'v2', 'HelmRelease', 'helmreleases');
-const ociRepositories = resource('source', 'v1', 'OCIRepository', 'ocirepositories');
-const alerts = resource('notification', 'v1beta3', 'Alert', 'alerts');
-const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+const ociRepositories = { ...gitRepositories, kind: 'OCIRepository', plural: 'ocirepositories' };
+const alerts: Resource = {
+  ...{ group: 'notification.toolkit.fluxcd.io', version: 'v1beta3', kind: 'Alert', plural: 'alerts' },
+  namespaced: true,
+};
 
 const template = (manifest: object) => ({ template: manifest });
 const chart = {
@@ -40,9 +37,7 @@ const alert = {
   spec: { providerRef: { name: 'chat' }, eventSources: [{ kind: 'Kustomization', name: '*' }] },
 };
 
-const whole = {
-  apiVersion: PROVIDER_CONFIG_API,
-  kind: 'FluxConfig',
+const whole = onlyFlux({
   syncMode: 'Reconcile',
   sources: [template(git('fleet')), template(git('apps'))],
   kustomizations: [
@@ -51,7 +46,7 @@ const whole = {
     template(kustomize('tests', 'apps', { dependsOn: [{ name: 'apps' }], suspend: true })),
   ],
   objects: [alert, provider, release, chart],
-};
+});
 
 describe('lists of objects on embedded API servers', () => {
   let apis: Apis;
@@ -68,16 +63,17 @@ describe('lists of objects on embedded API servers', () => {
     await apis?.stop();
   });
 
-  const conditionOf = async (type: string) =>
-    (await stage.extension()).status?.conditions?.find((condition) => condition.type === type);
-  const untilCondition = (type: string, status: string) =>
-    eventually(
-      `${type} ${status}`,
-      () => conditionOf(type),
-      (condition) => condition?.status === status,
+  const untilCondition = async (status: string, reason?: string) => {
+    const isWanted = (one: Condition) =>
+      one.type === 'ObjectsReady' && one.status === status && (reason === undefined || one.reason === reason);
+    const { status: live } = await stage.until(
+      `ObjectsReady ${status}`,
+      ({ conditions }) => conditions?.some(isWanted) === true,
     );
-  const inShoot = (kind: Resource, name: string) => stage.inShoot(kind, name);
-  const specOf = (object: KubeObject | undefined) => object?.spec as Record<string, unknown> | undefined;
+    return live?.conditions?.find(isWanted)?.message;
+  };
+  const isSuspended = (object: KubeObject | undefined) =>
+    (object?.spec as { suspend?: boolean } | undefined)?.suspend === true;
 
   it('delivers every object, and records those that become Ready', async () => {
     await stage.deliver({ providerConfig: whole });
@@ -90,78 +86,60 @@ describe('lists of objects on embedded API servers', () => {
       ['Kustomization', 'tests', 'kustomizations[2].template'],
       ['HelmRelease', 'app', 'objects[2]'],
     ]);
-    expect(await inShoot(alerts, 'errors')).toBeDefined();
-    expect(specOf(await inShoot(kustomizations, 'apps'))).toMatchObject({ dependsOn: [{ name: 'infrastructure' }] });
-    expect(specOf(await inShoot(kustomizations, 'tests'))).toMatchObject({ suspend: true });
+    expect(await stage.inShoot(alerts, 'errors')).toBeDefined();
+    expect(await stage.specInShoot(kustomizations, 'apps')).toMatchObject({ dependsOn: [{ name: 'infrastructure' }] });
+    expect(await stage.specInShoot(kustomizations, 'tests')).toMatchObject({ suspend: true });
   });
 
   it('explains which objects are not Ready, and where each is written', async () => {
-    const { message } = (await untilCondition('ObjectsReady', 'False')) ?? {};
+    const message = await untilCondition('False');
     expect(message).toContain('GitRepository flux-system/apps: ');
     expect(message).toContain(' 2 more objects are not Ready.');
     await stage.markReady(
-      ...[[gitRepositories, 'fleet'] as [Resource, string], [gitRepositories, 'apps'] as [Resource, string]],
-      ...['infrastructure', 'apps'].map((name) => [kustomizations, name] as [Resource, string]),
-      ...[[helmReleases, 'app'] as [Resource, string]],
-      [resource('source', 'v1', 'OCIRepository', 'ocirepositories'), 'chart'],
+      [gitRepositories, 'fleet'],
+      [gitRepositories, 'apps'],
+      [kustomizations, 'infrastructure'],
+      [kustomizations, 'apps'],
+      [helmReleases, 'app'],
+      [ociRepositories, 'chart'],
     );
-    const suspended = await eventually(
-      'only the suspended object is left',
-      () => conditionOf('ObjectsReady'),
-      (condition) => condition?.reason === 'Suspended',
-    );
-    expect(suspended?.message).toMatch(
+    expect(await untilCondition('False', 'Suspended')).toMatch(
       /^Kustomization flux-system\/tests is suspended and does not sync; set kustomizations\[2\]\.template\.spec\.suspend of the providerConfig, or suspend in the configuration, to false to resume it\./,
     );
     expect((await stage.extension()).status?.state?.bootstrapped).toBeUndefined();
   });
 
   it('suspends objects that leave before it removes them, and the rest becomes Ready', async () => {
-    const less = { ...whole, kustomizations: whole.kustomizations.slice(0, 2), objects: [alert, provider] };
-    const finalizers = ['stage/finalizer'];
-    for (const [kind, name] of [
-      [kustomizations, 'tests'],
-      [helmReleases, 'app'],
-    ] as const)
-      await stage.shoot.mergePatch(kind, inFlux(name), { metadata: { finalizers } }, { fieldManager: 'stage' });
-    await stage.reconcileShoot({ providerConfig: less });
-    const leaving = await eventually(
-      'the HelmRelease is being deleted',
-      () => inShoot(helmReleases, 'app'),
+    const kept = (whole.kustomizations as object[]).slice(0, 2);
+    const setFinalizers = async (finalizers: string[] | null) => {
+      const patch = { metadata: { finalizers } };
+      await stage.shoot.mergePatch(kustomizations, inFlux('tests'), patch, { fieldManager: 'stage' });
+      await stage.shoot.mergePatch(helmReleases, inFlux('app'), patch, { fieldManager: 'stage' });
+    };
+    await setFinalizers(['stage/finalizer']);
+    await stage.reconcileShoot({ providerConfig: { ...whole, kustomizations: kept, objects: [alert, provider] } });
+    const leaving = await stage.untilInShoot(
+      helmReleases,
+      'app',
       (object) => object?.metadata.deletionTimestamp !== undefined,
     );
-    expect(specOf(leaving)).toMatchObject({ suspend: true });
-    for (const [kind, name] of [
-      [kustomizations, 'tests'],
-      [helmReleases, 'app'],
-    ] as const)
-      await stage.shoot.mergePatch(kind, inFlux(name), { metadata: { finalizers: null } }, { fieldManager: 'stage' });
+    expect(isSuspended(leaving)).toBe(true);
+    await setFinalizers(null);
     await stage.untilReady();
-    await eventually(
-      'the HelmRelease is gone',
-      () => inShoot(helmReleases, 'app'),
-      (object) => object === undefined,
-    );
-    expect(await inShoot(kustomizations, 'apps')).toBeDefined();
-    await untilCondition('ObjectsReady', 'True');
+    await stage.untilInShoot(helmReleases, 'app', (object) => object === undefined);
+    expect(await stage.inShoot(kustomizations, 'apps')).toBeDefined();
+    await untilCondition('True');
     await stage.until('the first success', ({ state }) => state?.bootstrapped !== undefined);
   });
 
   it('asks a HelmRelease and its chart to reconcile when a user asks', async () => {
     const metadata = { annotations: { 'flux.extensions.gardener.cloud/reconcile-at': 'now' } };
     await stage.reconcileShoot({ providerConfig: whole, metadata });
-    for (const [kind, name] of [
-      [helmReleases, 'app'],
-      [ociRepositories, 'chart'],
-    ] as const)
-      await eventually(
-        `${name} is asked`,
-        () => inShoot(kind, name),
-        (object) => object?.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'] !== undefined,
-      );
-    expect((await inShoot(alerts, 'errors'))?.metadata.annotations).not.toHaveProperty([
-      'reconcile.fluxcd.io/requestedAt',
-    ]);
+    const requested = (object: KubeObject | undefined) =>
+      object?.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'] !== undefined;
+    await stage.untilInShoot(helmReleases, 'app', requested);
+    await stage.untilInShoot(ociRepositories, 'chart', requested);
+    expect(requested(await stage.inShoot(alerts, 'errors'))).toBe(false);
   });
 
   it('reports a field that is left out as one Event of the Shoot', async () => {
@@ -171,15 +149,9 @@ describe('lists of objects on embedded API servers', () => {
     };
     const providerConfig = { ...whole, objects: [old] };
     await stage.reconcileShoot({ providerConfig });
-    await eventually(
-      'the Kustomization',
-      () => inShoot(kustomizations, 'old'),
-      (object) => object !== undefined,
-    );
+    await stage.untilInShoot(kustomizations, 'old');
     await stage.deliver({ providerConfig });
-    const { items } = await stage.garden.list(resources.events, { namespace: PROJECT });
-    const warnings = items.filter(({ reason }) => reason === 'ConfigurationWarning');
-    expect(warnings).toMatchObject([
+    expect(await stage.events('ConfigurationWarning')).toMatchObject([
       {
         involvedObject: { kind: 'Shoot', name: 'bar' },
         type: 'Warning',
@@ -190,41 +162,19 @@ describe('lists of objects on embedded API servers', () => {
 
   it('suspends every object that can be suspended', async () => {
     await stage.reconcileShoot({ providerConfig: { ...whole, suspend: true } });
-    for (const [kind, name] of [
-      [gitRepositories, 'fleet'],
-      [gitRepositories, 'apps'],
-      [kustomizations, 'apps'],
-      [helmReleases, 'app'],
-    ] as const)
-      await eventually(
-        `${name} is suspended`,
-        () => inShoot(kind, name),
-        (object) => specOf(object)?.suspend === true,
-      );
+    for (const name of ['fleet', 'apps']) await stage.untilInShoot(gitRepositories, name, isSuspended);
+    await stage.untilInShoot(kustomizations, 'apps', isSuspended);
+    await stage.untilInShoot(helmReleases, 'app', isSuspended);
   });
 
   it('applies nothing of a configuration whose Secret lacks a key', async () => {
-    const entries = [{ name: 'token', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'my-token' } }];
-    await stage.seed.apply(
-      { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true },
-      {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { namespace: 'shoot--foo--bar', name: 'ref-my-token' },
-        data: { username: 'dQ==' },
-      } as KubeObject,
-      { fieldManager: 'gardener' },
-    );
+    await stage.putSecret('seed', inControlPlane('ref-my-token'), { username: 'u' });
     const third = git('third', { secretRef: { name: 'my-token' } });
     const providerConfig = { ...whole, objects: [third], additionalSecretResources: [{ name: 'token' }] };
-    await stage.reconcileShoot({ providerConfig, spec: { resources: entries } });
-    const failed = await stage.until(
-      'the error',
-      ({ lastError }) => lastError?.description.includes('has no password') === true,
-    );
-    expect(failed.status?.lastError?.description).toContain(
+    await stage.reconcileShoot({ providerConfig, spec: { resources: [reference('token', 'my-token')] } });
+    await stage.untilError(
       'providerConfig: objects[0].spec.secretRef names Secret flux-system/my-token, which has no password; add the key to the original of the Secret',
     );
-    expect(await inShoot(gitRepositories, 'third')).toBeUndefined();
+    expect(await stage.inShoot(gitRepositories, 'third')).toBeUndefined();
   });
 });

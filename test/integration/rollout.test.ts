@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { CONTINUE } from '../../shared/config/project-config.ts';
 import { Killed } from '../scenarios/project/dying.ts';
 import { type Fleet, type FleetOptions, startFleet } from '../scenarios/rollout/fleet.ts';
 
@@ -24,18 +23,13 @@ async function started(rollout: string | undefined, options: FleetOptions): Prom
 }
 
 /** Edits the branch, and measures until the fleet comes to rest. */
-async function edited(
-  branch: string,
-  rollout: string,
-  annotations?: Record<string, string>,
-  seconds?: number,
-): Promise<void> {
+async function edited(branch: string, rollout: string, seconds?: number): Promise<void> {
   most = { unjudged: 0, places: 0 };
   fleet.observe = () => {
     most.unjudged = Math.max(most.unjudged, fleet.unjudged(branch).length);
     most.places = Math.max(most.places, fleet.state()?.inProgress.size ?? 0);
   };
-  fleet.edit(data(branch, rollout), annotations);
+  fleet.edit(data(branch, rollout));
   await fleet.settle(seconds);
 }
 
@@ -103,15 +97,6 @@ describe('a rollout', () => {
     expect(fleet.extension('s0').status?.state?.applied).not.toHaveProperty('revision');
   });
 
-  it('happens with the single account of an installation', async () => {
-    await started(rollout, { shoots: names(6), installation: 'shoot-flux' });
-    await edited('two', rollout);
-    expect(countOf('two')).toBe(6);
-    expect(most.places).toBe(2);
-    expect(text()).toMatch(/has ended: 6 done/);
-    expect(fleet.failures).toEqual([]);
-  });
-
   it('waits where the garden refuses to create flux-status, says why, and begins once a member has created it', async () => {
     await started(rollout, { shoots: names(6), installation: 'extension-shoot-flux-x7k2p' });
     fleet.requests.length = 0;
@@ -166,50 +151,9 @@ describe('a rollout', () => {
     expect(fleet.extension('s0').status?.state?.applied?.revision).toMatch(/^[0-9a-f]{12}$/);
   });
 
-  it('continues on request, and when the failed Shoots are Ready', async () => {
-    await started(rollout, { shoots: names(12) });
-    fleet.verdict = (_, branch) => (branch === 'two' ? 'bad' : 'ready');
-    await edited('two', rollout);
-    const failed = fleet.state()?.failed.size ?? 0;
-    expect(failed).toBeGreaterThan(1);
-    expect(failed).toBeLessThanOrEqual(1 + 2);
-    expect(text()).toContain('is paused, because more than 1 failed');
-    await edited('two', rollout, { [CONTINUE]: 'true' });
-    expect(countOf('two')).toBe(failed);
-
-    const [, token = ''] = / annotation [^ =]+=(\S+) on flux-config\.$/.exec(text() ?? '') ?? [];
-    await edited('two', rollout, { [CONTINUE]: token });
-    expect(countOf('two')).toBeGreaterThan(failed + 1);
-    expect(countOf('two')).toBeLessThanOrEqual(failed + 1 + 2);
-    expect(text()).toContain(`is paused, because more than ${failed + 1} failed`);
-
-    fleet.verdict = () => 'ready';
-    for (const shoot of fleet.state()?.failed ?? []) fleet.wake(shoot);
-    await fleet.settle();
-    expect(text()).toMatch(/has ended: 12 done, 0 in progress, 0 waiting, 0 failed\.$/);
-  });
-
-  it('follows the order of a label', async () => {
-    const ordered = '{ maxInProgress: 100%, maxFailed: 0, order: stage }';
-    const stages = ['prod', 'dev', undefined, 'dev', 'prod', 'qa'];
-    const labels = (shoot: string): Record<string, string> => {
-      const stage = stages[Number(shoot.slice(1))];
-      return stage === undefined ? {} : { stage };
-    };
-    await started(ordered, { shoots: names(6), labels });
-    const sequence: string[] = [];
-    fleet.verdict = (shoot, branch) => {
-      if (branch === 'two' && !sequence.includes(shoot)) sequence.push(shoot);
-      return 'ready';
-    };
-    fleet.edit(data('two', ordered));
-    await fleet.settle(100);
-    expect(sequence.map((shoot) => labels(shoot).stage)).toEqual(['dev', 'dev', 'prod', 'prod', 'qa', undefined]);
-  });
-
   it('spans seeds, each with a shoot-flux of its own', async () => {
     await started(rollout, { shoots: names(8), seeds: ['one', 'two'] });
-    await edited('two', rollout, {}, 200);
+    await edited('two', rollout, 200);
     expect(countOf('two')).toBe(8);
     expect(most.places).toBe(2);
     expect(text()).toMatch(/has ended: 8 done/);
@@ -221,7 +165,7 @@ describe('a rollout', () => {
     const silent = ['s1', 's2'];
     fleet.verdict = (shoot, branch) => (branch === 'two' && silent.includes(shoot) ? 'silent' : 'ready');
     fleet.shoot('s0', { spec: { hibernation: { enabled: true } } });
-    await edited('two', narrow, {}, 1000);
+    await edited('two', narrow, 1000);
     expect([...fleet.branches()].filter(([, branch]) => branch === 'one').map(([shoot]) => shoot)).toEqual(['s0']);
     const { failed = new Set(), inProgress = new Map() } = fleet.state() ?? {};
     expect(failed.size).toBeGreaterThan(0);
@@ -268,35 +212,6 @@ describe('a rollout', () => {
     expect(fleet.failures.length).toBe(5);
     expect(fleet.branches()).toEqual(before);
     expect(text()).toContain('is paused, because more than 1 failed');
-  });
-
-  it('ends although nothing is heard of the last Shoot', async () => {
-    await started(rollout, { shoots: names(3) });
-    fleet.verdict = (shoot, branch) => (branch === 'two' && shoot === 's1' ? 'silent' : 'ready');
-    await edited('two', rollout);
-    expect(text()).toContain(' is under way: 2 done, 1 in progress, 0 waiting, 0 failed.');
-    await fleet.settle(2000);
-    expect(text()).toMatch(/ has ended: 2 done, 0 in progress, 0 waiting, 1 failed \(s1\)\.$/);
-  });
-
-  it('keeps to the maintenance windows where it is asked to', async () => {
-    const windows = '{ maxInProgress: 100%, maintenanceWindow: true }';
-    const timeWindow = { begin: '120000+0200', end: '130000+0200' };
-    await started(windows, { shoots: names(2), spec: { maintenance: { timeWindow } } });
-    fleet.shoot('s1', { spec: { maintenance: { timeWindow: { begin: '000000+0000', end: '233000+0000' } } } });
-    fleet.edit(data('two', windows));
-    await fleet.settle();
-    expect(fleet.branches()).toEqual(
-      new Map([
-        ['s0', 'one'],
-        ['s1', 'two'],
-      ]),
-    );
-    const begin = Date.parse('2026-01-02T10:00:00Z') / 1000;
-    await fleet.settle(1000);
-    expect(countOf('two')).toBe(2);
-    expect(fleet.now).toBeGreaterThanOrEqual(begin);
-    expect(fleet.now).toBeLessThan(begin + 1000);
   });
 
   it('goes on when a member deletes or damages flux-status, which is rebuilt', async () => {

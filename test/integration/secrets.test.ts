@@ -9,7 +9,19 @@ import { startWatching } from '../../infra/process/watching.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { deployFunctions } from '../lambdas.ts';
 import { type QueueTap, startQueueTap } from '../scenarios/queue-tap.ts';
-import { CONTROL_PLANE, eventually, PROJECT, SEED, type Stage, startStage } from '../scenarios/stage.ts';
+import {
+  type Api,
+  base64,
+  eventually,
+  inControlPlane,
+  inProject,
+  onlyFlux,
+  privateRepository,
+  reference,
+  SEED,
+  type Stage,
+  startStage,
+} from '../scenarios/stage.ts';
 
 /** Marked secrets: any of them outside of a Secret is a leak. */
 const markers = {
@@ -21,13 +33,7 @@ const markers = {
   kubeconfig: 'MARKED-token-of-a-broken-kubeconfig',
   token: 'MARKED-token-of-the-product',
 };
-const base64 = (text: string) => Buffer.from(text).toString('base64');
-const privateRepository = {
-  repositoryUrl: 'ssh://git@github.com/org/fleet',
-  repositoryBranch: 'main',
-  repositoryType: 'private',
-};
-const fluxSource = { namespace: PROJECT, name: 'flux-source' };
+const fluxSource = inProject('flux-source');
 const person = { fieldManager: 'person' };
 
 describe('secrets exist only in Secrets', () => {
@@ -45,20 +51,11 @@ describe('secrets exist only in Secrets', () => {
       startKubeApi({ namespaceController: true, tokens }),
     ]);
     apis = { garden, seed, shoot };
-    const withMarkedToken = ({ url, ca, token, kubeconfig }: KubeApi) => ({
-      url,
-      ca,
-      token,
-      kubeconfig: () => kubeconfig(markers.token),
-      tokenOf: () => markers.token,
+    const marked = ({ url, ca, token, kubeconfig }: KubeApi): Api => ({
+      ...{ url, ca, token, kubeconfig: () => kubeconfig(markers.token), tokenOf: () => markers.token },
     });
     stage = await startStage(
-      {
-        garden: withMarkedToken(garden),
-        seed: withMarkedToken(seed),
-        shoot: withMarkedToken(shoot),
-        stop: async () => {},
-      },
+      { garden: marked(garden), seed: marked(seed), shoot: marked(shoot), stop: async () => {} },
       standInDistribution.folder,
     );
     tap = await startQueueTap();
@@ -84,23 +81,18 @@ describe('secrets exist only in Secrets', () => {
       open: (definitions) => openSqsSender({ ...queues, definitions, seeds: [SEED] }),
     });
     stops = [watching.stop, functions.stop];
-    const reference = { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'registry' } };
-    const providerConfig = {
-      apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
-      kind: 'FluxConfig',
-      additionalSecretResources: [{ name: 'creds' }],
-    };
-    const parts = { spec: { resources: [reference] }, providerConfig };
+    const copying = { additionalSecretResources: [{ name: 'creds' }] };
+    const parts = { spec: { resources: [reference('creds', 'registry')] }, providerConfig: onlyFlux(copying) };
 
     // A malformed key is reported, credentials in a URL are rejected.
-    await stage.garden.create(resources.secrets, secret(fluxSource, { identity: markers.malformed }), person);
+    await stage.putSecret('garden', fluxSource, { identity: markers.malformed });
     await stage.setFluxConfig(privateRepository);
     await untilEvent('InvalidSecret');
     await stage.garden.delete(resources.secrets, fluxSource);
     await stage.setFluxConfig({ ...privateRepository, repositoryUrl: `https://user:${markers.url}@git.example.com/a` });
     await untilEvent('InvalidConfiguration');
     await stage.reconcileShoot(parts);
-    await stage.until('the rejection', ({ lastError }) => lastError != null);
+    await stage.untilError();
 
     // The API server quotes what it rejects.
     const message = `Secret is invalid: data: ${markers.quoted}`;
@@ -108,33 +100,20 @@ describe('secrets exist only in Secrets', () => {
     for (const api of [apis.garden, apis.seed]) api.faults.add({ match, action: 'status', status: 422, message });
 
     // Everything succeeds: a key, a reference, access to the shoot.
-    await stage.seed.create(
-      resources.secrets,
-      secret({ namespace: CONTROL_PLANE, name: 'ref-registry' }, { password: markers.password }),
-      person,
-    );
+    await stage.putSecret('seed', inControlPlane('ref-registry'), { password: markers.password });
     await stage.setFluxConfig(privateRepository);
     await stage.deliver(parts);
 
     // A second key pair beside the first.
     const start = { annotations: { 'gardener.cloud/operation': 'rotate-ssh-keypair-start' } };
-    const fluxConfig = { namespace: PROJECT, name: 'flux-config' };
-    await stage.garden.mergePatch(resources.configMaps, fluxConfig, { metadata: start }, person);
+    await stage.garden.mergePatch(resources.configMaps, inProject('flux-config'), { metadata: start }, person);
     await untilEvent('KeyRotationPrepared');
 
     // An unknown field in a providerConfig, and a kubeconfig that cannot be parsed.
-    await stage.reconcileShoot({
-      ...parts,
-      providerConfig: { ...providerConfig, flux: { password: markers.providerConfig } },
-    });
-    await stage.until('the error', ({ lastError }) => lastError != null);
-    const kubeconfig = { namespace: CONTROL_PLANE, name: 'gardener' };
-    await stage.seed.mergePatch(
-      resources.secrets,
-      kubeconfig,
-      { data: { kubeconfig: base64(`token: ${markers.kubeconfig}\n: :`) } },
-      person,
-    );
+    const unknown = onlyFlux({ ...copying, flux: { password: markers.providerConfig } });
+    await stage.reconcileShoot({ ...parts, providerConfig: unknown });
+    await stage.untilError();
+    await stage.putSecret('seed', inControlPlane('gardener'), { kubeconfig: `token: ${markers.kubeconfig}\n: :` });
     await stage.deliver(parts);
     await stage.until(
       'readiness has tried',
@@ -149,8 +128,8 @@ describe('secrets exist only in Secrets', () => {
   const untilEvent = (reason: string) =>
     eventually(
       `the Event ${reason}`,
-      () => stage.garden.list(resources.events, { namespace: PROJECT }),
-      ({ items }) => items.some((event) => event.reason === reason),
+      () => stage.events(reason),
+      ({ length }) => length > 0,
     );
 
   /** Returns the lines of the generated private keys and all markers, also as base64. */
@@ -201,14 +180,9 @@ describe('secrets exist only in Secrets', () => {
   });
 
   it('reach the Secrets that they belong to', async () => {
-    const copy = await stage.shoot.find(resources.secrets, { namespace: 'flux-system', name: 'registry' });
+    const copy = await stage.inShoot(resources.secrets, 'registry');
     expect(copy?.data).toEqual({ password: base64(markers.password) });
     expect(stage.logLines.length).toBeGreaterThan(20);
     expect(tap.said.length).toBeGreaterThan(20);
   });
 });
-
-function secret(name: { namespace: string; name: string }, content: Record<string, string>): KubeObject {
-  const data = Object.fromEntries(Object.entries(content).map(([key, value]) => [key, base64(value)]));
-  return { apiVersion: 'v1', kind: 'Secret', metadata: name, type: 'Opaque', data };
-}

@@ -91,28 +91,6 @@ test('a cluster is used again as soon as it answers, over new connections', asyn
   expect(here.gauges).toEqual([1, 0, 1].map((value) => `cluster_up {"cluster":"local"} ${value}`));
 });
 
-test('without a prober, as on Lambda, one call at a time asks a cluster that is down', async () => {
-  await using here = await processWith({ prober: false, timeoutMs: 500 });
-  here.proxy.behave('swallow');
-  for (let call = 0; call < 3; call++) await expect(here.list()).rejects.toThrow('no connection to seed local');
-  // The call of a key that is alone is the probe, and its error says as well that the cluster is to blame.
-  const probe = () => here.list().catch((error: Error) => `${error.name}: ${error.message}`);
-  await expect.poll(probe).toMatch(/^ClusterDownError: .*no connection to seed local/);
-  const accepted = here.proxy.accepted();
-  await Promise.allSettled(Array.from({ length: 20 }, () => here.list()));
-  expect(here.proxy.accepted() - accepted).toBeLessThanOrEqual(1);
-  here.proxy.behave('forward');
-  await expect
-    .poll(() =>
-      here.list().then(
-        () => 'answered',
-        () => 'failed',
-      ),
-    )
-    .toBe('answered');
-  expect(here.heard).toEqual(['local down', 'local up']);
-});
-
 test('a watch ends when its cluster goes down, instead of staying silent', async () => {
   await using here = await processWith();
   const client = await here.clusters('local');
@@ -228,16 +206,4 @@ test('keeps its client, with its connections, while the credentials stay the sam
   expect(state.reads).toBe(2);
   expect(await clusters('local')).toBe(client);
   await close();
-});
-
-test('a run that ends without an answer for seconds counts', async () => {
-  await using here = await processWith({ prober: false, connectTimeoutMs: 60_000, timeoutMs: 60_000 });
-  await here.list();
-  here.proxy.behave('swallow');
-  const client = await here.clusters('local');
-  for (let call = 0; call < 3; call++) {
-    const run = client.with({ signal: AbortSignal.timeout(300) });
-    await expect(run.list(configMaps)).rejects.toThrow('before the time limit of this run');
-  }
-  expect(here.health.isUp('local')).toBe(false);
 });

@@ -9,7 +9,7 @@ import {
   lastOperationFactory,
   managedResourceFactory,
 } from '../../shared/gardener/testing.ts';
-import type { Extension, ManagedResource } from '../../shared/gardener/types.ts';
+import type { Extension, ExtensionStatus, ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 
 const definitions = await findDefinitions();
@@ -29,119 +29,91 @@ function woken(kind: string, before: KubeObject | undefined, after: KubeObject):
   return matching.map(({ name }) => name).sort();
 }
 
-const extension = (parts: Parameters<typeof extensionFactory>[0]): Extension => extensionFactory(parts);
+type Parts = Parameters<typeof extensionFactory>[0];
+const at = '2026-01-02T03:04:05Z';
+const later = '2026-01-02T03:09:06Z';
+const source = {
+  apiVersion: 'source.toolkit.fluxcd.io/v1',
+  kind: 'GitRepository',
+  namespace: 'flux-system',
+  name: 'a',
+};
 const succeeded = { lastOperation: lastOperationFactory() };
-const withSource = appliedFactory({
-  source: {
-    apiVersion: 'source.toolkit.fluxcd.io/v1',
-    kind: 'GitRepository',
-    namespace: 'flux-system',
-    name: 'main-gitrepo',
-  },
-});
-const bootstrapped = { at: '2026-01-02T03:04:05Z', fluxVersion: 'v2.9.4', configHash: 'a' };
-const readyFlux = conditionFactory({ type: 'FluxReady', message: 'Flux is running. (config c0ffee)' });
 const processing = { lastOperation: lastOperationFactory({ state: 'Processing' }) };
+const hibernated = { lastOperation: lastOperationFactory({ description: HIBERNATED }) };
+const withSource = { state: { applied: appliedFactory({ source }) } };
+const onlyFlux = { state: { applied: appliedFactory() } };
+const bootstrapped = { ...onlyFlux.state, bootstrapped: { at, fluxVersion: 'v2.9.4', configHash: 'a' } };
+const conditions = [conditionFactory({ type: 'FluxReady', message: 'Flux is running. (config c0ffee)' })];
+const flux = { configHash: withSource.state.applied.configHash, ready: true };
 const annotated = (timestamp: string) => ({
   annotations: { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': timestamp },
 });
-
 const deleting = (timestamp: string) => ({
-  deletionTimestamp: '2026-01-02T03:04:05Z',
+  deletionTimestamp: at,
   annotations: { 'gardener.cloud/timestamp': timestamp },
 });
+const all = ['project-status', 'readiness', 'sync-mode'];
 
 describe('a write wakes only the functions that read the written fields', () => {
-  it.each<[string, Parameters<typeof extensionFactory>[0], Parameters<typeof extensionFactory>[0], string[]]>([
-    [
-      'gardenlet sets the operation annotation',
-      {},
-      { metadata: annotated('2026-01-02T03:04:05Z') },
-      ['managed-resources'],
-    ],
+  it.each<[string, Parts, Parts, string[]]>([
+    ['gardenlet sets the operation annotation', {}, { metadata: annotated(at) }, ['managed-resources']],
     [
       'gardenlet sets the operation annotation again',
-      { metadata: annotated('2026-01-02T03:04:05Z') },
-      { metadata: annotated('2026-01-02T03:04:06Z') },
+      { metadata: annotated(at) },
+      { metadata: annotated(later) },
       ['managed-resources'],
     ],
-    [
-      'gardenlet repeats a deletion',
-      { metadata: deleting('2026-01-02T03:04:05Z') },
-      { metadata: deleting('2026-01-02T03:09:05Z') },
-      ['managed-resources'],
-    ],
-    ['managed-resources removes the annotation', { metadata: annotated('2026-01-02T03:04:05Z') }, {}, []],
+    ['gardenlet repeats a deletion', { metadata: deleting(at) }, { metadata: deleting(later) }, ['managed-resources']],
+    ['managed-resources removes the annotation', { metadata: annotated(at) }, {}, []],
     ['managed-resources reports Processing', {}, { status: processing }, ['project-status']],
-    [
-      'managed-resources records what it applies',
-      { status: processing },
-      { status: { ...processing, state: { applied: withSource } } },
-      [],
-    ],
+  ])('%s', (_, before, after, expected) => {
+    expect(woken('Extension', extensionFactory(before), extensionFactory(after))).toEqual(expected);
+  });
+
+  it.each<[string, ExtensionStatus, ExtensionStatus, string[]]>([
+    ['managed-resources records what it applies', processing, { ...processing, ...withSource }, []],
     [
       'managed-resources reports Succeeded',
-      { status: { ...processing, state: { applied: withSource } } },
-      { status: { ...succeeded, state: { applied: withSource } } },
+      { ...processing, ...withSource },
+      { ...succeeded, ...withSource },
       ['readiness'],
     ],
     [
       'managed-resources reports that the Shoot is hibernated, or awake again',
-      { status: { ...succeeded, state: { applied: withSource } } },
-      {
-        status: {
-          lastOperation: lastOperationFactory({ description: HIBERNATED }),
-          state: { applied: withSource },
-        },
-      },
+      { ...succeeded, ...withSource },
+      { ...hibernated, ...withSource },
       ['project-status', 'readiness'],
     ],
     [
       'managed-resources reports Succeeded for Flux without a source',
-      { status: { ...processing, state: { applied: appliedFactory() } } },
-      { status: { ...succeeded, state: { applied: appliedFactory() } } },
+      { ...processing, ...onlyFlux },
+      { ...succeeded, ...onlyFlux },
       ['readiness', 'sync-mode'],
     ],
-    [
-      'sync-mode records the first success',
-      { status: { state: { applied: appliedFactory() } } },
-      {
-        status: {
-          state: {
-            applied: appliedFactory(),
-            bootstrapped: { at: '2026-01-02T03:04:05Z', fluxVersion: 'v2.9.4', configHash: 'a' },
-          },
-        },
-      },
-      ['managed-resources'],
-    ],
+    ['sync-mode records the first success', onlyFlux, { state: bootstrapped }, ['managed-resources']],
     [
       'readiness finds everything Ready, and has published it',
-      { status: { ...processing, state: { applied: appliedFactory() } } },
-      { status: { ...succeeded, state: { applied: appliedFactory() }, conditions: [readyFlux] } },
-      ['project-status', 'readiness', 'sync-mode'],
+      { ...processing, ...onlyFlux },
+      { ...succeeded, ...onlyFlux, conditions },
+      all,
     ],
     [
       'a Ready Shoot is reconciled',
-      { status: { ...succeeded, state: { applied: appliedFactory(), bootstrapped }, conditions: [readyFlux] } },
-      { status: { ...processing, state: { applied: appliedFactory(), bootstrapped }, conditions: [readyFlux] } },
+      { ...succeeded, state: bootstrapped, conditions },
+      { ...processing, state: bootstrapped, conditions },
       [],
     ],
-    ['readiness writes a condition', {}, { status: { conditions: [conditionFactory({ type: 'FluxReady' })] } }, []],
+    ['readiness writes a condition', {}, { conditions: [conditionFactory({ type: 'FluxReady' })] }, []],
     [
       'readiness finds everything Ready',
-      { status: { ...succeeded, state: { applied: withSource } } },
-      {
-        status: {
-          ...succeeded,
-          state: { applied: withSource },
-          providerStatus: { flux: { configHash: withSource.configHash, ready: true } },
-        },
-      },
+      { ...succeeded, ...withSource },
+      { ...succeeded, ...withSource, providerStatus: { flux } },
       ['sync-mode'],
     ],
   ])('%s', (_, before, after, expected) => {
-    expect(woken('Extension', extension(before), extension(after))).toEqual(expected);
+    const [one, other] = [before, after].map((status) => extensionFactory({ status }));
+    expect(woken('Extension', one, other as Extension)).toEqual(expected);
   });
 
   const resource = (status: ManagedResource['status'], generation = 1) =>
@@ -174,12 +146,7 @@ describe('a write wakes only the functions that read the written fields', () => 
 
   it.each<[string, Parameters<typeof clusterFactory>[0], Parameters<typeof clusterFactory>[0], string[]]>([
     ['a Shoot is hibernated', {}, { spec: { hibernation: { enabled: true } } }, ['managed-resources']],
-    [
-      'a Shoot is deleted',
-      {},
-      { metadata: { name: 'bar', deletionTimestamp: '2026-01-02T03:04:05Z' } },
-      ['managed-resources'],
-    ],
+    ['a Shoot is deleted', {}, { metadata: { name: 'bar', deletionTimestamp: at } }, ['managed-resources']],
     [
       'a Shoot changes its referenced resources',
       {},
@@ -208,14 +175,14 @@ describe('a write wakes only the functions that read the written fields', () => 
   });
 
   it.each<[string, string, KubeObject, string[]]>([
-    ['an Extension', 'Extension', extension({}), []],
-    ['an operation of gardenlet', 'Extension', extension({ metadata: annotated('a') }), ['managed-resources']],
-    ['the deletion of an Extension', 'Extension', extension({ metadata: deleting('a') }), ['managed-resources']],
+    ['an Extension', 'Extension', extensionFactory(), []],
+    ['an operation of gardenlet', 'Extension', extensionFactory({ metadata: annotated('a') }), ['managed-resources']],
+    ['the deletion of an Extension', 'Extension', extensionFactory({ metadata: deleting('a') }), ['managed-resources']],
     ['a Cluster', 'Cluster', clusterFactory(), []],
     [
       'the deletion of a Shoot',
       'Cluster',
-      clusterFactory({ metadata: { name: 'bar', deletionTimestamp: '2026-01-02T03:04:05Z' } }),
+      clusterFactory({ metadata: { name: 'bar', deletionTimestamp: at } }),
       ['managed-resources'],
     ],
     ['an edit of a configuration', 'ConfigMap', fluxConfig({}), []],

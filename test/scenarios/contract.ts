@@ -11,11 +11,9 @@ import { conditionFactory, lastOperationFactory } from '../../shared/gardener/te
 import { type Extension, type ExtensionStatus, FINALIZER, type ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
-import type { Context } from '../../shared/runtime/context.ts';
-import { createLog } from '../../shared/runtime/log.ts';
-import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { aroundEachTest } from './around-each-test.ts';
+import { contextOf, settingsOf } from './context.ts';
 import { type Followed, follow } from './follow.ts';
 import {
   type Apis,
@@ -119,22 +117,12 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
     };
 
     /** The context of a function, as far as `managed-resources` uses it. */
-    const contextWith = (seed: KubeClient, clock = () => new Date()): Context => ({
-      kube: async (cluster) => (cluster === SEED ? seed : stage.garden),
-      settings: {
-        landscape: 'stage',
-        seeds: [SEED],
-        fluxDistribution,
-        shootHealth: false,
-        shootAccess: 'external',
-      },
-      send: async () => {},
-      causes: [],
-      now: clock,
-      log: createLog('error'),
-      metrics: noMetrics,
-      signal: AbortSignal.timeout(10_000),
-    });
+    const contextWith = (seed: KubeClient, now = () => new Date()) =>
+      contextOf({
+        kube: async (cluster) => (cluster === SEED ? seed : stage.garden),
+        settings: settingsOf({ fluxDistribution }),
+        now,
+      });
 
     /** Runs `managed-resources` once, the given number of seconds from now. */
     const runIn = (seconds: number) =>

@@ -1,3 +1,6 @@
+import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
+import { type JsonObject, type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
+import { restrictions } from '@shoot-flux/landscape/restrictions';
 import { findAllDefinitions, findWebhookDefinitions } from '../../infra/functions.ts';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { gardenRoles } from '../../infra/gardener/registration/registration.ts';
@@ -65,6 +68,16 @@ export async function usersOf(place: Place, installation?: Installation) {
     ),
     rbac: isShared ? await installationRbac(installation) : await shippedRbac(place),
   };
+}
+
+/** Starts a garden or a seed in this process where each identity has its token and its shipped rights. */
+export async function startShippedApi(place: Place, installation?: Installation): Promise<KubeApi> {
+  const { tokens, rbac } = await usersOf(place, installation);
+  const crds = place === 'garden' ? gardenCrds() : seedCrds();
+  return startKubeApi({
+    ...{ authorization: 'RBAC', tokens, objects: [...crds, ...rbac] as JsonObject[] },
+    ...(place === 'garden' && { webhooks: restrictions }),
+  });
 }
 
 /** Returns the rules of each identity in the garden or a seed, by its name. */

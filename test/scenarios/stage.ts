@@ -16,6 +16,7 @@ import { createKubeClient, type HttpKubeClient, type RequestInfo } from '../../s
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { secretWith } from '../shoot-secrets.ts';
+import { settingsOf } from './context.ts';
 
 /** An API server, embedded or real, with its administrator's client. */
 export interface Api {
@@ -256,14 +257,7 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
       const server = api.productUrl ?? api.url;
       return { ...connection(api), server, token: api.tokenOf?.(identity) ?? api.token };
     },
-    settings: {
-      landscape: 'stage',
-      seeds: [SEED],
-      fluxDistribution,
-      shootHealth: false,
-      shootAccess: 'external',
-      ...landscape,
-    },
+    settings: settingsOf({ landscape: 'stage', fluxDistribution, ...landscape }),
     log: createLog('debug', (line) => logLines.push(line)),
     port: 0,
     onRequest: (identity, cluster, info) => requests.push({ identity, cluster, ...info }),

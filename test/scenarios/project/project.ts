@@ -11,8 +11,8 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient, type RequestInfo } from '../../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
-import { noMetrics } from '../../../shared/runtime/metrics.ts';
 import type { Outcome } from '../../../shared/runtime/outcome.ts';
+import { contextOf } from '../context.ts';
 import { tokenOf } from '../identities.ts';
 import type { Api, Apis } from '../stage.ts';
 
@@ -92,22 +92,11 @@ export async function startProject(apis: Apis): Promise<Project> {
     run: (name, wrap = (client) => client) =>
       handler(
         { cluster: 'local', ...extensionOf(name) },
-        {
+        contextOf({
           kube: async (cluster) => wrap(cluster === 'garden' ? clients.garden : clients.seed),
-          settings: {
-            landscape: 'test',
-            seeds: ['local'],
-            fluxDistribution: '',
-            shootHealth: false,
-            shootAccess: 'external',
-          },
-          send: async () => {},
-          causes: [],
           now: () => project.now,
           log: createLog('debug', (line) => logLines.push(line)),
-          metrics: noMetrics,
-          signal: AbortSignal.timeout(60_000),
-        },
+        }),
       ),
     async settle(name) {
       for (let runs = 0; runs < 20; runs++) {

@@ -1,7 +1,4 @@
-import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
-import { standInDistribution } from '@shoot-flux/landscape/distribution';
-import { type JsonObject, type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
-import { restrictions } from '@shoot-flux/landscape/restrictions';
+import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { handler as managedResources } from '../../../functions/managed-resources/handler.ts';
 import { definition } from '../../../functions/project-status/function.ts';
 import { handler as projectStatus } from '../../../functions/project-status/handler.ts';
@@ -15,8 +12,8 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient, type RequestInfo } from '../../../shared/kube/http-client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
-import { noMetrics } from '../../../shared/runtime/metrics.ts';
-import { type Installation, type Place, tokenOf, usersOf } from '../identities.ts';
+import { contextOf, settingsOf } from '../context.ts';
+import { type Installation, startShippedApi, tokenOf } from '../identities.ts';
 
 export const PROJECT = 'garden-foo';
 const CONFIG = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: PROJECT, name: 'flux-config' } };
@@ -104,8 +101,8 @@ export interface Fleet extends AsyncDisposable {
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const { shoots: all, seeds: names = ['one'], labels = () => ({}), spec = {}, parallel = 4, later = [] } = options;
   const shoots = all.filter((shoot) => !later.includes(shoot));
-  const garden = await startApi('garden', options.installation);
-  const seeds = new Map(await Promise.all(names.map(async (name) => [name, await startApi('seed')] as const)));
+  const garden = await startShippedApi('garden', options.installation);
+  const seeds = new Map(await Promise.all(names.map(async (name) => [name, await startShippedApi('seed')] as const)));
   const moved = new Map<string, string>();
   const seedOf = (shoot: string) => moved.get(shoot) ?? (names[all.indexOf(shoot) % names.length] as string);
   const seed = (shoot: string) => seeds.get(seedOf(shoot)) as KubeApi;
@@ -275,24 +272,18 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     try {
       const outcome = await handlers[name](
         { cluster, namespace: technicalId(shoot), name: 'shoot-flux' },
-        {
+        contextOf({
           kube: async (of) => fleet.wrap(clients.get(`${of} ${name}`) as KubeClient, `${name} ${shoot}`),
-          settings: {
-            ...{ landscape: 'test', seeds: [cluster], fluxDistribution: standInDistribution.folder },
-            ...{ shootHealth: false, shootAccess: 'external' },
-          },
+          settings: settingsOf({ seeds: [cluster] }),
           send: async (changes) => {
             for (const { key } of changes) {
               const sent = shoots.find((one) => technicalId(one) === key.namespace);
               if (sent !== undefined) schedule('managed-resources', sent, fleet.now);
             }
           },
-          causes: [],
           now: () => new Date(fleet.now * 1000),
           log: createLog('error', (line) => fleet.logLines.push(line)),
-          metrics: noMetrics,
-          signal: AbortSignal.timeout(60_000),
-        },
+        }),
       );
       if (outcome.type === 'requeue') schedule(name, shoot, fleet.now + outcome.afterSeconds);
     } catch (error) {
@@ -464,14 +455,5 @@ function conditionsOf({ status }: Extension, verdict: Verdict, hash: string, now
       lastUpdateTime: same?.lastUpdateTime ?? time,
       ...(isBad && { codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'] }),
     });
-  });
-}
-
-async function startApi(place: Place, installation?: Installation): Promise<KubeApi> {
-  const { tokens, rbac } = await usersOf(place, installation);
-  const crds = place === 'garden' ? gardenCrds() : seedCrds();
-  return startKubeApi({
-    ...{ authorization: 'RBAC', tokens, objects: [...crds, ...rbac] as JsonObject[] },
-    ...(place === 'garden' && { webhooks: restrictions }),
   });
 }

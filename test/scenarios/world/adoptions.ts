@@ -1,25 +1,10 @@
 import { openDistribution } from '../../../shared/flux/distribution.ts';
 import { installObjects } from '../../../shared/flux/install.ts';
 import { fluxInstall } from '../../../shared/flux/testing.ts';
-import type { KubeObject, ObjectMeta } from '../../../shared/kube/resource.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { type Marks, tools } from '../foreign.ts';
 import type { Lifecycle } from './lifecycles.ts';
 import { both, fluxWorks, reconcile, type Step, template } from './steps.ts';
-
-type Marks = Pick<ObjectMeta, 'labels' | 'annotations'>;
-
-const bootstrapped: Marks = {
-  labels: {
-    'kustomize.toolkit.fluxcd.io/name': 'flux-system',
-    'kustomize.toolkit.fluxcd.io/namespace': 'flux-system',
-  },
-};
-const byHelm: Marks = {
-  labels: { 'app.kubernetes.io/managed-by': 'Helm' },
-  annotations: { 'meta.helm.sh/release-name': 'flux', 'meta.helm.sh/release-namespace': 'flux-system' },
-};
-const byOperator: Marks = {
-  labels: { 'app.kubernetes.io/managed-by': 'flux-operator', 'fluxcd.controlplane.io/name': 'flux' },
-};
 
 /**
  * Returns Shoots in which others have installed Flux, and whose configuration then asks to take it over.
@@ -46,5 +31,5 @@ export async function adoptions(distribution: string, version: string): Promise<
     setup: [both(install(marks), fluxWorks), reconcile({ providerConfig: config })],
     steps: [reconcile({ providerConfig: { ...config, adopt: true } })],
   });
-  return [lifecycle('flux bootstrap', bootstrapped), lifecycle('Helm', byHelm), lifecycle('flux-operator', byOperator)];
+  return Object.entries(tools).map(([tool, { marks }]) => lifecycle(tool, marks));
 }

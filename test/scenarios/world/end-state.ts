@@ -5,7 +5,7 @@ import { unpackContent } from '../../../shared/gardener/managed-resource-content
 import { readState } from '../../../shared/gardener/rollout.ts';
 import { FINALIZER, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { PROJECT } from './gardenlet.ts';
+import { PROJECT } from '../stage.ts';
 import type { Lifecycle } from './lifecycles.ts';
 import type { World } from './world.ts';
 

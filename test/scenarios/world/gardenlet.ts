@@ -1,6 +1,6 @@
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
-import type { Cluster, Shoot } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { CONTROL_PLANE, clusterOf, EXTENSION, inControlPlane, inProject, PROJECT, type ShootParts } from '../stage.ts';
 
 /** The actions of users and gardenlet around one Shoot of one project. */
 export interface Gardenlet {
@@ -21,22 +21,11 @@ export interface Gardenlet {
   extension(): KubeObject | undefined;
 }
 
-export interface ShootParts {
-  providerConfig?: unknown;
-  spec?: Partial<NonNullable<Shoot['spec']>>;
-  status?: Partial<NonNullable<Shoot['status']>>;
-  metadata?: Partial<Shoot['metadata']>;
-}
-
-export const PROJECT = 'garden-foo';
-export const CONTROL_PLANE = 'shoot--foo--bar';
-export const SEED = 'local';
-
 const extensions = 'extensions.gardener.cloud/v1alpha1';
 const reference = {
   apiVersion: extensions,
   kind: 'Extension',
-  metadata: { namespace: CONTROL_PLANE, name: 'shoot-flux' },
+  metadata: EXTENSION,
 };
 
 interface Options {
@@ -55,7 +44,7 @@ export function gardenletOf({ garden, seed, shoot, now, shootToken }: Options): 
   seed.objects.create({
     apiVersion: 'v1',
     kind: 'Secret',
-    metadata: { namespace: CONTROL_PLANE, name: 'gardener' },
+    metadata: inControlPlane('gardener'),
     data: { kubeconfig },
   } as KubeObject);
 
@@ -68,7 +57,7 @@ export function gardenletOf({ garden, seed, shoot, now, shootToken }: Options): 
 
   return {
     fluxConfig(data) {
-      const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: PROJECT, name: 'flux-config' } };
+      const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: inProject('flux-config') };
       if (data === undefined) garden.objects.delete(configMap);
       else garden.objects.apply({ ...configMap, data } as KubeObject);
     },
@@ -107,26 +96,4 @@ export function gardenletOf({ garden, seed, shoot, now, shootToken }: Options): 
     },
     extension: () => seed.objects.find(reference) as KubeObject | undefined,
   };
-}
-
-function clusterOf({ spec, status, metadata }: ShootParts): Cluster {
-  const shoot = {
-    apiVersion: 'core.gardener.cloud/v1beta1',
-    kind: 'Shoot',
-    metadata: { name: 'bar', namespace: PROJECT, ...metadata },
-    spec: {
-      kubernetes: { version: '1.34.2' },
-      region: 'here',
-      provider: { type: 'local' },
-      extensions: [{ type: 'shoot-flux' }],
-      ...spec,
-    },
-    status: { technicalID: CONTROL_PLANE, seedName: SEED, uid: 'u', clusterIdentity: 'bar-u-garden', ...status },
-  };
-  return {
-    apiVersion: extensions,
-    kind: 'Cluster',
-    metadata: { name: CONTROL_PLANE },
-    spec: { shoot, seed: {}, cloudProfile: {} },
-  } as unknown as Cluster;
 }

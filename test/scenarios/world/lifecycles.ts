@@ -1,3 +1,4 @@
+import { privateRepository, publicRepository } from '../stage.ts';
 import {
   copy,
   copyNames,
@@ -23,16 +24,14 @@ import {
   deleteExtension,
   deleteVariables,
   deployed,
+  fluxAlone,
   fluxPauses,
   fluxWorks,
   former,
   inWaves,
   leave,
   migrate,
-  onlyFlux,
   otherBranch,
-  privateRepository,
-  publicRepository,
   reconcile,
   renamed,
   restore,
@@ -121,7 +120,7 @@ export const lifecycles: Lifecycle[] = [
   {
     name: 'the configuration synchronises nothing, and then something again',
     setup: [both(renamed('old'), fluxWorks)],
-    steps: [reconcile({ providerConfig: onlyFlux }), renamed('old')],
+    steps: [reconcile({ providerConfig: fluxAlone }), renamed('old')],
     mayHappenAtOnce: true,
   },
   { name: 'rotated credentials', setup: [both(create(privateRepository), fluxWorks)], steps: [rotate] },

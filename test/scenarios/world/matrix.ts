@@ -1,4 +1,5 @@
 import type { SyncMode } from '../../../shared/config/types.ts';
+import { publicRepository } from '../stage.ts';
 import type { Lifecycle } from './lifecycles.ts';
 import {
   asleep,
@@ -14,7 +15,6 @@ import {
   leave,
   migrate,
   otherBranch,
-  publicRepository,
   reconcile,
   restore,
   type Step,

@@ -1,21 +1,18 @@
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { CONTROL_PLANE } from './gardenlet.ts';
-import { onlyFlux, type Step } from './steps.ts';
+import { inControlPlane, reference } from '../stage.ts';
+import { fluxAlone, type Step } from './steps.ts';
 
 /** A Shoot that references one object of each kind. */
 export const referring = {
   providerConfig: {
-    ...onlyFlux,
+    ...fluxAlone,
     additionalSecretResources: [{ name: 'creds', targetName: 'pull' }, { name: 'vars' }, { name: 'cloud' }],
   },
   spec: {
     resources: [
-      { name: 'creds', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'my-creds' } },
-      { name: 'vars', resourceRef: { apiVersion: 'v1', kind: 'ConfigMap', name: 'my-vars' } },
-      {
-        name: 'cloud',
-        resourceRef: { apiVersion: 'security.gardener.cloud/v1alpha1', kind: 'WorkloadIdentity', name: 'my-cloud' },
-      },
+      reference('creds', 'my-creds'),
+      reference('vars', 'my-vars', 'ConfigMap'),
+      reference('cloud', 'my-cloud', 'WorkloadIdentity', 'security.gardener.cloud/v1alpha1'),
     ],
   },
 };
@@ -25,7 +22,7 @@ export const copyNames = [
   ['Secret', 'workload-identity-ref-my-cloud'],
 ] as const;
 const copyOf = ([kind, name]: (typeof copyNames)[number], content: string) => ({
-  ...{ apiVersion: 'v1', kind, metadata: { namespace: CONTROL_PLANE, name } },
+  ...{ apiVersion: 'v1', kind, metadata: inControlPlane(name) },
   ...(kind === 'Secret' && { type: 'Opaque' }),
   data: { token: kind === 'Secret' ? Buffer.from(content).toString('base64') : content },
 });

@@ -1,20 +1,16 @@
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { CONTROL_PLANE, PROJECT, type ShootParts } from './gardenlet.ts';
+import {
+  inControlPlane,
+  creating as inProgress,
+  inProject,
+  onlyFlux,
+  publicRepository,
+  type ShootParts,
+} from '../stage.ts';
 import type { World } from './world.ts';
 
 /** One action of gardenlet, a project owner or Flux. */
 export type Step = (world: World) => void;
-
-export const publicRepository = {
-  repositoryUrl: 'https://git.example.com/fleet',
-  repositoryBranch: 'main',
-  repositoryType: 'public',
-};
-export const privateRepository = {
-  ...publicRepository,
-  repositoryUrl: 'ssh://git@github.com/org/fleet',
-  repositoryType: 'private',
-};
 
 export const config =
   (data: Record<string, string> | undefined): Step =>
@@ -36,48 +32,28 @@ export const both =
   (world) => {
     for (const step of steps) step(world);
   };
-export const creating = reconcile({
-  status: {
-    lastOperation: {
-      type: 'Create',
-      state: 'Processing',
-      progress: 50,
-      description: 'in progress',
-      lastUpdateTime: '2026-05-01T12:00:00Z',
-    },
-  },
-});
+const creating = reconcile({ status: { lastOperation: inProgress } });
 export const create = (data: Record<string, string>) => both(config(data), creating);
 
 export const always = { ...publicRepository, syncMode: 'Reconcile' };
+export const fluxAlone = onlyFlux({ syncMode: 'Reconcile' });
 /** With an order, no Shoot begins in the first minute. */
 export const inWaves = { ...always, rollout: '{ maxInProgress: 1, order: stage }' };
 export const template = (name: string) => ({
-  apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
-  kind: 'FluxConfig',
-  syncMode: 'Reconcile',
+  ...fluxAlone,
   source: {
     template: {
-      apiVersion: 'source.toolkit.fluxcd.io/v1',
-      kind: 'GitRepository',
-      metadata: { name },
+      ...{ apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'GitRepository', metadata: { name } },
       spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } },
     },
   },
   kustomization: {
     template: {
-      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-      kind: 'Kustomization',
-      metadata: { name },
+      ...{ apiVersion: 'kustomize.toolkit.fluxcd.io/v1', kind: 'Kustomization', metadata: { name } },
       spec: { path: './', prune: true },
     },
   },
 });
-export const onlyFlux = {
-  apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
-  kind: 'FluxConfig',
-  syncMode: 'Reconcile',
-};
 export const renamed = (name: string) => reconcile({ providerConfig: template(name) });
 
 export const deletedShoot = reconcile({ metadata: { deletionTimestamp: '2026-05-01T13:00:00Z' } });
@@ -100,7 +76,7 @@ export const leave: Step = (world) => {
 export const createWaiting: Step = ({ gardenlet }) => gardenlet.createWaiting();
 export const restore: Step = ({ gardenlet }) => gardenlet.restore(state);
 
-const projectVariables = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: PROJECT, name: 'flux-variables' } };
+const projectVariables = { apiVersion: 'v1', kind: 'Secret', metadata: inProject('flux-variables') };
 /** The project creates its Secret with variables for all Shoots. */
 export const createVariables: Step = ({ garden }) =>
   void garden.objects.create({ ...projectVariables, type: 'Opaque', data: { team: 'Ymx1ZQ==' } } as KubeObject);
@@ -112,27 +88,27 @@ export const createRenamed =
     gardenlet.createWaiting(template(name));
 
 export const rotate: Step = ({ garden }) => {
-  const reference = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: PROJECT, name: 'flux-source' } };
+  const reference = { apiVersion: 'v1', kind: 'Secret', metadata: inProject('flux-source') };
   garden.objects.patch(reference, { data: { password: Buffer.from('another').toString('base64') } });
 };
 
 export const askFor =
   (phase: 'start' | 'complete'): Step =>
   ({ garden }) => {
-    const reference = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: PROJECT, name: 'flux-config' } };
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', metadata: inProject('flux-config') };
     const annotations = { 'gardener.cloud/operation': `rotate-ssh-keypair-${phase}` };
     garden.objects.patch(reference, { metadata: { annotations } });
   };
 
 export const former: Step = ({ seed, gardenlet }) => {
   const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'kube-system', name: 'former' } };
-  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: CONTROL_PLANE, name: 'former' } };
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: inControlPlane('former') };
   const data = { 'a.yaml': Buffer.from(JSON.stringify(content)).toString('base64') };
   seed.objects.create({ ...secret, data } as typeof secret);
   const managedResource = {
     apiVersion: 'resources.gardener.cloud/v1alpha1',
     kind: 'ManagedResource',
-    metadata: { namespace: CONTROL_PLANE, name: 'extension-shoot-flux-flux-config' },
+    metadata: inControlPlane('extension-shoot-flux-flux-config'),
     spec: { secretRefs: [{ name: 'former' }] },
   };
   seed.objects.create(managedResource);

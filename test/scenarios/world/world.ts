@@ -13,8 +13,9 @@ import { restrictions } from '@shoot-flux/landscape/restrictions';
 import { findFunctions } from '../../../infra/functions.ts';
 import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
+import { settingsOf } from '../context.ts';
 import { type Flux, installFlux } from './flux.ts';
-import { type Gardenlet, gardenletOf, SEED } from './gardenlet.ts';
+import { type Gardenlet, gardenletOf } from './gardenlet.ts';
 import { answerInProcess } from './in-process-https.ts';
 import { type ClusterName, type FunctionRequest, type Kill, type KillKind, runContinues } from './kills.ts';
 import { type ProductDependencies, type ProductInstance, startInstance, startTwoInstances } from './product.ts';
@@ -128,13 +129,7 @@ export async function startWorld({
   const dependencies: ProductDependencies = {
     functions: await functions,
     queue,
-    settings: {
-      landscape: 'world',
-      seeds: [SEED],
-      fluxDistribution: distribution,
-      shootHealth: false,
-      shootAccess: 'external',
-    },
+    settings: settingsOf({ landscape: 'world', fluxDistribution: distribution }),
     api: (cluster) => (cluster === GARDEN ? garden : seed),
     client: (cluster) => (cluster === GARDEN ? clients.garden : clients.seed),
     now,
