@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Controller } from '@shoot-flux/landscape/controllers';
 import type { Connection } from '../../shared/kube/connection.ts';
-import { startKustomizeController } from '../real/cluster/kustomize-controller.ts';
+import { startFluxController } from '../real/cluster/flux-controller.ts';
 import { describeTool } from '../real/tools/tool.ts';
 
 /** Returns the real kustomize-controller if the real suites have built it; the demo does not build it. */
@@ -15,7 +15,7 @@ export async function realKustomizeController() {
     const folder = await mkdtemp(join(tmpdir(), 'kustomize-controller-'));
     const kubeconfigFile = join(folder, 'kubeconfig');
     await writeFile(kubeconfigFile, kubeconfig, { mode: 0o600 });
-    const controller = await startKustomizeController({ kubeconfigFile });
+    const controller = await startFluxController('kustomize-controller', kubeconfigFile);
     return {
       async stop() {
         await controller.stop();

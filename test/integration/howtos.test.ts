@@ -128,11 +128,11 @@ describe('many Shoots', () => {
     );
   });
 
-  test('the overrides, the label for incidents and the providerConfig do what the page says', () => {
+  test('the overrides and the label for incidents do what the page says', () => {
     const { data } = parse(example(PAGE, 'ConfigMap'));
     const fluxConfig = { namespace: 'garden-my-project', data };
-    const configOf = (labels: Record<string, string>, providerConfig?: unknown) =>
-      effectiveConfig({ fluxConfig, providerConfig, shoot: { labels, facts: { SHOOT_NAME: 'my-shoot' } } });
+    const configOf = (labels: Record<string, string>) =>
+      effectiveConfig({ fluxConfig, shoot: { labels, facts: { SHOOT_NAME: 'my-shoot' } } });
     expect(configOf({ stage: 'prod' })).toMatchObject({
       suspend: false,
       flux: { logLevel: 'info' },
@@ -143,9 +143,6 @@ describe('many Shoots', () => {
       kustomization: { spec: { interval: '1m' } },
     });
     expect(configOf({ stage: 'dev', frozen: '' })).toMatchObject({ suspend: true });
-    expect(configOf({ stage: 'dev' }, parse(example(PAGE, 'FluxConfig')))).toMatchObject({
-      kustomization: { metadata: { name: 'main-ks' }, spec: { interval: '30m', timeout: '5m', prune: true } },
-    });
   });
 });
 
@@ -188,17 +185,6 @@ describe('Secrets', () => {
     expect(out).toMatch(/kind: OCIRepository\n(?:.*\n)*? {2}secretRef:\n {4}name: flux-registry\n/);
     expect(out).toMatch(/imagePullSecrets:\n *- name: flux-registry\n/);
     expect(out).not.toContain('replace-this');
-  });
-
-  test('a Shoot trusts the certificate authority of its registry', () => {
-    const { spec } = parse(example(OCI, 'Shoot'));
-    const { metadata, data } = parse(example(OCI, 'ConfigMap'));
-    const trusting = { ...parse(data['config.yaml']), ...parse(exampleWith(OCI, 'additionalSecretResources')) };
-    const fluxConfig = { namespace: metadata.namespace, data: { ...data, 'config.yaml': stringify(trusting) } };
-    const shootResources = shootResourcesOf(spec.resources);
-    const { source, additionalSecrets } = effectiveConfig({ fluxConfig, shootResources });
-    expect(source?.spec).toMatchObject({ certSecretRef: { name: 'registry-ca' } });
-    expect(additionalSecrets).toMatchObject([{ origin: { resourceName: 'registry-ca' }, namespace: 'flux-system' }]);
   });
 });
 

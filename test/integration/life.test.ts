@@ -17,6 +17,8 @@ it('leads a Shoot through its whole life on embedded API servers', async () => {
       'config change',
       'key rotation prepared',
       'key rotation completed',
+      'Flux released',
+      'Flux managed again',
       'hibernate',
       'wake',
       'migrate',

@@ -15,9 +15,6 @@ import { type Etcd, startEtcd } from './cluster/etcd.ts';
 import { requestJson } from './cluster/request.ts';
 import { rememberEtcd } from './forget.ts';
 
-/** Has all shipped roles: the single identity of `shoot-flux run`. */
-export const operator = { token: 'operator-token', user: 'operator', uid: 'operator' };
-
 /** Three real API servers over one etcd, with Gardener's CRDs, and the shipped roles in garden and seed. */
 export interface RealApis extends Apis {
   servers: Record<Place | 'shoot', ApiServer>;
@@ -40,7 +37,7 @@ export async function startRealApis(
 ): Promise<RealApis> {
   const etcd = await startEtcd();
   const identities = await shippedIdentities();
-  const tokens = [...identities.map(({ token, user }) => ({ token, user, uid: user })), operator];
+  const tokens = identities.map(({ token, user }) => ({ token, user, uid: user }));
   const [garden, seed, shoot] = await Promise.all([
     startApiServer({ etcd, prefix: 'garden', tokens, auditLog: true, args: args.garden ?? [] }),
     startApiServer({ etcd, prefix: 'seed', tokens, auditLog: true, args: args.seed ?? [] }),
@@ -71,21 +68,9 @@ function apiOf({ url, ca, adminToken, kubeconfig }: ApiServer): Api {
   return { url, ca, token: adminToken, tokenOf, kubeconfig };
 }
 
-/** Repeats every binding for the operator. */
-function withOperator(objects: KubeObject[]): KubeObject[] {
-  const bindings = objects.filter(({ kind }) => kind === 'ClusterRoleBinding');
-  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: operator.user }];
-  const again = bindings.map((binding) => ({
-    ...binding,
-    metadata: { name: `operator:${binding.metadata.name}` },
-    subjects,
-  }));
-  return [...objects, ...again];
-}
-
 /** Applies the shipped roles and waits until the server enforces them. */
 async function grant(server: ApiServer, identities: Identity[], objects: KubeObject[]): Promise<void> {
-  for (const object of withOperator(objects)) {
+  for (const object of objects) {
     const { namespace, name } = object.metadata;
     const folder = object.apiVersion === 'v1' ? '/api/v1' : `/apis/${object.apiVersion}`;
     const scope = namespace === undefined ? '' : `/namespaces/${namespace}`;

@@ -1,99 +1,99 @@
-import { testDataMissing } from '@shoot-flux/landscape/test-data';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { shootFlux } from '../../infra/cli/testing.ts';
 import { isCrd } from '../../shared/flux/custom-resources.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import type { Release } from '../../shared/flux/release.ts';
-import { fluxInstall } from '../../shared/flux/testing.ts';
+import { fluxInstall, standIn } from '../../shared/flux/testing.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { testDistribution } from '../made-distribution.ts';
 import { sampling, seed } from '../scenarios/sampling.ts';
-import { type ApiServer, startApiServer } from './cluster/api-server.ts';
-import { type Etcd, startEtcd } from './cluster/etcd.ts';
 import { requestJson } from './cluster/request.ts';
-import { rememberEtcd } from './forget.ts';
 import { drawnInstalls } from './generator/drawn.ts';
-import { applyObjects } from './install/objects.ts';
+import { applyObjects, namespaceOf } from './install/objects.ts';
+import { useApiServers, withTestData } from './on-real-apis.ts';
 
 /** `SHOOT_FLUX_KILLS`, as everywhere, says how much is drawn: a number for each release, or many. */
 const CASES = typeof sampling === 'number' ? 2 * sampling : 50;
 
-const folder = await testDistribution();
-if (folder === undefined) test.skip(testDataMissing);
-const versions = folder === undefined ? [] : await openDistribution(folder).versions();
+const sources: [string, object][] = [
+  ['GitRepository', { url: 'https://git.example.com/fleet', ref: { branch: 'main' }, timeout: '60s' }],
+  ['OCIRepository', { url: 'oci://registry.example.com/fleet', ref: { tag: 'latest' } }],
+  ['Bucket', { endpoint: 's3.example.com', bucketName: 'fleet', region: 'eu-1' }],
+];
 
-describe.skipIf(folder === undefined)(`installations drawn at random, seed ${seed}`, () => {
-  let etcd: Etcd;
-  let server: ApiServer;
-  let forget: () => Promise<void>;
-
-  beforeAll(async () => {
-    etcd = await startEtcd();
-    server = await startApiServer({ etcd, prefix: 'dry-run' });
-    forget = await rememberEtcd(etcd);
-  });
+withTestData(`installations drawn at random, seed ${seed}`, async (folder) => {
+  const used = useApiServers({ 'dry-run': {} });
+  const distribution = openDistribution(folder);
+  const versions = await distribution.versions();
+  const apply = (objects: KubeObject[], dryRun = false) => applyObjects(used.servers['dry-run'], objects, dryRun);
 
   // CRDs of a release may lack a version that those of another one have stored.
-  afterEach(() => forget());
+  afterEach(() => used.forget());
 
-  afterAll(async () => {
-    await server?.stop();
-    await etcd?.stop();
-  });
+  /** A kind is served a moment after its CRD was created. */
+  const applyServed = (objects: KubeObject[], dryRun = false) =>
+    vi.waitFor(() => apply(objects, dryRun), { timeout: 60_000, interval: 200 });
 
   test.each(versions)(`a real API server accepts every object of ${CASES} with Flux %s`, async (version) => {
-    const release = await openDistribution(folder ?? '').release(version);
-    const crds = componentsOf(release).flatMap((name) => (release.files.get(name) ?? []).filter(isCrd));
-    await applyObjects(server, crds);
+    const release = await distribution.release(version);
+    await apply(crdsOf(release));
     let accepted = 0;
     for (const [index, install] of drawnInstalls(CASES, version).entries()) {
       const flux = { ...install, version, components: availableIn(release, install.components) };
-      const objects = await rendered(release, flux, index);
-      const namespaces = objects.filter(({ kind }) => kind === 'Namespace');
-      await applyObjects(
-        server,
-        namespaces.map(({ metadata: { name } }) => namespaceOf(name)),
+      const objects = await rendered(folder, flux, index);
+      await apply(
+        objects.filter(({ kind }) => kind === 'Namespace').map(({ metadata: { name } }) => namespaceOf(name)),
       );
-      // A kind is served a moment after its CRD was created.
-      await vi.waitFor(() => applyObjects(server, objects, true), { timeout: 60_000, interval: 200 });
+      await applyServed(objects, true);
       accepted += objects.length;
     }
     expect(accepted).toBeGreaterThan(5 * CASES);
   });
 
+  test.each([[standIn.version, standIn.folder], ...versions.map((version) => [version, folder])])(
+    'a real API server stores all of Flux %s as it was sent, with each kind of source, and another apply changes nothing',
+    async (version, from) => {
+      const release = await openDistribution(from).release(version);
+      const components = componentsOf(release);
+      await apply(crdsOf(release));
+      for (const [index, [kind]] of sources.entries()) {
+        const objects = await rendered(from, { version, components }, index);
+        expect(objects.filter((object) => object.kind === 'Deployment')).toHaveLength(components.length);
+        const stored = await applyServed(objects);
+        expect(stored.map(({ metadata }) => metadata)).toMatchObject(objects.map(({ metadata }) => metadata));
+        const isOfPair = (object: KubeObject) => [kind, 'Kustomization'].includes(object.kind);
+        expect(objects.filter(isOfPair)).toHaveLength(2);
+        expect(stored.filter(isOfPair)).toMatchObject(objects.filter(isOfPair));
+        const versionsOf = (all: KubeObject[]) => all.map(({ metadata }) => metadata.resourceVersion);
+        expect(versionsOf(await apply(objects))).toEqual(versionsOf(stored));
+      }
+    },
+  );
+
   test('a claim that is bound cannot be updated as a whole, so the resource-manager may only create it (decision 53)', async () => {
-    const version = versions[0] ?? '';
-    const release = await openDistribution(folder ?? '').release(version);
-    const flux = { version, components: ['source-controller'], storage: { size: '10Gi' } };
-    const claims = (await rendered(release, flux, 0)).filter(({ kind }) => kind === 'PersistentVolumeClaim');
+    const flux = { version: versions[0] ?? '', components: ['source-controller'], storage: { size: '10Gi' } };
+    const claims = (await rendered(folder, flux, 0)).filter(({ kind }) => kind === 'PersistentVolumeClaim');
     const [claim] = claims;
     if (claim === undefined) throw new Error('no claim');
-    await applyObjects(server, [namespaceOf('flux-system'), claim]);
+    const [, created] = await apply([namespaceOf('flux-system'), claim]);
     // As the controller of volumes binds it.
     const path = '/api/v1/namespaces/flux-system/persistentvolumeclaims/source-controller';
-    const created = (await requestJson(server, 'GET', path)) as KubeObject;
-    const spec = { ...(created.spec as object), volumeName: 'pv-1' };
-    const bound = (await requestJson(server, 'PUT', path, { ...created, spec })) as KubeObject;
+    const put = (object: object) => requestJson(used.servers['dry-run'], 'PUT', path, object);
+    const spec = { ...(created?.spec as object), volumeName: 'pv-1' };
+    const bound = (await put({ ...created, spec })) as KubeObject;
     // As the resource-manager updates an object without this annotation: as a whole.
-    const replaced = { ...claim, metadata: bound.metadata };
-    await expect(requestJson(server, 'PUT', path, replaced)).rejects.toThrow(/immutable/);
-    await expect(requestJson(server, 'PUT', path, bound)).resolves.toBeDefined();
+    await expect(put({ ...claim, metadata: bound.metadata })).rejects.toThrow(/immutable/);
+    await expect(put(bound)).resolves.toBeDefined();
   });
 
   test('an object with a misspelt field would be refused', async () => {
     const wrong = { ...namespaceOf('wrong'), spce: {} };
-    await expect(applyObjects(server, [wrong], true)).rejects.toThrow(/spce.*field not declared in schema/);
+    await expect(apply([wrong], true)).rejects.toThrow(/spce.*field not declared in schema/);
   });
 });
 
-const sources: [string, object][] = [
-  ['GitRepository', { url: 'https://git.example.com/fleet', ref: { branch: 'main' } }],
-  ['OCIRepository', { url: 'oci://registry.example.com/fleet', ref: { tag: 'latest' } }],
-  ['Bucket', { endpoint: 's3.example.com', bucketName: 'fleet' }],
-];
-
-const namespaceOf = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+const crdsOf = (release: Release) =>
+  componentsOf(release).flatMap((name) => (release.files.get(name) ?? []).filter(isCrd));
 
 function availableIn(release: Release, components = fluxInstall().components): string[] {
   const available = componentsOf(release);
@@ -102,16 +102,20 @@ function availableIn(release: Release, components = fluxInstall().components): s
 }
 
 /** All objects of a Shoot, also the root pair where the release has its kinds, as `render` prints them. */
-async function rendered(release: Release, flux: { components: string[] }, index: number): Promise<KubeObject[]> {
-  const args = ['render', '--json', '--flux-distribution', folder ?? '', '--provider-config', '-'];
+async function rendered(
+  from: string,
+  flux: { components: string[]; [option: string]: unknown },
+  index: number,
+): Promise<KubeObject[]> {
+  const args = ['render', '--json', '--flux-distribution', from, '--provider-config', '-'];
   const hasPair = ['source-controller', 'kustomize-controller'].every((name) => flux.components.includes(name));
   const [kind, spec] = sources[index % sources.length] ?? [];
   const pair = {
     source: { template: { kind, spec } },
-    kustomization: { template: { spec: { path: './clusters/bar', prune: true } } },
+    kustomization: { template: { spec: { path: './clusters/bar', prune: true, wait: true } } },
   };
   const config = { flux, ...(hasPair && pair) };
   const { code, out, err } = await shootFlux(args, JSON.stringify(config));
-  if (code !== 0) throw new Error(`${release.version} ${JSON.stringify(config)}: ${err}`);
+  if (code !== 0) throw new Error(`${JSON.stringify(config)}: ${err}`);
   return (JSON.parse(out) as { items: KubeObject[] }).items;
 }

@@ -1,74 +1,50 @@
-import { type GitServer, startGitServer } from '@shoot-flux/landscape/git';
-import { testDataMissing } from '@shoot-flux/landscape/test-data';
-import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest';
-import { parse, stringify } from 'yaml';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { parse, parseAllDocuments, stringify } from 'yaml';
+import { RECONCILE_AT } from '../../shared/config/project-config.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { documented, example, exampleWith } from '../integration/documents.ts';
-import { testDistribution } from '../made-distribution.ts';
 import { eventually, PROJECT } from '../scenarios/stage.ts';
 import { ageKey } from './age-key.ts';
-import { type RealApis, startRealApis } from './apis.ts';
-import { seedCrds } from './cluster/crds.ts';
+import { onRealApis, useGitServer } from './on-real-apis.ts';
 import { encrypted } from './sync/encrypt.ts';
 import { startEventSink } from './sync/event-sink.ts';
-import { type FluxStage, startFluxStage } from './sync/flux-stage.ts';
+import { dataOf, type FluxStage, startFluxStage } from './sync/flux-stage.ts';
 import { startGitHub } from './sync/github.ts';
 import { fluxKinds } from './sync/kinds.ts';
 import { pgpKey } from './sync/pgp-key.ts';
 import { startPrivateRegistry } from './sync/private-registry.ts';
 import { wholeConfiguration } from './sync/whole-configuration.ts';
 
-const fluxDistribution = await testDistribution();
-const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
-const inDefault = (name: string) => ({ namespace: 'default', name });
-const dataOf = (secret: KubeObject | undefined, key: string) =>
-  Buffer.from((secret?.data as Record<string, string> | undefined)?.[key] ?? '', 'base64').toString();
+const inProject = (name: string) => ({ namespace: PROJECT, name });
 /** Substitutes like Flux. */
 const variable = (name: string) => `\${${name}}`;
-const configMap = (name: string, data: Record<string, string>) =>
-  JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
+const configMap = (name: string, data: Record<string, string>, namespace?: string) =>
+  JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data });
 
-const encrypt = documented('docs/howto/sops.md', 'sops encrypt --in-place secret.yaml');
+const SOPS = 'docs/howto/sops.md';
+const encrypt = documented(SOPS, 'sops encrypt --in-place secret.yaml');
 const makePgpKey = [
-  documented('docs/howto/sops.md', 'gpg --batch --passphrase "" --quick-generate-key my-project default default never'),
-  documented('docs/howto/sops.md', 'gpg --armor --export-secret-keys my-project > project.asc'),
+  documented(SOPS, 'gpg --batch --passphrase "" --quick-generate-key my-project default default never'),
+  documented(SOPS, 'gpg --armor --export-secret-keys my-project > project.asc'),
 ];
-const sopsRules = exampleWith('docs/howto/sops.md', 'creation_rules');
+const sopsRules = exampleWith(SOPS, 'creation_rules');
 const ofPage = (page: string, kind: string) => parse(example(page, kind));
 
-test.skipIf(isComplete)(testDataMissing, () => {});
-
-describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
-  let apis: RealApis;
-  let git: GitServer;
+onRealApis('with the real controllers of Flux', ({ apis, fluxDistribution }) => {
+  const git = useGitServer();
   let flux: FluxStage;
 
-  beforeAll(async () => {
-    [apis, git] = await Promise.all([startRealApis(), startGitServer()]);
+  beforeEach(async () => {
+    flux = await startFluxStage(apis(), fluxDistribution);
   });
-
-  afterAll(async () => {
-    await Promise.all([apis?.stop(), git?.stop()]);
-  });
-
-  const start = async () => {
-    flux = await startFluxStage(apis, fluxDistribution ?? '');
-  };
 
   afterEach(async () => {
     await flux?.[Symbol.asyncDispose]();
   });
 
-  /** Adds the generated key to a repository, as a person would. */
-  const addDeployKey = async (repository: string) => {
-    const source = await eventually(
-      'the deploy key',
-      () => flux.stage.garden.find(resources.secrets, { namespace: PROJECT, name: 'flux-source' }),
-      (live) => live !== undefined,
-    );
-    git.addDeployKey(repository, dataOf(source, 'identity.pub'));
-  };
   const untilReady = (kind: Resource, name: string) =>
     eventually(
       `${kind.kind} ${name} is Ready`,
@@ -79,33 +55,50 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
     ).catch(async (error) => {
       throw new Error(`${error.message}\n${(await flux.attempts.failed()).join('\n')}`);
     });
-  const contentOf = async (name: string) =>
-    (await flux.stage.shoot.find(resources.configMaps, inDefault(name)))?.data as Record<string, string> | undefined;
+  const passwordOf = async (name: string) =>
+    dataOf(await flux.untilApplied(resources.secrets, name, (live) => dataOf(live, 'password') !== ''), 'password');
+  const annotate = (annotations: Record<string, string>) =>
+    flux.stage.garden.mergePatch(
+      resources.configMaps,
+      inProject('flux-config'),
+      { metadata: { annotations } },
+      { fieldManager: 'person' },
+    );
+  const untilGone = (name: { namespace: string; name: string }) =>
+    eventually(
+      `Secret ${name.name} is gone`,
+      () => flux.stage.shoot.find(resources.secrets, name),
+      (live) => live === undefined,
+    );
+  /** Returns the line of a deploy key that the project reads. */
+  const keyNamed = async (name: string) => {
+    const annotation = `flux.extensions.gardener.cloud/${name}`;
+    const find = async () => (await flux.stage.garden.find(resources.secrets, inProject('flux-source')))?.metadata;
+    const metadata = await eventually(name, find, (live) => live?.annotations?.[annotation] !== undefined);
+    return metadata?.annotations?.[annotation] ?? '';
+  };
   const expectNothingSaid = async (...secrets: string[]) => {
     const said = flux.stage.logLines.join('') + JSON.stringify(await flux.stage.extension());
     for (const word of secrets) expect(said).not.toContain(word);
   };
 
-  it('SSH, OCI, SOPS, variables, a chain, Helm releases, images and an alert are Ready on the first attempt', async () => {
-    await start();
+  it('SSH, OCI, SOPS, variables, a chain, Helm releases, images and an alert are Ready on the first attempt, and follow rotations at once', async () => {
     await using registry = await startPrivateRegistry();
     await using sink = await startEventSink();
-    const { identity, recipient } = ageKey();
+    const [age, next] = [ageKey(), ageKey()];
     await using pgp = await pgpKey(makePgpKey, 'project.asc');
-    const encryption = { command: encrypt, rules: sopsRules.replace(/age1\w+/, recipient) };
-    const withPgp = {
-      command: encrypt,
-      rules: sopsRules.replace(/age: age1\w+/, `pgp: ${pgp.fingerprint}`),
-      env: pgp.env,
-    };
-    const repository = await git.createRepository('fleet', {
-      'root/secret.yaml': await encrypted(encryption, 'credentials', { password: 'open sesame' }),
+    const rulesFor = (key: string) => sopsRules.replace(/age: age1\w+/, key);
+    const withAge = { command: encrypt, rules: rulesFor(`age: ${age.recipient}`) };
+    const withNext = { command: encrypt, rules: rulesFor(`age: ${next.recipient}`) };
+    const withPgp = { command: encrypt, rules: rulesFor(`pgp: ${pgp.fingerprint}`), env: pgp.env };
+    const repository = await git().createRepository('fleet', {
+      'root/secret.yaml': await encrypted(withAge, 'credentials', { password: 'open sesame' }),
       'root/pgp.yaml': await encrypted(withPgp, 'of-pgp', { password: 'third sesame' }),
       'root/settings.yaml': configMap('settings', { team: variable('team'), shoot: variable('SHOOT_NAME') }),
       'apps/app.yaml': configMap('app', { from: 'git' }),
     });
     await registry.pushArtifact('fleet/manifests:v1', {
-      'secret.yaml': await encrypted(encryption, 'base', { password: 'second sesame' }),
+      'secret.yaml': await encrypted(withAge, 'base', { password: 'second sesame' }),
       'base.yaml': configMap('base-settings', { team: variable('team') }),
     });
     for (const name of ['first', 'second']) {
@@ -122,17 +115,15 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
       ],
     };
     await flux.stage.setFluxConfig({
-      repositoryUrl: repository.sshUrl,
-      repositoryBranch: 'main',
-      repositoryType: 'private',
-      repositoryPath: './root',
-      knownHosts: git.knownHosts,
-      repositoryInterval: '1h',
-      kustomizationInterval: '1h',
+      ...{ repositoryUrl: repository.sshUrl, repositoryBranch: 'main', repositoryType: 'private' },
+      ...{ repositoryPath: './root', knownHosts: git().knownHosts },
+      ...{ repositoryInterval: '1h', kustomizationInterval: '1h' },
       'config.yaml': stringify(wholeConfiguration(registry.host)),
     });
-    await addDeployKey(repository.name);
-    await flux.put('flux-sops', { 'age.agekey': identity, 'project.asc': pgp.privateKey });
+    // As a person adds the generated key.
+    const formerKey = await keyNamed('public-key');
+    git().addDeployKey(repository.name, formerKey);
+    await flux.put('flux-sops', { 'age.agekey': age.identity, 'project.asc': pgp.privateKey });
     await flux.put('flux-variables', { team: 'blue' });
     await flux.put('flux-registry', { '.dockerconfigjson': registry.dockerConfig }, 'kubernetes.io/dockerconfigjson');
 
@@ -143,23 +134,17 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
     await untilReady(fluxKinds.helmReleases, 'first');
     await untilReady(fluxKinds.helmReleases, 'second');
     await untilReady(fluxKinds.imagePolicies, 'manifests');
-    expect(await contentOf('settings')).toEqual({ team: 'blue', shoot: 'bar' });
-    expect(await contentOf('base-settings')).toEqual({ team: 'blue' });
-    expect(await contentOf('app')).toEqual({ from: 'git' });
-    expect(await contentOf('chart-first')).toEqual({ color: 'teal' });
-    expect(await contentOf('chart-second')).toEqual({ color: 'plum' });
+    await flux.untilData('settings', { team: 'blue', shoot: 'bar' });
+    await flux.untilData('base-settings', { team: 'blue' });
+    await flux.untilData('app', { from: 'git' });
+    await flux.untilData('chart-first', { color: 'teal' });
+    await flux.untilData('chart-second', { color: 'plum' });
     const policy = await flux.stage.shoot.find(fluxKinds.imagePolicies, inFlux('manifests'));
     expect(policy?.status).toMatchObject({ latestRef: { name: `${registry.host}/fleet/manifests`, tag: 'v1' } });
-    const secret = (name: string) => flux.stage.shoot.find(resources.secrets, inDefault(name));
-    expect(dataOf(await secret('credentials'), 'password')).toBe('open sesame');
-    expect(dataOf(await secret('base'), 'password')).toBe('second sesame');
-    expect(dataOf(await secret('of-pgp'), 'password')).toBe('third sesame');
-    const condition = await eventually(
-      'all objects are Ready',
-      async () => (await flux.stage.extension()).status?.conditions?.find(({ type }) => type === 'ObjectsReady'),
-      (found) => found?.status === 'True',
-    );
-    expect(condition?.message).toBeDefined();
+    expect(await passwordOf('credentials')).toBe('open sesame');
+    expect(await passwordOf('base')).toBe('second sesame');
+    expect(await passwordOf('of-pgp')).toBe('third sesame');
+    await flux.untilCondition('ObjectsReady');
     expect(await flux.attempts.failed()).toEqual([]);
 
     await eventually(
@@ -175,16 +160,8 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
     // Intervals of an hour: only the label of the copies and our requests can be faster.
     await repository.commit({ 'apps/app.yaml': configMap('app', { from: 'a commit' }) }, 'A change');
     await flux.put('flux-variables', { team: 'green' });
-    await eventually(
-      'the rotated variable',
-      () => contentOf('settings'),
-      (data) => data?.team === 'green',
-    );
-    await eventually(
-      'the commit',
-      () => contentOf('app'),
-      (data) => data?.from === 'a commit',
-    );
+    await flux.untilData('settings', { team: 'green' });
+    await flux.untilData('app', { from: 'a commit' });
     for (const [kind, name] of [
       [fluxKinds.gitRepositories, 'main-gitrepo'],
       [fluxKinds.helmRepositories, 'charts'],
@@ -196,43 +173,43 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
         (found) => found?.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'] !== undefined,
       );
     }
+
+    // The former key is refused from now on, so the commit arrives only with the new one.
+    await annotate({ 'gardener.cloud/operation': 'rotate-ssh-keypair-start' });
+    git().addDeployKey(repository.name, await keyNamed('next-public-key'));
+    git().removeDeployKey(repository.name, formerKey);
+    await repository.commit({ 'root/key.yaml': configMap('deploy-key', { a: 'b' }) }, 'For another deploy key');
+    await annotate({ 'gardener.cloud/operation': 'rotate-ssh-keypair-complete' });
+    await flux.untilData('deploy-key', { a: 'b' });
+
+    const forNext = await encrypted(withNext, 'next', { password: 'next sesame' });
+    await repository.commit({ 'root/next.yaml': forNext }, 'For another key of SOPS');
+    const keys = { 'age.agekey': age.identity, 'next.agekey': next.identity, 'project.asc': pgp.privateKey };
+    await flux.put('flux-sops', keys);
+    expect(await passwordOf('next')).toBe('next sesame');
+
+    await repository.commit({ 'root/shoot.yaml': configMap('of-the-shoot', { a: 'b' }) }, 'On request of the Shoot');
+    await flux.stage.reconcileShoot({ spec, metadata: { annotations: { [RECONCILE_AT]: 'once more' } } });
+    await flux.untilData('of-the-shoot', { a: 'b' });
+
     // Nothing is encrypted any more, so the project deletes its key.
-    await repository.commit({ 'root/secret.yaml': null, 'root/pgp.yaml': null }, 'Plain');
+    const encryptedFiles = ['root/secret.yaml', 'root/pgp.yaml', 'root/next.yaml'].map((path) => [path, null] as const);
+    await repository.commit(Object.fromEntries(encryptedFiles), 'Plain');
     await registry.pushArtifact('fleet/manifests:v1', { 'base.yaml': configMap('base-settings', { team: 'plain' }) });
-    await flux.stage.garden.mergePatch(
-      resources.configMaps,
-      { namespace: PROJECT, name: 'flux-config' },
-      { metadata: { annotations: { 'flux.extensions.gardener.cloud/reconcile-at': 'now' } } },
-      { fieldManager: 'person' },
-    );
-    await eventually(
-      'the plain artifact',
-      () => contentOf('base-settings'),
-      (data) => data?.team === 'plain',
-    );
-    await eventually(
-      'the Secret is gone',
-      () => secret('credentials'),
-      (live) => live === undefined,
-    );
-    await flux.stage.garden.delete(resources.secrets, { namespace: PROJECT, name: 'flux-sops' });
-    await eventually(
-      'its copy is gone',
-      () => flux.stage.shoot.find(resources.secrets, inFlux('flux-sops')),
-      (live) => live === undefined,
-    );
+    await annotate({ [RECONCILE_AT]: 'now' });
+    await flux.untilData('base-settings', { team: 'plain' });
+    await untilGone({ namespace: 'default', name: 'credentials' });
+    await flux.stage.garden.delete(resources.secrets, inProject('flux-sops'));
+    await untilGone(inFlux('flux-sops'));
     await untilReady(fluxKinds.kustomizations, 'main-ks');
     await untilReady(fluxKinds.kustomizations, 'base');
     expect(await flux.attempts.failed()).toEqual([]);
     expect([...flux.attempts.waits]).toContain('Kustomization flux-system/apps: DependencyNotReady');
-    await expectNothingSaid(identity, 'sesame', registry.password);
+    await expectNothingSaid(age.identity, next.identity, 'sesame', registry.password);
   });
 
   it('a repository of a GitHub App is Ready on the first attempt', async () => {
-    await start();
-    const { httpUrl, name } = await git.createRepository('app', {
-      'a.yaml': configMap('app', { a: 'b' }),
-    });
+    const { httpUrl, name } = await git().createRepository('app', { 'a.yaml': configMap('app', { a: 'b' }) });
     await using github = await startGitHub(new URL(httpUrl).origin);
     const page = 'docs/howto/github-app.md';
     const { githubAppBaseURL, ...keys } = github.app;
@@ -243,7 +220,7 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
     await flux.stage.reconcileShoot();
     await flux.stage.untilReady();
     await untilReady(fluxKinds.kustomizations, 'main-ks');
-    expect(await contentOf('app')).toEqual({ a: 'b' });
+    await flux.untilData('app', { a: 'b' });
     expect(await flux.attempts.failed()).toEqual([]);
     expect(github.issued()).toBe(1);
     // The list of failures is empty because there is none, not because nothing is seen.
@@ -256,9 +233,92 @@ describe.skipIf(!isComplete)('with the real controllers of Flux', () => {
     await eventually('a failure', flux.attempts.failed, (failed) => failed.length > 1);
     await expectNothingSaid(github.app.githubAppPrivateKey?.split('\n')[3] ?? '');
   });
+
+  it('the manifests and the chart of docs/howto/oci.md are Ready on the first attempt', async () => {
+    const page = 'docs/howto/oci.md';
+    await using registry = await startPrivateRegistry();
+    await registry.pushArtifact('fleet/manifests:production', {
+      'settings.yaml': configMap('settings', { a: 'b' }, 'default'),
+    });
+    await registry.pushChart('charts', {
+      'Chart.yaml': stringify({ apiVersion: 'v2', name: 'ingress', version: '4.1.0' }),
+      'templates/settings.yaml': configMap('ingress', { a: 'b' }),
+    });
+    const { stage, attempts } = flux;
+    const [entry] = ofPage(page, 'Shoot').spec.resources;
+    const ca = await flux.putResource(entry.name, { 'ca.crt': registry.ca });
+    expect(ca).toEqual(entry);
+    const { type, stringData } = ofPage(page, 'Secret');
+    const { auths } = JSON.parse(stringData['.dockerconfigjson']);
+    const login = Object.values(JSON.parse(registry.dockerConfig).auths)[0];
+    expect(Object.keys(auths['registry.example.com'])).toEqual(Object.keys(login as object));
+    await flux.put('flux-registry', { '.dockerconfigjson': registry.dockerConfig }, type);
+    // For a registry with a certificate of its own, as the page says below the configuration.
+    const { objects, ...rest } = parse(ofPage(page, 'ConfigMap').data['config.yaml']);
+    const trusting = parse(exampleWith(page, 'additionalSecretResources'));
+    const { certSecretRef } = trusting.source.template.spec;
+    const [chart, ...others] = objects;
+    const whole = { ...rest, ...trusting, objects: [{ ...chart, spec: { ...chart.spec, certSecretRef } }, ...others] };
+    await stage.setFluxConfig({ 'config.yaml': stringify(whole).replaceAll('registry.example.com', registry.host) });
+    await stage.reconcileShoot({ spec: { resources: [ca] } });
+    await stage.untilReady();
+    await flux.untilCondition('KustomizationReady');
+    await flux.untilCondition('ObjectsReady');
+    await flux.untilData('settings', { a: 'b' });
+    expect(await stage.shoot.find(resources.configMaps, { namespace: 'ingress', name: 'ingress' })).toBeDefined();
+    expect(await attempts.failed()).toEqual([]);
+  });
+
+  it('a pipeline that was written for v1beta1 comes up in order, without the fields that newer APIs dropped, and a warning names them', async () => {
+    const istio = await git().createRepository('istio', {
+      'profiles/default/namespace.yaml': namespace('istio-system'),
+      'profiles/default/istiod.yaml': deployment('istiod', 'istio-system'),
+    });
+    const webapp = await git().createRepository('webapp', {
+      'common/namespace.yaml': namespace('webapp'),
+      'backend/deployment.yaml': deployment('backend', 'webapp'),
+      'frontend/deployment.yaml': deployment('frontend', 'webapp'),
+    });
+    const text = (await readFile(join(import.meta.dirname, 'sync/pipeline.yaml'), 'utf8'))
+      .replace('https://git.example.com/istio', istio.httpUrl)
+      .replace('https://git.example.com/webapp', webapp.httpUrl);
+    const objects = parseAllDocuments(text).map((document) => document.toJS());
+    const { stage, attempts } = flux;
+    await stage.setFluxConfig({ 'config.yaml': stringify({ syncMode: 'Reconcile', objects }) });
+    await stage.reconcileShoot();
+    await stage.untilReady();
+    await flux.untilCondition('ObjectsReady');
+
+    const kustomizations = attempts.ready.filter((name) => name.startsWith('Kustomization '));
+    const steps = ['istio', 'webapp-common', 'webapp-backend', 'webapp-frontend'];
+    expect(kustomizations).toEqual(steps.map((name) => `Kustomization flux-system/${name}`));
+    for (const [namespace, name] of [
+      ['istio-system', 'istiod'],
+      ['webapp', 'backend'],
+      ['webapp', 'frontend'],
+    ] as const)
+      expect(await stage.shoot.find(resources.deployments, { namespace, name })).toBeDefined();
+    expect(await attempts.failed()).toEqual([]);
+
+    const paths = [2, 3, 4, 5].map((index) => `objects[${index}].spec.validation is left out`);
+    const { warnings = [] } = (await stage.extension()).status?.providerStatus ?? {};
+    expect(warnings).toEqual(paths.map((path) => expect.stringContaining(path)));
+    const { items } = await stage.garden.list(resources.events, { namespace: PROJECT });
+    const said = items.filter(({ reason }) => reason === 'ConfigurationWarning').map(({ message }) => message);
+    expect(said).toEqual([warnings.map((warning) => `${warning}.`).join(' ')]);
+  });
 });
 
 function readyOf(object: KubeObject | undefined): { status: string } | undefined {
   const { conditions = [] } = (object?.status ?? {}) as { conditions?: { type: string; status: string }[] };
   return conditions.find(({ type }) => type === 'Ready');
+}
+
+const namespace = (name: string) => JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+
+function deployment(name: string, namespace: string): string {
+  const labels = { app: name };
+  const containers = [{ name, image: `registry.example.com/${name}:1` }];
+  const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } };
+  return JSON.stringify({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace }, spec });
 }

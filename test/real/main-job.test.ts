@@ -12,6 +12,7 @@ import { projectStatusSuite } from '../scenarios/project/suite.ts';
 import { protectionSuite } from '../scenarios/protection.ts';
 import { removalSuite } from '../scenarios/removal.ts';
 import { rolloutSuite } from '../scenarios/rollout/suite.ts';
+import { startRealApis } from './apis.ts';
 import { chartRights } from './install/chart-rights.ts';
 import { type Ground, onRealApis } from './on-real-apis.ts';
 import { policySuite } from './refused-by-policy.ts';
@@ -58,4 +59,6 @@ const suites = (ground: Ground) => {
   });
 };
 
-onRealApis('real API servers, real releases, the rights that the charts render', suites, chartRights);
+onRealApis('real API servers, real releases, the rights that the charts render', suites, () =>
+  startRealApis(chartRights),
+);

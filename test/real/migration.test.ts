@@ -1,58 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testDataMissing } from '@shoot-flux/landscape/test-data';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { type Migrated, migrateStored } from '../../functions/managed-resources/shoot/migrate-stored.ts';
 import { allBehaviourChanges, behaviourChanges } from '../../shared/flux/behaviour-changes.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { compareVersions } from '../../shared/flux/versions.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
-import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
-import { kubeconfigConnection } from '../../shared/kube/kubeconfig.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { textAt } from '../../shared/shapes.ts';
-import { testDistribution } from '../made-distribution.ts';
-import { type ApiServer, startApiServer } from './cluster/api-server.ts';
-import { type Etcd, startEtcd } from './cluster/etcd.ts';
-import { rememberEtcd } from './forget.ts';
+import { useApiServers, withTestData } from './on-real-apis.ts';
 import { storedInEtcd } from './upgrades/in-etcd.ts';
 import { objectOf, servedVersions } from './upgrades/objects.ts';
 import { crdsOf, everything, fill, notCurrent, storageOf } from './upgrades/stored-objects.ts';
 
-const folder = await testDistribution();
-if (folder === undefined) test.skip(testDataMissing);
-const all = folder === undefined ? [] : await openDistribution(folder).versions();
-const versions = all.filter((version) => version !== 'v2.9.2').sort(compareVersions);
-const distribution = folder ?? '';
-const last = versions.at(-1) ?? '';
-const allComponents = [...new Set(allBehaviourChanges.map(({ component }) => component))];
 const fieldManager = 'upgrade';
 const prefix = 'migration';
+const allComponents = [...new Set(allBehaviourChanges.map(({ component }) => component))];
 
-describe.skipIf(folder === undefined)('objects in every version of every release, on a real API server', () => {
-  let etcd: Etcd;
-  let server: ApiServer;
-  let client: HttpKubeClient;
-  let forget: () => Promise<void>;
+withTestData('objects in every version of every release, on a real API server', async (distribution) => {
+  const used = useApiServers({ [prefix]: {} });
+  const versions = (await openDistribution(distribution).versions())
+    .filter((version) => version !== 'v2.9.2')
+    .sort(compareVersions);
+  const last = versions.at(-1) ?? '';
 
-  beforeAll(async () => {
-    etcd = await startEtcd();
-    server = await startApiServer({ etcd, prefix });
-    client = createKubeClient(await kubeconfigConnection(server.kubeconfig(), 'the server'), { timeoutMs: 30_000 });
-    forget = await rememberEtcd(etcd);
-  });
+  afterEach(() => used.forget());
 
-  afterEach(() => forget());
-
-  afterAll(async () => {
-    client?.close();
-    await server?.stop();
-    await etcd?.stop();
-  });
-
-  const store = () => ({ etcd, prefix, client });
+  const client = () => used.clients[prefix];
+  const store = () => ({ etcd: used.etcd, prefix, client: client() });
   const install = async (crds: KubeObject[]) => {
-    for (const crd of crds) await client.apply(resources.customResourceDefinitions, crd, { fieldManager });
+    for (const crd of crds) await client().apply(resources.customResourceDefinitions, crd, { fieldManager });
   };
 
   const untilDone = async (migrate: () => Promise<Migrated | undefined>) => {
@@ -71,15 +48,8 @@ describe.skipIf(folder === undefined)('objects in every version of every release
     isTimeUp: () => false,
   });
 
-  const upgrade = async (to: string, migrate?: (crds: KubeObject[]) => Promise<Migrated | undefined>) => {
-    const crds = await crdsOf(distribution, to);
-    await untilDone(() => migrate?.(crds) ?? migrateStored(client, taskFor(crds, to)));
-    await install(crds);
-    return crds;
-  };
-
   const expectCurrent = async (crds: KubeObject[]) => {
-    expect(Object.keys(await storedInEtcd(etcd, prefix)).length).toBeGreaterThan(crds.length);
+    expect(Object.keys(await storedInEtcd(used.etcd, prefix)).length).toBeGreaterThan(crds.length);
     expect(await notCurrent(store(), crds)).toEqual([]);
   };
 
@@ -91,49 +61,37 @@ describe.skipIf(folder === undefined)('objects in every version of every release
         const { resource, object } = objectOf(next, storageOf(next) ?? '');
         const metadata = { ...object.metadata, name: `stored-${version}` };
         const dropped = { ...metadata, labels: {} };
-        const applied = await client.apply(resource, { ...object, metadata: dropped }, { fieldManager: 'person' });
+        const applied = await client().apply(resource, { ...object, metadata: dropped }, { fieldManager: 'person' });
         // The manager still owns what it applied in the former version.
         expect(applied.metadata.labels).toBeUndefined();
       }
     }
   };
 
-  test('survive the way from the oldest release to the newest', async () => {
-    const oldest = await crdsOf(distribution, versions[0] ?? '');
-    await install(oldest);
-    await Promise.all(oldest.map((crd) => fill(store(), crd)));
-    const before = await everything(client, oldest);
-    expect(Object.keys(before).length).toBeGreaterThan(30);
-    for (const version of versions.slice(1)) {
-      const crds = await upgrade(version);
-      await expectCurrent(crds);
-      expect(await everything(client, crds)).toMatchObject(before);
-    }
-    await expectApplicable(await crdsOf(distribution, last), oldest);
-  });
-
   test.each(versions.slice(0, -1))('survive the direct way from %s to the newest, killed anywhere', async (version) => {
     const former = await crdsOf(distribution, version);
     await install(former);
     await Promise.all(former.map((crd) => fill(store(), crd)));
-    const before = await everything(client, former);
+    const before = await everything(client(), former);
     const receivers = (await crdsOf(distribution, last)).find(({ metadata }) =>
       metadata.name.startsWith('receivers.'),
     ) as KubeObject;
     await expect(install([receivers])).rejects.toThrow(/status\.storedVersions.*v1beta2/);
     let lives = 0;
-    const crds = await upgrade(last, async (next) => {
+    const crds = await crdsOf(distribution, last);
+    await untilDone(async () => {
       lives += 1;
       try {
-        return await migrateStored(dying(client, lives * 4, lives % 2 === 0), taskFor(next, last));
+        return await migrateStored(dying(client(), lives * 4, lives % 2 === 0), taskFor(crds, last));
       } catch (error) {
         // A request of the life before may have arrived in the meantime.
         if (error === killed || error instanceof ConflictError) return undefined;
         throw error;
       }
     });
+    await install(crds);
     await expectCurrent(crds);
-    expect(await everything(client, crds)).toMatchObject(before);
+    expect(await everything(client(), crds)).toMatchObject(before);
     expect(lives).toBeGreaterThan(3);
     await expectApplicable(crds, former);
   });
@@ -159,7 +117,7 @@ describe.skipIf(folder === undefined)('objects in every version of every release
   test('cost one look at the CRDs where no version is dropped', async () => {
     await install(await crdsOf(distribution, 'v2.9.4'));
     const calls: string[] = [];
-    const counting = new Proxy(client as KubeClient, {
+    const counting = new Proxy(client() as KubeClient, {
       get: (target, name: keyof KubeClient) => {
         calls.push(name);
         return target[name];

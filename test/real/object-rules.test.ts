@@ -1,5 +1,4 @@
 import { Agent } from 'node:https';
-import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
@@ -10,55 +9,35 @@ import { customResourceIn, isCrd } from '../../shared/flux/custom-resources.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import { ruleProblems } from '../../shared/flux/object-rules.ts';
-import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
-import { kubeconfigConnection } from '../../shared/kube/kubeconfig.ts';
-import { type Resource, resources } from '../../shared/kube/resource.ts';
-import { testDistribution } from '../made-distribution.ts';
+import type { Resource } from '../../shared/kube/resource.ts';
 import { numericSeed, seed } from '../scenarios/sampling.ts';
-import { type ApiServer, startApiServer } from './cluster/api-server.ts';
-import { type Etcd, startEtcd } from './cluster/etcd.ts';
 import { requestJson } from './cluster/request.ts';
-import { rememberEtcd } from './forget.ts';
-import { specs, validSpecs } from './object-specs.ts';
+import { applyObjects } from './install/objects.ts';
+import { specs } from './object-specs.ts';
+import { useApiServers, withTestData } from './on-real-apis.ts';
+import { validSpecs } from './upgrades/objects.ts';
 
-const folder = await testDistribution();
-if (folder === undefined) test.skip(testDataMissing);
-const versions = folder === undefined ? [] : await openDistribution(folder).versions();
-const releases = await Promise.all(versions.map((version) => openDistribution(folder ?? '').release(version)));
 const SAMPLES = 60;
 const AT_ONCE = 6;
+const PREFIX = 'object-rules';
 
-describe.skipIf(folder === undefined)(`rules of CRDs, as a real API server evaluates them, seed ${seed}`, () => {
-  let etcd: Etcd;
-  let server: ApiServer;
-  let client: HttpKubeClient;
-  let forget: () => Promise<void>;
+withTestData(`rules of CRDs, as a real API server evaluates them, seed ${seed}`, async (folder) => {
+  const used = useApiServers({ [PREFIX]: {} });
+  const versions = await openDistribution(folder).versions();
+  const releases = await Promise.all(versions.map((version) => openDistribution(folder).release(version)));
   const agent = new Agent({ keepAlive: true });
-
-  beforeAll(async () => {
-    etcd = await startEtcd();
-    server = await startApiServer({ etcd, prefix: 'object-rules' });
-    client = createKubeClient(await kubeconfigConnection(server.kubeconfig(), 'the server'));
-    forget = await rememberEtcd(etcd);
-  });
-
-  afterAll(async () => {
-    agent.destroy();
-    client?.close();
-    await server?.stop();
-    await etcd?.stop();
-  });
+  afterAll(() => agent.destroy());
 
   describe.each(releases)('Flux $version', (release) => {
     const crds = [...release.files.values()].flat().filter(isCrd);
     const kinds = Object.keys(specs).filter((kind) => crds.some(({ spec }) => namesOf(spec).kind === kind));
 
     beforeAll(async () => {
-      for (const crd of crds) await client.apply(resources.customResourceDefinitions, crd, { fieldManager: 'test' });
+      await applyObjects(used.servers[PREFIX], crds);
     });
 
     // CRDs of a release may lack a version that those of another one have stored.
-    afterAll(() => forget());
+    afterAll(() => used.forget());
 
     test.each(kinds)('%s: refuses what the API server refuses, and nothing else', async (kind) => {
       const config = effectiveConfig(withLists({ flux: { components: componentsOf(release) } }));
@@ -66,7 +45,7 @@ describe.skipIf(folder === undefined)(`rules of CRDs, as a real API server evalu
       const crd = crds.find(({ spec }) => namesOf(spec).kind === kind);
       const resource = resourceOf(kind, apiVersion, namesOf(crd?.spec).plural);
       // A kind is served a moment after its CRD was created.
-      const list = () => client.list(resource, { namespace: 'default', limit: 1 });
+      const list = () => used.clients[PREFIX].list(resource, { namespace: 'default', limit: 1 });
       await vi.waitFor(list, { timeout: 60_000, interval: 200 });
 
       const sample = fc.sample(specs[kind] as fc.Arbitrary<object>, { numRuns: SAMPLES, seed: numericSeed });
@@ -91,7 +70,7 @@ describe.skipIf(folder === undefined)(`rules of CRDs, as a real API server evalu
   const refusalOf = async ({ plural }: Resource, object: { apiVersion: string }): Promise<string | undefined> => {
     const path = `/apis/${object.apiVersion}/namespaces/default/${plural}?dryRun=All&fieldValidation=Strict`;
     try {
-      await requestJson(server, 'POST', path, object, agent);
+      await requestJson(used.servers[PREFIX], 'POST', path, object, agent);
       return undefined;
     } catch (error) {
       const message = errorMessage(error);

@@ -180,27 +180,3 @@ export const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
     { pathPattern: fc.constantFrom('', '@a/*') },
   ),
 };
-
-const sourceRef = { kind: 'GitRepository', name: 'a' };
-
-/** A spec of each kind that every release accepts. */
-export const validSpecs: Readonly<Record<string, object>> = {
-  GitRepository: { url: 'https://a.example/b', interval: '1m' },
-  Bucket: { endpoint: 'a.example', bucketName: 'b', interval: '1m' },
-  OCIRepository: { url: 'oci://a.example/b', interval: '1m' },
-  HelmRepository: { url: 'https://a.example', interval: '1m' },
-  Alert: { providerRef: { name: 'a' }, eventSources: [{ kind: 'Kustomization', name: '*' }] },
-  ImageRepository: { image: 'a.example/b', interval: '1m' },
-  ImageUpdateAutomation: { interval: '1m', sourceRef },
-  ExternalArtifact: {},
-  HelmChart: { chart: 'a', interval: '1m', sourceRef: { kind: 'HelmRepository', name: 'a' } },
-  Kustomization: { interval: '1m', prune: true, sourceRef },
-  HelmRelease: { interval: '1m', chartRef: { kind: 'OCIRepository', name: 'a' } },
-  Provider: { type: 'slack', address: 'https://a.example' },
-  Receiver: { type: 'github', resources: [sourceRef], secretRef: { name: 'a' } },
-  ImagePolicy: { imageRepositoryRef: { name: 'a' }, policy: { semver: { range: '1.x' } } },
-  ArtifactGenerator: {
-    sources: [{ alias: 'a', ...sourceRef }],
-    artifacts: [{ name: 'a', copy: [{ from: '@a/**', to: '@artifact/' }] }],
-  },
-};

@@ -1,130 +1,74 @@
-import type { Controller } from '@shoot-flux/landscape/controllers';
-import { startSourceController } from '@shoot-flux/landscape/flux';
-import { gitRepositories, kustomizationFactory, kustomizations } from '@shoot-flux/landscape/flux/objects';
-import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
-import { startNodes } from '@shoot-flux/landscape/nodes';
-import { testDataMissing } from '@shoot-flux/landscape/test-data';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
-import { explain } from '../../functions/readiness/explain/explain.ts';
-import { readiness } from '../../functions/readiness/kstatus.ts';
+import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { testDistribution } from '../made-distribution.ts';
-import { eventually, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
-import { type RealApis, startRealApis } from './apis.ts';
-import { seedCrds } from './cluster/crds.ts';
-import { startKustomizeController } from './cluster/kustomize-controller.ts';
-import { fluxFailures } from './flux-failures.ts';
+import { quiet } from '../scenarios/main-job.ts';
+import { eventually, type Stage } from '../scenarios/stage.ts';
+import { untilGone } from './install/life-checks.ts';
+import { onRealApis, useGitServer } from './on-real-apis.ts';
+import { type FluxStage, startFluxStage } from './sync/flux-stage.ts';
 
-const fluxDistribution = await testDistribution();
-const isComplete = fluxDistribution !== undefined && seedCrds() !== undefined;
-
-test.skipIf(isComplete)(testDataMissing, () => {});
-
-describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the real kustomize-controller', () => {
-  let apis: RealApis;
-  let git: GitServer;
+onRealApis('podinfo from a real Git server, applied by the real controllers of Flux', ({ apis, fluxDistribution }) => {
+  const git = useGitServer();
+  let flux: FluxStage;
   let stage: Stage;
-  let nodes: Controller;
-
-  beforeAll(async () => {
-    [apis, git] = await Promise.all([startRealApis(), startGitServer()]);
-  });
-
-  afterAll(async () => {
-    await Promise.all([apis?.stop(), git?.stop()]);
-  });
 
   beforeEach(async () => {
-    stage = await startStage({ ...apis, stop: apis.forget }, fluxDistribution ?? '');
-    const { url, ca, token } = apis.shoot;
-    const kubeconfigFile = await apis.servers.shoot.kubeconfigFile();
-    // Flux runs where and while its Deployments exist.
-    nodes = await startNodes(
-      { server: url, ca, token },
-      {
-        programs: {
-          'source-controller': startSourceController,
-          'kustomize-controller': () => startKustomizeController({ kubeconfigFile }),
-        },
-      },
-    );
-    await stage.startProduct();
+    flux = await startFluxStage(apis(), fluxDistribution);
+    ({ stage } = flux);
   });
 
   afterEach(async () => {
-    await nodes?.stop();
-    await stage?.[Symbol.asyncDispose]();
-    await apis?.forget();
+    await flux?.[Symbol.asyncDispose]();
   });
 
   const inFlux = (name: string) => ({ namespace: 'flux-system', name });
   const inDefault = (name: string) => ({ namespace: 'default', name });
   const managedResources = async () => Object.keys(await stage.managedResources()).sort();
-  const deployment = () => stage.shoot.find(resources.deployments, inDefault('podinfo'));
-  const untilPodinfo = (what: string, isWanted: (live: KubeObject) => boolean) =>
-    eventually(what, deployment, (live) => live !== undefined && isWanted(live), undefined, 90);
+  const untilPodinfo = (isWanted?: (live: KubeObject) => boolean) =>
+    flux.untilApplied(resources.deployments, 'podinfo', isWanted);
   const imageOf = (live: KubeObject) => JSON.stringify(live.spec).match(/"image":"[^"]*:([^"]+)"/)?.[1];
-  const condition = async (type: string) =>
-    (await stage.extension()).status?.conditions?.find((entry) => entry.type === type);
-  const untilCondition = (type: string, status: string) =>
-    eventually(
-      `${type} is ${status}`,
-      () => condition(type),
-      (live) => live?.status === status,
-      undefined,
-      90,
-    );
-
-  /** Adds the generated key to the repository, as a person would. */
-  const addDeployKey = async (repository: GitRepository) => {
-    const source = await eventually(
-      'the key',
-      () => stage.garden.find(resources.secrets, { namespace: PROJECT, name: 'flux-source' }),
-      (live) => live !== undefined,
-    );
-    const data = source?.data as Record<string, string>;
-    git.addDeployKey(repository.name, text(data['identity.pub']));
-    return text(data.identity);
-  };
 
   it('private repository, mode Once: is installed, released, and keeps working without us', async () => {
-    const repository = await git.createRepository('fleet', podinfo('6.9.2'));
+    const repository = await git().createRepository('fleet', podinfo('6.9.2'));
     await repository.commit(podinfo('6.0.0'), 'Another branch', 'other');
     const config = {
       syncMode: 'Once',
       repositoryUrl: repository.sshUrl,
       repositoryBranch: 'main',
       repositoryType: 'private',
-      knownHosts: git.knownHosts,
+      knownHosts: git().knownHosts,
     };
     await stage.setFluxConfig(config);
     await stage.reconcileShoot();
     await stage.untilReady();
-    expect(await untilCondition('SourceReady', 'False')).toMatchObject({
-      message: expect.stringContaining('main-gitrepo'),
-    });
+    await flux.untilCondition(
+      'SourceReady',
+      ({ status, message }) => status === 'False' && /main-gitrepo/.test(message),
+    );
 
-    const identity = await addDeployKey(repository);
-    await untilPodinfo('podinfo is in the shoot', (live) => imageOf(live) === '6.9.2');
+    // As a person adds the generated key.
+    git().addDeployKey(repository.name, await flux.sourceKey('identity.pub'));
+    await untilPodinfo((live) => imageOf(live) === '6.9.2');
     expect(await stage.shoot.find(services, inDefault('podinfo'))).toBeDefined();
-    await untilCondition('KustomizationReady', 'True');
+    await flux.untilCondition('KustomizationReady');
     await eventually('the first success', stage.extension, ({ status }) => status?.state?.bootstrapped !== undefined);
     await eventually('Flux is released', managedResources, (names) => names.join() === 'shoot-flux-secrets');
-    await untilCondition('FluxReady', 'True');
+    await flux.untilCondition('FluxReady');
     await expectFlux();
 
     await repository.commit(podinfo('6.9.4'), 'A newer podinfo');
-    await untilPodinfo('the commit arrives although Flux is released', (live) => imageOf(live) === '6.9.4');
+    await untilPodinfo((live) => imageOf(live) === '6.9.4');
     await stage.setFluxConfig({ ...config, repositoryBranch: 'other' });
     await stage.reconcileShoot();
     await stage.untilReady();
-    await stage.quiet();
+    await quiet(stage);
     expect((await stage.shoot.find(gitRepositories, inFlux('main-gitrepo')))?.spec).toMatchObject({
       ref: { branch: 'main' },
     });
-    expect(imageOf((await deployment()) as KubeObject)).toBe('6.9.4');
+    expect(imageOf(await untilPodinfo())).toBe('6.9.4');
     await expectFlux();
-    expect(stage.logLines.join('\n')).not.toContain(identity.split('\n')[1] ?? '');
+    const identity = await flux.sourceKey('identity');
+    expect(stage.logLines.join('\n')).not.toContain(identity.split('\n')[1]);
   });
 
   it('substitutes facts of the Shoot into the objects of the repository', async () => {
@@ -132,7 +76,7 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
       shoot: variable('SHOOT_INFO_NAME'),
       id: variable('SHOOT_INFO_TECHNICAL_ID:=none'),
     });
-    const repository = await git.createRepository('facts', files);
+    const repository = await git().createRepository('facts', files);
     const substituteFrom = [{ kind: 'ConfigMap', name: 'shoot-info' }];
     await stage.reconcileShoot({
       providerConfig: {
@@ -145,71 +89,32 @@ describe.skipIf(!isComplete)('podinfo from a real Git server, applied by the rea
       },
     });
     await stage.untilReady();
-    const live = await untilPodinfo('podinfo is in the shoot', () => true);
-    expect(live?.metadata.annotations).toMatchObject({ shoot: 'bar', id: 'shoot--foo--bar' });
-    await untilCondition('KustomizationReady', 'True');
+    const live = await untilPodinfo();
+    expect(live.metadata.annotations).toMatchObject({ shoot: 'bar', id: 'shoot--foo--bar' });
+    await flux.untilCondition('KustomizationReady');
   });
 
   it('the extension leaves and Flux with it; what its controllers have deployed stays', async () => {
-    const repository = await git.createRepository('leaving', withNested(podinfo('6.9.2')));
+    const repository = await git().createRepository('leaving', withNested(podinfo('6.9.2')));
     const path = './root';
     const config = { repositoryUrl: repository.httpUrl, repositoryBranch: 'main', repositoryPath: path };
     await stage.setFluxConfig({ ...config, syncMode: 'Reconcile' });
     await stage.reconcileShoot();
     await stage.untilReady();
-    await untilPodinfo('podinfo is in the shoot', (live) => imageOf(live) === '6.9.2');
-    const nested = () => stage.shoot.find(resources.configMaps, inDefault('nested'));
-    await eventually('the nested one is in the shoot', nested, (live) => live !== undefined, undefined, 60);
+    await untilPodinfo((live) => imageOf(live) === '6.9.2');
+    await flux.untilData('nested', { a: 'b' });
 
     await stage.deleteExtension();
-    const extension = () => stage.extension().catch(() => undefined);
-    const status = (live: Awaited<ReturnType<typeof extension>>) => live?.status;
-    await eventually('the Extension is gone', extension, (live) => live === undefined, status, 120);
+    await untilGone(stage, 120);
     const crd = { name: 'kustomizations.kustomize.toolkit.fluxcd.io' };
     expect(await stage.shoot.find(resources.customResourceDefinitions, crd)).toBeUndefined();
-    for (const live of [await deployment(), await nested()]) {
+    for (const [kind, name] of [
+      [resources.deployments, 'podinfo'],
+      [resources.configMaps, 'nested'],
+    ] as const) {
+      const live = await stage.shoot.find(kind, inDefault(name));
       expect(live?.metadata.labels).toHaveProperty(['kustomize.toolkit.fluxcd.io/name']);
       expect(live?.metadata).not.toHaveProperty('deletionTimestamp');
-    }
-  });
-
-  it('explains every failure of kustomize-controller with a remedy and without secrets', async () => {
-    const files = fluxFailures.flatMap(({ name, files = {} }) =>
-      Object.entries(files).map(([path, file]) => [
-        `${name}/${path}`,
-        typeof file === 'string' ? file : JSON.stringify(file),
-      ]),
-    );
-    const repository = await git.createRepository('failures', Object.fromEntries(files));
-    await stage.setFluxConfig({ repositoryUrl: repository.httpUrl, repositoryBranch: 'main' });
-    await stage.reconcileShoot();
-    await stage.untilReady();
-    const fieldManager = 'test';
-    for (const { name, spec } of fluxFailures) {
-      const sourceRef = { kind: 'GitRepository', name: name === 'no-source' ? 'other' : 'main-gitrepo' };
-      const whole = { interval: '1h', retryInterval: '5s', path: `./${name}`, prune: false, sourceRef, ...spec };
-      await stage.shoot.create(kustomizations, kustomizationFactory(name, whole), { fieldManager });
-    }
-    for (const { name, reason, explanation } of fluxFailures) {
-      const origin = { from: 'providerConfig', isReleased: true } as const;
-      const explained = (live: KubeObject | undefined) => {
-        const state = live && readiness(live);
-        return live && state?.state !== 'current' && state !== undefined
-          ? explain(live, state.message, origin)
-          : undefined;
-      };
-      const live = await eventually(
-        `${name} is reported as ${reason}`,
-        () => stage.shoot.find(kustomizations, inFlux(name)),
-        (object) => explained(object)?.reason === reason,
-        (object) => object?.status,
-        90,
-      );
-      const { message = '' } = explained(live) ?? {};
-      const quotation = 'Flux says: |\\(The original message is withheld because it may contain Secret data\\.\\)$';
-      expect(message).toMatch(new RegExp(`^Kustomization flux-system/${name}: [^;]+; .*(?:${quotation})`));
-      expect(message).toContain(explanation);
-      expect(message).not.toContain('s3cr3t');
     }
   });
 
@@ -233,8 +138,6 @@ const services = { group: '', version: 'v1', plural: 'services', kind: 'Service'
 
 /** Substitutes like Flux. */
 const variable = (expression: string) => `\${${expression}}`;
-
-const text = (base64: string | undefined) => Buffer.from(base64 ?? '', 'base64').toString();
 
 /** A folder with these files, and beside it a Kustomization with `prune`, with a ConfigMap in its folder. */
 function withNested(files: Record<string, string>): Record<string, string> {

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandProcess } from '../../command-process.ts';
-import { answersOk } from '../../real/cluster/ready.ts';
+import { answersOk } from '../../real/cluster/start.ts';
 import { type BuiltImage, builtImage } from '../../real/install/built-image.ts';
 import { startContainer } from '../../real/install/container.ts';
 import { bench, type Progress } from '../bench.ts';

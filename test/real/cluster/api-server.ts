@@ -1,12 +1,12 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stringify } from 'yaml';
 import { buildTools } from '../tools/build.ts';
 import { type AuditEntry, auditPolicy, readAuditLog } from './audit.ts';
 import type { Etcd } from './etcd.ts';
-import { tokenKubeconfig } from './kubeconfig.ts';
-import { answersOk } from './ready.ts';
-import { startReady } from './start.ts';
+import type { RunningProgram } from './process.ts';
+import { answersOk, startReady } from './start.ts';
 
 /** A user who can authenticate; RBAC objects say what they may do. */
 export interface TokenUser {
@@ -33,10 +33,8 @@ export interface ApiServerOptions {
  * A running kube-apiserver. No other control-plane component runs: nothing acts on Deployments, Namespaces or owner
  * references.
  */
-export interface ApiServer extends AsyncDisposable {
+export interface ApiServer extends RunningProgram {
   url: string;
-  /** Its process, which a test may stop for a while. */
-  pid: number;
   /** PEM of the server's own certificate authority. */
   ca: string;
   /** Token of a member of system:masters. */
@@ -47,9 +45,6 @@ export interface ApiServer extends AsyncDisposable {
   kubeconfigFile(token?: string): Promise<string>;
   /** All requests until now, without the server's own; empty unless started with `auditLog`. */
   auditEntries(): Promise<AuditEntry[]>;
-  /** The last lines of its log. */
-  output(): Promise<string>;
-  stop(): Promise<void>;
 }
 
 /** Starts a kube-apiserver on loopback and waits until it is ready. */
@@ -77,24 +72,27 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   });
   const url = urlOf(ports);
   const ca = await caOf(folder);
-  const kubeconfig = (token = adminToken) => tokenKubeconfig({ url, ca, token });
+  const cluster = { server: url, 'certificate-authority-data': Buffer.from(ca).toString('base64') };
+  const kubeconfig = (token = adminToken) =>
+    stringify({
+      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'default' },
+      clusters: [{ name: 'default', cluster }],
+      users: [{ name: 'default', user: { token } }],
+      contexts: [{ name: 'default', context: { cluster: 'default', user: 'default' } }],
+    });
   let files = 0;
-  return {
+  return Object.assign(program, {
     url,
-    pid: program.pid,
     ca,
     adminToken,
     kubeconfig,
-    async kubeconfigFile(token) {
+    async kubeconfigFile(token?: string) {
       const path = join(folder, `kubeconfig-${++files}.yaml`);
       await writeFile(path, kubeconfig(token), { mode: 0o600 });
       return path;
     },
     auditEntries: () => readAuditLog(join(folder, 'audit.log')),
-    output: () => program.output(),
-    stop: () => program.stop(),
-    [Symbol.asyncDispose]: () => program.stop(),
-  };
+  });
 }
 
 function flags(options: ApiServerOptions, folder: string, port: number): string[] {

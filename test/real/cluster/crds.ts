@@ -5,8 +5,8 @@ import { gardenCrdFiles } from '@shoot-flux/landscape/crds';
 import { testData } from '@shoot-flux/landscape/test-data';
 import { parseAllDocuments } from 'yaml';
 import type { ApiServer } from './api-server.ts';
-import { answersOk } from './ready.ts';
 import { requestJson } from './request.ts';
+import { answersOk } from './start.ts';
 
 const pollEveryMilliseconds = 30;
 const timeoutSeconds = 30;

@@ -1,13 +1,11 @@
 import { join } from 'node:path';
 import { buildTools } from '../tools/build.ts';
-import { answersOk } from './ready.ts';
-import { startReady } from './start.ts';
+import type { RunningProgram } from './process.ts';
+import { answersOk, startReady } from './start.ts';
 
 /** A running etcd; any number of API servers share one, each under its own prefix. */
-export interface Etcd extends AsyncDisposable {
+export interface Etcd extends RunningProgram {
   url: string;
-  output(): Promise<string>;
-  stop(): Promise<void>;
 }
 
 /** Starts an etcd on loopback. Its data is deleted when it stops. */
@@ -38,10 +36,5 @@ export async function startEtcd(): Promise<Etcd> {
     },
     ready: (_, ports) => answersOk(`${client(ports)}/readyz`),
   });
-  return {
-    url: client(ports),
-    output: () => program.output(),
-    stop: () => program.stop(),
-    [Symbol.asyncDispose]: () => program.stop(),
-  };
+  return Object.assign(program, { url: client(ports) });
 }

@@ -1,84 +1,59 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildTools } from '../tools/build.ts';
-import type { ToolName } from '../tools/tool.ts';
-import { answersOk } from './ready.ts';
-import { startReady } from './start.ts';
+import type { RunningProgram } from './process.ts';
+import { answersOk, startReady } from './start.ts';
 
-/** A running controller of Flux. */
-export interface FluxController extends AsyncDisposable {
-  /** The last lines of its log. */
-  output(): Promise<string>;
-  stop(): Promise<void>;
-}
+/** Flags that only one of the controllers has. @param port a free one of the loopback interface */
+const ownFlags = {
+  'source-controller': ({ storage, port }) => [
+    `--storage-path=${storage}`,
+    `--storage-addr=127.0.0.1:${port}`,
+    `--storage-adv-addr=127.0.0.1:${port}`,
+  ],
+  'kustomize-controller': () => [RETRY],
+  'helm-controller': () => [RETRY],
+  'notification-controller': ({ port }) => [`--receiverAddr=127.0.0.1:${port}`],
+  'image-reflector-controller': ({ storage }) => [`--storage-path=${storage}`, RETRY],
+} satisfies Record<string, (place: { storage: string; port: number }) => string[]>;
 
-export interface FluxControllerOptions {
-  /** Path of the kubeconfig of its cluster, which already has the CRDs of Flux. */
-  kubeconfigFile: string;
-  /** Where it sends its events. @default nowhere */
-  eventsAddress?: string;
-  /** Further flags. */
-  args?: string[];
-}
+/** Tries a dependency that is not ready again after this time; the default of 30 s would dominate a test. */
+const RETRY = '--requeue-dependency=1s';
 
-/** Flags that only one of the controllers has. */
-const ownFlags: Partial<Record<ToolName, (folder: string, port: number | undefined) => Promise<string[]>>> = {
-  'notification-controller': async (_, port) => [`--receiverAddr=127.0.0.1:${port}`],
-  'image-reflector-controller': async (folder) => {
-    const storage = join(folder, 'storage');
-    await mkdir(storage, { recursive: true });
-    return [`--storage-path=${storage}`];
-  },
-};
+export type FluxControllerName = keyof typeof ownFlags;
 
-/** Starts a controller of Flux outside of a cluster, in the namespace `flux-system`. */
-async function startFluxController(
-  name: ToolName,
-  { kubeconfigFile, args = [] }: FluxControllerOptions,
-): Promise<FluxController> {
+/**
+ * Starts a controller of Flux outside of a cluster, in the namespace `flux-system`.
+ * @param kubeconfigFile of its cluster, which already has the CRDs of Flux
+ * @param events the address to which it sends its events, or at which the notification-controller receives them
+ */
+export async function startFluxController(
+  name: FluxControllerName,
+  kubeconfigFile: string,
+  events = '',
+): Promise<RunningProgram> {
   const command = (await buildTools([name]))[name];
   const { program } = await startReady({
     name,
     ports: 3,
-    prepare: async (folder, ports) => ({
-      command,
-      args: [
-        `--metrics-addr=127.0.0.1:${ports[0]}`,
-        `--health-addr=127.0.0.1:${ports[1]}`,
-        // There is no second instance to elect a leader with.
-        '--enable-leader-election=false',
-        ...((await ownFlags[name]?.(folder, ports[2])) ?? []),
-        ...args,
-      ],
-      env: { KUBECONFIG: kubeconfigFile, RUNTIME_NAMESPACE: 'flux-system' },
-    }),
-    ready: (_, ports) => answersOk(`http://127.0.0.1:${ports[1]}/readyz`),
+    async prepare(folder, [metrics, health, port = 0]) {
+      const storage = join(folder, 'storage');
+      await mkdir(storage);
+      return {
+        command,
+        args: [
+          `--metrics-addr=127.0.0.1:${metrics}`,
+          `--health-addr=127.0.0.1:${health}`,
+          `--events-addr=${name === 'notification-controller' ? new URL(events).host : events}`,
+          // There is no second instance to elect a leader with.
+          '--enable-leader-election=false',
+          ...ownFlags[name]({ storage, port }),
+        ],
+        env: { KUBECONFIG: kubeconfigFile, RUNTIME_NAMESPACE: 'flux-system' },
+      };
+    },
+    ready: (_, [, health]) =>
+      answersOk(`http://127.0.0.1:${health}/${name === 'source-controller' ? 'healthz' : 'readyz'}`),
   });
-  return {
-    output: () => program.output(),
-    stop: () => program.stop(),
-    [Symbol.asyncDispose]: () => program.stop(),
-  };
-}
-
-/** Starts Flux's helm-controller. */
-export function startHelmController({ args = [], ...options }: FluxControllerOptions): Promise<FluxController> {
-  const own = [`--events-addr=${options.eventsAddress ?? ''}`, '--requeue-dependency=1s'];
-  return startFluxController('helm-controller', { ...options, args: [...own, ...args] });
-}
-
-/** Starts Flux's notification-controller, which receives events at this port of the loopback interface. */
-export function startNotificationController(kubeconfigFile: string, port: number): Promise<FluxController> {
-  return startFluxController('notification-controller', {
-    kubeconfigFile,
-    args: [`--events-addr=127.0.0.1:${port}`],
-  });
-}
-
-/** Starts Flux's image-reflector-controller. */
-export function startImageReflectorController(options: FluxControllerOptions): Promise<FluxController> {
-  return startFluxController('image-reflector-controller', {
-    ...options,
-    args: [`--events-addr=${options.eventsAddress ?? ''}`, '--requeue-dependency=1s'],
-  });
+  return program;
 }

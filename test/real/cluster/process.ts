@@ -16,7 +16,7 @@ export interface Program {
 }
 
 /** A started program. It ends with this process at the latest. */
-export interface RunningProgram {
+export interface RunningProgram extends AsyncDisposable {
   pid: number;
   /** Set once the program has ended, for any reason. */
   readonly ended: boolean;
@@ -53,19 +53,21 @@ export async function startProgram(program: Program): Promise<RunningProgram> {
   // A test that forgets to stop the program must still be able to end.
   child.unref();
 
+  const stop = async () => {
+    child.kill('SIGKILL');
+    child.ref();
+    await ended;
+    guard.kill('SIGKILL');
+    await rm(program.folder, { recursive: true, force: true, maxRetries: 3 });
+  };
   return {
     pid: child.pid ?? 0,
     get ended() {
       return child.exitCode !== null || child.signalCode !== null;
     },
     output: async () => (await readFile(logFile, 'utf8').catch(() => '')).slice(-6000),
-    async stop() {
-      child.kill('SIGKILL');
-      child.ref();
-      await ended;
-      guard.kill('SIGKILL');
-      await rm(program.folder, { recursive: true, force: true, maxRetries: 3 });
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 

@@ -10,55 +10,40 @@ const fromRepository = (name: string) => ({ sourceRef: { kind: 'HelmRepository',
 const fromGit = { sourceRef: { kind: 'GitRepository', name: 'good' } };
 
 function charts(): FailingObject[] {
-  const failed = failing('HelmChart');
   const app = { ...HOUR, chart: 'app', version: '1.x' };
   const http = { ...app, ...fromRepository('charts') };
   const oci = { ...app, ...fromRepository('oci') };
-  return [
-    failed('version', { ...http, version: '9.*' }, 'ChartNotFound', 'no chart app in a version that matches 9.*'),
-    failed('unknown', { ...http, chart: 'nothing' }, 'ChartNotFound', 'the repository has no chart of this name'),
-    failed(
-      'range',
-      { ...http, version: '>>9' },
-      'RevisionInvalid',
-      'correct the version of the chart in objects[1].spec',
-    ),
-    failed('no-source', { ...app, ...fromRepository('none') }, 'SourceMissing', 'HelmRepository none does not exist'),
-    failed('waits', { ...app, ...fromRepository('refused') }, 'SourceNotReady', 'check HelmRepository refused'),
-    failed('oci-version', { ...oci, version: '9.x' }, 'ChartNotFound', 'no version of the chart that matches 9.x'),
-    failed('oci-exact', { ...oci, version: '9.0.0' }, 'ChartNotFound', 'or not in this version'),
-    failed('oci-unknown', { ...oci, chart: 'nothing' }, 'ChartNotFound', 'the repository has no chart of this name'),
-    failed(
-      'anonymous',
+  return failing('HelmChart', {
+    version: [{ ...http, version: '9.*' }, 'ChartNotFound', 'no chart app in a version that matches 9.*'],
+    unknown: [{ ...http, chart: 'nothing' }, 'ChartNotFound', 'the repository has no chart of this name'],
+    range: [{ ...http, version: '>>9' }, 'RevisionInvalid', 'correct the version of the chart in objects[1].spec'],
+    'no-source': [{ ...app, ...fromRepository('none') }, 'SourceMissing', 'HelmRepository none does not exist'],
+    waits: [{ ...app, ...fromRepository('refused') }, 'SourceNotReady', 'check HelmRepository refused'],
+    'oci-version': [{ ...oci, version: '9.x' }, 'ChartNotFound', 'no version of the chart that matches 9.x'],
+    'oci-exact': [{ ...oci, version: '9.0.0' }, 'ChartNotFound', 'or not in this version'],
+    'oci-unknown': [{ ...oci, chart: 'nothing' }, 'ChartNotFound', 'the repository has no chart of this name'],
+    anonymous: [
       { ...app, ...fromRepository('oci-anonymous') },
       'AuthenticationFailed',
       'spec.secretRef of its HelmRepository',
-    ),
-    failed('password', { ...app, ...fromRepository('oci-password') }, 'AuthenticationFailed', 'put .dockerconfigjson'),
-    failed(
-      'no-secret',
+    ],
+    password: [{ ...app, ...fromRepository('oci-password') }, 'AuthenticationFailed', 'put .dockerconfigjson'],
+    'no-secret': [
       { ...app, ...fromRepository('oci-secret') },
       'CredentialsMissing',
       'Secret flux-system/none of its HelmRepository',
-    ),
-    failed('folder', { ...HOUR, ...fromGit, chart: './nowhere' }, 'PathNotFound', 'no chart in the folder nowhere'),
-    failed('no-chart', { ...HOUR, ...fromGit, chart: './plain' }, 'PathNotFound', 'no chart in the folder plain'),
-    failed(
-      'values',
-      { ...http, valuesFiles: ['none.yaml'] },
-      'ValuesMissing',
-      'there is no file none.yaml with values',
-    ),
-    failed(
-      'unsigned',
+    ],
+    folder: [{ ...HOUR, ...fromGit, chart: './nowhere' }, 'PathNotFound', 'no chart in the folder nowhere'],
+    'no-chart': [{ ...HOUR, ...fromGit, chart: './plain' }, 'PathNotFound', 'no chart in the folder plain'],
+    values: [{ ...http, valuesFiles: ['none.yaml'] }, 'ValuesMissing', 'there is no file none.yaml with values'],
+    unsigned: [
       { ...oci, verify: { provider: 'cosign', ...secretRef('cosign') } },
       'VerificationFailed',
       'sign the chart',
-    ),
-  ];
+    ],
+  });
 }
 
-const failed = failing('HelmRelease');
 const place = { ...HOUR, targetNamespace: 'default', storageNamespace: 'flux-system' };
 const chartOf = (version: string, repository: string) => ({
   chart: { spec: { ...HOUR, chart: 'app', version, ...fromRepository(repository) } },
@@ -68,103 +53,66 @@ const all = { ...place, ...chartOf('1.x', 'charts') };
 function waitingReleases(): FailingObject[] {
   const valuesFrom = (name: string) => ({ valuesFrom: [{ kind: 'Secret', name }] });
   const chartRef = (kind: string, name: string) => ({ ...place, chartRef: { kind, name } });
-  return [
-    failed(
-      'no-values',
-      { ...all, ...valuesFrom('none') },
-      'ValuesMissing',
-      'key values.yaml of Secret flux-system/none',
-    ),
-    failed(
-      'no-key',
-      { ...all, ...valuesFrom('authority') },
-      'ValuesMissing',
-      'add the key to the original of the Secret',
-    ),
-    failed(
-      'bad-values',
-      { ...all, ...valuesFrom('bad-values') },
-      'ValuesInvalid',
-      'is not YAML with values; correct it',
-    ),
-    failed('version', { ...place, ...chartOf('9.x', 'charts') }, 'ChartNotFound', 'in a version that matches 9.x'),
-    failed(
-      'no-repository',
-      { ...place, ...chartOf('1.x', 'none') },
-      'SourceMissing',
-      'HelmRepository none does not exist',
-    ),
-    failed('no-chart', chartRef('OCIRepository', 'none'), 'SourceMissing', 'OCIRepository none does not exist'),
-    failed(
-      'chart-waits',
-      chartRef('OCIRepository', 'tag'),
-      'SourceNotReady',
-      'OCIRepository flux-system/tag is not ready',
-    ),
-    failed('no-chart-at-all', chartRef('OCIRepository', 'good'), 'ArtifactUnusable', 'not a chart that Helm can load'),
-    failed('depends', { ...all, dependsOn: [{ name: 'none' }] }, 'DependencyNotReady', 'which does not exist'),
-    failed(
-      'waits',
+  return failing('HelmRelease', {
+    'no-values': [{ ...all, ...valuesFrom('none') }, 'ValuesMissing', 'key values.yaml of Secret flux-system/none'],
+    'no-key': [{ ...all, ...valuesFrom('authority') }, 'ValuesMissing', 'add the key to the original of the Secret'],
+    'bad-values': [{ ...all, ...valuesFrom('bad-values') }, 'ValuesInvalid', 'is not YAML with values; correct it'],
+    version: [{ ...place, ...chartOf('9.x', 'charts') }, 'ChartNotFound', 'in a version that matches 9.x'],
+    'no-repository': [{ ...place, ...chartOf('1.x', 'none') }, 'SourceMissing', 'HelmRepository none does not exist'],
+    'no-chart': [chartRef('OCIRepository', 'none'), 'SourceMissing', 'OCIRepository none does not exist'],
+    'chart-waits': [chartRef('OCIRepository', 'tag'), 'SourceNotReady', 'OCIRepository flux-system/tag is not ready'],
+    'no-chart-at-all': [chartRef('OCIRepository', 'good'), 'ArtifactUnusable', 'not a chart that Helm can load'],
+    depends: [{ ...all, dependsOn: [{ name: 'none' }] }, 'DependencyNotReady', 'which does not exist'],
+    waits: [
       { ...all, dependsOn: [{ name: 'template' }] },
       'DependencyNotReady',
       'check HelmRelease flux-system/template',
-    ),
-    failed(
-      'expression',
+    ],
+    expression: [
       { ...all, dependsOn: [{ name: 'template', readyExpr: 'dep.(' }] },
       'ExpressionInvalid',
       'correct readyExpr',
-    ),
-    failed(
-      'kubeconfig',
+    ],
+    kubeconfig: [
       { ...all, kubeConfig: secretRef('none') },
       'KubeConfigUnusable',
       'Secret flux-system/none cannot be used',
-    ),
-    failed(
-      'account',
+    ],
+    account: [
       { ...all, serviceAccountName: 'none' },
       'NotAllowed',
       'ServiceAccount flux-system/none is not allowed to',
-    ),
-  ];
+    ],
+  });
 }
 
 function releases(): FailingObject[] {
   const values = (mode: string, more: object = {}) => ({ ...all, values: { mode, ...more } });
   const patches = [{ target: { kind: 'ConfigMap' }, patch: 'a: [' }];
   const stopped = 'and Flux no longer tries';
-  return [
-    failed('template', values('template'), 'ReleaseFailed', 'cannot be rendered with these values'),
-    failed('required', values('required'), 'ReleaseFailed', 'correct values and valuesFrom in objects[1].spec'),
-    failed('schema', values('good', { replicas: 'many' }), 'ReleaseFailed', 'cannot be rendered with these values'),
-    failed('yaml', values('yaml'), 'ReleaseFailed', 'cannot be rendered with these values'),
-    failed(
-      'rejected',
+  return failing('HelmRelease', {
+    template: [values('template'), 'ReleaseFailed', 'cannot be rendered with these values'],
+    required: [values('required'), 'ReleaseFailed', 'correct values and valuesFrom in objects[1].spec'],
+    schema: [values('good', { replicas: 'many' }), 'ReleaseFailed', 'cannot be rendered with these values'],
+    yaml: [values('yaml'), 'ReleaseFailed', 'cannot be rendered with these values'],
+    rejected: [
       values('rejected'),
       'ReleaseFailed',
       `Helm reports a failure of the install of release default/default-rejected, ${stopped}`,
-    ),
-    failed('kind', values('kind'), 'KindUnknown', 'the shoot has no kind Unknown in example.com/v1'),
-    failed(
-      'timeout',
+    ],
+    kind: [values('kind'), 'KindUnknown', 'the shoot has no kind Unknown in example.com/v1'],
+    timeout: [
       { ...values('volume'), timeout: '2s' },
       'ReleaseFailed',
       `did not become ready during its install, ${stopped}`,
-    ),
-    failed(
-      'namespace',
-      { ...values('good'), targetNamespace: 'nowhere' },
-      'NamespaceMissing',
-      'set install.createNamespace',
-    ),
-    failed(
-      'post',
+    ],
+    namespace: [{ ...values('good'), targetNamespace: 'nowhere' }, 'NamespaceMissing', 'set install.createNamespace'],
+    post: [
       { ...values('good'), postRenderers: [{ kustomize: { patches } }] },
       'ReleaseFailed',
       'correct postRenderers',
-    ),
-  ];
+    ],
+  });
 }
 
 /** The files of a chart whose value `mode` decides how it fails. */

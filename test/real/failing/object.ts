@@ -6,7 +6,7 @@ export interface FailingObject {
   /** Reason of the condition; absent: the object only serves others, and becomes Ready. */
   reason?: string;
   /** A fragment of the sentence in the condition. */
-  explanation?: string;
+  explanation: string;
 }
 
 /** The servers and Secrets that failing objects name. */
@@ -30,13 +30,12 @@ export const HOUR = { interval: '1h' };
 export const TRUSTED = { certSecretRef: { name: 'authority' } };
 export const secretRef = (name: string) => ({ secretRef: { name } });
 
-/** Returns a function that describes objects of a kind. */
-export function failing(kind: string) {
-  return (name: string, spec: object, reason?: string, explanation?: string): FailingObject => ({
-    kind,
-    name,
-    spec,
+type Row = [spec: object, reason?: string, explanation?: string];
+
+/** Describes objects of a kind by their names. */
+export function failing(kind: string, rows: Record<string, Row>): FailingObject[] {
+  return Object.entries(rows).map(([name, [spec, reason, explanation = '']]) => ({
+    ...{ kind, name, spec, explanation },
     ...(reason !== undefined && { reason }),
-    ...(explanation !== undefined && { explanation }),
-  });
+  }));
 }

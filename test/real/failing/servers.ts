@@ -9,6 +9,7 @@ import { pgpKey } from '../sync/pgp-key.ts';
 import { startPrivateRegistry } from '../sync/private-registry.ts';
 import { startTlsFront } from '../sync/tls-front.ts';
 import { failingChart } from './helm.ts';
+import { failingFolders } from './kustomizations.ts';
 import type { Servers } from './object.ts';
 
 /** Running servers, and the Secrets with right and wrong credentials for them. */
@@ -43,6 +44,7 @@ export async function startServers(git: GitServer): Promise<StartedServers> {
   const chart = Object.entries(failingChart('app')).map(([path, text]) => [`chart/${path}`, text]);
   const repository = await git.createRepository('failing', {
     ...Object.fromEntries(chart),
+    ...failingFolders(),
     'plain/a.yaml': 'a: b',
     'age/a.yaml': await encrypted({ command: SOPS, rules: rules(`age: ${key.recipient}`) }, 'a', { a: 'b' }),
     'pgp/a.yaml': await encrypted({ command: SOPS, rules: rules(`pgp: ${pgp.fingerprint}`), env: pgp.env }, 'a', {

@@ -117,8 +117,3 @@ export function drawnInstalls(count: number, of: string): Partial<FluxInstall>[]
   const drawn = fc.sample(fc.tuple(options, patches), { numRuns: count, seed });
   return drawn.map(([install, added]) => (added.length === 0 ? install : { ...install, patches: added }));
 }
-
-/** Options of `flux install` alone. */
-export function generatedOptions(count: number): Partial<FluxInstall>[] {
-  return fc.sample(fc.record(generated, { requiredKeys: [] }), { numRuns: count, seed: numericSeed });
-}

@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { testData } from '@shoot-flux/landscape/test-data';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { files, shootFlux } from '../../../infra/cli/testing.ts';
 import { followPage } from '../../integration/followed-page.ts';
+import { withTestData } from '../on-real-apis.ts';
 import { buildTools } from '../tools/build.ts';
 import { runProgram } from '../tools/cache.ts';
 import { type Registry, startRegistry } from './registry.ts';
 import { makeWorkplace, type Workplace } from './workplace.ts';
-
-const releases = testData('flux');
 
 const fluxConfig = {
   apiVersion: 'v1',
@@ -19,9 +18,8 @@ const fluxConfig = {
   data: { fluxVersion: 'v2.9.4', repositoryUrl: 'https://git.example.com/my-org/my-cluster' },
 };
 
-test.skipIf(releases !== undefined)(testDataMissing, () => {});
-
-describe.skipIf(releases === undefined)('docs/howto/air-gapped.md, followed with two registries', () => {
+withTestData('docs/howto/air-gapped.md, followed with two registries', () => {
+  const release = testData('flux', 'v2.9.4') ?? '';
   const page = followPage('docs/howto/air-gapped.md');
   let crane: string;
   let internet: Registry;
@@ -35,7 +33,7 @@ describe.skipIf(releases === undefined)('docs/howto/air-gapped.md, followed with
   beforeAll(async () => {
     ({ crane } = await buildTools(['crane']));
     [internet, inside] = await Promise.all([startRegistry(), startRegistry()]);
-    workplace = await makeWorkplace({ release: join(releases ?? '', 'v2.9.4') });
+    workplace = await makeWorkplace({ release });
     await reach(inside);
     const archive = await readFile(join(workplace.folder, 'manifests.tar.gz'));
     const sum = createHash('sha256').update(archive).digest('hex');
@@ -74,7 +72,7 @@ describe.skipIf(releases === undefined)('docs/howto/air-gapped.md, followed with
   async function published(): Promise<string[]> {
     await using place = await files({});
     const dir = ['--flux-distribution', place.dir];
-    const from = ['--from', join(releases ?? '', 'v2.9.4'), '--version', 'v2.9.4'];
+    const from = ['--from', release, '--version', 'v2.9.4'];
     expect(await shootFlux(['distribution', 'make', ...dir, ...from])).toMatchObject({ code: 0 });
     return (await shootFlux(['distribution', 'images', ...dir])).out.trim().split('\n');
   }

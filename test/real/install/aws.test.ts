@@ -2,17 +2,17 @@ import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { testData } from '@shoot-flux/landscape/test-data';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findDefinitions } from '../../../infra/functions.ts';
 import { serviceAccountUser } from '../../../infra/gardener/rbac.ts';
-import { resources } from '../../../shared/kube/resource.ts';
 import { followPage } from '../../integration/followed-page.ts';
-import { CONTROL_PLANE, eventually, SEED, startStage } from '../../scenarios/stage.ts';
+import { SEED, startStage } from '../../scenarios/stage.ts';
 import type { RealApis } from '../apis.ts';
-import { seedCrds } from '../cluster/crds.ts';
+import { installCrds } from '../cluster/crds.ts';
 import type { RunningProgram } from '../cluster/process.ts';
 import { requestJson } from '../cluster/request.ts';
+import { withTestData } from '../on-real-apis.ts';
 import { type Aws, startAws } from './aws/aws.ts';
 import { addressOf, startTrustingApis } from './aws/clusters.ts';
 import { startIssuer } from './aws/issuer.ts';
@@ -20,21 +20,19 @@ import { type Lambdas, startLambdas } from './aws/lambdas.ts';
 import { addressExample, SEED_ISSUER, withNames } from './aws/page.ts';
 import { startWatcher } from './aws/watcher.ts';
 import { liveOneLife } from './life.ts';
-import { installRegistrationKinds } from './optional-kinds.ts';
+import { untilGone } from './life-checks.ts';
+import { registrationKinds, userOf } from './objects.ts';
+
 import { bringPodinfo } from './podinfo.ts';
 import { makeWorkplace, type Workplace } from './workplace.ts';
 
-const releases = testData('flux');
-const isComplete = releases !== undefined && seedCrds() !== undefined;
 const ROLE = 'arn:aws:iam::123456789012:role/shoot-flux-prod-eu-central-1-';
 
 /** The functions that reach clusters. */
 const definitionsWithRights = async () =>
   (await findDefinitions()).filter(({ rights }) => rights.garden.length + rights.seed.length > 0);
 
-test.skipIf(isComplete)(testDataMissing, () => {});
-
-describe.skipIf(!isComplete)('docs/install-aws.md, followed from an empty folder', () => {
+withTestData('docs/install-aws.md, followed from an empty folder', () => {
   const page = followPage('docs/install-aws.md');
   const firstShoot = followPage('docs/first-shoot.md');
   let aws: Aws;
@@ -52,7 +50,7 @@ describe.skipIf(!isComplete)('docs/install-aws.md, followed from an empty folder
     workplace = await makeWorkplace({
       environment: { SLS_TELEMETRY_DISABLED: '1', SLS_NOTIFICATIONS_MODE: 'off', ...aws.administrator },
       path: [aws.bin],
-      release: join(releases ?? '', 'v2.9.4'),
+      release: testData('flux', 'v2.9.4'),
     });
     await page.follow('Package', shell);
     // Real API servers of a landscape have this file already when they start.
@@ -73,7 +71,7 @@ describe.skipIf(!isComplete)('docs/install-aws.md, followed from an empty folder
     await page.block('Clusters trust the functions', 2).run(shell);
     await page.block('Clusters trust the functions', 3).run(shell);
     await page.block('Watch', 1).run(shell);
-    await installRegistrationKinds(apis.servers.garden);
+    await installCrds(apis.servers.garden, [registrationKinds]);
     await writeFile(join(workplace.folder, 'values.yaml'), 'replicaCount: 0\n');
     await page.follow('Register the extension', shell);
     lambdas = await startLambdas(aws, join(workplace.folder, '.serverless'));
@@ -106,11 +104,7 @@ describe.skipIf(!isComplete)('docs/install-aws.md, followed from an empty folder
     await using stage = await startStage({ ...apis, stop: apis.forget }, '');
     await bringPodinfo(firstShoot, stage, workplace, shell);
     await stage.deleteExtension();
-    await eventually(
-      'the Extension is gone',
-      () => stage.seed.find(resources.extensions, { namespace: CONTROL_PLANE, name: 'shoot-flux' }),
-      (live) => live === undefined,
-    );
+    await untilGone(stage);
     await stage.setFluxConfig(undefined);
     // No controller of namespaces runs: the next Shoot would find this one being deleted.
     const { shoot } = apis.servers;
@@ -152,27 +146,22 @@ describe.skipIf(!isComplete)('docs/install-aws.md, followed from an empty folder
 
   it('opens a cluster only to a role of the deployment, with a token for this cluster that has not expired', async () => {
     const { garden, seed } = apis.servers;
-    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
-    const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
-    const userOf = async (server: typeof garden, token: string) =>
-      requestJson({ ...server, adminToken: token }, 'POST', path, review).then(
-        (answer) => (answer as { status: { userInfo: { username: string } } }).status.userInfo.username,
-        (error: Error) => (error.message.includes(': 401') ? 'no user' : error.message),
-      );
+    const seenAs = (server: typeof garden, token: string) =>
+      userOf(server, token).catch((error: Error) => (error.message.includes(': 401') ? 'no user' : error.message));
     const claims = { sub: `${ROLE}keys`, aud: 'shoot-flux-prod/garden', seconds: 300 };
     const token = aws.issuer.token(claims);
-    expect(await userOf(garden, token)).toBe('shoot-flux-aws:keys');
-    expect(await userOf(seed, token)).toBe('no user');
+    expect(await seenAs(garden, token)).toBe('shoot-flux-aws:keys');
+    expect(await seenAs(seed, token)).toBe('no user');
     for (const wrong of [
       { ...claims, sub: ROLE.replace('123456789012', '999999999999') },
       { ...claims, sub: `${ROLE.replace('prod', 'test')}keys` },
       { ...claims, aud: 'shoot-flux-test/garden' },
       { ...claims, seconds: -60 },
     ]) {
-      expect(await userOf(garden, aws.issuer.token(wrong)), JSON.stringify(wrong)).toBe('no user');
+      expect(await seenAs(garden, aws.issuer.token(wrong)), JSON.stringify(wrong)).toBe('no user');
     }
     const other = await startIssuer();
-    expect(await userOf(garden, other.token(claims))).toBe('no user');
+    expect(await seenAs(garden, other.token(claims))).toBe('no user');
     await other.stop();
     const shoots = '/apis/core.gardener.cloud/v1beta1/shoots';
     await expect(requestJson({ ...garden, adminToken: token }, 'DELETE', shoots)).rejects.toThrow('403');

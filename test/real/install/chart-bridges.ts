@@ -5,7 +5,6 @@ import { startHeaderProxy } from '../../header-proxy.ts';
 import { SEED } from '../../scenarios/stage.ts';
 import { createQueues, startEmulator } from '../../sqs.ts';
 import { startSts } from '../../sts.ts';
-import { landscapeValues } from './chart-policy.ts';
 import { INSTALLATION } from './gardenlet-values.ts';
 
 /** What a chart needs to run only the watcher. */
@@ -22,7 +21,12 @@ export interface ChartBridge extends AsyncDisposable {
   proof: object;
 }
 
-const common = { ...landscapeValues, config: { shootHealth: true } };
+/** The operators decide about registry and release. */
+const common = {
+  defaults: { flux: { registry: 'registry.example.com/fluxcd', version: '2.9.x' }, pullSecret: {} },
+  policy: { allowedRegistries: ['registry.example.com/**'], allowedVersions: ['2.9.x'] },
+  config: { shootHealth: true },
+};
 const prefix = 'shoot-flux-prod-';
 
 /** The modes in which the functions run elsewhere, each with stand-ins for what the Pod talks to. */

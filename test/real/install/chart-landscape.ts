@@ -1,12 +1,13 @@
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { SEED } from '../../scenarios/stage.ts';
 import { type RealApis, startRealApis } from '../apis.ts';
+import { installCrds } from '../cluster/crds.ts';
+import { rememberEtcd } from '../forget.ts';
 import { installationRoles } from './chart-rights.ts';
 import { type Host, installAsGardener, seedHost } from './gardenlet.ts';
 import { INSTALLATION } from './gardenlet-values.ts';
 import { renderChart } from './helm.ts';
-import { applyObjects } from './objects.ts';
-import { installOptionalKinds } from './optional-kinds.ts';
+import { applyObjects, namespaceOf, optionalKinds } from './objects.ts';
 import { type Pod, startPod } from './pod.ts';
 import { startRestrictions } from './restrictions.ts';
 
@@ -17,44 +18,44 @@ export const podUsers = {
 };
 
 /** Real API servers of garden, seed and shoot; in the seed the chart, as gardenlet installs it. */
-export interface ChartLandscape {
-  apis: RealApis;
+export interface ChartLandscape extends RealApis {
   /** The roles and bindings that the charts have rendered until now, in all modes. */
   rights: { garden: KubeObject[]; seed: KubeObject[] };
   /** Renders the chart with a gardenlet's values and these, and applies it. */
-  install(values: Record<string, unknown>, host?: Host): Promise<void>;
+  install(values: Record<string, unknown>, host?: Host): Promise<KubeObject[]>;
   /**
    * Starts a Pod of an installed Deployment.
    * @param flags in place of what the image contains, and of ports that may be taken
    */
   start(name: 'shoot-flux' | 'shoot-flux-webhooks', flags?: string[]): Promise<Pod>;
-  stop(): Promise<void>;
 }
 
 export async function startChartLandscape(): Promise<ChartLandscape> {
   const apis = await startRealApis();
   const { garden, seed } = apis.servers;
   const roles = await installationRoles();
-  await installOptionalKinds(seed);
+  await installCrds(seed, [optionalKinds]);
   await applyObjects(garden, roles);
-  await applyObjects(seed, ['garden', INSTALLATION].map(namespaceOf));
+  await applyObjects(seed, [namespaceOf('garden'), namespaceOf(INSTALLATION)]);
   const restrictions = await startRestrictions(garden);
   const rights = { garden: roles, seed: [] as KubeObject[] };
   let installed: KubeObject[] = [];
   return {
-    apis,
+    ...apis,
     rights,
+    forget: await rememberEtcd(apis.etcd),
     async install(values, host = seedHost(SEED)) {
       const rendered = await renderChart({ namespace: INSTALLATION, values: { ...host.values, ...values } });
       rights.seed.push(...rendered.filter(({ apiVersion }) => apiVersion.startsWith('rbac.')));
       const { objects, bindings } = await installAsGardener({ garden, seed }, host, rendered);
-      installed = objects;
       rights.garden = [...roles, ...bindings];
+      installed = objects;
+      return objects;
     },
     async start(name, flags) {
       const deployment = installed.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
       if (deployment === undefined) throw new Error(`${name} is not installed`);
-      return startPod({ deployment, cluster: seed, ...(flags && { flags }) });
+      return startPod({ deployment, cluster: seed, flags });
     },
     async stop() {
       await restrictions[Symbol.asyncDispose]();
@@ -62,5 +63,3 @@ export async function startChartLandscape(): Promise<ChartLandscape> {
     },
   };
 }
-
-const namespaceOf = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });

@@ -1,32 +1,25 @@
 import { execFile } from 'node:child_process';
-import { appendFile, cp, mkdtempDisposable } from 'node:fs/promises';
+import { appendFile, cp, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { stringify } from 'yaml';
 import { operatorExtension } from '../../../infra/gardener/registration/registration.ts';
 import { EVENTS_PORT, NAMESPACE, WATCHER, watcher } from '../../../infra/knative/manifests.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { documents, root } from '../../integration/documents.ts';
 import { buildTools } from '../tools/build.ts';
-import { renderChart } from './helm.ts';
+import { chartFolder, configOf, find, helm, objectsIn, ofKind, podOf, renderChart } from './helm.ts';
 
-const find = (objects: KubeObject[], kind: string): KubeObject => {
-  const found = objects.find((object) => object.kind === kind);
-  if (found === undefined) throw new Error(`there is no ${kind}`);
-  return found;
-};
-const podOf = (objects: KubeObject[]) =>
-  (find(objects, 'Deployment').spec as { template: { spec: object } }).template.spec;
-const configOf = (objects: KubeObject[]) =>
-  parse((find(objects, 'ConfigMap').data as Record<string, string>)['config.yaml'] ?? '');
+const namespace = 'other';
+const charts = ['shoot-flux', ...['runtime', 'application'].map((part) => `shoot-flux-admission/charts/${part}`)];
 
 describe('admission in one cluster', () => {
   it('is called, and has its rights, in the namespace of the release', async () => {
-    const objects = await renderChart({ chart: 'shoot-flux-admission', namespace: 'other' });
-    const { name, namespace } = find(objects, 'Service').metadata;
-    expect(namespace).toBe('other');
+    const objects = await renderChart({ chart: 'shoot-flux-admission', namespace });
+    const { name } = find(objects, 'Service').metadata;
+    expect(find(objects, 'Service').metadata.namespace).toBe(namespace);
     const webhooks = find(objects, 'ValidatingWebhookConfiguration').webhooks as { clientConfig: object }[];
     for (const { clientConfig } of webhooks) expect(clientConfig).toMatchObject({ service: { name, namespace } });
     const { metadata: account } = find(objects, 'ServiceAccount');
@@ -59,7 +52,7 @@ describe('admission in one cluster', () => {
     expect(await render('application')).not.toEqual([]);
     const objects = await render('runtime');
     expect(configOf(objects)).toMatchObject({ policy: given.policy, defaults: given.config.defaults });
-    expect(podOf(objects)).toMatchObject({
+    expect(podOf(objects).spec).toMatchObject({
       containers: [{ image: 'mirror.example.com/shoot-flux:v2' }],
       imagePullSecrets: given.imagePullSecrets,
     });
@@ -76,10 +69,7 @@ async function overlay(more: string): Promise<string[]> {
   const example = join(folder.path, 'overlays/example');
   await appendFile(join(example, 'kustomization.yaml'), more);
   const { stdout } = await promisify(execFile)(kustomize, ['build', example]);
-  return parseAllDocuments(stdout).map((document) => {
-    const { kind, metadata } = document.toJS() as KubeObject;
-    return `${kind} ${metadata.name}`;
-  });
+  return objectsIn(stdout).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
 }
 
 describe('the chart on Knative', () => {
@@ -91,7 +81,7 @@ describe('the chart on Knative', () => {
     const objects = await render();
     const base = watcher();
     expect(configOf(objects)).toMatchObject({ eventsPort: EVENTS_PORT });
-    expect(podOf(objects)).toMatchObject({
+    expect(podOf(objects).spec).toMatchObject({
       containers: [{ ports: expect.arrayContaining([{ name: 'events', containerPort: EVENTS_PORT }]) }],
     });
     expect(find(objects, 'Deployment').metadata.name).toBe(find(base, 'Deployment').metadata.name);
@@ -132,14 +122,12 @@ describe('the chart on Knative', () => {
   });
 });
 
-const runtime = 'shoot-flux-admission/charts/runtime';
-
-describe.each(['shoot-flux', runtime])('the config file of the chart %s', (chart) => {
+describe.each(charts.slice(0, 2))('the config file of the chart %s', (chart) => {
   it.each(['port', 'eventsPort', 'sink', 'webhookPort', 'webhookFunction', 'webhookSecret', 'webhookCert'])(
     'holds no %s of its own: that follows from other values',
     async (key) => {
       const values = { config: { [key]: '9090' } };
-      await expect(renderChart({ chart, namespace: 'other', values })).rejects.toThrow(
+      await expect(renderChart({ chart, namespace, values })).rejects.toThrow(
         `at '/config': additional properties '${key}' not allowed`,
       );
     },
@@ -147,7 +135,7 @@ describe.each(['shoot-flux', runtime])('the config file of the chart %s', (chart
 
   it('may hold more hosts and the hashes of tokens', async () => {
     const config = { webhookHost: ['admission.example.com'], webhookTokenSha256: 'a'.repeat(64) };
-    const objects = await renderChart({ chart, namespace: 'other', values: { config } });
+    const objects = await renderChart({ chart, namespace, values: { config } });
     expect(configOf(objects)).toMatchObject(config);
   });
 });
@@ -161,6 +149,149 @@ describe('queues of the config file', () => {
     ['bridge-knative', 'sqsEndpoint', 'config.sqsEndpoint: mode bridge-knative has no queues; remove it'],
   ])('are not in mode %s: %s', async (mode, key, sentence) => {
     const values = { mode, sqs: { queuePrefix: 'a-' }, config: { [key]: 'http://mine' } };
-    await expect(renderChart({ namespace: 'other', values })).rejects.toThrow(sentence);
+    await expect(renderChart({ namespace, values })).rejects.toThrow(sentence);
   });
+});
+
+const digest = `sha256:${'0'.repeat(64)}`;
+const image = { repository: 'registry.example.com/shoot-flux', tag: 'v1' };
+const vectorOf = (...images: unknown[]) => ({ images });
+
+describe.each(charts.slice(0, 2))('the image of the chart %s', (chart) => {
+  async function imageOf(imageVectorOverwrite: unknown, more: object = {}): Promise<unknown> {
+    const values = { image: { ...image, ...more }, imageVectorOverwrite };
+    const objects = await renderChart({ chart, namespace, values });
+    return podOf(objects).spec.containers[0]?.image;
+  }
+
+  it('takes from the values what the entry of the image vector does not say', async () => {
+    const entry = (more: object) => vectorOf({ name: 'shoot-flux', ...more });
+    expect(await imageOf(entry({ tag: 'v9' }))).toBe('registry.example.com/shoot-flux:v9');
+    expect(await imageOf(entry({ tag: 'v9' }), { digest })).toBe('registry.example.com/shoot-flux:v9');
+    expect(await imageOf(entry({ tag: digest }))).toBe(`registry.example.com/shoot-flux@${digest}`);
+    expect(await imageOf(entry({ repository: 'mirror/a' }))).toBe('mirror/a:v1');
+    const [first, last] = ['v8', 'v9'].map((tag) => ({ name: 'shoot-flux', tag }));
+    expect(await imageOf(vectorOf(first, last))).toBe('registry.example.com/shoot-flux:v9');
+    expect(await imageOf(entry({ repository: 'mirror/a' }), { digest })).toBe(`mirror/a:v1@${digest}`);
+    expect(await imageOf(entry({ ref: 'mirror/a:v3', version: 'v3' }))).toBe('mirror/a:v3');
+    expect(await imageOf(entry({ ref: `mirror/a:v3@${digest}` }))).toBe(`mirror/a:v3@${digest}`);
+  });
+
+  it('is that of the values without an entry of its own', async () => {
+    for (const vector of ['', {}, vectorOf(), vectorOf({ name: 'other', tag: 'v9' })])
+      expect(await imageOf(vector)).toBe('registry.example.com/shoot-flux:v1');
+    expect(await imageOf('', { digest })).toBe(`registry.example.com/shoot-flux:v1@${digest}`);
+  });
+
+  it.each([
+    ['broken YAML', 'images: [', 'imageVectorOverwrite is not YAML with the key images: '],
+    ['a list', stringify([{ name: 'shoot-flux' }]), 'imageVectorOverwrite is not YAML with the key images: '],
+    ['a text', 'shoot-flux', 'imageVectorOverwrite is not YAML with the key images: '],
+    ['another key', { image: [] }, 'imageVectorOverwrite has no key images, which holds the list of images'],
+    ['no list', { images: { name: 'shoot-flux' } }, 'imageVectorOverwrite.images is not a list of images'],
+    ['nothing', { images: null }, 'imageVectorOverwrite.images is not a list of images'],
+    ['an entry of another form', vectorOf('shoot-flux'), 'imageVectorOverwrite.images has an entry without a name'],
+    ['an entry without a name', vectorOf({ tag: 'v9' }), 'imageVectorOverwrite.images has an entry without a name'],
+    [
+      'a tag that is a number',
+      vectorOf({ name: 'shoot-flux', tag: 1.2 }),
+      'imageVectorOverwrite: tag of the image shoot-flux is not a text; quote it',
+    ],
+    [
+      'nothing that names an image',
+      vectorOf({ name: 'shoot-flux' }),
+      'imageVectorOverwrite: the image shoot-flux has none of repository, tag and ref',
+    ],
+  ])('is refused with %s in place of an image vector', async (_, vector, sentence) => {
+    await expect(imageOf(vector)).rejects.toThrow(sentence);
+  });
+});
+
+const LABEL = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
+
+/** Renders a chart of another version. */
+async function renderVersion(chart: string, version: string): Promise<KubeObject[]> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-chart-'));
+  await cp(chartFolder(chart), folder.path, { recursive: true });
+  const file = join(folder.path, 'Chart.yaml');
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, text.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`));
+  const output = await helm('template', 'shoot-flux', folder.path, '--namespace', namespace);
+  return objectsIn(output);
+}
+
+/** Returns the values of all labels of an object and of its Pods. */
+function labelsIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === 'labels' && !Array.isArray(inner) ? Object.values(inner as object).map(String) : labelsIn(inner),
+  );
+}
+
+describe.each(charts)('the chart %s', (chart) => {
+  it.each(['0.1.0+build.1', `0.1.0-${'a'.repeat(70)}.1`])(
+    'has labels that Kubernetes accepts in version %s',
+    async (version) => {
+      const labels = (await renderVersion(chart, version)).flatMap(labelsIn);
+      expect(labels.length).toBeGreaterThan(5);
+      expect(labels.filter((label) => !LABEL.test(label) || label.length > 63)).toEqual([]);
+    },
+  );
+});
+
+it('the image of a version with metadata has a tag that registries accept, as Helm writes it', async () => {
+  for (const chart of charts.slice(0, 2)) {
+    const text = JSON.stringify(await renderVersion(chart, '0.1.0+build.1'));
+    expect(text).toContain('"registry.example.com/shoot-flux:0.1.0_build.1"');
+  }
+});
+
+it.each(['flux.my-seed', 'my.shoot-flux', `${'a'.repeat(28)}.b`, `${'a'.repeat(36)}.b.shoot-flux`])(
+  'a release may be called %s',
+  async (name) => {
+    const objects = await renderChart({ name, namespace });
+    const names = ofKind(objects, 'Service').map(({ metadata }) => metadata.name);
+    expect(names).toHaveLength(2);
+    for (const service of names) expect(service).toMatch(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/);
+  },
+);
+
+it.each([
+  ['an unknown value', { replicas: 2 }, /additional properties 'replicas' not allowed/],
+  ['another type', { replicaCount: 'two' }, /replicaCount.*want integer/],
+  [
+    'an unknown key of the config file',
+    { config: { logLevle: 'debug' } },
+    /additional properties 'logLevle' not allowed/,
+  ],
+  [
+    'an unknown key of the defaults',
+    { defaults: { flux: { registy: 'a' } } },
+    "at '/defaults/flux': additional properties 'registy' not allowed",
+  ],
+  [
+    'a default that only a Shoot can name',
+    { defaults: { additionalSecretResources: [] } },
+    "at '/defaults': additional properties 'additionalSecretResources' not allowed",
+  ],
+  [
+    'an unknown rule of the policy',
+    { policy: { allowedVersion: ['2.9.x'] } },
+    "at '/policy': additional properties 'allowedVersion' not allowed",
+  ],
+  [
+    'an unknown rule in the config file',
+    { config: { policy: { allowedVersion: ['2.9.x'] } } },
+    "at '/config/policy': additional properties 'allowedVersion' not allowed",
+  ],
+  ['an unknown mode', { mode: 'lambda' }, /mode.*must be one of/],
+  ['queues without a prefix', { mode: 'bridge-sqs' }, /mode bridge-sqs needs sqs.queuePrefix/],
+  [
+    'a seed that is called like the garden',
+    { kubeconfigs: { garden: { secretName: 'a' }, seeds: { garden: { secretName: 'b' } } } },
+    'kubeconfigs.seeds.garden: a seed cannot be called garden; the kubeconfig of the garden is kubeconfigs.garden',
+  ],
+  ['a seed without a Secret', { kubeconfigs: { seeds: { one: {} } } }, /kubeconfigs.seeds.one needs secretName/],
+])('Helm refuses %s', async (_, values, message) => {
+  await expect(renderChart({ namespace, values })).rejects.toThrow(message);
 });

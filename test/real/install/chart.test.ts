@@ -1,21 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { CONFIGURATION } from '../../../infra/webhooks/names.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { exampleWith } from '../../integration/documents.ts';
 import { shippedRules } from '../../scenarios/identities.ts';
-import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
-import { type Etcd, startEtcd } from '../cluster/etcd.ts';
+import { useApiServers } from '../on-real-apis.ts';
 import { gardenletValues, INSTALLATION, selfHostedValues } from './gardenlet-values.ts';
-import { lintChart, renderChart } from './helm.ts';
-import { applyObjects } from './objects.ts';
-import { installOptionalKinds } from './optional-kinds.ts';
+import { configOf, find, lintChart, ofKind, type PodTemplate, podOf, type Release, renderChart } from './helm.ts';
+import { applyObjects, namespaceOf, optionalKinds } from './objects.ts';
 
 const namespace = INSTALLATION;
 const seed = gardenletValues('my-seed');
+const operator = { gardener: { runtimeCluster: { priorityClassName: 'gardener-garden-system-400' } } };
+const virtual = { gardener: { virtualCluster: { serviceAccount: { name: 'extension-admission', namespace } } } };
+const aggregate = { prometheus: 'aggregate' };
 const sqs = { queuePrefix: 'shoot-flux-prod-' };
 const garden = { secretName: 'garden-kubeconfig' };
 
-/** Values as operators combine them. */
+/** Values of the chart of a seed, as operators combine them. */
 const variants: Record<string, Record<string, unknown>> = {
   'default values': {},
   "a gardenlet's values": seed,
@@ -41,58 +43,58 @@ const variants: Record<string, Record<string, unknown>> = {
     sqs: { ...sqs, region: 'eu-central-1', roleArn: 'arn:aws:iam::123456789012:role/watcher' },
     rbac: { functionSubjects: { readiness: [{ kind: 'User', name: 'aws:readiness' }] } },
   },
+  'certificates of cert-manager': { ...seed, webhooks: { certificates: 'cert-manager' } },
+  'another issuer': {
+    ...seed,
+    webhooks: { certificates: 'cert-manager', certManager: { issuerRef: { kind: 'ClusterIssuer', name: 'internal' } } },
+  },
+  'metrics for the Prometheus aggregate': {
+    ...seed,
+    metrics: { serviceMonitor: { labels: aggregate }, prometheusRule: { labels: aggregate } },
+  },
   'functions on Knative': { ...seed, mode: 'bridge-knative', knative: { sink: 'http://broker.example.com/a/b' } },
 };
 
-const find = (objects: KubeObject[], kind: string, ending = ''): KubeObject => {
-  const found = objects.find((object) => object.kind === kind && object.metadata.name.endsWith(ending));
-  if (found === undefined) throw new Error(`there is no ${kind} …${ending}`);
-  return found;
+/** The charts of admission. */
+const others: Record<string, Omit<Release, 'namespace'>> = {
+  'the admission chart': { chart: 'shoot-flux-admission' },
+  'the runtime part': { chart: 'shoot-flux-admission/charts/runtime', values: operator },
+  'the runtime part with certificates of cert-manager': {
+    chart: 'shoot-flux-admission/charts/runtime',
+    values: { ...operator, certificates: 'cert-manager', garden: { kubeconfigSecretName: 'garden-kubeconfig' } },
+  },
+  'the virtual-garden part': { chart: 'shoot-flux-admission/charts/application', values: virtual },
 };
+
+const charts = [
+  ...Object.entries(variants).map(([name, values]) => [`the chart with ${name}`, { values }] as const),
+  ...Object.entries(others),
+];
 const INJECTION = 'extensions.gardener.cloud/inject-garden-kubeconfig';
-const podOf = (objects: KubeObject[]) => (find(objects, 'Deployment').spec as { template: PodTemplate }).template;
-const configOf = (objects: KubeObject[]) => parse((find(objects, 'ConfigMap').data as Data)['config.yaml'] ?? '');
+const kindsOf = (objects: KubeObject[]) => [...new Set(objects.map(({ kind }) => kind))];
 
-type Data = Record<string, string>;
-interface PodTemplate {
-  metadata: { labels: Data; annotations: Data };
-  spec: { containers: { image: string; args: string[]; env?: { name: string; value?: string }[] }[] };
-}
+describe('charts', () => {
+  const used = useApiServers({ runtime: { crds: [optionalKinds] } });
 
-describe.each(Object.entries(variants))('the chart with %s', (_, values) => {
-  it('passes the linter', async () => {
-    expect(await lintChart({ namespace, values })).toContain('1 chart(s) linted, 0 chart(s) failed');
-  });
-
-  it('is accepted by a real API server, and its Pods by the restricted Pod Security Standard', async () => {
-    const objects = await renderChart({ namespace, values });
-    expect(objects.length).toBeGreaterThan(5);
-    await applyObjects(server, objects, true);
-    for (const { kind, spec } of objects) {
-      if (kind !== 'Deployment') continue;
-      const { template } = spec as { template: object };
-      const pod = { apiVersion: 'v1', kind: 'Pod', ...template } as KubeObject;
-      await applyObjects(server, [{ ...pod, metadata: { ...pod.metadata, name: 'pod', namespace } }], true);
-    }
-  });
-});
-
-let etcd: Etcd;
-let server: ApiServer;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  server = await startApiServer({ etcd, prefix: 'runtime' });
-  await installOptionalKinds(server);
-  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-  const namespaces = [{ name: namespace, labels }, { name: 'garden' }];
-  await applyObjects(
-    server,
-    namespaces.map((metadata) => ({ apiVersion: 'v1', kind: 'Namespace', metadata })),
+  it.each(charts)(
+    '%s passes the linter, and is accepted by a real API server, its Pods by the restricted Pod Security Standard',
+    async (_, release: Omit<Release, 'namespace'>) => {
+      expect(await lintChart({ ...release, namespace })).toContain('1 chart(s) linted, 0 chart(s) failed');
+      const { runtime } = used.servers;
+      const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+      await applyObjects(runtime, [namespaceOf(namespace, labels), namespaceOf('garden')]);
+      const objects = await renderChart({ ...release, namespace });
+      expect(objects.length).toBeGreaterThan(2);
+      await applyObjects(runtime, objects, true);
+      for (const { spec } of ofKind(objects, 'Deployment')) {
+        const { template } = spec as { template: object };
+        const pod = { apiVersion: 'v1', kind: 'Pod', ...template } as KubeObject;
+        await applyObjects(runtime, [{ ...pod, metadata: { ...pod.metadata, name: 'pod', namespace } }], true);
+      }
+      for (const { metadata } of objects)
+        expect(JSON.stringify(metadata.annotations ?? {})).not.toContain('helm.sh/hook');
+    },
   );
-});
-afterAll(async () => {
-  await server?.stop();
-  await etcd?.stop();
 });
 
 describe('the rendered objects', () => {
@@ -113,7 +115,7 @@ describe('the rendered objects', () => {
       labels: { 'resources.gardener.cloud/purpose': 'token-requestor', 'resources.gardener.cloud/class': 'garden' },
       annotations: { 'resources.gardener.cloud/ignore': 'true' },
     });
-    const deployments = objects.filter(({ kind }) => kind === 'Deployment');
+    const deployments = ofKind(objects, 'Deployment');
     expect(deployments).toHaveLength(2);
     // The first eight digits of the SHA-256 of the name, by which Gardener's garbage collector looks for it.
     const annotations = { 'reference.resources.gardener.cloud/secret-2033d4e7': 'generic-garden-kubeconfig-0123abcd' };
@@ -134,14 +136,14 @@ describe('the rendered objects', () => {
     ['a cluster without a gardenlet', {}],
   ])('ask for no account in %s', async (_, values) => {
     const objects = await renderChart({ namespace, values });
-    expect(objects.filter(({ kind }) => kind === 'Secret')).toEqual([]);
-    const text = JSON.stringify(objects.filter(({ kind }) => kind === 'Deployment'));
+    expect(ofKind(objects, 'Secret')).toEqual([]);
+    const text = JSON.stringify(ofKind(objects, 'Deployment'));
     expect(text).not.toContain('/generic-kubeconfig/');
     expect(text).not.toContain(INJECTION);
   });
 
   it('let the Prometheus instances of a seed read the metrics', async () => {
-    const services = (await renderChart({ namespace, values: seed })).filter(({ kind }) => kind === 'Service');
+    const services = ofKind(await renderChart({ namespace, values: seed }), 'Service');
     expect(services).toHaveLength(2);
     for (const { metadata } of services) {
       expect(metadata.annotations).toMatchObject({
@@ -155,15 +157,14 @@ describe('the rendered objects', () => {
   });
 
   it('let the Prometheus `aggregate` read the metrics where the operator hands it the alerts', async () => {
-    const labels = { prometheus: 'aggregate' };
-    const values = { ...seed, metrics: { serviceMonitor: { labels }, prometheusRule: { labels } } };
-    const objects = await renderChart({ namespace, values });
+    const labels = aggregate;
+    const objects = await renderChart({ namespace, values: variants['metrics for the Prometheus aggregate'] ?? {} });
     for (const kind of ['ServiceMonitor', 'PrometheusRule'])
       expect(find(objects, kind).metadata.labels).toMatchObject(labels);
     const ours = find(objects, 'Service').spec as { selector: Record<string, string> };
     const { 'app.kubernetes.io/component': _, ...matchLabels } = ours.selector;
     const inNamespace = (name: string) => ({ matchLabels: { 'kubernetes.io/metadata.name': name } });
-    const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
+    const policies = ofKind(objects, 'NetworkPolicy');
     expect(policies).toMatchObject([
       {
         metadata: { namespace },
@@ -190,7 +191,6 @@ describe('the rendered objects', () => {
         },
       },
     ]);
-    await applyObjects(server, policies, true);
     expect((await renderChart({ namespace, values: seed })).map(({ kind }) => kind)).not.toContain('NetworkPolicy');
   });
 
@@ -285,25 +285,6 @@ describe('the rendered objects', () => {
     expect(await checksum({ logLevel: 'debug' })).not.toBe(await checksum({ logLevel: 'info' }));
   });
 
-  it('take the image from the values, or from the entry of the image vector', async () => {
-    const image = async (values: object) =>
-      podOf(await renderChart({ namespace, values: { ...seed, ...values } })).spec.containers[0]?.image;
-    const vector = (entry: object) => ({
-      imageVectorOverwrite: JSON.stringify({
-        images: [
-          { name: 'other', repository: 'x/other', tag: 'v9' },
-          { name: 'shoot-flux', ...entry },
-        ],
-      }),
-    });
-    const digest = `sha256:${'0'.repeat(64)}`;
-    expect(await image({})).toMatch(/^registry\.example\.com\/shoot-flux:\d/);
-    expect(await image({ image: { repository: 'a/b', digest } })).toMatch(new RegExp(`^a/b:.+@${digest}$`));
-    expect(await image(vector({ repository: 'mirror/b', tag: 'v2' }))).toBe('mirror/b:v2');
-    expect(await image(vector({ repository: 'mirror/b', tag: digest }))).toBe(`mirror/b@${digest}`);
-    expect(await image(vector({ ref: `mirror/b:v3@${digest}` }))).toBe(`mirror/b:v3@${digest}`);
-  });
-
   it('open the networks of Gardener, and prefer nodes and zones apart', async () => {
     const { metadata, spec } = podOf(await renderChart({ namespace, values: seed }));
     expect(metadata.labels).toMatchObject({
@@ -326,37 +307,35 @@ describe('the rendered objects', () => {
   });
 });
 
-it.each([
-  ['an unknown value', { replicas: 2 }, /additional properties 'replicas' not allowed/],
-  ['another type', { replicaCount: 'two' }, /replicaCount.*want integer/],
-  [
-    'an unknown key of the config file',
-    { config: { logLevle: 'debug' } },
-    /additional properties 'logLevle' not allowed/,
-  ],
-  [
-    'an unknown key of the defaults',
-    { defaults: { flux: { registy: 'a' } } },
-    "at '/defaults/flux': additional properties 'registy' not allowed",
-  ],
-  [
-    'a default that only a Shoot can name',
-    { defaults: { additionalSecretResources: [] } },
-    "at '/defaults': additional properties 'additionalSecretResources' not allowed",
-  ],
-  [
-    'an unknown rule of the policy',
-    { policy: { allowedVersion: ['2.9.x'] } },
-    "at '/policy': additional properties 'allowedVersion' not allowed",
-  ],
-  [
-    'an unknown rule in the config file',
-    { config: { policy: { allowedVersion: ['2.9.x'] } } },
-    "at '/config/policy': additional properties 'allowedVersion' not allowed",
-  ],
-  ['an unknown mode', { mode: 'lambda' }, /mode.*must be one of/],
-  ['queues without a prefix', { mode: 'bridge-sqs' }, /mode bridge-sqs needs sqs.queuePrefix/],
-  ['a seed without a Secret', { kubeconfigs: { seeds: { one: {} } } }, /kubeconfigs.seeds.one needs secretName/],
-])('Helm refuses %s', async (_, values, message) => {
-  await expect(renderChart({ namespace, values })).rejects.toThrow(message);
+describe('the webhooks of a seed', () => {
+  it('have the rights of their definitions, for the objects of this installation', async () => {
+    const objects = await renderChart({ namespace, values: seed });
+    const { name } = find(objects, 'MutatingWebhookConfiguration').metadata;
+    expect(name).toMatch(new RegExp(`^${CONFIGURATION}-[0-9a-f]{8}$`));
+    const rules = await shippedRules('seed');
+    for (const identity of ['webhooks', 'resource-manager-webhook']) {
+      const expected = JSON.stringify(rules[identity]).replaceAll(CONFIGURATION, name);
+      expect(find(objects, 'ClusterRole', `:${identity}`).rules).toEqual(JSON.parse(expected));
+    }
+  });
+
+  it('keep their caBundle from the resource-manager', async () => {
+    const configuration = find(await renderChart({ namespace, values: seed }), 'MutatingWebhookConfiguration');
+    expect(configuration.metadata.annotations).toMatchObject({ 'resources.gardener.cloud/ignore': 'true' });
+  });
+
+  it('are left out where they are not wanted', async () => {
+    const enabled = false;
+    const metrics = { serviceMonitor: { enabled }, prometheusRule: { enabled }, dashboard: { enabled } };
+    const without = { webhooks: { enabled }, podDisruptionBudget: { enabled }, vpa: { enabled }, metrics };
+    const objects = await renderChart({ namespace, values: { ...seed, ...without } });
+    const forGardener = ['VerticalPodAutoscaler', 'ServiceMonitor', 'PrometheusRule'];
+    const optional = ['MutatingWebhookConfiguration', 'PodDisruptionBudget', ...forGardener];
+    expect(kindsOf(objects).filter((kind) => optional.includes(kind))).toEqual([]);
+    expect(ofKind(objects, 'Deployment')).toHaveLength(1);
+    const all = kindsOf(await renderChart({ namespace, values: seed }));
+    expect(optional.filter((kind) => !all.includes(kind))).toEqual([]);
+    const empty = kindsOf(await renderChart({ namespace }));
+    expect(empty.filter((kind) => forGardener.includes(kind))).toEqual([]);
+  });
 });

@@ -3,7 +3,7 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { parseAllDocuments, stringify } from 'yaml';
+import { parse, parseAllDocuments, stringify } from 'yaml';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { root } from '../../integration/documents.ts';
 import { buildTools } from '../tools/build.ts';
@@ -37,9 +37,14 @@ export async function renderChart({
 }: Release): Promise<KubeObject[]> {
   return withValues(rest.values, async (file) => {
     const output = await helm('template', name, chartFolder(chart), '--namespace', rest.namespace, '--values', file);
-    const documents = parseAllDocuments(output).map((document) => document.toJS() as KubeObject | null);
-    return documents.filter((object) => object !== null);
+    return objectsIn(output);
   });
+}
+
+/** Returns the objects of a text of YAML. */
+export function objectsIn(text: string): KubeObject[] {
+  const documents = parseAllDocuments(text).map((document) => document.toJS() as KubeObject | null);
+  return documents.filter((object) => object !== null);
 }
 
 /** Lints a chart. A warning is a failure. */
@@ -57,3 +62,27 @@ async function withValues<T>(values: Record<string, unknown> = {}, act: (file: s
   await writeFile(file, stringify(values));
   return await act(file);
 }
+
+/** Returns the first object of a kind. @param ending of its name */
+export function find(objects: KubeObject[], kind: string, ending = ''): KubeObject {
+  const found = objects.find((object) => object.kind === kind && object.metadata.name.endsWith(ending));
+  if (found === undefined) throw new Error(`there is no ${kind} …${ending}`);
+  return found;
+}
+
+export const ofKind = (objects: KubeObject[], kind: string) => objects.filter((object) => object.kind === kind);
+
+type Data = Record<string, string>;
+
+export interface PodTemplate {
+  metadata: { labels: Data; annotations: Data };
+  spec: { containers: { image: string; args: string[]; env?: { name: string; value?: string }[] }[] };
+}
+
+/** Returns the Pods of the main Deployment. */
+export const podOf = (objects: KubeObject[]) =>
+  (find(objects, 'Deployment').spec as { template: PodTemplate }).template;
+
+/** Returns the content of the first config file. */
+export const configOf = (objects: KubeObject[]) =>
+  parse((find(objects, 'ConfigMap').data as Data)['config.yaml'] ?? '');

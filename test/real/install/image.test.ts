@@ -1,30 +1,20 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { testDataMissing } from '@shoot-flux/landscape/test-data';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { followPage } from '../../integration/followed-page.ts';
-import { testDistribution } from '../../made-distribution.ts';
-import { SEED, startStage } from '../../scenarios/stage.ts';
-import { operator, type RealApis, startRealApis } from '../apis.ts';
-import { seedCrds } from '../cluster/crds.ts';
-import { waitUntilReady } from '../cluster/ready.ts';
+import { waitUntilReady } from '../cluster/start.ts';
+import { withTestData } from '../on-real-apis.ts';
 import { type BuiltImage, builtImage } from './built-image.ts';
 import { startContainer } from './container.ts';
-import { liveOneLife } from './life.ts';
-
-const distribution = await testDistribution();
-const isComplete = distribution !== undefined && seedCrds() !== undefined;
-
-test.skipIf(isComplete)(testDataMissing, () => {});
 
 /** Built by the commands of docs/image.md. */
-describe.skipIf(!isComplete)('the container image', () => {
+withTestData('the container image', (distribution) => {
   const page = followPage('docs/image.md');
   let image: BuiltImage;
 
   beforeAll(async () => {
-    image = await builtImage(distribution ?? '', page.follow);
+    image = await builtImage(distribution, page.follow);
   });
   afterAll(async () => {
     await image?.[Symbol.asyncDispose]();
@@ -84,45 +74,5 @@ describe.skipIf(!isComplete)('the container image', () => {
 
   it('is the same when it is built again', () => {
     expect(image.digestInLayout).toBe(image.digest);
-  });
-
-  describe('on real API servers', () => {
-    let apis: RealApis;
-
-    beforeAll(async () => {
-      apis = await startRealApis();
-    });
-    afterAll(async () => {
-      await apis?.stop();
-    });
-
-    it('leads a Shoot through its life, on a read-only root and as any user, killed twice', async () => {
-      await using stage = await startStage({ ...apis, stop: apis.forget }, '');
-      const { garden, seed } = apis.servers;
-      const mounts = {
-        '/mnt/garden': await garden.kubeconfigFile(operator.token),
-        '/mnt/seed': await seed.kubeconfigFile(operator.token),
-      };
-      const clusters = ['--garden', '/mnt/garden', '--seed', `${SEED}=/mnt/seed`];
-      const args = ['run', ...clusters, '--flux-distribution', '/flux-distribution', '--port', '0'];
-      const start = () => startContainer({ ...image, args, mounts });
-      let program = await start();
-      try {
-        const steps = await liveOneLife(stage, {
-          async disturb(step) {
-            if (step !== 'config change' && step !== 'remove') return;
-            await program.stop();
-            program = await start();
-          },
-        });
-        expect(steps).toContain('remove');
-      } catch (error) {
-        throw new Error(`${error instanceof Error ? error.message : error}\n${await program.output()}`, {
-          cause: error,
-        });
-      } finally {
-        await program.stop();
-      }
-    });
   });
 });

@@ -1,42 +1,33 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { resources } from '../../../shared/kube/resource.ts';
+import { testData } from '@shoot-flux/landscape/test-data';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { followPage } from '../../integration/followed-page.ts';
-import { CONTROL_PLANE, eventually, PROJECT, SEED, type Stage, startStage } from '../../scenarios/stage.ts';
-import { type RealApis, startRealApis } from '../apis.ts';
-import { seedCrds } from '../cluster/crds.ts';
+import { PROJECT, SEED, type Stage } from '../../scenarios/stage.ts';
+import { onRealApis } from '../on-real-apis.ts';
 import { makeBuildPlace, REGISTRY } from './build-place.ts';
 import { type Installer, startInstaller } from './installation.ts';
+import { untilGone } from './life-checks.ts';
 import { listObjects } from './objects.ts';
 import { bringPodinfo } from './podinfo.ts';
 import { type Registry, startRegistry } from './registry.ts';
 import type { Workplace } from './workplace.ts';
 
-const releases = testData('flux');
-const isComplete = releases !== undefined && seedCrds() !== undefined;
-const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
-
-test.skipIf(isComplete)(testDataMissing, () => {});
-
 /** A stand-in for gardenlet installs the chart, and starts the container of the image: both come from the registry. */
-describe.skipIf(!isComplete)('docs/install-deployment.md, followed from an empty folder', () => {
+onRealApis('docs/install-deployment.md, followed from an empty folder', ({ apis, startStage }) => {
   const page = followPage('docs/install-deployment.md');
   const firstShoot = followPage('docs/first-shoot.md');
-  let apis: RealApis;
   let registry: Registry;
   let workplace: Workplace;
   let installer: Installer;
   let stage: Stage;
 
   beforeAll(async () => {
-    apis = await startRealApis();
     registry = await startRegistry();
-    workplace = await makeBuildPlace(registry, { release: join(releases ?? '', 'v2.9.4') });
-    installer = await startInstaller(apis, workplace, registry);
-    stage = await startStage({ ...apis, stop: apis.forget }, '');
-    const { garden, seed, shoot } = apis.servers;
+    workplace = await makeBuildPlace(registry, { release: testData('flux', 'v2.9.4') });
+    installer = await startInstaller(apis(), workplace, registry);
+    stage = await startStage();
+    const { garden, seed, shoot } = apis().servers;
     for (const [name, server] of Object.entries({ garden, [SEED]: seed, 'my-shoot': shoot }))
       await writeFile(join(workplace.folder, `${name}.kubeconfig`), server.kubeconfig());
     await writeFile(join(workplace.folder, 'values.yaml'), page.yaml('Push the chart'));
@@ -45,18 +36,11 @@ describe.skipIf(!isComplete)('docs/install-deployment.md, followed from an empty
     await stage?.[Symbol.asyncDispose]();
     await installer?.uninstall().catch(() => {});
     await registry?.[Symbol.asyncDispose]();
-    await apis?.stop();
     await workplace?.remove();
   });
 
   /** Runs commands as they stand, with the names of this landscape. */
   const shell = (text: string) => workplace.run(withNames(text));
-  const untilGone = () =>
-    eventually(
-      'the Extension is gone',
-      () => stage.seed.find(resources.extensions, extensionName),
-      (live) => live === undefined,
-    );
 
   it('pushes the image and the chart, and registers them', async () => {
     await page.follow('Build the image', shell);
@@ -84,20 +68,20 @@ describe.skipIf(!isComplete)('docs/install-deployment.md, followed from an empty
 
   it('is removed', async () => {
     await stage.deleteExtension();
-    await untilGone();
+    await untilGone(stage);
     expect(await stage.managedResources()).toEqual({});
     await installer.uninstall();
     await page.follow('Remove', shell);
     for (const kind of ['controllerregistrations', 'controllerdeployments'])
-      expect(await listObjects(apis.servers.garden, kind)).toEqual([]);
-    expect(await listObjects(apis.servers.garden, 'serviceaccounts', `seed-${SEED}`)).toEqual([]);
-    const roles = await listObjects(apis.servers.garden, 'clusterroles');
+      expect(await listObjects(apis().servers.garden, kind)).toEqual([]);
+    expect(await listObjects(apis().servers.garden, 'serviceaccounts', `seed-${SEED}`)).toEqual([]);
+    const roles = await listObjects(apis().servers.garden, 'clusterroles');
     expect(roles.filter(({ metadata }) => metadata.name.includes('installation'))).toEqual([]);
   });
 
   it('runs without gardenlet, too', async () => {
     const deployments = async () =>
-      (await listObjects(apis.servers.seed, 'deployments', 'shoot-flux')).map(({ metadata }) => metadata.name);
+      (await listObjects(apis().servers.seed, 'deployments', 'shoot-flux')).map(({ metadata }) => metadata.name);
     const here = (text: string) => shell(`export KUBECONFIG=$PWD/${SEED}.kubeconfig\n${text}`);
     await page.block('Without gardenlet', 1).run(here);
     expect(await deployments()).toContain('shoot-flux');

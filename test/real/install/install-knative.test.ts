@@ -10,13 +10,13 @@ import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { example } from '../../integration/documents.ts';
 import { followPage } from '../../integration/followed-page.ts';
-import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
+import type { ApiServer } from '../cluster/api-server.ts';
 import { installCrds } from '../cluster/crds.ts';
-import { type Etcd, startEtcd } from '../cluster/etcd.ts';
 import { requestJson } from '../cluster/request.ts';
+import { useApiServers } from '../on-real-apis.ts';
 import { eventingCrds, servingCrds } from './knative/modules.ts';
-import { applyObjects } from './objects.ts';
-import { installRegistrationKinds } from './optional-kinds.ts';
+import { applyObjects, namespaceOf, registrationKinds, userOf } from './objects.ts';
+
 import { makeWorkplace, type Workplace } from './workplace.ts';
 
 const PAGE = 'docs/install-knative.md';
@@ -41,32 +41,27 @@ interface Sender {
 describe('the page of Knative', () => {
   const page = followPage('docs/install-knative.md');
   const firstShoot = followPage('docs/first-shoot.md');
-  let etcd: Etcd;
+  const { servers } = useApiServers({ garden: { crds: [registrationKinds] }, 'my-seed': {}, knative: {} });
   let workplace: Workplace;
   let folder: string;
-  const servers: Record<string, ApiServer> = {};
 
   beforeAll(async () => {
-    etcd = await startEtcd();
-    for (const name of ['garden', 'my-seed', 'knative']) servers[name] = await startApiServer({ etcd, prefix: name });
-    await installCrds(serverOf('knative'), [...(await eventingCrds()), ...(await servingCrds())]);
-    await installRegistrationKinds(serverOf('garden'));
-    workplace = await makeWorkplace({ environment: { KUBECONFIG: await serverOf('knative').kubeconfigFile() } });
+    await installCrds(servers.knative, [...(await eventingCrds()), ...(await servingCrds())]);
+    workplace = await makeWorkplace({ environment: { KUBECONFIG: await servers.knative.kubeconfigFile() } });
     folder = workplace.folder;
     await mkdir(join(folder, 'templates'));
-    for (const name of ['garden', 'my-seed']) {
-      await cp(await serverOf(name).kubeconfigFile(), join(folder, `${name}.kubeconfig`));
-      await writeFile(join(folder, 'templates', name), templateFor(serverOf(name)));
+    for (const name of ['garden', 'my-seed'] as const) {
+      await cp(await servers[name].kubeconfigFile(), join(folder, `${name}.kubeconfig`));
+      await writeFile(join(folder, 'templates', name), templateFor(servers[name]));
     }
   });
   afterAll(async () => {
-    for (const server of Object.values(servers)) await server.stop();
-    await etcd?.stop();
     await workplace?.remove();
   });
 
-  const serverOf = (name: string) => servers[name] as ApiServer;
-  const get = async (path: string, name = 'knative') => (await requestJson(serverOf(name), 'GET', path)) as KubeObject;
+  type Name = keyof typeof servers;
+  const get = async (path: string, name: Name = 'knative') =>
+    (await requestJson(servers[name as Name], 'GET', path)) as KubeObject;
   const itemsOf = async (path: string) => (await get(path)).items as KubeObject[];
   const namesOf = async (path: string) => (await itemsOf(path)).map(({ metadata }) => metadata.name).toSorted();
   const pods = async () => {
@@ -84,7 +79,7 @@ describe('the page of Knative', () => {
       expect(Object.keys(kubeconfigs).toSorted()).toEqual(['garden', 'my-seed']);
       for (const [name, base64] of Object.entries(kubeconfigs)) {
         const { users } = parse(Buffer.from(base64, 'base64').toString());
-        expect(await userOf(serverOf(name), users[0].user.token)).toBe(
+        expect(await userOf(servers[name as Name], users[0].user.token)).toBe(
           `system:serviceaccount:${NAMESPACE}:${identity}`,
         );
       }
@@ -133,14 +128,13 @@ describe('the page of Knative', () => {
     const wrong = { ...spec, template: { ...template, spec: { ...template.spec, containerConcurency: 40 } } };
     const { name, namespace } = metadata;
     const object = { apiVersion, kind, metadata: { name, namespace }, spec: wrong } as KubeObject;
-    await expect(applyObjects(serverOf('knative'), [object], true)).rejects.toThrow('containerConcurency');
+    await expect(applyObjects(servers.knative, [object], true)).rejects.toThrow('containerConcurency');
   });
 
   it('registers the extension, and has a ConfigMap that brings podinfo', async () => {
     await writeFile(join(folder, 'values.yaml'), 'replicaCount: 0\n');
     await page.follow('Register the extension', workplace.run);
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden-my-project' } };
-    await applyObjects(serverOf('garden'), [namespace]);
+    await applyObjects(servers.garden, [namespaceOf('garden-my-project')]);
     await writeFile(join(folder, 'flux-config.yaml'), firstShoot.yaml('podinfo in a Shoot'));
     await firstShoot.block('podinfo in a Shoot', 1).run(workplace.run);
     const { data } = await get('/api/v1/namespaces/garden-my-project/configmaps/flux-config', 'garden');
@@ -150,16 +144,16 @@ describe('the page of Knative', () => {
     const crds = ['source', 'kustomize'].map((name) => `${name}-controller.yaml`);
     const { folder: releases, version } = standInDistribution;
     await installCrds(
-      serverOf('knative'),
+      servers.knative,
       crds.map((file) => join(releases, version, file)),
     );
     const objects = [
-      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } },
+      namespaceOf('flux-system'),
       { ...source, apiVersion: 'source.toolkit.fluxcd.io/v1' },
       { ...kustomization, apiVersion: 'kustomize.toolkit.fluxcd.io/v1' },
     ] as KubeObject[];
-    await applyObjects(serverOf('knative'), objects);
-    await cp(await serverOf('knative').kubeconfigFile(), join(folder, 'my-shoot.kubeconfig'));
+    await applyObjects(servers.knative, objects);
+    await cp(await servers.knative.kubeconfigFile(), join(folder, 'my-shoot.kubeconfig'));
     const rows = await firstShoot.block('podinfo in a Shoot', 2).run(workplace.run);
     expect(rows).toContain('main-gitrepo');
     expect(rows).toContain('main-ks');
@@ -186,7 +180,7 @@ describe('the page of Knative', () => {
     await page.follow('Remove', workplace.run);
     for (const path of [SERVICES, SINK_BINDINGS, TRIGGERS, EVENT_POLICIES, DEPLOYMENTS])
       expect(await namesOf(path)).toEqual([]);
-    for (const name of ['garden', 'my-seed']) {
+    for (const name of ['garden', 'my-seed'] as const) {
       const roles = (await get('/apis/rbac.authorization.k8s.io/v1/clusterroles', name)).items as KubeObject[];
       expect(roles.filter(({ metadata }) => metadata.name.includes('shoot-flux'))).toEqual([]);
     }
@@ -199,14 +193,4 @@ function templateFor({ url, ca }: ApiServer): string {
   const data = Buffer.from(ca).toString('base64');
   template.clusters[0].cluster = { server: url, 'certificate-authority-data': data };
   return stringify(template, { lineWidth: 0 });
-}
-
-/** Returns the user that a token belongs to. */
-async function userOf(server: ApiServer, token: string): Promise<string> {
-  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
-  const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
-  const { status } = (await requestJson({ ...server, adminToken: token }, 'POST', path, review)) as {
-    status: { userInfo: { username: string } };
-  };
-  return status.userInfo.username;
 }

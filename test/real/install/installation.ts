@@ -1,24 +1,25 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { SEED } from '../../scenarios/stage.ts';
 import type { RealApis } from '../apis.ts';
 import type { ApiServer } from '../cluster/api-server.ts';
-import type { RunningProgram } from '../cluster/process.ts';
+import { installCrds } from '../cluster/crds.ts';
 import { requestJson } from '../cluster/request.ts';
-import { startContainer } from './container.ts';
 import { installAsGardener, seedHost } from './gardenlet.ts';
 import { INSTALLATION } from './gardenlet-values.ts';
-import { applyObjects, deleteObjects, listObjects, serviceAccountToken } from './objects.ts';
-import { installOptionalKinds, installRegistrationKinds } from './optional-kinds.ts';
+import { objectsIn } from './helm.ts';
+import { applyObjects, deleteObjects, listObjects, namespaceOf, optionalKinds, registrationKinds } from './objects.ts';
+import { type Pod, startPod } from './pod.ts';
+
 import type { Registry } from './registry.ts';
 import type { Workplace } from './workplace.ts';
 
 const host = seedHost(SEED);
-/** The identity in the garden, for which the chart asks. */
-const gardenAccount = { namespace: host.namespace, name: 'shoot-flux' };
-const namespaceOf = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+
+interface Deployment {
+  template: { spec: { containers: [{ image: string }] } };
+}
 
 /** Stands in for Gardener, as far as it installs an extension in a seed: no part of it can run here. */
 export interface Installer {
@@ -38,10 +39,10 @@ export interface Installer {
  */
 export async function startInstaller(apis: RealApis, workplace: Workplace, registry: Registry): Promise<Installer> {
   const { garden, seed } = apis.servers;
-  await installRegistrationKinds(garden);
-  await installOptionalKinds(seed);
+  await installCrds(garden, [registrationKinds]);
+  await installCrds(seed, [optionalKinds]);
   let objects: KubeObject[] = [];
-  let pod: RunningProgram | undefined;
+  let pod: Pod | undefined;
   let images: string[] = [];
   const stop = async () => {
     await pod?.stop();
@@ -50,15 +51,16 @@ export async function startInstaller(apis: RealApis, workplace: Workplace, regis
   };
   return {
     async install() {
-      const deployment = await registered(garden);
-      objects = await render(workplace, deployment);
-      await applyObjects(seed, ['garden', INSTALLATION].map(namespaceOf));
-      await installAsGardener({ garden, seed }, host, objects);
-      const { image, start } = podOf(objects);
-      const folder = join(workplace.folder, image.replaceAll(/\W/g, '-'));
+      const rendered = await render(workplace, await registered(garden));
+      await applyObjects(seed, [namespaceOf('garden'), namespaceOf(INSTALLATION)]);
+      ({ objects } = await installAsGardener({ garden, seed }, host, rendered));
+      const deployment = objects.find(({ kind }) => kind === 'Deployment') as KubeObject & { spec: Deployment };
+      const [{ image }] = deployment.spec.template.spec.containers;
+      const root = join(workplace.folder, image.replaceAll(/\W/g, '-'));
       const name = image.replace(/^[^/]+/, registry.host);
-      await registry.unpack(name, folder);
-      const next = await start({ root: folder, ...(await registry.inspect(name)) }, apis, workplace);
+      await registry.unpack(name, root);
+      const { config } = await registry.inspect(name);
+      const next = await startPod({ deployment, cluster: seed, image: { root, config } });
       await stop();
       pod = next;
       images = [image];
@@ -104,45 +106,5 @@ async function render({ folder, run }: Workplace, { helm }: ControllerDeployment
   const text = await run(
     `helm template shoot-flux ${chart} --namespace ${INSTALLATION} --values gardenlet/values.yaml`,
   );
-  const documents = parseAllDocuments(text).map((document) => document.toJS() as KubeObject | null);
-  return documents.filter((object) => object !== null);
-}
-
-/** Returns the Pod of the main Deployment. */
-function podOf(objects: KubeObject[]) {
-  const config = objects.find(({ kind }) => kind === 'ConfigMap')?.data as Record<string, string>;
-  const deployment = objects.find(({ kind }) => kind === 'Deployment')?.spec as Deployment;
-  const { serviceAccountName, containers } = deployment.template.spec;
-  const [{ image, args }] = containers;
-  return {
-    image,
-    /** Starts the container, with what a kubelet would mount. */
-    async start(unpacked: Unpacked, { servers: { garden, seed } }: RealApis, { folder }: Workplace) {
-      const file = join(folder, 'gardenlet/config.yaml');
-      await writeFile(file, config['config.yaml'] ?? '');
-      const account = { namespace: INSTALLATION, name: serviceAccountName };
-      const mounts = {
-        '/mnt/config.yaml': file,
-        '/mnt/garden': await kubeconfigFile(garden, gardenAccount),
-        '/mnt/seed': await kubeconfigFile(seed, account),
-      };
-      const given = args.map((arg) => arg.replace('/etc/shoot-flux/', '/mnt/'));
-      return startContainer({
-        ...unpacked,
-        args: [...given, '--seed', `${SEED}=/mnt/seed`, '--port', '0'],
-        env: { GARDEN_KUBECONFIG: '/mnt/garden', SEED_NAME: SEED },
-        mounts,
-      });
-    },
-  };
-}
-
-type Unpacked = Pick<Parameters<typeof startContainer>[0], 'root' | 'config'>;
-
-interface Deployment {
-  template: { spec: { serviceAccountName: string; containers: [{ image: string; args: string[] }] } };
-}
-
-async function kubeconfigFile(server: ApiServer, { namespace, name }: { namespace: string; name: string }) {
-  return server.kubeconfigFile(await serviceAccountToken(server, namespace, name));
+  return objectsIn(text);
 }

@@ -10,7 +10,7 @@ import { tokenOf } from '../../scenarios/identities.ts';
 import { SEED, type Stage, startStage } from '../../scenarios/stage.ts';
 import { freePorts } from '../cluster/ports.ts';
 import { programFolder, type RunningProgram, startProgram } from '../cluster/process.ts';
-import { answersOk, waitUntilReady } from '../cluster/ready.ts';
+import { answersOk, waitUntilReady } from '../cluster/start.ts';
 import { onRealApis } from '../on-real-apis.ts';
 import { refused } from '../rights.ts';
 import { type Activator, startActivator } from './knative/activator.ts';

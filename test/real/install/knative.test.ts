@@ -5,15 +5,7 @@ import { createEventBridge, type EventBridge } from '../../../events/cloudevents
 import { serveFunctions } from '../../../events/cloudevents/serve.ts';
 import { openSink, type Sink } from '../../../events/cloudevents/sink.ts';
 import { type Forwarding, openQueue } from '../../../events/queue/queue.ts';
-import {
-  causeOf,
-  changeOf,
-  definitionOf,
-  functionOf,
-  keptLog,
-  keyOf,
-  processDependencies,
-} from '../../../events/testing.ts';
+import { changeOf, definitionOf, functionOf, keptLog, keyOf, processDependencies } from '../../../events/testing.ts';
 import { type EventServer, startEventServer } from '../../../infra/knative/event-server.ts';
 import { nameOf, WATCHER } from '../../../infra/knative/manifests.ts';
 import { createPrometheusMetrics } from '../../../infra/process/metrics.ts';
@@ -21,8 +13,7 @@ import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { createClusterHealth } from '../../../shared/runtime/cluster-health.ts';
 import type { Handler } from '../../../shared/runtime/context.ts';
 import { done, requeueAfter } from '../../../shared/runtime/outcome.ts';
-import { type ApiServer, startApiServer } from '../cluster/api-server.ts';
-import { type Etcd, startEtcd } from '../cluster/etcd.ts';
+import { useApiServers } from '../on-real-apis.ts';
 import { brokerUrl, createBroker } from './knative/broker.ts';
 import { type DataPlane, startDataPlane } from './knative/data-plane.ts';
 
@@ -30,8 +21,7 @@ const NAMES = ['managed-resources', 'sync-mode', 'readiness', 'keys', 'fan-out']
 
 /** Functions whose code the test chooses, and the bridge, behind Knative's own ingress, filter and dispatcher. */
 describe("behind Knative's broker", () => {
-  let etcd: Etcd;
-  let server: ApiServer;
+  const used = useApiServers({ knative: {} });
   let plane: DataPlane;
   let bridge: EventBridge;
   let forwarding: Forwarding;
@@ -44,9 +34,7 @@ describe("behind Knative's broker", () => {
   const metrics = createPrometheusMetrics();
 
   beforeAll(async () => {
-    etcd = await startEtcd();
-    server = await startApiServer({ etcd, prefix: 'knative' });
-    plane = await startDataPlane(server);
+    plane = await startDataPlane(used.servers.knative);
     sink = openSink({ url: brokerUrl(plane) });
     const { sender } = sink;
     const definitions = NAMES.map((name) => definitionOf(name));
@@ -79,8 +67,6 @@ describe("behind Knative's broker", () => {
     sink?.close();
     await Promise.all(servers.map((each) => each.stop(1000)));
     await plane?.[Symbol.asyncDispose]();
-    await server?.stop();
-    await etcd?.stop();
   });
 
   const ended = async () => done;
@@ -120,59 +106,6 @@ describe("behind Knative's broker", () => {
     await structured.sender.send([changeOf({ function: 'readiness', key: keyOf(1) })]);
     structured.close();
     await expect.poll(() => runs.toSorted()).toEqual(['keys', 'readiness']);
-  });
-
-  it('duplicates have one id, and never run beside each other', async () => {
-    let [running, most, runs] = [0, 0, 0];
-    const all = Promise.withResolvers<void>();
-    handlers.set(`keys ${keyOf(2).namespace}`, async () => {
-      most = Math.max(most, ++running);
-      runs++;
-      await all.promise;
-      running--;
-      return done;
-    });
-    received.clear();
-    const change = changeOf({ function: 'keys', key: keyOf(2) });
-    await sink.sender.send([change, change, change, change]);
-    await expect.poll(() => received.get('keys')?.length).toBe(4);
-    all.resolve();
-    await expect.poll(() => [running, runs]).toEqual([0, 2]);
-    expect(new Set(received.get('keys')).size).toBe(1);
-    expect(most).toBe(1);
-  });
-
-  it('whatever the order of changes, the last run has seen the last state', async () => {
-    let live = 0;
-    let seen = 0;
-    handlers.set(`sync-mode ${keyOf(3).namespace}`, async () => {
-      const read = live;
-      await sleep(5);
-      seen = read;
-      return done;
-    });
-    const versions = Array.from({ length: 60 }, (_, index) => index + 1);
-    received.clear();
-    await Promise.all(
-      versions.map(async (version) => {
-        await sleep(Math.random() * 200);
-        live = Math.max(live, version);
-        const cause = causeOf({ resourceVersion: String(version) });
-        await sink.sender.send([changeOf({ function: 'sync-mode', key: keyOf(3), cause })]);
-      }),
-    );
-    await expect.poll(() => received.get('sync-mode')?.length).toBe(versions.length);
-    await expect.poll(() => seen).toBe(versions.length);
-  });
-
-  it('a run that fails for now is repeated', async () => {
-    let runs = 0;
-    handlers.set(`readiness ${keyOf(4).namespace}`, async () => {
-      if (++runs < 3) throw new RetryableError('Not yet.');
-      return done;
-    });
-    await sink.sender.send([changeOf({ function: 'readiness', key: keyOf(4) })]);
-    await expect.poll(() => runs).toBe(3);
   });
 
   it('a run that never succeeds is a dead letter at once, with its reason', async () => {

@@ -49,6 +49,17 @@ export async function until({ seconds }: Waiting, what: string, expectations: ()
   );
 }
 
+/** Waits until the Extension of a stage is deleted. */
+export async function untilGone(stage: Stage, seconds?: number): Promise<void> {
+  await eventually(
+    'the Extension is gone',
+    () => stage.seed.find(resources.extensions, { namespace: CONTROL_PLANE, name: 'shoot-flux' }),
+    (live) => live === undefined,
+    (live) => live?.status,
+    seconds,
+  );
+}
+
 /** Returns the uids of objects that must survive a migration. */
 export async function identitiesIn({ shoot }: Stage): Promise<Record<string, string | undefined>> {
   const names: [Resource, { name: string; namespace?: string }][] = [

@@ -2,8 +2,8 @@ import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/obje
 import { expect } from 'vitest';
 import type { Extension } from '../../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
-import { CONTROL_PLANE, creating, eventually, PROJECT, type ShootParts, type Stage } from '../../scenarios/stage.ts';
-import { expectRemoved, identitiesIn, until, type Waiting, workload } from './life-checks.ts';
+import { CONTROL_PLANE, creating, PROJECT, type ShootParts, type Stage } from '../../scenarios/stage.ts';
+import { expectRemoved, identitiesIn, until, untilGone, type Waiting, workload } from './life-checks.ts';
 
 export interface LifeOptions {
   /** Called after each change, before its effect is awaited, with the name of the step: to kill a process, for example. */
@@ -26,11 +26,11 @@ const kubeconfigName = { namespace: CONTROL_PLANE, name: 'gardener' };
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const all = ['shoot-flux-controllers', 'shoot-flux-crds', 'shoot-flux-secrets', 'shoot-flux-sync'];
 const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, status: { hibernated: true } };
-const config = (repositoryBranch: string) => ({
+const config = (repositoryBranch: string, syncMode = 'Reconcile') => ({
   repositoryUrl: 'ssh://git@github.com/org/fleet',
   repositoryBranch,
   repositoryType: 'private',
-  syncMode: 'Reconcile',
+  syncMode,
 });
 
 /**
@@ -85,14 +85,6 @@ function stepsOf(stage: Stage, waiting: Waiting): Record<string, Step> {
     until(waiting, 'the ManagedResources', async () => {
       expect(Object.keys(await stage.managedResources()).sort()).toEqual(names);
     });
-  const untilGone = () =>
-    eventually(
-      'the Extension is gone',
-      () => stage.seed.find<Extension>(resources.extensions, extensionName),
-      (live) => live === undefined,
-      (live) => live?.status,
-      waiting.seconds,
-    );
 
   return {
     create: {
@@ -116,6 +108,7 @@ function stepsOf(stage: Stage, waiting: Waiting): Record<string, Step> {
         });
         await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
         await untilBootstrapped(stage, waiting);
+        inShoot = await identitiesIn(stage);
       },
     },
     'config change': {
@@ -141,6 +134,21 @@ function stepsOf(stage: Stage, waiting: Waiting): Record<string, Step> {
           expect(await dataIn('garden')).toEqual(expected);
           expect(await dataIn('shoot')).toEqual(expected);
         }),
+    },
+    'Flux released': {
+      change: () => stage.setFluxConfig(config('other', 'Once')),
+      expect: async () => {
+        await untilManaged(['shoot-flux-secrets']);
+        expect(await identitiesIn(stage)).toEqual(inShoot);
+      },
+    },
+    'Flux managed again': {
+      change: () => stage.setFluxConfig(config('other')),
+      expect: async () => {
+        await untilManaged(all);
+        await stage.untilReady(waiting.seconds);
+        expect(await identitiesIn(stage)).toEqual(inShoot);
+      },
     },
     hibernate: {
       async change() {
@@ -187,7 +195,7 @@ function stepsOf(stage: Stage, waiting: Waiting): Record<string, Step> {
         expect(await identitiesIn(stage)).toEqual(inShoot);
         record = await stage.extension();
         await stage.deleteExtension();
-        await untilGone();
+        await untilGone(stage, waiting.seconds);
       },
     },
     restore: {
@@ -219,7 +227,7 @@ function stepsOf(stage: Stage, waiting: Waiting): Record<string, Step> {
         await stage.deleteExtension();
       },
       async expect() {
-        await untilGone();
+        await untilGone(stage, waiting.seconds);
         await expectRemoved(stage);
         expect(await stage.garden.find(resources.configMaps, configName)).toBeDefined();
         expect(await stage.garden.find(resources.secrets, sourceName)).toBeDefined();

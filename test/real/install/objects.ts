@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import type { ApiServer } from '../cluster/api-server.ts';
 import { requestJson } from '../cluster/request.ts';
@@ -8,11 +9,12 @@ type Server = Pick<ApiServer, 'url' | 'ca' | 'adminToken'>;
  * Applies objects of any kind as the administrator, in the given order, as `kubectl apply --server-side` does. Unknown
  * fields are errors.
  * @param dryRun true: the server only checks them
+ * @returns them as they are stored
  * @throws Error with the path and the server's sentence for the first one that is not accepted
  */
-export async function applyObjects(server: Server, objects: KubeObject[], dryRun = false): Promise<void> {
+export async function applyObjects(server: Server, objects: KubeObject[], dryRun = false): Promise<KubeObject[]> {
   const query = `fieldManager=install&fieldValidation=Strict${dryRun ? '&dryRun=All' : ''}`;
-  await eachPath(server, objects, (path, object) => requestJson(server, 'PATCH', `${path}?${query}`, object));
+  return eachPath(server, objects, (path, object) => requestJson(server, 'PATCH', `${path}?${query}`, object));
 }
 
 /** Deletes objects of any kind. */
@@ -24,7 +26,8 @@ async function eachPath(
   server: Server,
   objects: KubeObject[],
   act: (path: string, object: KubeObject) => Promise<unknown>,
-): Promise<void> {
+): Promise<KubeObject[]> {
+  const answers: KubeObject[] = [];
   const kinds = new Map<string, Served[]>();
   for (const object of objects) {
     const { apiVersion, kind } = object;
@@ -32,8 +35,9 @@ async function eachPath(
     kinds.set(apiVersion, served);
     const resource = served.find((candidate) => candidate.kind === kind && !candidate.name.includes('/'));
     if (resource === undefined) throw new Error(`${apiVersion} has no kind ${kind}`);
-    await act(pathOf(object, resource), object);
+    answers.push((await act(pathOf(object, resource), object)) as KubeObject);
   }
+  return answers;
 }
 
 /** Lists objects by the plural of their kind, in one namespace or in all. */
@@ -73,6 +77,24 @@ export async function serviceAccountToken(
   const { status } = (await requestJson(server, 'POST', path, request)) as { status: { token: string } };
   return status.token;
 }
+
+/** Returns the user that a token belongs to. */
+export async function userOf(server: Server, token: string): Promise<string> {
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+  const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+  const answer = await requestJson({ ...server, adminToken: token }, 'POST', path, review);
+  return (answer as { status: { userInfo: { username: string } } }).status.userInfo.username;
+}
+
+export const namespaceOf = (name: string, labels: Record<string, string> = {}): KubeObject => ({
+  ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } },
+});
+
+/** Stand-ins for the resources with which gardener-apiserver registers extensions. */
+export const registrationKinds = join(import.meta.dirname, 'registration-kinds.yaml');
+
+/** Stand-ins for kinds of other projects that the charts can use. */
+export const optionalKinds = join(import.meta.dirname, 'optional-kinds.yaml');
 
 interface Served {
   name: string;

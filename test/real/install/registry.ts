@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { answersOk } from '../cluster/ready.ts';
-import { startReady } from '../cluster/start.ts';
+import { answersOk, startReady } from '../cluster/start.ts';
 import { buildTools } from '../tools/build.ts';
 
 const run = promisify(execFile);

@@ -1,17 +1,11 @@
 import type { Controller } from '@shoot-flux/landscape/controllers';
 import { startNodes } from '@shoot-flux/landscape/nodes';
-import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { resources } from '../../../shared/kube/resource.ts';
-import { CONTROL_PLANE, PROJECT, type Stage, startStage } from '../../scenarios/stage.ts';
+import type { Condition } from '../../../shared/gardener/types.ts';
+import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from '../../scenarios/stage.ts';
 import type { RealApis } from '../apis.ts';
-import {
-  startHelmController,
-  startImageReflectorController,
-  startNotificationController,
-} from '../cluster/flux-controller.ts';
-import { startKustomizeController } from '../cluster/kustomize-controller.ts';
+import { type FluxControllerName, startFluxController } from '../cluster/flux-controller.ts';
 import { freePorts } from '../cluster/ports.ts';
-import { startRealSourceController } from '../cluster/source-controller.ts';
 import { type Attempts, watchAttempts } from './failures.ts';
 
 /** A stage whose shoot runs the real controllers of Flux, where and while their Deployments exist. */
@@ -22,9 +16,25 @@ export interface FluxStage extends AsyncDisposable {
   put(name: string, values: Record<string, string>, type?: string): Promise<unknown>;
   /** Writes a Secret that the Shoot names in `spec.resources`, as gardenlet copies it; returns the entry. */
   putResource(name: string, values: Record<string, string>): Promise<ShootEntry>;
+  /** Waits until an object in the namespace `default` of the shoot is there, and as it should be. */
+  untilApplied<T extends KubeObject>(kind: Resource, name: string, isWanted?: (live: T) => boolean): Promise<T>;
+  /** Waits until a ConfigMap in the namespace `default` of the shoot has this data. */
+  untilData(name: string, data: Record<string, string>): Promise<unknown>;
+  /** Waits for a condition of the Extension. Default: until it is True. */
+  untilCondition(type: string, isWanted?: (condition: Condition) => boolean): Promise<Condition>;
+  /** Returns a value of the Secret `flux-source` of the project, once it is there. */
+  sourceKey(key: string): Promise<string>;
 }
 
 type ShootEntry = { name: string; resourceRef: { apiVersion: string; kind: string; name: string } };
+
+const names: FluxControllerName[] = [
+  'source-controller',
+  'kustomize-controller',
+  'helm-controller',
+  'notification-controller',
+  'image-reflector-controller',
+];
 
 export async function startFluxStage(apis: RealApis, fluxDistribution: string): Promise<FluxStage> {
   const stage = await startStage({ ...apis, stop: apis.forget }, fluxDistribution);
@@ -32,30 +42,50 @@ export async function startFluxStage(apis: RealApis, fluxDistribution: string): 
   const connection = { server: url, ca, token };
   const kubeconfigFile = await apis.servers.shoot.kubeconfigFile();
   const [port = 0] = await freePorts(1);
-  const eventsAddress = `http://127.0.0.1:${port}/`;
+  const events = `http://127.0.0.1:${port}/`;
   const attempts = watchAttempts(connection);
-  const nodes: Controller = await startNodes(connection, {
-    programs: {
-      'source-controller': () => startRealSourceController(kubeconfigFile, eventsAddress),
-      'kustomize-controller': () =>
-        startKustomizeController({ kubeconfigFile, args: [`--events-addr=${eventsAddress}`] }),
-      'helm-controller': () => startHelmController({ kubeconfigFile, eventsAddress }),
-      'notification-controller': () => startNotificationController(kubeconfigFile, port),
-      'image-reflector-controller': () => startImageReflectorController({ kubeconfigFile, eventsAddress }),
-    },
-  });
+  const programs = names.map((name) => [name, () => startFluxController(name, kubeconfigFile, events)] as const);
+  const nodes: Controller = await startNodes(connection, { programs: Object.fromEntries(programs) });
   await stage.startProduct();
+  const withFailures = async (error: Error) => {
+    throw new Error(`${error.message}\n${(await attempts.failed()).join('\n')}`, { cause: error });
+  };
+  const untilApplied: FluxStage['untilApplied'] = async <T extends KubeObject>(
+    kind: Resource,
+    name: string,
+    isWanted: (live: T) => boolean = () => true,
+  ) => {
+    const find = () => stage.shoot.find<T>(kind, { namespace: 'default', name });
+    const isThere = (live: T | undefined) => live !== undefined && isWanted(live);
+    return (await eventually(`${kind.kind} ${name}`, find, isThere, undefined, 90).catch(withFailures)) as T;
+  };
   return {
     stage,
     attempts,
-    put: (name, values, type = 'Opaque') =>
+    put: (name, values, type) =>
       stage.garden.apply(resources.secrets, secret({ namespace: PROJECT, name }, values, type), {
         fieldManager: 'person',
       }),
     async putResource(name, values) {
-      const copy = secret({ namespace: CONTROL_PLANE, name: `ref-${name}` }, values, 'Opaque');
+      const copy = secret({ namespace: CONTROL_PLANE, name: `ref-${name}` }, values);
       await stage.seed.apply(resources.secrets, copy, { fieldManager: 'gardener' });
       return { name, resourceRef: { apiVersion: 'v1', kind: 'Secret', name } };
+    },
+    untilApplied,
+    untilData: (name, data) =>
+      untilApplied<KubeObject & { data?: Record<string, string> }>(resources.configMaps, name, (live) =>
+        Object.entries(data).every(([key, value]) => live.data?.[key] === value),
+      ),
+    async untilCondition(type, isWanted = ({ status }) => status === 'True') {
+      const conditions = async () => (await stage.extension()).status?.conditions ?? [];
+      const find = (all: Condition[]) => all.find((condition) => condition.type === type && isWanted(condition));
+      const found = find(await eventually(type, conditions, (all) => find(all) !== undefined, undefined, 90));
+      return found as Condition;
+    },
+    async sourceKey(key) {
+      const find = () => stage.garden.find(resources.secrets, { namespace: PROJECT, name: 'flux-source' });
+      const source = await eventually('flux-source', find, (live) => live !== undefined);
+      return dataOf(source, key);
     },
     async [Symbol.asyncDispose]() {
       await nodes.stop();
@@ -66,10 +96,15 @@ export async function startFluxStage(apis: RealApis, fluxDistribution: string): 
   };
 }
 
-function secret(
+/** Returns a value of a Secret. */
+export function dataOf(secret: KubeObject | undefined, key: string): string {
+  return Buffer.from((secret?.data as Record<string, string> | undefined)?.[key] ?? '', 'base64').toString();
+}
+
+export function secret(
   metadata: { namespace: string; name: string },
   values: Record<string, string>,
-  type: string,
+  type = 'Opaque',
 ): KubeObject {
   const data = Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
   return { apiVersion: 'v1', kind: 'Secret', metadata, type, data: Object.fromEntries(data) } as KubeObject;

@@ -3,8 +3,8 @@ import { entriesAt, textAt } from '../../../shared/shapes.ts';
 
 const source = { kind: 'GitRepository', name: 'fleet' };
 
-/** A spec of each kind that all versions of it accept; `changes` has what single versions need. */
-const specs: Record<string, Record<string, unknown>> = {
+/** A spec of each kind that all versions of it, and all releases, accept. */
+export const validSpecs: Readonly<Record<string, Record<string, unknown>>> = {
   GitRepository: { interval: '1m', url: 'https://git.example/a' },
   HelmRepository: { interval: '1m', url: 'https://charts.example' },
   HelmChart: { interval: '1m', chart: 'podinfo', sourceRef: { kind: 'HelmRepository', name: 'charts' } },
@@ -39,7 +39,7 @@ export function objectOf(crd: KubeObject, version: string): { resource: Resource
     textAt(crd.spec, 'names', 'kind'),
     textAt(crd.spec, 'names', 'plural'),
   ];
-  const spec = specs[kind];
+  const spec = validSpecs[kind];
   if (spec === undefined) throw new Error(`add a spec of ${kind}`);
   const resource = { group, version, plural, kind, namespaced: true };
   const metadata = { namespace: 'default', name: `stored-${version}`, labels: { team: 'a' } };

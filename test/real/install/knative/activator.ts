@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { freePorts } from '../../cluster/ports.ts';
 import { programFolder, type RunningProgram, startProgram } from '../../cluster/process.ts';
-import { answersOk, waitUntilReady } from '../../cluster/ready.ts';
+import { answersOk, waitUntilReady } from '../../cluster/start.ts';
 
 /** Stands in for Knative Serving: starts an instance for the first request, and ends it when none has come for a while. */
 export interface Activator extends AsyncDisposable {

@@ -6,8 +6,8 @@ import type { ApiServer } from '../../cluster/api-server.ts';
 import { installCrds } from '../../cluster/crds.ts';
 import { freePorts } from '../../cluster/ports.ts';
 import { programFolder, type RunningProgram, startProgram } from '../../cluster/process.ts';
-import { waitUntilReady } from '../../cluster/ready.ts';
 import { requestJson } from '../../cluster/request.ts';
+import { waitUntilReady } from '../../cluster/start.ts';
 import { buildTools } from '../../tools/build.ts';
 import { eventingCrds, moduleFolder } from './modules.ts';
 
