@@ -14,6 +14,7 @@ import { gardenCrds, installCrds, seedCrds } from './cluster/crds.ts';
 import { type Etcd, startEtcd } from './cluster/etcd.ts';
 import { requestJson } from './cluster/request.ts';
 import { rememberEtcd } from './forget.ts';
+import { applyObjects } from './install/objects.ts';
 
 /** Three real API servers over one etcd, with Gardener's CRDs, and the shipped roles in garden and seed. */
 export interface RealApis extends Apis {
@@ -70,13 +71,7 @@ function apiOf({ url, ca, adminToken, kubeconfig }: ApiServer): Api {
 
 /** Applies the shipped roles and waits until the server enforces them. */
 async function grant(server: ApiServer, identities: Identity[], objects: KubeObject[]): Promise<void> {
-  for (const object of objects) {
-    const { namespace, name } = object.metadata;
-    const folder = object.apiVersion === 'v1' ? '/api/v1' : `/apis/${object.apiVersion}`;
-    const scope = namespace === undefined ? '' : `/namespaces/${namespace}`;
-    const path = `${folder}${scope}/${object.kind.toLowerCase()}s/${name}`;
-    await requestJson(server, 'PATCH', `${path}?fieldManager=grant`, object);
-  }
+  await applyObjects(server, objects);
   for (const [name, [rule]] of Object.entries(rulesOf(objects))) {
     const user = identities.find((identity) => identity.name === name)?.user;
     const resourceAttributes = {

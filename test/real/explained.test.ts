@@ -90,7 +90,7 @@ onRealApis('what the real controllers of Flux report', ({ apis, fluxDistribution
     }
     const wrong: string[] = [];
     for (const { kind, name, reason, explanation } of objects) {
-      if (reason === undefined) continue;
+      if (reason === 'ready') continue;
       const find = () => shoot.find(kindOf(kind), metadataOf(name));
       const isExplained = (live: KubeObject | undefined) => {
         const found = explained(kind, live);

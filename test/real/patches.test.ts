@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isDeepStrictEqual, promisify } from 'node:util';
+import { isDeepStrictEqual } from 'node:util';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { parseAllDocuments, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import { objectRef } from '../../functions/managed-resources/shoot/objects.ts';
 import { files } from '../../infra/cli/testing.ts';
 import type { Patch } from '../../shared/config/types.ts';
@@ -18,19 +16,16 @@ import { fluxInstall } from '../../shared/flux/testing.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { testDistribution } from '../made-distribution.ts';
 import { numericSeed } from '../scenarios/sampling.ts';
-import { buildTools } from './tools/build.ts';
+import { kustomized } from './generator/kustomize.ts';
 
 const VERSION = 'v2.9.4';
 const CASES = 50;
 
-const run = promisify(execFile);
 const folder = await testDistribution();
-let kustomize: string;
 let objects: KubeObject[];
 
 beforeAll(async () => {
   if (folder === undefined) return;
-  ({ kustomize } = await buildTools(['kustomize']));
   const release = await openDistribution(folder).release(VERSION);
   const install = fluxInstall({ components: ['source-controller', 'kustomize-controller', 'notification-controller'] });
   // Their schemas are long, and no patch can change them.
@@ -238,13 +233,9 @@ function valueAt(object: unknown, path: string): unknown {
 type Result = { objects: Map<string, KubeObject> } | { error: string };
 
 /** What kustomize makes of the patches, or why it refuses them. */
-async function kustomized(dir: string, patches: Patch[]): Promise<Result> {
-  await mkdir(dir);
-  await writeFile(join(dir, 'objects.yaml'), objects.map((object) => stringify(object)).join('---\n'));
-  await writeFile(join(dir, 'kustomization.yaml'), stringify({ resources: ['objects.yaml'], patches }));
+async function theirsOf(dir: string, patches: Patch[]): Promise<Result> {
   try {
-    const { stdout } = await run(kustomize, ['build', dir], { maxBuffer: 64 * 1024 * 1024 });
-    return { objects: byRef(parseAllDocuments(stdout).map((document) => document.toJS() as KubeObject)) };
+    return { objects: byRef(await kustomized(dir, objects, [{ patched: { kustomization: { patches } } }])) };
   } catch (error) {
     return { error: (error as { stderr?: string }).stderr ?? String(error) };
   }
@@ -269,7 +260,7 @@ async function compare(cases: Patch[][]): Promise<{ same: number; refused: numbe
   await using place = await files({});
   const results = { same: 0, refused: 0, differences: [] as unknown[] };
   for (const [index, patches] of cases.entries()) {
-    const [theirs, own] = [await kustomized(join(place.dir, String(index)), patches), ours(patches)];
+    const [theirs, own] = [await theirsOf(join(place.dir, String(index)), patches), ours(patches)];
     // Its search for names of other objects fails in objects that no longer have their form.
     if ('error' in theirs && theirs.error.includes('updating name reference')) continue;
     if ('error' in own && (GUARD.test(own.error) || 'error' in theirs)) {
@@ -355,7 +346,7 @@ test.runIf(folder !== undefined)('targets select what they select in kustomize',
   const mark = (index: number) => `example.com/target-${index}`;
   const patches = [some, ...cases.map((target, index) => ({ target, patch: marking(mark(index)) }))];
   await using place = await files({});
-  const theirs = await kustomized(join(place.dir, 'targets'), patches);
+  const theirs = await theirsOf(join(place.dir, 'targets'), patches);
   const own = ours([some]);
   if ('error' in theirs || 'error' in own) throw new Error(JSON.stringify({ theirs, own }));
   const marked = [...theirs.objects.values()];

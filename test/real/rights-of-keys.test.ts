@@ -1,44 +1,31 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { policyObjects, RUN_USER, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { CERTIFICATES, NAMESPACE } from '../../infra/webhooks/names.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { shippedRbac } from '../scenarios/identities.ts';
-import { eventually } from '../scenarios/stage.ts';
-import { type ApiServer, startApiServer } from './cluster/api-server.ts';
-import { type Etcd, startEtcd } from './cluster/etcd.ts';
+import { eventually, PROJECT } from '../scenarios/stage.ts';
 import { requestJson } from './cluster/request.ts';
+import { applyObjects, namespaceOf } from './install/objects.ts';
+import { useApiServers } from './on-real-apis.ts';
 
-const PROJECT = 'garden-foo';
-const users = [serviceAccountUser('keys'), serviceAccountUser('webhooks'), RUN_USER, 'person'];
+const keys = serviceAccountUser('keys');
+const webhooks = serviceAccountUser('webhooks');
+const users = [keys, webhooks, RUN_USER, 'person'];
 const tokenOf = (user: string) => `token-${users.indexOf(user)}`;
 
-let etcd: Etcd;
-let server: ApiServer;
+const used = useApiServers({ garden: { tokens: users.map((user) => ({ token: tokenOf(user), user, uid: user })) } });
+
+const ONLY = 'may create only Secret flux-source';
 
 beforeAll(async () => {
-  etcd = await startEtcd();
-  const tokens = users.map((user) => ({ token: tokenOf(user), user, uid: user }));
-  server = await startApiServer({ etcd, prefix: 'garden', tokens });
   const rbac = await shippedRbac('garden');
-  for (const object of [...rbac, namespace(PROJECT), ...bindings(rbac), ...policyObjects()]) await apply(object);
+  await applyObjects(used.servers.garden, [...rbac, namespaceOf(PROJECT), ...bindings(rbac), ...policyObjects()]);
   // The server loads roles and policies within seconds.
-  for (const user of [RUN_USER, serviceAccountUser('keys')]) {
-    await eventually(
-      'the policy is enforced',
-      () => create(user, secret('other')).then(String, (error: Error) => error.message),
-      (message) => message.includes('may create only Secret flux-source'),
-      (message) => message,
-      60,
-    );
+  for (const user of [RUN_USER, keys]) {
+    const tryOut = () => create(user, secret('other')).then(String, (error: Error) => error.message);
+    await eventually('the policy is enforced', tryOut, (message) => message.includes(ONLY));
   }
 });
-
-afterAll(async () => {
-  await server?.stop();
-  await etcd?.stop();
-});
-
-const namespace = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
 /** All roles for the single identity of `run`, and the rights of an administrator for a person. */
 function bindings(rbac: KubeObject[]): KubeObject[] {
@@ -54,73 +41,46 @@ function bindings(rbac: KubeObject[]): KubeObject[] {
   return [...roles.map((role) => binding(role, RUN_USER)), binding('cluster-admin', 'person')];
 }
 
-function secret(name: string, rest: object = {}, inNamespace = PROJECT): KubeObject {
-  return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: inNamespace, name }, ...rest };
-}
-
-async function apply(object: KubeObject): Promise<void> {
-  const { namespace: inNamespace, name } = object.metadata;
-  const folder = object.apiVersion === 'v1' ? '/api/v1' : `/apis/${object.apiVersion}`;
-  const scope = inNamespace === undefined ? '' : `/namespaces/${inNamespace}`;
-  const plural = object.kind.toLowerCase().replace(/y$/, 'ie');
-  await requestJson(server, 'PATCH', `${folder}${scope}/${plural}s/${name}?fieldManager=test`, object);
+function secret(name: string, type = 'Opaque', namespace = PROJECT, metadata: object = {}): KubeObject {
+  return { apiVersion: 'v1', kind: 'Secret', type, metadata: { namespace, name, ...metadata } };
 }
 
 /** Creates without storing anything, as the same checks apply to a dry run. */
 function create(user: string, object: KubeObject): Promise<unknown> {
   const path = `/api/v1/namespaces/${object.metadata.namespace}/secrets?dryRun=All`;
-  return requestJson({ ...server, adminToken: tokenOf(user) }, 'POST', path, object);
+  return requestJson({ ...used.servers.garden, adminToken: tokenOf(user) }, 'POST', path, object);
 }
 
-const ours = [serviceAccountUser('keys'), RUN_USER];
-
-test.each(ours)('%s creates the Secret flux-source in a project', async (user) => {
-  await expect(create(user, secret('flux-source', { type: 'Opaque' }))).resolves.toMatchObject({ kind: 'Secret' });
+test.each([
+  [keys, 'flux-source in a project', secret('flux-source')],
+  [RUN_USER, 'flux-source in a project', secret('flux-source')],
+  [webhooks, 'the certificates in their namespace', secret(CERTIFICATES, 'Opaque', NAMESPACE)],
+  ['person', 'any, because other users are not restricted', secret('other')],
+])('a real API server lets %s create Secret %s', async (user, _, object) => {
+  await expect(create(user, object)).resolves.toMatchObject({ kind: 'Secret' });
 });
 
-test.each(
-  ours.flatMap(
-    (user) =>
-      [
-        [user, 'another name', secret('other'), 'may create only Secret flux-source'],
-        [
-          user,
-          'a generated name',
-          { ...secret(''), metadata: { namespace: PROJECT, generateName: 'flux-source-' } },
-          'may create only Secret flux-source',
-        ],
-        [user, 'the certificates elsewhere', secret(CERTIFICATES), 'may create only Secret flux-source'],
-        [
-          user,
-          'the token of a ServiceAccount',
-          {
-            ...secret('flux-source', { type: 'kubernetes.io/service-account-token' }),
-            metadata: {
-              ...{ namespace: PROJECT, name: 'flux-source' },
-              annotations: { 'kubernetes.io/service-account.name': 'default' },
-            },
-          },
-          'may create only Secrets of type Opaque',
-        ],
-        [
-          user,
-          'a bootstrap token',
-          secret('bootstrap-token-abcdef', { type: 'bootstrap.kubernetes.io/token' }, 'kube-system'),
-          'shoot-flux may create only',
-        ],
-      ] as [string, string, KubeObject, string][],
-  ),
-)('a real API server refuses %s a Secret with %s', async (user, _, object, message) => {
+const accountToken = 'kubernetes.io/service-account-token';
+const ofAccount = { annotations: { 'kubernetes.io/service-account.name': 'default' } };
+const refused: [string, KubeObject, string][] = [
+  ['another name', secret('other'), ONLY],
+  ['a generated name', secret('', 'Opaque', PROJECT, { generateName: 'flux-source-' }), ONLY],
+  ['the certificates elsewhere', secret(CERTIFICATES), ONLY],
+  [
+    'the token of a ServiceAccount',
+    secret('flux-source', accountToken, PROJECT, ofAccount),
+    'only Secrets of type Opaque',
+  ],
+  [
+    'a bootstrap token',
+    secret('bootstrap-token-abcdef', 'bootstrap.kubernetes.io/token', 'kube-system'),
+    'shoot-flux may create only',
+  ],
+];
+
+test.each([
+  ...refused.flatMap((row) => [keys, RUN_USER].map((user) => [user, ...row] as const)),
+  [webhooks, 'another name in their namespace', secret('other', 'Opaque', NAMESPACE), ONLY] as const,
+])('a real API server refuses %s a Secret with %s', async (user, _, object, message) => {
   await expect(create(user, object)).rejects.toThrow(message);
-});
-
-test('the certificates of the webhooks are created in their namespace, and nothing else there', async () => {
-  const user = serviceAccountUser('webhooks');
-  const certificates = secret(CERTIFICATES, { type: 'Opaque' }, NAMESPACE);
-  await expect(create(user, certificates)).resolves.toMatchObject({ kind: 'Secret' });
-  await expect(create(user, secret('other', {}, NAMESPACE))).rejects.toThrow('may create only Secret flux-source');
-});
-
-test('other users are not restricted', async () => {
-  await expect(create('person', secret('other'))).resolves.toMatchObject({ kind: 'Secret' });
 });

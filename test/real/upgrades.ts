@@ -2,22 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from '../scenarios/around-each-test.ts';
 import { type Apis, CONTROL_PLANE, eventually, type Stage } from '../scenarios/stage.ts';
+import { askForFlux, untilInstalledIn } from './upgrades/asking.ts';
 import { freeze, type Refusal } from './upgrades/freeze.ts';
 
-const ociRepository = (version: string): Resource => ({
-  group: 'source.toolkit.fluxcd.io',
-  version,
-  plural: 'ocirepositories',
-  kind: 'OCIRepository',
-  namespaced: true,
-});
-const imageRepository = (version: string): Resource => ({
-  group: 'image.toolkit.fluxcd.io',
-  version,
-  plural: 'imagerepositories',
-  kind: 'ImageRepository',
-  namespaced: true,
-});
+const resource =
+  (group: string, plural: string, kind: string) =>
+  (version: string): Resource => ({
+    ...{ group: `${group}.toolkit.fluxcd.io`, version, plural, kind, namespaced: true },
+  });
+const ociRepository = resource('source', 'ocirepositories', 'OCIRepository');
+const imageRepository = resource('image', 'imagerepositories', 'ImageRepository');
+const RECEIVERS = 'receivers.notification.toolkit.fluxcd.io';
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const fieldManager = 'person';
 
@@ -29,21 +24,8 @@ export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: s
       stage = next;
     });
 
-    const ask = async (fluxVersion: string, components?: string) => {
-      const repository = { repositoryUrl: 'https://git.example.com/a', repositoryType: 'public' };
-      const flux = { fluxVersion, ...(components !== undefined && { components }) };
-      await stage.setFluxConfig({ ...repository, ...flux, repositoryBranch: 'main', syncMode: 'Reconcile' });
-      await stage.reconcileShoot();
-    };
-    const untilInstalled = async (version: string) => {
-      await eventually(
-        version,
-        stage.extension,
-        ({ status }) => status?.lastOperation?.state === 'Succeeded' && status.state?.applied?.fluxVersion === version,
-        ({ status }) => status,
-      );
-      await stage.untilReady();
-    };
+    const ask = (version: string, components?: string) => askForFlux(stage, version, components);
+    const untilInstalled = (version: string) => untilInstalledIn(stage, version);
     const controllerVersion = async () => {
       const deployment = await stage.shoot.find(resources.deployments, inFlux('source-controller'));
       return deployment?.metadata.labels?.['app.kubernetes.io/version'];
@@ -74,8 +56,8 @@ export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: s
         refusal: {
           group: 'apiextensions.k8s.io',
           resource: 'customresourcedefinitions',
-          name: 'receivers.notification.toolkit.fluxcd.io',
-          probe: [resources.customResourceDefinitions, { name: 'receivers.notification.toolkit.fluxcd.io' }],
+          name: RECEIVERS,
+          probe: [resources.customResourceDefinitions, { name: RECEIVERS }],
         },
         says: /receivers\.notification\.toolkit\.fluxcd\.io.*frozen/,
         left: ['v2.6.4'],

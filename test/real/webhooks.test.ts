@@ -1,5 +1,4 @@
-import { testDataMissing } from '@shoot-flux/landscape/test-data';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
 import { answererOf } from '../../infra/process/webhooks.ts';
@@ -16,28 +15,22 @@ import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/reso
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { shippedRbac, tokenOf, webhookIdentities } from '../scenarios/identities.ts';
-import { eventually } from '../scenarios/stage.ts';
-import { type RealApis, startRealApis } from './apis.ts';
-import { seedCrds } from './cluster/crds.ts';
+import { eventually, PROJECT } from '../scenarios/stage.ts';
 import { requestJson } from './cluster/request.ts';
+import { applyObjects, namespaceOf } from './install/objects.ts';
+import { onRealApis } from './on-real-apis.ts';
 import { dispensableRights, refused } from './rights.ts';
 
-const isComplete = seedCrds() !== undefined;
-const PROJECT = 'garden-foo';
 const OTHER = 'shoot--foo--other';
 const options = { fieldManager: 'person' };
 
-test.skipIf(isComplete)(testDataMissing, () => {});
-
-describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
-  let apis: RealApis;
+onRealApis('real API servers call the webhooks', ({ apis }) => {
   let server: WebhookServer;
   let garden: HttpKubeClient;
   let seed: HttpKubeClient;
   const logLines: string[] = [];
 
   beforeAll(async () => {
-    apis = await startRealApis();
     const log = createLog('debug', (line) => logLines.push(line));
     const settings = {
       landscape: 'canary',
@@ -74,11 +67,10 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     garden?.close();
     seed?.close();
     await server?.stop();
-    await apis?.stop();
   });
 
   const connection = (place: 'garden' | 'seed', token?: string) => {
-    const { url, ca, adminToken } = apis.servers[place];
+    const { url, ca, adminToken } = apis().servers[place];
     return { server: url, ca, token: token ?? adminToken };
   };
   const clientOf = (cluster: string, identity: string) =>
@@ -88,10 +80,8 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
   async function placeConfiguration(place: 'garden' | 'seed'): Promise<void> {
     const url = (path: string) => `https://127.0.0.1:${server.port}${path}`;
     const definitions = await findWebhookDefinitions();
-    for (const object of webhookObjects(definitions, place, ({ path }) => ({ url: url(path) }))) {
-      const path = `/apis/${object.apiVersion}/${object.kind.toLowerCase()}s/${object.metadata.name}`;
-      await requestJson(apis.servers[place], 'PATCH', `${path}?fieldManager=deploy`, object);
-    }
+    const objects = webhookObjects(definitions, place, ({ path }) => ({ url: url(path) }));
+    await applyObjects(apis().servers[place], objects);
   }
 
   async function bundleIn(place: 'garden' | 'seed'): Promise<string | undefined> {
@@ -101,23 +91,13 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
   }
 
   async function placeObjects(): Promise<void> {
-    const namespace = (name: string, labels = {}) => ({
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name, labels },
-    });
-    await garden.create(resources.namespaces, namespace(PROJECT), options);
-    await seed.create(
-      resources.namespaces,
-      namespace(NAMESPACE, { 'extensions.gardener.cloud/shoot-flux': 'true' }),
-      options,
-    );
-    await seed.create(resources.namespaces, namespace(OTHER), options);
     const metadata = { namespace: PROJECT, name: 'flux-config' };
-    await garden.create(resources.configMaps, configMap(metadata, { namespace: 'flux-x' }), options);
+    const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { namespace: 'flux-x' } };
+    await applyObjects(apis().servers.garden, [namespaceOf(PROJECT), config]);
     const { spec, ...cluster } = clusterFactory({ spec: { extensions: [{ type: 'shoot-flux' }] } });
     const complete = { ...cluster, spec: { ...spec, cloudProfile: {}, seed: {} } } as unknown as KubeObject;
-    await seed.create(resources.clusters, complete, options);
+    const labelledNamespace = namespaceOf(NAMESPACE, { 'extensions.gardener.cloud/shoot-flux': 'true' });
+    await applyObjects(apis().servers.seed, [labelledNamespace, namespaceOf(OTHER), complete]);
   }
 
   /** The certificates as of this many days from now. */
@@ -143,11 +123,15 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     spec: { extensions: [{ type: 'shoot-flux', providerConfig }] },
   });
 
+  const name = { namespace: PROJECT, name: 'bar' };
+  const change = (patch: object) => garden.mergePatch(resources.shoots, name, patch, options);
+  const withConfig = (providerConfig: object) => ({ extensions: [{ type: 'shoot-flux', providerConfig }] });
+
   /** Returns the refusal of such a Shoot, or an empty string when it would be stored. */
   async function refusalOf(providerConfig: unknown, labels?: Record<string, string>): Promise<string> {
     const path = `/apis/core.gardener.cloud/v1beta1/namespaces/${PROJECT}/shoots?dryRun=All`;
     try {
-      await requestJson(apis.servers.garden, 'POST', path, shoot(providerConfig, labels));
+      await requestJson(apis().servers.garden, 'POST', path, shoot(providerConfig, labels));
       return '';
     } catch (error) {
       return (error as Error).message;
@@ -158,17 +142,16 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
   async function argumentsAfter(args: string[], parts: DeploymentParts = {}): Promise<string[]> {
     const { namespace = NAMESPACE } = parts;
     const path = `/apis/apps/v1/namespaces/${namespace}/deployments?dryRun=All`;
-    const stored = await requestJson(apis.servers.seed, 'POST', path, deployment(args, parts));
+    const stored = await requestJson(apis().servers.seed, 'POST', path, deployment(args, parts));
     return (stored as Deployment).spec.template.spec.containers[0]?.args ?? [];
   }
 
   it('refuse a Shoot with the sentences of its validation', async () => {
-    const sentence = 'providerConfig: typo is not a known key';
-    expect(await refusalOf({ typo: 1, syncMode: 'x' })).toContain(
-      `422 admission webhook "admission.shoot-flux.extensions.gardener.cloud" denied the request: providerConfig:`,
-    );
-    expect(await refusalOf({ typo: 1, syncMode: 'x' })).toContain(sentence);
-    expect(await refusalOf({ typo: 1, syncMode: 'x' })).toContain('"x" is not a valid value');
+    const refusal = await refusalOf({ typo: 1, syncMode: 'x' });
+    const webhook = 'admission.shoot-flux.extensions.gardener.cloud';
+    expect(refusal).toContain(`422 admission webhook "${webhook}" denied the request: providerConfig:`);
+    expect(refusal).toContain('providerConfig: typo is not a known key');
+    expect(refusal).toContain('"x" is not a valid value');
     expect(await refusalOf({ syncMode: 'Once' })).toBe('');
   });
 
@@ -176,26 +159,16 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
     expect(await refusalOf({ typo: 1 }, {})).toBe('');
     const wrong = shoot({ typo: 1 }, {});
     await garden.create(resources.shoots, wrong, options);
-    const name = { namespace: PROJECT, name: 'bar' };
-    const change = (patch: object) => garden.mergePatch(resources.shoots, name, patch, options);
     // A config that was stored earlier is not refused.
     await change({ metadata: { labels: labelled } });
     await change({ metadata: { annotations: { a: 'b' } } });
-    await expect(
-      change({ spec: { extensions: [{ type: 'shoot-flux', providerConfig: { typo: 2 } }] } }),
-    ).rejects.toThrow('is not a known key');
+    await expect(change({ spec: withConfig({ typo: 2 }) })).rejects.toThrow('is not a known key');
     // The old object still has the label.
-    const withoutLabel = {
-      metadata: { labels: null },
-      spec: { extensions: [{ type: 'shoot-flux', providerConfig: { typo: 3 } }] },
-    };
+    const withoutLabel = { metadata: { labels: null }, spec: withConfig({ typo: 3 }) };
     await expect(change(withoutLabel)).rejects.toThrow('is not a known key');
     await change({ metadata: { finalizers: ['example.com/wait'] } });
     await garden.delete(resources.shoots, name);
-    await change({
-      metadata: { finalizers: null },
-      spec: { extensions: [{ type: 'shoot-flux', providerConfig: { typo: 4 } }] },
-    });
+    await change({ metadata: { finalizers: null }, spec: withConfig({ typo: 4 }) });
     expect(await garden.find(resources.shoots, name)).toBeUndefined();
   });
 
@@ -260,8 +233,6 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
 
   it('are not needed to delete a Shoot', async () => {
     await garden.create(resources.shoots, shoot({ syncMode: 'Once' }), options);
-    const name = { namespace: PROJECT, name: 'bar' };
-    const change = (patch: object) => garden.mergePatch(resources.shoots, name, patch, options);
     await change({ metadata: { finalizers: ['example.com/wait'] } });
     // No process serves with this authority.
     const resource = configurations.Validating;
@@ -284,12 +255,12 @@ describe.skipIf(!isComplete)('real API servers call the webhooks', () => {
 
   it('have exactly the rights that they need', async () => {
     const webhooks = await webhookIdentities();
-    expect(await refused(apis.servers)).toEqual([]);
+    expect(await refused(apis().servers)).toEqual([]);
     for (const place of ['garden', 'seed'] as const) {
       const rights = (await shippedRbac(place)).filter(({ metadata: { name } }) =>
         webhooks.some((identity) => name.endsWith(`:${identity}`)),
       );
-      expect(await dispensableRights(apis.servers[place], rights)).toEqual([]);
+      expect(await dispensableRights(apis().servers[place], rights)).toEqual([]);
     }
   });
 });
@@ -333,11 +304,4 @@ const container = (args: string[], image = 'gardener/resource-manager:v1.150.0')
   name: 'gardener-resource-manager',
   image,
   args,
-});
-
-const configMap = (metadata: { namespace: string; name: string }, data: Record<string, string>) => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata,
-  data,
 });

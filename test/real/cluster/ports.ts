@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
 /**
  * Below the ports that the system gives to connections and to servers without a port of their own (from 32768 on
@@ -30,4 +30,22 @@ async function isFree(port: number): Promise<boolean> {
   }
   await once(server.close(), 'close');
   return true;
+}
+
+/** Listens on a port of the loopback interface; disposing ends the connections, too. */
+export async function listen(
+  server: Server & { closeAllConnections?(): void },
+): Promise<AsyncDisposable & { host: string; port: number }> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    host: `127.0.0.1:${port}`,
+    port,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections?.();
+      await closed;
+    },
+  };
 }

@@ -14,33 +14,31 @@ function charts(): FailingObject[] {
   const http = { ...app, ...fromRepository('charts') };
   const oci = { ...app, ...fromRepository('oci') };
   return failing('HelmChart', {
-    version: [{ ...http, version: '9.*' }, 'ChartNotFound', 'no chart app in a version that matches 9.*'],
-    unknown: [{ ...http, chart: 'nothing' }, 'ChartNotFound', 'the repository has no chart of this name'],
-    range: [{ ...http, version: '>>9' }, 'RevisionInvalid', 'correct the version of the chart in objects[1].spec'],
-    'no-source': [{ ...app, ...fromRepository('none') }, 'SourceMissing', 'HelmRepository none does not exist'],
-    waits: [{ ...app, ...fromRepository('refused') }, 'SourceNotReady', 'check HelmRepository refused'],
-    'oci-version': [{ ...oci, version: '9.x' }, 'ChartNotFound', 'no version of the chart that matches 9.x'],
-    'oci-exact': [{ ...oci, version: '9.0.0' }, 'ChartNotFound', 'or not in this version'],
-    'oci-unknown': [{ ...oci, chart: 'nothing' }, 'ChartNotFound', 'the repository has no chart of this name'],
-    anonymous: [
-      { ...app, ...fromRepository('oci-anonymous') },
-      'AuthenticationFailed',
-      'spec.secretRef of its HelmRepository',
-    ],
-    password: [{ ...app, ...fromRepository('oci-password') }, 'AuthenticationFailed', 'put .dockerconfigjson'],
-    'no-secret': [
-      { ...app, ...fromRepository('oci-secret') },
-      'CredentialsMissing',
-      'Secret flux-system/none of its HelmRepository',
-    ],
-    folder: [{ ...HOUR, ...fromGit, chart: './nowhere' }, 'PathNotFound', 'no chart in the folder nowhere'],
-    'no-chart': [{ ...HOUR, ...fromGit, chart: './plain' }, 'PathNotFound', 'no chart in the folder plain'],
-    values: [{ ...http, valuesFiles: ['none.yaml'] }, 'ValuesMissing', 'there is no file none.yaml with values'],
-    unsigned: [
-      { ...oci, verify: { provider: 'cosign', ...secretRef('cosign') } },
-      'VerificationFailed',
-      'sign the chart',
-    ],
+    ChartNotFound: {
+      version: [{ ...http, version: '9.*' }, 'no chart app in a version that matches 9.*'],
+      unknown: [{ ...http, chart: 'nothing' }, 'the repository has no chart of this name'],
+      'oci-version': [{ ...oci, version: '9.x' }, 'no version of the chart that matches 9.x'],
+      'oci-exact': [{ ...oci, version: '9.0.0' }, 'or not in this version'],
+      'oci-unknown': [{ ...oci, chart: 'nothing' }, 'the repository has no chart of this name'],
+    },
+    RevisionInvalid: { range: [{ ...http, version: '>>9' }, 'correct the version of the chart in objects[1].spec'] },
+    SourceMissing: { 'no-source': [{ ...app, ...fromRepository('none') }, 'HelmRepository none does not exist'] },
+    SourceNotReady: { waits: [{ ...app, ...fromRepository('refused') }, 'check HelmRepository refused'] },
+    AuthenticationFailed: {
+      anonymous: [{ ...app, ...fromRepository('oci-anonymous') }, 'spec.secretRef of its HelmRepository'],
+      password: [{ ...app, ...fromRepository('oci-password') }, 'put .dockerconfigjson'],
+    },
+    CredentialsMissing: {
+      'no-secret': [{ ...app, ...fromRepository('oci-secret') }, 'Secret flux-system/none of its HelmRepository'],
+    },
+    PathNotFound: {
+      folder: [{ ...HOUR, ...fromGit, chart: './nowhere' }, 'no chart in the folder nowhere'],
+      'no-chart': [{ ...HOUR, ...fromGit, chart: './plain' }, 'no chart in the folder plain'],
+    },
+    ValuesMissing: { values: [{ ...http, valuesFiles: ['none.yaml'] }, 'there is no file none.yaml with values'] },
+    VerificationFailed: {
+      unsigned: [{ ...oci, verify: { provider: 'cosign', ...secretRef('cosign') } }, 'sign the chart'],
+    },
   });
 }
 
@@ -54,35 +52,31 @@ function waitingReleases(): FailingObject[] {
   const valuesFrom = (name: string) => ({ valuesFrom: [{ kind: 'Secret', name }] });
   const chartRef = (kind: string, name: string) => ({ ...place, chartRef: { kind, name } });
   return failing('HelmRelease', {
-    'no-values': [{ ...all, ...valuesFrom('none') }, 'ValuesMissing', 'key values.yaml of Secret flux-system/none'],
-    'no-key': [{ ...all, ...valuesFrom('authority') }, 'ValuesMissing', 'add the key to the original of the Secret'],
-    'bad-values': [{ ...all, ...valuesFrom('bad-values') }, 'ValuesInvalid', 'is not YAML with values; correct it'],
-    version: [{ ...place, ...chartOf('9.x', 'charts') }, 'ChartNotFound', 'in a version that matches 9.x'],
-    'no-repository': [{ ...place, ...chartOf('1.x', 'none') }, 'SourceMissing', 'HelmRepository none does not exist'],
-    'no-chart': [chartRef('OCIRepository', 'none'), 'SourceMissing', 'OCIRepository none does not exist'],
-    'chart-waits': [chartRef('OCIRepository', 'tag'), 'SourceNotReady', 'OCIRepository flux-system/tag is not ready'],
-    'no-chart-at-all': [chartRef('OCIRepository', 'good'), 'ArtifactUnusable', 'not a chart that Helm can load'],
-    depends: [{ ...all, dependsOn: [{ name: 'none' }] }, 'DependencyNotReady', 'which does not exist'],
-    waits: [
-      { ...all, dependsOn: [{ name: 'template' }] },
-      'DependencyNotReady',
-      'check HelmRelease flux-system/template',
-    ],
-    expression: [
-      { ...all, dependsOn: [{ name: 'template', readyExpr: 'dep.(' }] },
-      'ExpressionInvalid',
-      'correct readyExpr',
-    ],
-    kubeconfig: [
-      { ...all, kubeConfig: secretRef('none') },
-      'KubeConfigUnusable',
-      'Secret flux-system/none cannot be used',
-    ],
-    account: [
-      { ...all, serviceAccountName: 'none' },
-      'NotAllowed',
-      'ServiceAccount flux-system/none is not allowed to',
-    ],
+    ValuesMissing: {
+      'no-values': [{ ...all, ...valuesFrom('none') }, 'key values.yaml of Secret flux-system/none'],
+      'no-key': [{ ...all, ...valuesFrom('authority') }, 'add the key to the original of the Secret'],
+    },
+    ValuesInvalid: { 'bad-values': [{ ...all, ...valuesFrom('bad-values') }, 'is not YAML with values; correct it'] },
+    ChartNotFound: { version: [{ ...place, ...chartOf('9.x', 'charts') }, 'in a version that matches 9.x'] },
+    SourceMissing: {
+      'no-repository': [{ ...place, ...chartOf('1.x', 'none') }, 'HelmRepository none does not exist'],
+      'no-chart': [chartRef('OCIRepository', 'none'), 'OCIRepository none does not exist'],
+    },
+    SourceNotReady: { 'chart-waits': [chartRef('OCIRepository', 'tag'), 'OCIRepository flux-system/tag is not ready'] },
+    ArtifactUnusable: { 'no-chart-at-all': [chartRef('OCIRepository', 'good'), 'not a chart that Helm can load'] },
+    DependencyNotReady: {
+      depends: [{ ...all, dependsOn: [{ name: 'none' }] }, 'which does not exist'],
+      waits: [{ ...all, dependsOn: [{ name: 'template' }] }, 'check HelmRelease flux-system/template'],
+    },
+    ExpressionInvalid: {
+      expression: [{ ...all, dependsOn: [{ name: 'template', readyExpr: 'dep.(' }] }, 'correct readyExpr'],
+    },
+    KubeConfigUnusable: {
+      kubeconfig: [{ ...all, kubeConfig: secretRef('none') }, 'Secret flux-system/none cannot be used'],
+    },
+    NotAllowed: {
+      account: [{ ...all, serviceAccountName: 'none' }, 'ServiceAccount flux-system/none is not allowed to'],
+    },
   });
 }
 
@@ -91,27 +85,20 @@ function releases(): FailingObject[] {
   const patches = [{ target: { kind: 'ConfigMap' }, patch: 'a: [' }];
   const stopped = 'and Flux no longer tries';
   return failing('HelmRelease', {
-    template: [values('template'), 'ReleaseFailed', 'cannot be rendered with these values'],
-    required: [values('required'), 'ReleaseFailed', 'correct values and valuesFrom in objects[1].spec'],
-    schema: [values('good', { replicas: 'many' }), 'ReleaseFailed', 'cannot be rendered with these values'],
-    yaml: [values('yaml'), 'ReleaseFailed', 'cannot be rendered with these values'],
-    rejected: [
-      values('rejected'),
-      'ReleaseFailed',
-      `Helm reports a failure of the install of release default/default-rejected, ${stopped}`,
-    ],
-    kind: [values('kind'), 'KindUnknown', 'the shoot has no kind Unknown in example.com/v1'],
-    timeout: [
-      { ...values('volume'), timeout: '2s' },
-      'ReleaseFailed',
-      `did not become ready during its install, ${stopped}`,
-    ],
-    namespace: [{ ...values('good'), targetNamespace: 'nowhere' }, 'NamespaceMissing', 'set install.createNamespace'],
-    post: [
-      { ...values('good'), postRenderers: [{ kustomize: { patches } }] },
-      'ReleaseFailed',
-      'correct postRenderers',
-    ],
+    ReleaseFailed: {
+      template: [values('template'), 'cannot be rendered with these values'],
+      required: [values('required'), 'correct values and valuesFrom in objects[1].spec'],
+      schema: [values('good', { replicas: 'many' }), 'cannot be rendered with these values'],
+      yaml: [values('yaml'), 'cannot be rendered with these values'],
+      rejected: [
+        values('rejected'),
+        `Helm reports a failure of the install of release default/default-rejected, ${stopped}`,
+      ],
+      timeout: [{ ...values('volume'), timeout: '2s' }, `did not become ready during its install, ${stopped}`],
+      post: [{ ...values('good'), postRenderers: [{ kustomize: { patches } }] }, 'correct postRenderers'],
+    },
+    KindUnknown: { kind: [values('kind'), 'the shoot has no kind Unknown in example.com/v1'] },
+    NamespaceMissing: { namespace: [{ ...values('good'), targetNamespace: 'nowhere' }, 'set install.createNamespace'] },
   });
 }
 

@@ -3,8 +3,8 @@ export interface FailingObject {
   kind: string;
   name: string;
   spec: object;
-  /** Reason of the condition; absent: the object only serves others, and becomes Ready. */
-  reason?: string;
+  /** Reason of the condition. */
+  reason: string;
   /** A fragment of the sentence in the condition. */
   explanation: string;
 }
@@ -30,12 +30,12 @@ export const HOUR = { interval: '1h' };
 export const TRUSTED = { certSecretRef: { name: 'authority' } };
 export const secretRef = (name: string) => ({ secretRef: { name } });
 
-type Row = [spec: object, reason?: string, explanation?: string];
+/** Specs with a fragment of their sentences, by name. */
+type Objects = Record<string, [spec: object, explanation?: string]>;
 
-/** Describes objects of a kind by their names. */
-export function failing(kind: string, rows: Record<string, Row>): FailingObject[] {
-  return Object.entries(rows).map(([name, [spec, reason, explanation = '']]) => ({
-    ...{ kind, name, spec, explanation },
-    ...(reason !== undefined && { reason }),
-  }));
+/** Describes objects of a kind by the reasons of their conditions; those that are `ready` only serve others. */
+export function failing(kind: string, reasons: Record<string, Objects>): FailingObject[] {
+  return Object.entries(reasons).flatMap(([reason, objects]) =>
+    Object.entries(objects).map(([name, [spec, explanation = '']]) => ({ kind, name, spec, reason, explanation })),
+  );
 }

@@ -1,8 +1,8 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import type { GitServer } from '@shoot-flux/landscape/git';
 import { generateKeyPair, openSshKey, publicLine } from '@shoot-flux/landscape/git/keys';
 import { ageKey } from '../age-key.ts';
-import { freePorts } from '../cluster/ports.ts';
+import { freePorts, listen } from '../cluster/ports.ts';
 import { startChartSite } from '../sync/chart-site.ts';
 import { encrypted } from '../sync/encrypt.ts';
 import { pgpKey } from '../sync/pgp-key.ts';
@@ -36,9 +36,12 @@ export async function startServers(git: GitServer): Promise<StartedServers> {
       'project.asc',
     ),
   );
-  const silent = createServer((socket) => socket.on('error', () => {}));
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  stack.defer(() => void silent.close());
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => sockets.add(socket.on('error', () => {})));
+  const listening = stack.use(await listen(silent));
+  stack.defer(() => {
+    for (const socket of sockets) socket.destroy();
+  });
   const [closed] = await freePorts(1);
   const [key, other] = [ageKey(), ageKey()];
   const chart = Object.entries(failingChart('app')).map(([path, text]) => [`chart/${path}`, text]);
@@ -65,7 +68,7 @@ export async function startServers(git: GitServer): Promise<StartedServers> {
       front: front.host,
       web: site.url,
       closed: `127.0.0.1:${closed}`,
-      silent: `127.0.0.1:${(silent.address() as AddressInfo).port}`,
+      silent: listening.host,
     },
     secrets: {
       authority: { 'ca.crt': registry.ca },

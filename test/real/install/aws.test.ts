@@ -160,9 +160,8 @@ withTestData('docs/install-aws.md, followed from an empty folder', () => {
     ]) {
       expect(await seenAs(garden, aws.issuer.token(wrong)), JSON.stringify(wrong)).toBe('no user');
     }
-    const other = await startIssuer();
+    await using other = await startIssuer();
     expect(await seenAs(garden, other.token(claims))).toBe('no user');
-    await other.stop();
     const shoots = '/apis/core.gardener.cloud/v1beta1/shoots';
     await expect(requestJson({ ...garden, adminToken: token }, 'DELETE', shoots)).rejects.toThrow('403');
   });

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { loopbackCertificate } from '@shoot-flux/landscape/certificate';
 import { restrictions } from '@shoot-flux/landscape/restrictions';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import type { ApiServer } from '../cluster/api-server.ts';
+import { listen } from '../cluster/ports.ts';
 import { applyObjects } from './objects.ts';
 
 interface Review {
@@ -32,13 +31,11 @@ export async function startRestrictions(garden: ApiServer): Promise<AsyncDisposa
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ ...review, response: { uid: asked.uid, ...answer } }));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const listening = await listen(server);
   const caBundle = Buffer.from(cert).toString('base64');
   const webhooks = restrictions.map(({ name }) => ({
     name,
-    clientConfig: { url: `https://127.0.0.1:${port}/${name}`, caBundle },
+    clientConfig: { url: `https://${listening.host}/${name}`, caBundle },
     rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets', 'configmaps'] }],
     failurePolicy: 'Fail',
     sideEffects: 'None',
@@ -52,10 +49,5 @@ export async function startRestrictions(garden: ApiServer): Promise<AsyncDisposa
     webhooks,
   };
   await applyObjects(garden, [configuration]);
-  return {
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  return listening;
 }

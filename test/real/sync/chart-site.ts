@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { listen } from '../cluster/ports.ts';
 import { buildTools } from '../tools/build.ts';
 
 const run = promisify(execFile);
@@ -38,12 +38,11 @@ export async function startChartSite(charts: Record<string, string>[]): Promise<
     response.writeHead(status || (file === undefined ? 404 : 200));
     response.end(file ?? '<html>A page.</html>');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const listening = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${listening.host}`,
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await listening[Symbol.asyncDispose]();
       await rm(folder, { recursive: true });
     },
   };

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../cluster/ports.ts';
 
 /** An event as the notification-controller sends it to a Provider of type `generic`. */
 export interface SentEvent {
@@ -22,13 +22,6 @@ export async function startEventSink(): Promise<EventSink> {
     events.push(JSON.parse(text));
     response.end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    events: () => events,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const listening = await listen(server);
+  return { ...listening, url: `http://${listening.host}/`, events: () => events };
 }

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { selfSigned } from '../../../shared/kube/testing.ts';
+import { listen } from '../cluster/ports.ts';
 
 /** HTTPS with a certificate of its own in front of something. */
 export interface TlsFront extends AsyncDisposable {
@@ -35,15 +35,7 @@ export async function startTlsFront(behind: (incoming: IncomingMessage) => Behin
     onward.on('error', () => response.destroy());
     incoming.pipe(onward);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ca: cert,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { ...(await listen(server)), ca: cert };
 }
 
 /** Returns whether a request carries this name and password. */

@@ -1,4 +1,6 @@
-import { ask } from './ask.ts';
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { buildTools } from './build.ts';
 
 /** A call of Flux's own generator. The options have the names of `install.Options` in flux2; absent ones have its defaults. */
 export interface FluxInstallRequest {
@@ -23,6 +25,15 @@ export interface FluxInstallRequest {
 export type FluxInstallAnswer = { content: string } | { error: string };
 
 /** Returns what the code of the flux CLI would install for each request, in order, from a single process. */
-export function fluxInstall(requests: readonly FluxInstallRequest[]): Promise<FluxInstallAnswer[]> {
-  return ask<FluxInstallAnswer>('manifestgen', requests);
+export async function fluxInstall(requests: readonly FluxInstallRequest[]): Promise<FluxInstallAnswer[]> {
+  const { manifestgen } = await buildTools(['manifestgen']);
+  const child = spawn(manifestgen, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const ended = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+  // A tool that ends early reports the reason on standard error; its broken input pipe adds nothing.
+  child.stdin.on('error', () => {});
+  child.stdin.end(requests.map((request) => `${JSON.stringify(request)}\n`).join(''));
+  const [output, complaints, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (code !== 0) throw new Error(`manifestgen failed: ${complaints}`);
+  const lines = output.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as FluxInstallAnswer);
 }

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { runProgram } from './cache.ts';
 import type { Tool } from './tool.ts';
 
 const progressEverySeconds = 15;
@@ -17,16 +17,8 @@ export async function goBuild(tool: Tool, progress: (line: string) => void): Pro
   progress(`${title}: building with Go; the first time this can take some minutes`);
   const timer = setInterval(() => progress(`${title}: building, ${seconds()} s so far`), progressEverySeconds * 1000);
   try {
-    await go(tool, [
-      'build',
-      '-trimpath',
-      '-buildvcs=false',
-      '-ldflags',
-      linkerFlags(tool),
-      '-o',
-      join(aside, tool.name),
-      tool.package,
-    ]);
+    const flags = ['-trimpath', '-buildvcs=false', '-ldflags', linkerFlags(tool), '-o', join(aside, tool.name)];
+    await go(tool, ['build', ...flags, tool.package]);
     await mkdir(target, { recursive: true });
     await rename(join(aside, tool.name), tool.binary);
     progress(`${title}: built in ${seconds()} s`);
@@ -52,25 +44,11 @@ function linkerFlags(tool: Tool): string {
 }
 
 async function go(tool: Tool, args: string[]): Promise<void> {
-  const child = spawn('go', args, {
-    cwd: tool.folder,
-    // Neither a C compiler nor a go.work in a parent folder must affect the binaries.
-    env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' },
-    stdio: ['ignore', 'ignore', 'pipe'],
+  // Neither a C compiler nor a go.work in a parent folder must affect the binaries.
+  const variables = { CGO_ENABLED: '0', GOWORK: 'off' };
+  await runProgram('go', args, tool.folder, variables).catch((error: Error) => {
+    throw new Error(error.message.includes('ENOENT') ? goIsMissing(tool) : error.message);
   });
-  let complaints = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaints = (complaints + text).slice(-4000);
-  });
-  const failure = await new Promise<string | undefined>((resolve) => {
-    child.on('error', (error: NodeJS.ErrnoException) =>
-      resolve(error.code === 'ENOENT' ? goIsMissing(tool) : `go could not be started: ${error.message}`),
-    );
-    child.on('close', (code) =>
-      resolve(code === 0 ? undefined : `Building ${tool.name} ${tool.version} failed:\n${complaints}`),
-    );
-  });
-  if (failure !== undefined) throw new Error(failure);
 }
 
 function goIsMissing(tool: Tool): string {

@@ -3,9 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDistribution } from '../../../shared/flux/distribution.ts';
 import { compareVersions } from '../../../shared/flux/versions.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { numericSeed, sample } from '../../scenarios/sampling.ts';
-import { eventually, type Stage, startStage } from '../../scenarios/stage.ts';
+import { numericSeed } from '../../scenarios/sampling.ts';
+import { type Stage, startStage } from '../../scenarios/stage.ts';
 import type { RealApis } from '../apis.ts';
+import { askForFlux, untilInstalledIn } from './asking.ts';
 import { watchDeletions } from './deletions.ts';
 import { type Killable, killable } from './killable.ts';
 import { crdsOf, everything, fill, notCurrent } from './stored-objects.ts';
@@ -25,14 +26,12 @@ function componentsOf(version: string): string {
 export function upgradeChainSuite(realApis: () => RealApis, distribution: string): void {
   describe('upgrades with objects in every version, killed anywhere', () => {
     let versions: string[];
-    let last: string;
     let product: Killable;
     let stage: Stage;
 
     beforeEach(async () => {
       const all = await openDistribution(distribution).versions();
       versions = all.filter((version) => version !== 'v2.9.2').sort(compareVersions);
-      last = versions.at(-1) ?? '';
       product = await killable({ ...realApis(), stop: realApis().forget });
       stage = await startStage(product.apis, distribution);
       await stage.startProduct();
@@ -45,29 +44,8 @@ export function upgradeChainSuite(realApis: () => RealApis, distribution: string
     });
 
     const store = () => ({ etcd: realApis().etcd, prefix: 'shoot', client: stage.shoot });
-    const ask = async (fluxVersion: string) => {
-      const repository = { repositoryUrl: 'https://git.example.com/a', repositoryType: 'public' };
-      const components = componentsOf(fluxVersion);
-      await stage.setFluxConfig({
-        ...{ ...repository, repositoryBranch: 'main', fluxVersion, components },
-        syncMode: 'Reconcile',
-      });
-      await stage.reconcileShoot();
-    };
-    const untilInstalled = async (version: string) => {
-      await eventually(
-        version,
-        stage.extension,
-        ({ status }) => status?.lastOperation?.state === 'Succeeded' && status.state?.applied?.fluxVersion === version,
-        ({ status }) => [status?.lastOperation, status?.lastError, stage.logLines.slice(-8)],
-        120,
-      );
-      await stage.untilReady(120);
-    };
-    const install = async (version: string) => {
-      await ask(version);
-      await untilInstalled(version);
-    };
+    const ask = (version: string) => askForFlux(stage, version, componentsOf(version));
+    const untilInstalled = (version: string) => untilInstalledIn(stage, version, 120);
     /** @returns the objects, each stored in another version of its kind */
     const fillAll = async (crds: KubeObject[]) => {
       await stage.stopResourceManager();
@@ -105,7 +83,8 @@ export function upgradeChainSuite(realApis: () => RealApis, distribution: string
     };
 
     it('one release after the other, from the oldest to the newest', async () => {
-      await install(versions[0] ?? '');
+      await ask(versions[0] ?? '');
+      await untilInstalled(versions[0] ?? '');
       await using deletions = await watchDeletions(stage.shoot);
       let [kills, before] = [0, {} as Record<string, object>];
       for (const [index, version] of versions.slice(1).entries()) {
@@ -116,17 +95,6 @@ export function upgradeChainSuite(realApis: () => RealApis, distribution: string
       expect(kills).toBeGreaterThan(0);
       expect(Object.keys(before).length).toBeGreaterThan(30);
       expect(await deletions.seen()).toEqual([]);
-    });
-
-    it('straight to the newest from a release that the seed chooses', async () => {
-      const [version = ''] = sample(versions.slice(0, -1), 'direct upgrade');
-      await install(version);
-      const before = await fillAll(await crdsOf(distribution, version));
-      await using deletions = await watchDeletions(stage.shoot);
-      const kills = await upgrade(last, [...momentsOf(7), ...momentsOf(8)]);
-      await expectWhole(last, before);
-      expect(kills, version).toBeGreaterThan(0);
-      expect(await deletions.seen(), version).toEqual([]);
     });
   });
 }

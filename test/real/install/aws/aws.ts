@@ -11,6 +11,7 @@ import { type StandIn, startStandIn } from './stand-in.ts';
 
 /** An empty account of AWS on loopback. */
 export interface Aws extends StandIn {
+  stop(): Promise<void>;
   issuer: Issuer;
   account: ReturnType<typeof accountIn>;
   /** Checks a template against AWS's schemas. @throws Error with what is wrong */
@@ -56,8 +57,8 @@ export async function startAws(): Promise<Aws> {
     },
     trustKeysOf: (name, keys) => void keysOf.set(name, keys),
     async stop() {
-      await standIn.stop();
-      await issuer.stop();
+      await standIn[Symbol.asyncDispose]();
+      await issuer[Symbol.asyncDispose]();
       await program.stop();
       await rm(folder, { recursive: true });
     },

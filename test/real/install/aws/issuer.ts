@@ -1,16 +1,15 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { issueDue } from '../../../../infra/webhooks/issue-certificates.ts';
+import { listen } from '../../cluster/ports.ts';
 
 /** The issuer of an account's tokens: API servers read its keys, as they read AWS's. */
-export interface Issuer {
+export interface Issuer extends AsyncDisposable {
   url: string;
   /** PEM of the authority of its certificate. AWS's is public. */
   ca: string;
   /** Signs a token as AWS STS does. */
   token(claims: { sub: string; aud: string | string[]; seconds: number }): string;
-  stop(): Promise<void>;
 }
 
 /** Serves the discovery document and the public key on loopback, over TLS. */
@@ -37,10 +36,10 @@ export async function startIssuer(): Promise<Issuer> {
     outgoing.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
     outgoing.end(JSON.stringify(found ?? {}));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-
+  const listening = await listen(server);
+  url = `https://${listening.host}`;
   return {
+    ...listening,
     url,
     ca: authority.cert,
     token({ seconds, ...claims }) {
@@ -50,6 +49,5 @@ export async function startIssuer(): Promise<Issuer> {
       const signature = sign('sha384', Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363' });
       return `${text}.${signature.toString('base64url')}`;
     },
-    stop: () => new Promise((resolve) => void server.close(() => resolve()).closeAllConnections()),
   };
 }

@@ -18,10 +18,6 @@ export interface QueueLambda extends InstanceOptions {
 export interface LambdaService {
   /** Instances that run now. */
   instances(): Instance[];
-  /** Milliseconds until each instance was ready, in the order of their start. */
-  inits: number[];
-  /** Number of events that were handled. */
-  handled(): number;
   output(): string;
   stop(): Promise<void>;
 }
@@ -32,23 +28,20 @@ export async function startLambdaService(lambda: QueueLambda, endpoint: string):
   const client = new SQSClient({ endpoint, region: REGION, credentials });
   const all = new Set<Instance>();
   const idle: Instance[] = [];
-  const inits: number[] = [];
   const ended: string[] = [];
-  let handled = 0;
 
   const takeInstance = async (): Promise<Instance> => {
     const warm = idle.pop();
     if (warm !== undefined && !warm.ended) return warm;
     const instance = await startInstance(lambda);
     all.add(instance);
-    inits.push(await instance.ready);
+    await instance.ready;
     return instance;
   };
   const invoke = async (event: SQSEvent): Promise<SQSBatchResponse | undefined> => {
     try {
       const instance = await takeInstance();
       const response = (await instance.invoke(event)) as SQSBatchResponse | undefined;
-      handled++;
       idle.push(instance);
       return response;
     } finally {
@@ -63,8 +56,6 @@ export async function startLambdaService(lambda: QueueLambda, endpoint: string):
   const source = startEventSource({ client, queueUrl, batchSize, concurrency, invoke });
   return {
     instances: () => [...all].filter((instance) => !instance.ended),
-    inits,
-    handled: () => handled,
     output: () => [...ended, ...[...all].map((instance) => instance.output())].join('\n').slice(-6000),
     async stop() {
       const stopped = source.stop();

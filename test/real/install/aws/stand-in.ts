@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { listen } from '../../cluster/ports.ts';
 import type { Issuer } from './issuer.ts';
 import { isAllowed, type Statement } from './policy.ts';
 import { ACCOUNT, type AwsRequest, formOf, REGION, signerOf, wantedOf } from './request.ts';
@@ -21,7 +21,7 @@ export interface RolePolicies {
 }
 
 /** AWS on loopback: moto does the work; the policies of roles are enforced here. */
-export interface StandIn {
+export interface StandIn extends AsyncDisposable {
   endpoint: string;
   /** Environment for programs of the account's administrator, such as osls and AWS's command line. */
   administrator: Record<string, string>;
@@ -30,7 +30,6 @@ export interface StandIn {
   refused: string[];
   /** Actions that roles have used, as `role action`. */
   used: Set<string>;
-  stop(): Promise<void>;
 }
 
 export interface StandInOptions {
@@ -152,9 +151,10 @@ export async function startStandIn(options: StandInOptions): Promise<StandIn> {
     handle(incoming, outgoing).catch((error) => answer(outgoing, 500, `<Error>${error}</Error>`));
   });
   server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const listening = await listen(server);
+  const endpoint = `http://${listening.host}`;
   return {
+    ...listening,
     endpoint,
     administrator: {
       AWS_ENDPOINT_URL: endpoint,
@@ -166,7 +166,6 @@ export async function startStandIn(options: StandInOptions): Promise<StandIn> {
     credentialsOf: issue,
     refused,
     used,
-    stop: () => new Promise((resolve) => void server.close(() => resolve()).closeAllConnections()),
   };
 }
 

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { freePorts } from '../../cluster/ports.ts';
+import { freePorts, listen } from '../../cluster/ports.ts';
 import { programFolder, type RunningProgram, startProgram } from '../../cluster/process.ts';
 import { answersOk, waitUntilReady } from '../../cluster/start.ts';
 
@@ -82,15 +81,14 @@ export async function startActivator({ name, args, env, idleMs }: ActivatorOptio
   };
 
   const server = createServer((incoming, response) => void forward(incoming, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const listening = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `http://${listening.host}/`,
     instance: () => (program?.ended === false ? program : undefined),
     counts,
     output: async () => (await Promise.all(outputs.map((output) => output()))).join('\n'),
     async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
+      await listening[Symbol.asyncDispose]();
       clearTimeout(idle);
       await Promise.all(ending);
       await (await current?.catch(() => undefined))?.program.stop();
