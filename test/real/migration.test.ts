@@ -9,9 +9,8 @@ import { ConflictError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { textAt } from '../../shared/shapes.ts';
 import { useApiServers, withTestData } from './on-real-apis.ts';
-import { storedInEtcd } from './upgrades/in-etcd.ts';
 import { objectOf, servedVersions } from './upgrades/objects.ts';
-import { crdsOf, everything, fill, notCurrent, storageOf } from './upgrades/stored-objects.ts';
+import { crdsOf, everything, fill, notCurrent, storageOf, storedInEtcd } from './upgrades/stored-objects.ts';
 
 const fieldManager = 'upgrade';
 const prefix = 'migration';

@@ -71,29 +71,6 @@ onRealApis('podinfo from a real Git server, applied by the real controllers of F
     expect(stage.logLines.join('\n')).not.toContain(identity.split('\n')[1]);
   });
 
-  it('substitutes facts of the Shoot into the objects of the repository', async () => {
-    const files = podinfo('6.9.2', {
-      shoot: variable('SHOOT_INFO_NAME'),
-      id: variable('SHOOT_INFO_TECHNICAL_ID:=none'),
-    });
-    const repository = await git().createRepository('facts', files);
-    const substituteFrom = [{ kind: 'ConfigMap', name: 'shoot-info' }];
-    await stage.reconcileShoot({
-      providerConfig: {
-        apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
-        kind: 'FluxConfig',
-        source: { template: { kind: 'GitRepository', spec: { url: repository.httpUrl, ref: { branch: 'main' } } } },
-        kustomization: {
-          template: { spec: { path: './', prune: true, targetNamespace: 'default', postBuild: { substituteFrom } } },
-        },
-      },
-    });
-    await stage.untilReady();
-    const live = await untilPodinfo();
-    expect(live.metadata.annotations).toMatchObject({ shoot: 'bar', id: 'shoot--foo--bar' });
-    await flux.untilCondition('KustomizationReady');
-  });
-
   it('the extension leaves and Flux with it; what its controllers have deployed stays', async () => {
     const repository = await git().createRepository('leaving', withNested(podinfo('6.9.2')));
     const path = './root';
@@ -136,9 +113,6 @@ onRealApis('podinfo from a real Git server, applied by the real controllers of F
 
 const services = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
 
-/** Substitutes like Flux. */
-const variable = (expression: string) => `\${${expression}}`;
-
 /** A folder with these files, and beside it a Kustomization with `prune`, with a ConfigMap in its folder. */
 function withNested(files: Record<string, string>): Record<string, string> {
   const sourceRef = { kind: 'GitRepository', name: 'main-gitrepo', namespace: 'flux-system' };
@@ -158,7 +132,7 @@ function withNested(files: Record<string, string>): Record<string, string> {
 }
 
 /** A repository with podinfo as Deployment and Service. */
-function podinfo(version: string, annotations: Record<string, string> = {}): Record<string, string> {
+function podinfo(version: string): Record<string, string> {
   const labels = { app: 'podinfo' };
   const container = {
     name: 'podinfo',
@@ -169,7 +143,7 @@ function podinfo(version: string, annotations: Record<string, string> = {}): Rec
     'deployment.yaml': {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
-      metadata: { name: 'podinfo', annotations },
+      metadata: { name: 'podinfo' },
       spec: {
         selector: { matchLabels: labels },
         template: { metadata: { labels }, spec: { containers: [container] } },

@@ -14,11 +14,9 @@ import type { RunningProgram } from '../cluster/process.ts';
 import { requestJson } from '../cluster/request.ts';
 import { withTestData } from '../on-real-apis.ts';
 import { type Aws, startAws } from './aws/aws.ts';
-import { addressOf, startTrustingApis } from './aws/clusters.ts';
 import { startIssuer } from './aws/issuer.ts';
 import { type Lambdas, startLambdas } from './aws/lambdas.ts';
-import { addressExample, SEED_ISSUER, withNames } from './aws/page.ts';
-import { startWatcher } from './aws/watcher.ts';
+import { addressOf, SEED_ISSUER, startTrustingApis, startWatcher, withNames } from './aws/page.ts';
 import { liveOneLife } from './life.ts';
 import { untilGone } from './life-checks.ts';
 import { registrationKinds, userOf } from './objects.ts';
@@ -62,7 +60,7 @@ withTestData('docs/install-aws.md, followed from an empty folder', () => {
       [SEED, 'seed'],
     ] as const) {
       await writeFile(join(workplace.folder, `${name}.kubeconfig`), apis.servers[place].kubeconfig());
-      await writeFile(join(workplace.folder, `${name}.address`), addressOf(apis.servers[place], addressExample));
+      await writeFile(join(workplace.folder, `${name}.address`), addressOf(apis.servers[place]));
     }
     const issuers = await page.block('Deploy', 1).run(shell);
     expect(issuers).toContain(aws.issuer.url);

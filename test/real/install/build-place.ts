@@ -1,8 +1,13 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { root } from '../../integration/documents.ts';
 import { buildTools } from '../tools/build.ts';
 import { installDebian } from '../tools/debian.ts';
-import { buildBases } from './bases.ts';
+import { cacheFolder } from '../tools/tool.ts';
 import type { Registry } from './registry.ts';
 import { makeWorkplace, type Workplace, type WorkplaceOptions } from './workplace.ts';
 
@@ -56,4 +61,61 @@ function registriesConf(host: string): string {
   return ['docker.io', 'gcr.io']
     .map((prefix) => `[[registry]]\nprefix = "${prefix}"\nlocation = "${host}"\ninsecure = true\n`)
     .join('');
+}
+
+const run = promisify(execFile);
+
+/** What a base needs: libc, libstdc++, and the certificates of public authorities. No shell. */
+const PACKAGES = 'libc6,libstdc++6,ca-certificates';
+
+/** Maintainer scripts do not run, so this does their work, and records the packages as images without dpkg do. */
+const HOOK = `set -eu
+mkdir -p "$1/var/lib/dpkg/status.d"
+for deb in "$1"/var/cache/apt/archives/*.deb; do
+  dpkg-deb --field "$deb" > "$1/var/lib/dpkg/status.d/$(dpkg-deb --field "$deb" Package)"
+done
+cat "$1"/usr/share/ca-certificates/mozilla/*.crt > "$1/etc/ssl/certs/ca-certificates.crt"
+printf 'ID=debian\\nVERSION_ID="12"\\n' > "$1/etc/os-release"
+`;
+
+/** A file of the repository that names the images which it is built from. */
+const CONTAINERFILE = join(root, 'infra/image/Containerfile');
+
+/**
+ * Makes the images that the Containerfile names, because no registry can be reached here: a base from Debian's packages,
+ * and this Node.js.
+ * @param buildah a program
+ * @param folder an empty folder
+ */
+async function buildBases(buildah: string, folder: string): Promise<void> {
+  const text = await readFile(CONTAINERFILE, 'utf8');
+  const build = async (argument: string, containerfile: string, fill: (context: string) => Promise<void>) => {
+    const [, name = ''] = new RegExp(`^ARG ${argument}=(.+)$`, 'm').exec(text) ?? [];
+    const context = join(folder, argument);
+    await mkdir(context, { recursive: true });
+    await fill(context);
+    await writeFile(join(context, 'Containerfile'), containerfile);
+    await run(buildah, ['build', '--timestamp', '0', '--tag', name, context]);
+  };
+  const archive = await baseArchive();
+  await build('BASE_IMAGE', 'FROM scratch\nADD base.tar /\n', (context) => cp(archive, join(context, 'base.tar')));
+  await build('NODE_IMAGE', 'FROM scratch\nCOPY node /usr/local/bin/node\n', (context) =>
+    cp(process.execPath, join(context, 'node')),
+  );
+}
+
+/** The files of the base; kept with the tools of the tests. */
+async function baseArchive(): Promise<string> {
+  const identity = createHash('sha256').update(PACKAGES).update(HOOK).digest('hex').slice(0, 12);
+  const archive = join(cacheFolder(), `base-${identity}.tar`);
+  if (existsSync(archive)) return archive;
+  await installDebian(['mmdebstrap']);
+  await mkdir(dirname(archive), { recursive: true });
+  const aside = `${archive}.${process.pid}.tar`;
+  const hook = `${archive}.${process.pid}.sh`;
+  await writeFile(hook, HOOK);
+  const extract = ['--variant=extract', `--include=${PACKAGES}`, '--dpkgopt=path-exclude=/usr/share/doc/*'];
+  await run('mmdebstrap', [...extract, `--extract-hook=sh ${hook} "$1"`, 'bookworm', aside], { maxBuffer: 64_000_000 });
+  await rename(aside, archive);
+  return archive;
 }

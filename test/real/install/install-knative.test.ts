@@ -14,7 +14,7 @@ import type { ApiServer } from '../cluster/api-server.ts';
 import { installCrds } from '../cluster/crds.ts';
 import { requestJson } from '../cluster/request.ts';
 import { useApiServers } from '../on-real-apis.ts';
-import { eventingCrds, servingCrds } from './knative/modules.ts';
+import { eventingCrds, servingCrds } from './knative/data-plane.ts';
 import { applyObjects, namespaceOf, registrationKinds, userOf } from './objects.ts';
 
 import { makeWorkplace, type Workplace } from './workplace.ts';

@@ -1,5 +1,5 @@
-import type { Statement } from './policy.ts';
-import { ACCOUNT, REGION } from './request.ts';
+import type { Statement } from './iam.ts';
+import { ACCOUNT, REGION } from './iam.ts';
 import type { RolePolicies } from './stand-in.ts';
 
 /** A deployed Lambda, as the control plane describes it. */

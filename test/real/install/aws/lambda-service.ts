@@ -1,8 +1,8 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { startEventSource } from '../../../sqs.ts';
+import { REGION } from './iam.ts';
 import { type Instance, type InstanceOptions, startInstance } from './lambda-instance.ts';
-import { REGION } from './request.ts';
 import type { RoleCredentials } from './stand-in.ts';
 
 /** A deployed function whose events come from a queue. */

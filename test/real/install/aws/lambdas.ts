@@ -5,9 +5,9 @@ import { lambdaRuntimeClient } from '../../tools/aws-tools.ts';
 import { runProgram } from '../../tools/cache.ts';
 import type { DeployedLambda } from './account.ts';
 import type { Aws } from './aws.ts';
+import { REGION } from './iam.ts';
 import type { InstanceOptions } from './lambda-instance.ts';
 import { type LambdaService, startLambdaService } from './lambda-service.ts';
-import { REGION } from './request.ts';
 import type { RoleCredentials } from './stand-in.ts';
 
 /** The deployed functions, each with its own processes. */

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../../../shared/kube/resource.ts';
 import type { ApiServer } from '../../cluster/api-server.ts';
@@ -9,7 +11,6 @@ import { programFolder, type RunningProgram, startProgram } from '../../cluster/
 import { requestJson } from '../../cluster/request.ts';
 import { waitUntilReady } from '../../cluster/start.ts';
 import { buildTools } from '../../tools/build.ts';
-import { eventingCrds, moduleFolder } from './modules.ts';
 
 /** Knative Eventing's broker: its ingress, its filter and the dispatcher of in-memory channels, as processes. */
 export interface DataPlane extends AsyncDisposable {
@@ -115,4 +116,31 @@ async function systemObjects(): Promise<KubeObject[]> {
   ];
   const documents = await Promise.all(files.map(async (file) => parseAllDocuments(await readFile(file, 'utf8'))));
   return documents.flat().flatMap((document) => (document.toJS() === null ? [] : [document.toJS() as KubeObject]));
+}
+
+const toolFolders = join(import.meta.dirname, '../../tools');
+
+/** The go.mod that names the version of each module. */
+const homes = { eventing: 'knative', serving: 'knative-crds' };
+
+/** Returns the folder of a module's sources, which hold its CRDs and the ConfigMaps of its system. */
+async function moduleFolder(name: keyof typeof homes): Promise<string> {
+  const options = { cwd: join(toolFolders, homes[name]), env: { ...process.env, GOWORK: 'off' } };
+  const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', `knative.dev/${name}`], options);
+  return JSON.parse(stdout).Dir;
+}
+
+/** Returns the files of the CRDs of Knative Eventing with its in-memory channel. */
+export async function eventingCrds(): Promise<string[]> {
+  const module = await moduleFolder('eventing');
+  const core = ['broker', 'trigger', 'eventpolicy', 'eventtype', 'subscription', 'channel', 'sinkbindings'];
+  return [
+    ...core.map((name) => join(module, 'config/core/resources', `${name}.yaml`)),
+    join(module, 'config/channels/in-memory-channel/resources/in-memory-channel.yaml'),
+  ];
+}
+
+/** Returns the file of the CRD of Knative Services. */
+export async function servingCrds(): Promise<string[]> {
+  return [join(await moduleFolder('serving'), 'config/core/300-resources/service.yaml')];
 }
