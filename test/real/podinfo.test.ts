@@ -36,6 +36,7 @@ onRealApis('podinfo from a real Git server, applied by the real controllers of F
       repositoryUrl: repository.sshUrl,
       repositoryBranch: 'main',
       repositoryType: 'private',
+      repositoryInterval: '5s',
       knownHosts: git().knownHosts,
     };
     await stage.setFluxConfig(config);
