@@ -6,14 +6,13 @@ import { startCluster } from '@shoot-flux/landscape/cluster';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { helmReleases } from '@shoot-flux/landscape/flux/objects';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
-import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import { isCrd } from '../../shared/flux/custom-resources.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { PROJECT, startFleet } from '../scenarios/rollout/fleet.ts';
-import { documented, example, exampleWith, root } from './documents.ts';
+import { documented, example, root } from './documents.ts';
 
 let folder: string;
 beforeEach(async () => {

@@ -245,9 +245,8 @@ onRealApis('with the real controllers of Flux', ({ apis, fluxDistribution }) => 
       'templates/settings.yaml': configMap('ingress', { a: 'b' }),
     });
     const { stage, attempts } = flux;
-    const [entry] = ofPage(page, 'Shoot').spec.resources;
-    const ca = await flux.putResource(entry.name, { 'ca.crt': registry.ca });
-    expect(ca).toEqual(entry);
+    const authority = { name: 'registry-ca' };
+    const ca = await flux.putResource(authority.name, { 'ca.crt': registry.ca });
     const { type, stringData } = ofPage(page, 'Secret');
     const { auths } = JSON.parse(stringData['.dockerconfigjson']);
     const login = Object.values(JSON.parse(registry.dockerConfig).auths)[0];
@@ -255,10 +254,10 @@ onRealApis('with the real controllers of Flux', ({ apis, fluxDistribution }) => 
     await flux.put('flux-registry', { '.dockerconfigjson': registry.dockerConfig }, type);
     // For a registry with a certificate of its own, as the page says below the configuration.
     const { objects, ...rest } = parse(ofPage(page, 'ConfigMap').data['config.yaml']);
-    const trusting = parse(exampleWith(page, 'additionalSecretResources'));
-    const { certSecretRef } = trusting.source.template.spec;
+    rest.source.template.spec.certSecretRef = authority;
     const [chart, ...others] = objects;
-    const whole = { ...rest, ...trusting, objects: [{ ...chart, spec: { ...chart.spec, certSecretRef } }, ...others] };
+    chart.spec.certSecretRef = authority;
+    const whole = { ...rest, additionalSecretResources: [authority], objects: [chart, ...others] };
     await stage.setFluxConfig({ 'config.yaml': stringify(whole).replaceAll('registry.example.com', registry.host) });
     await stage.reconcileShoot({ spec: { resources: [ca] } });
     await stage.untilReady();

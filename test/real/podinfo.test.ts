@@ -1,7 +1,6 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { quiet } from '../scenarios/main-job.ts';
 import { eventually, type Stage } from '../scenarios/stage.ts';
 import { untilGone } from './install/life-checks.ts';
 import { onRealApis, useGitServer } from './on-real-apis.ts';
@@ -62,7 +61,7 @@ onRealApis('podinfo from a real Git server, applied by the real controllers of F
     await stage.setFluxConfig({ ...config, repositoryBranch: 'other' });
     await stage.reconcileShoot();
     await stage.untilReady();
-    await quiet(stage);
+    await stage.quiet();
     expect((await stage.shoot.find(gitRepositories, inFlux('main-gitrepo')))?.spec).toMatchObject({
       ref: { branch: 'main' },
     });

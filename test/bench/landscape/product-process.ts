@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundleCli } from '../../../infra/bundle/bundle-cli.ts';
 import { type CommandProcess, startCommand } from '../../command-process.ts';
-import { answersOk } from '../../real/cluster/ready.ts';
+import { answersOk } from '../../real/cluster/start.ts';
 import { fluxDistribution } from './flux-distribution.ts';
 import { SEED } from './objects.ts';
 
