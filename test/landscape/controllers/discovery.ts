@@ -1,15 +1,6 @@
 import { type Connection, isNotFound, type Resource } from '../client/client.ts';
 import { createTransport } from '../client/transport.ts';
 
-/** Finds where a kind is served, as a REST mapper does. It caches hits and asks again after misses. */
-export interface Discovery {
-  /** undefined: no such kind is served. */
-  find(apiVersion: string, kind: string): Promise<Resource | undefined>;
-  /** Returns the resource in the group's preferred version; undefined while it is not served. */
-  preferred(group: string, kind: string): Promise<Resource | undefined>;
-  close(): void;
-}
-
 interface ResourceList {
   resources?: { name: string; kind: string; namespaced: boolean }[];
 }
@@ -19,7 +10,10 @@ interface Group {
   versions?: { groupVersion: string }[];
 }
 
-export function createDiscovery(connection: Connection): Discovery {
+export type Discovery = ReturnType<typeof createDiscovery>;
+
+/** Finds where a kind is served, as a REST mapper does. It caches hits and asks again after misses. */
+export function createDiscovery(connection: Connection) {
   const transport = createTransport(connection, { userAgent: 'landscape/discovery' });
   const known = new Map<string, Resource>();
 
@@ -42,6 +36,7 @@ export function createDiscovery(connection: Connection): Discovery {
     }
   };
 
+  /** undefined: no such kind is served. */
   const find = async (apiVersion: string, kind: string) => {
     const key = `${apiVersion}/${kind}`;
     if (!known.has(key)) await load(apiVersion);
@@ -50,7 +45,8 @@ export function createDiscovery(connection: Connection): Discovery {
 
   return {
     find,
-    async preferred(group, kind) {
+    /** Returns the resource in the group's preferred version; undefined while it is not served. */
+    async preferred(group: string, kind: string) {
       const described = await get<Group>(`/apis/${group}`);
       const versions = [described?.preferredVersion, ...(described?.versions ?? [])].filter(
         (entry) => entry !== undefined,

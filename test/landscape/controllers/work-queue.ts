@@ -1,13 +1,5 @@
 import type { ObjectName } from '../client/client.ts';
 
-/** A queue of keys like client-go's: never two runs of one key at a time; a key added during its run runs again. */
-export interface WorkQueue {
-  add(key: string): void;
-  addAfter(key: string, ms: number): void;
-  /** Takes no more keys and waits for current runs. */
-  stop(): Promise<void>;
-}
-
 export interface WorkQueueOptions {
   /**
    * @returns after how many milliseconds to run again; undefined: only when the key is added again
@@ -17,10 +9,10 @@ export interface WorkQueueOptions {
   /** As the default rate limiter of controller-runtime: 5 ms, doubling, at most 1000 s. */
   baseMs?: number;
   maxMs?: number;
-  onError?(key: string, error: unknown): void;
 }
 
-export function createWorkQueue({ reconcile, baseMs = 5, maxMs = 1_000_000, onError }: WorkQueueOptions): WorkQueue {
+/** A queue of keys like client-go's: never two runs of one key at a time; a key added during its run runs again. */
+export function createWorkQueue({ reconcile, baseMs = 5, maxMs = 1_000_000 }: WorkQueueOptions) {
   const running = new Map<string, Promise<void>>();
   const dirty = new Set<string>();
   const failures = new Map<string, number>();
@@ -41,8 +33,7 @@ export function createWorkQueue({ reconcile, baseMs = 5, maxMs = 1_000_000, onEr
       const afterMs = await reconcile(key);
       failures.delete(key);
       if (afterMs !== undefined) addAfter(key, afterMs);
-    } catch (error) {
-      if (!stopped) onError?.(key, error);
+    } catch {
       const count = failures.get(key) ?? 0;
       failures.set(key, count + 1);
       addAfter(key, Math.min(maxMs, baseMs * 2 ** count));
@@ -64,7 +55,7 @@ export function createWorkQueue({ reconcile, baseMs = 5, maxMs = 1_000_000, onEr
 
   return {
     add,
-    addAfter,
+    /** Takes no more keys and waits for current runs. */
     async stop() {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);

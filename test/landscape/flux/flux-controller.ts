@@ -27,7 +27,6 @@ export interface FluxControllerOptions {
   reconcile(name: ObjectName, context: AttemptContext): Promise<number | undefined>;
   /** Objects of another kind whose changes trigger an attempt. */
   also?: { group: string; kind: string; wakes(object: KubeObject, ours: Iterable<FluxObject>): Iterable<FluxObject> };
-  onError?(name: string, error: unknown): void;
 }
 
 /** Delays after failures, as Flux's controllers have them by default. */
@@ -56,7 +55,6 @@ export async function startFluxController(connection: Connection, options: FluxC
     const queue = createWorkQueue({
       ...retries,
       reconcile: (key) => options.reconcile(nameOf(key), { client, discovery, resource }),
-      ...(options.onError && { onError: options.onError }),
     });
     const informer = startInformer<FluxObject>(
       client,

@@ -11,28 +11,18 @@ export interface GitRef {
   branch?: string;
 }
 
-export interface Fetched {
-  commit: string;
-  /** `main@sha1:…`, as status.artifact has it. */
-  revision: string;
-}
-
-export interface GitClient {
-  /** Fetches one revision into the bare repository. @throws FluxFailure GitOperationFailed */
-  fetch(url: string, ref: GitRef, auth: GitAuth): Promise<Fetched>;
-  /** Returns the files of a commit as tar.gz; the same bytes for the same commit. */
-  archive(commit: string): Promise<Buffer>;
-}
+export type GitClient = ReturnType<typeof createGitClient>;
 
 /** Creates a client that runs git with a bare repository in `folder`. */
-export function createGitClient(folder: string): GitClient {
+export function createGitClient(folder: string) {
   const repository = join(folder, 'repository.git');
   const ready = async () => {
     if (!existsSync(repository)) await git(['init', '--quiet', '--bare', repository]);
   };
 
   return {
-    async fetch(url, ref, auth) {
+    /** Fetches one revision into the bare repository. @throws FluxFailure GitOperationFailed */
+    async fetch(url: string, ref: GitRef, auth: GitAuth) {
       await ready();
       const { branch = 'master', ...others } = ref;
       if (Object.keys(others).length > 0) throw failure('the stand-in follows branches only');
@@ -41,7 +31,8 @@ export function createGitClient(folder: string): GitClient {
       const commit = (await git(['-C', repository, 'rev-parse', 'FETCH_HEAD^{commit}'])).toString().trim();
       return { commit, revision: `${branch}@sha1:${commit}` };
     },
-    archive: (commit) =>
+    /** Returns the files of a commit as tar.gz; the same bytes for the same commit. */
+    archive: (commit: string) =>
       git(['-C', repository, '-c', 'tar.tar.gz.command=gzip -n', 'archive', '--format=tar.gz', commit]),
   };
 }

@@ -56,7 +56,7 @@ export async function startSourceController(connection: Connection): Promise<Con
 }
 
 interface Tools {
-  storage: ArtifactServer;
+  storage: Awaited<ReturnType<typeof startArtifactServer>>;
   git: GitClient;
 }
 
@@ -158,17 +158,8 @@ export interface Artifact {
   url: string;
 }
 
-export interface ArtifactServer {
-  /** @param path `gitrepository/<namespace>/<name>/<commit>.tar.gz` */
-  put(path: string, revision: string, content: Buffer): Artifact;
-  has(path: string): boolean;
-  /** Removes all artifacts below a path. */
-  remove(prefix: string): void;
-  stop(): Promise<void>;
-}
-
 /** Serves artifacts over plain HTTP, as source-controller's storage does. They are lost on stop, as with its emptyDir. */
-export async function startArtifactServer(): Promise<ArtifactServer> {
+async function startArtifactServer() {
   const contents = new Map<string, Buffer>();
   const server = createServer((request, response) => {
     const content = contents.get((request.url ?? '').slice(1));
@@ -177,14 +168,16 @@ export async function startArtifactServer(): Promise<ArtifactServer> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    put(path, revision, content) {
+    /** @param path `gitrepository/<namespace>/<name>/<commit>.tar.gz` */
+    put(path: string, revision: string, content: Buffer): Artifact {
       contents.set(path, content);
       const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
       const lastUpdateTime = seconds(Date.now());
       return { digest, lastUpdateTime, path, revision, size: content.length, url: `http://127.0.0.1:${port}/${path}` };
     },
-    has: (path) => contents.has(path),
-    remove(prefix) {
+    has: (path: string) => contents.has(path),
+    /** Removes all artifacts below a path. */
+    remove(prefix: string) {
       for (const path of contents.keys()) if (path.startsWith(prefix)) contents.delete(path);
     },
     async stop() {

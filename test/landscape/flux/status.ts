@@ -38,21 +38,15 @@ export class FluxFailure extends Error {
   }
 }
 
-/** One Flux object during one attempt. */
-export interface FluxSubject<T extends FluxObject> {
-  current(): T;
-  /** Sets exactly these conditions, and further fields of the status. */
-  setStatus(conditions: FluxConditions, fields?: Record<string, unknown>): Promise<void>;
-  addFinalizer(): Promise<void>;
-  removeFinalizer(): Promise<void>;
-}
+export type FluxSubject<T extends FluxObject> = ReturnType<typeof fluxSubject<T>>;
 
+/** One Flux object during one attempt. */
 export function fluxSubject<T extends FluxObject>(
   client: KubeClient,
   resource: Resource,
   object: T,
   fieldManager: string,
-): FluxSubject<T> {
+) {
   let current = object;
   const patch = async (body: object, subresource?: 'status') => {
     const options = { fieldManager, ...(subresource && { subresource }) };
@@ -61,7 +55,8 @@ export function fluxSubject<T extends FluxObject>(
   const finalizers = () => current.metadata.finalizers ?? [];
   return {
     current: () => current,
-    async setStatus(wanted, fields = {}) {
+    /** Sets exactly these conditions, and further fields of the status. */
+    async setStatus(wanted: FluxConditions, fields: Record<string, unknown> = {}) {
       const old = current.status?.conditions ?? [];
       const { generation = 0 } = current.metadata;
       const conditions = Object.entries(wanted).map(([type, next]) => {

@@ -2,26 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 import { type KubeClient, resources } from '../client/client.ts';
 import { EXTENSION_TYPE, type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../gardener/types.ts';
 
-/** gardenlet's operations on an Extension. */
-export interface ExtensionOperations {
-  /** Asks for a reconciliation, and returns the timestamp that it wrote. */
-  deploy(namespace: string, providerConfig: unknown): Promise<string>;
-  /** Confirms the deletion and deletes; does nothing when there is no Extension. */
-  destroy(namespace: string): Promise<void>;
-}
-
 const fieldManager = 'gardenlet';
 const resource = resources.extensions;
 const confirmation = 'confirmation.gardener.cloud/deletion';
 
-export function createExtensionOperations(seed: KubeClient): ExtensionOperations {
+/** gardenlet's operations on an Extension. */
+export function createExtensionOperations(seed: KubeClient) {
   const nameIn = (namespace: string) => ({ namespace, name: EXTENSION_TYPE });
   const find = (namespace: string) => seed.find<Extension>(resource, nameIn(namespace));
   const annotate = (namespace: string, annotations: Record<string, string>) =>
     seed.mergePatch(resource, nameIn(namespace), { metadata: { annotations } }, { fieldManager });
 
   return {
-    async deploy(namespace, providerConfig) {
+    /** Asks for a reconciliation, and returns the timestamp that it wrote. */
+    async deploy(namespace: string, providerConfig: unknown): Promise<string> {
       const timestamp = now();
       const annotations = { [OPERATION_ANNOTATION]: 'reconcile', [TIMESTAMP_ANNOTATION]: timestamp };
       const live = await find(namespace);
@@ -42,7 +36,8 @@ export function createExtensionOperations(seed: KubeClient): ExtensionOperations
       return timestamp;
     },
 
-    async destroy(namespace) {
+    /** Confirms the deletion and deletes; does nothing when there is no Extension. */
+    async destroy(namespace: string): Promise<void> {
       if ((await find(namespace)) === undefined) return;
       await annotate(namespace, { [confirmation]: 'true', [TIMESTAMP_ANNOTATION]: now() });
       await seed.delete(resource, nameIn(namespace));

@@ -29,14 +29,9 @@ export class FlowError extends Error {
   }
 }
 
-export interface Waits {
-  untilReady(namespace: string, timestamp: string): Promise<void>;
-  untilGone(namespace: string): Promise<void>;
-  /** Waits until `left` returns no names. */
-  untilNone(what: string, left: () => Promise<string[]>, limitMs?: number): Promise<void>;
-}
+export type Waits = ReturnType<typeof createWaits>;
 
-export function createWaits(seed: KubeClient, times: WaitTimes): Waits {
+export function createWaits(seed: KubeClient, times: WaitTimes) {
   const find = (namespace: string) => seed.find<Extension>(resources.extensions, { namespace, name: EXTENSION_TYPE });
 
   /** @param check returns undefined when done; throws to end the wait at once */
@@ -53,7 +48,7 @@ export function createWaits(seed: KubeClient, times: WaitTimes): Waits {
   };
 
   return {
-    async untilReady(namespace, timestamp) {
+    async untilReady(namespace: string, timestamp: string) {
       const tolerated = Math.max(1, Math.round(times.severeMs / times.pollMs));
       let errors = 0;
       await poll(`Extension ${namespace}/${EXTENSION_TYPE} is not ready`, times.reconcileMs, async () => {
@@ -68,7 +63,7 @@ export function createWaits(seed: KubeClient, times: WaitTimes): Waits {
       });
     },
 
-    async untilGone(namespace) {
+    async untilGone(namespace: string) {
       await poll(`Extension ${namespace}/${EXTENSION_TYPE} still exists`, times.fixedMs, async () => {
         const extension = await find(namespace);
         if (extension === undefined) return undefined;
@@ -79,7 +74,8 @@ export function createWaits(seed: KubeClient, times: WaitTimes): Waits {
       });
     },
 
-    async untilNone(what, left, limitMs = times.fixedMs) {
+    /** Waits until `left` returns no names. */
+    async untilNone(what: string, left: () => Promise<string[]>, limitMs = times.fixedMs) {
       await poll(`${what} are left`, limitMs, async () => {
         const names = await left();
         return names.length === 0 ? undefined : { reason: names.join(', ') };

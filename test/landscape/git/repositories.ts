@@ -7,26 +7,21 @@ import { join } from 'node:path';
 /** Path -> content; `null` removes the file. */
 export type Files = Record<string, string | null>;
 
-/** Bare repositories in a temporary folder. */
-export interface Repositories extends AsyncDisposable {
-  root: string;
-  create(name: string): Promise<void>;
-  has(name: string): boolean;
-  /** Commits on a branch (default `main`) and returns the commit id. */
-  commit(name: string, files: Files, message: string, branch?: string): Promise<string>;
-}
+export type Repositories = Awaited<ReturnType<typeof openRepositories>>;
 
-export async function openRepositories(): Promise<Repositories> {
+/** Opens bare repositories in a temporary folder. */
+export async function openRepositories() {
   const root = await mkdtemp(join(tmpdir(), 'git-server-'));
   const folder = (name: string) => join(root, `${name}.git`);
   const has = (name: string) => /^[\w.-]+$/.test(name) && existsSync(folder(name));
   return {
     root,
     has,
-    async create(name) {
+    async create(name: string) {
       await git(['init', '--quiet', '--bare', '--initial-branch=main', folder(name)]);
     },
-    async commit(name, files, message, branch = 'main') {
+    /** Commits on a branch and returns the commit id. */
+    async commit(name: string, files: Files, message: string, branch = 'main') {
       if (!has(name)) throw new Error(`There is no repository ${name}; create it first.`);
       const ref = `refs/heads/${branch}`;
       const parent = await git(['-C', folder(name), 'for-each-ref', '--format=%(objectname)', ref]);

@@ -24,16 +24,8 @@ export interface SshOptions {
   log(access: Access): void;
 }
 
-export interface SshServer {
-  hostKey: PublicKey;
-  /** Listens on 127.0.0.1 and returns the port. */
-  listen(): Promise<number>;
-  /** Ends every connection. */
-  stop(): Promise<void>;
-}
-
 /** Serves Git over SSH for reading: authenticates deploy keys and runs `git upload-pack`. */
-export function createSshServer(options: SshOptions): SshServer {
+export function createSshServer(options: SshOptions) {
   const pair = generateKeyPair();
   const connections = new Set<Connection>();
   const server = new ssh2.Server({ hostKeys: [openSshKey(pair.privateKey)] }, (connection) => {
@@ -43,13 +35,15 @@ export function createSshServer(options: SshOptions): SshServer {
   });
   return {
     hostKey: pair.publicKey,
+    /** Listens on 127.0.0.1 and returns the port. */
     listen: () =>
-      new Promise((resolve, reject) => {
+      new Promise<number>((resolve, reject) => {
         server.on('error', reject);
         server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
       }),
+    /** Ends every connection. */
     stop: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         for (const connection of connections) connection.end();
       }),

@@ -54,8 +54,6 @@ export interface KubeApi extends AsyncDisposable {
   requests: LoggedRequest[];
   /** Returns the matching requests. */
   requestsLike(match: RequestMatch): LoggedRequest[];
-  /** Adds a user. */
-  addToken(token: string, user: { name: string; groups?: readonly string[] }): void;
   /** Returns the open watches, all or those of one resource. */
   watches(plural?: string): OpenWatch[];
   /** Forgets history: answers older watches and continue tokens with 410. */
@@ -80,9 +78,9 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   const objects = new Objects(registry);
   const token = 'administrator';
   const users = new Map<string, User>([[token, { name: 'admin', groups: ['system:masters', 'system:authenticated'] }]]);
-  const addToken = (secret: string, { name, groups = [] }: { name: string; groups?: readonly string[] }) =>
-    void users.set(secret, { name, groups: [...groups, 'system:authenticated'] });
-  for (const [secret, user] of Object.entries(options.tokens ?? {})) addToken(secret, user);
+  for (const [secret, { name, groups = [] }] of Object.entries(options.tokens ?? {})) {
+    users.set(secret, { name, groups: [...groups, 'system:authenticated'] });
+  }
 
   startCrdController(registry);
   for (const object of bootstrapObjects) objects.create(object);
@@ -128,7 +126,6 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
     faults: handler.faults,
     requests: handler.requests,
     requestsLike: (match) => handler.requests.filter((request) => catches(match, request)),
-    addToken,
     watches: (plural) =>
       [...handler.watches].filter(({ call }) => plural === undefined || call.definition.plural === plural),
     compact: () => {

@@ -78,23 +78,11 @@ export class Objects {
     return this.#patch(reference, { status: change }, 'status');
   }
 
-  /** Replaces the status as a whole. */
-  setStatus(reference: ObjectReference, status: object): ApiObject {
-    const body = { ...this.get(reference), status: status as ApiObject };
-    return update({ ...this.#call(reference), subresource: 'status', body }).body as ApiObject;
-  }
-
   /** @returns false when there was nothing to delete */
   delete(reference: ObjectReference): boolean {
     if (this.find(reference) === undefined) return false;
     remove(this.#call(reference));
     return true;
-  }
-
-  /** Removes an object with or without finalizers. */
-  purge(reference: ObjectReference): void {
-    const { definition, namespace, name } = this.#call(reference);
-    definition.store.remove(keyOf(definition, namespace, name));
   }
 
   /** Calls back synchronously for every change of a kind from now on. @returns a function that stops it */

@@ -11,6 +11,7 @@ import {
   deletionBegins,
   deletionPending,
   ignored,
+  type NextCondition,
   type Subject,
   secretUnreadable,
   subjectOf,
@@ -163,7 +164,7 @@ function distinct(references: readonly ObjectReference[]): ObjectReference[] {
   return [...new Map(references.map((reference) => [objectKey(reference), reference])).values()];
 }
 
-async function fail(subject: Subject, condition: Parameters<Subject['setStatus']>[0][number]): Promise<never> {
+async function fail(subject: Subject, condition: NextCondition): Promise<never> {
   await subject.setStatus([condition]);
   throw new Error(condition.message);
 }

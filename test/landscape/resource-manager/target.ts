@@ -1,22 +1,6 @@
-import type { KubeClient, KubeObject, ObjectName, Resource } from '../client/client.ts';
+import type { KubeClient, ObjectName, Resource } from '../client/client.ts';
 import type { Discovery } from '../controllers/discovery.ts';
 import { groupOf } from './references.ts';
-
-/** The shoot as the resource-manager sees it. */
-export interface Target {
-  client: KubeClient;
-  /** @throws NoMatchError when the kind is not served */
-  resource(apiVersion: string, kind: string): Promise<Resource>;
-  /** undefined when the kind is not served. */
-  served(apiVersion: string, kind: string): Promise<Resource | undefined>;
-  /**
-   * Reads as through the cache, which holds built-in kinds in the target namespaces only.
-   * @throws Error "unable to get: … because of unknown namespace for the cache"
-   */
-  cached(resource: Resource, name: ObjectName): Promise<KubeObject | undefined>;
-  /** The same for a health check, which reads every kind through the cache. */
-  forHealth(resource: Resource, name: ObjectName): Promise<KubeObject | undefined>;
-}
 
 /** The error of client-go's REST mapper. */
 export class NoMatchError extends Error {
@@ -44,25 +28,34 @@ const scheme = new Set([
   'storage.k8s.io',
 ]);
 
-/** @param namespaces the namespaces in the cache; `--target-namespace` and `--extra-target-namespace` of the real one */
-export function createTarget(client: KubeClient, discovery: Discovery, namespaces: readonly string[]): Target {
+export type Target = ReturnType<typeof createTarget>;
+
+/**
+ * The shoot as the resource-manager sees it.
+ * @param namespaces the namespaces in the cache; `--target-namespace` and `--extra-target-namespace` of the real one
+ */
+export function createTarget(client: KubeClient, discovery: Discovery, namespaces: readonly string[]) {
   const refuseUnknown = ({ namespaced }: Resource, { namespace, name }: ObjectName) => {
     if (!namespaced || (namespace !== undefined && namespaces.includes(namespace))) return;
     throw new Error(`unable to get: ${namespace}/${name} because of unknown namespace for the cache`);
   };
   return {
     client,
-    async resource(apiVersion, kind) {
+    /** @throws NoMatchError when the kind is not served */
+    async resource(apiVersion: string, kind: string) {
       const resource = await discovery.find(apiVersion, kind);
       if (resource === undefined) throw new NoMatchError(apiVersion, kind);
       return resource;
     },
-    served: (apiVersion, kind) => discovery.find(apiVersion, kind),
-    async cached(resource, name) {
+    /** undefined when the kind is not served. */
+    served: (apiVersion: string, kind: string) => discovery.find(apiVersion, kind),
+    /** Reads as through the cache, which holds built-in kinds in the target namespaces only. */
+    async cached(resource: Resource, name: ObjectName) {
       if (scheme.has(resource.group)) refuseUnknown(resource, name);
       return client.find(resource, name);
     },
-    async forHealth(resource, name) {
+    /** The same for a health check, which reads every kind through the cache. */
+    async forHealth(resource: Resource, name: ObjectName) {
       refuseUnknown(resource, name);
       return client.find(resource, name);
     },

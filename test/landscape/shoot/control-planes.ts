@@ -63,23 +63,19 @@ export interface ControlPlanesOptions {
   pendingMs?: number;
 }
 
-/** API server, resource-manager, garbage collector and nodes of the shoots of one seed. */
-export interface RunningControlPlanes extends ControlPlanes {
-  stop(): Promise<void>;
-}
-
 interface Running {
   manager?: Controller;
   collector?: Controller;
   nodes?: Controller;
 }
 
+/** API server, resource-manager, garbage collector and nodes of the shoots of one seed. */
 export function createControlPlanes({
   seed,
   seedClient,
   shoots,
   ...options
-}: ControlPlanesOptions): RunningControlPlanes {
+}: ControlPlanesOptions): ControlPlanes & Controller {
   const running = new Map<string, Running>();
   const of = (id: string) => {
     const known = running.get(id) ?? {};
