@@ -6,6 +6,9 @@ const fieldManager = 'gardenlet';
 const resource = resources.extensions;
 const confirmation = 'confirmation.gardener.cloud/deletion';
 
+/** The part of an Extension that survives a control-plane migration (rule 1.7). */
+export type ExtensionState = Pick<NonNullable<Extension['status']>, 'state' | 'resources'>;
+
 /** gardenlet's operations on an Extension. */
 export function createExtensionOperations(seed: KubeClient) {
   const nameIn = (namespace: string) => ({ namespace, name: EXTENSION_TYPE });
@@ -14,10 +17,10 @@ export function createExtensionOperations(seed: KubeClient) {
     seed.mergePatch(resource, nameIn(namespace), { metadata: { annotations } }, { fieldManager });
 
   return {
-    /** Asks for a reconciliation, and returns the timestamp that it wrote. */
-    async deploy(namespace: string, providerConfig: unknown): Promise<string> {
+    /** Asks for an operation, and returns the timestamp that it wrote. */
+    async deploy(namespace: string, providerConfig: unknown, operation = 'reconcile'): Promise<string> {
       const timestamp = now();
-      const annotations = { [OPERATION_ANNOTATION]: 'reconcile', [TIMESTAMP_ANNOTATION]: timestamp };
+      const annotations = { [OPERATION_ANNOTATION]: operation, [TIMESTAMP_ANNOTATION]: timestamp };
       const live = await find(namespace);
       if (live !== undefined) {
         // gardenlet patches the difference, so a key removed from the Shoot is removed from the Extension.
@@ -41,6 +44,16 @@ export function createExtensionOperations(seed: KubeClient) {
       if ((await find(namespace)) === undefined) return;
       await annotate(namespace, { [confirmation]: 'true', [TIMESTAMP_ANNOTATION]: now() });
       await seed.delete(resource, nameIn(namespace));
+    },
+
+    /** Returns what survives a migration. */
+    async state(namespace: string): Promise<ExtensionState> {
+      const { state, resources: references } = (await find(namespace))?.status ?? {};
+      return { ...(state && { state }), ...(references && { resources: references }) };
+    },
+
+    async setState(namespace: string, status: ExtensionState): Promise<void> {
+      await seed.mergePatch(resource, nameIn(namespace), { status }, { fieldManager, subresource: 'status' });
     },
   };
 }

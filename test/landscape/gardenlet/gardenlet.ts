@@ -14,7 +14,7 @@ import {
   technicalIdOf,
   wantsExtension,
 } from './control-plane.ts';
-import { createExtensionOperations } from './extension.ts';
+import { createExtensionOperations, type ExtensionState } from './extension.ts';
 import { createWaits, defaultWaitTimes, FlowError, type WaitTimes } from './wait.ts';
 
 /** Starts and stops API server, resource-manager and nodes of a shoot for gardenlet. All methods are idempotent. */
@@ -42,12 +42,15 @@ export interface GardenletOptions {
   onStep?(shoot: string, step: string): void;
 }
 
-/** gardenlet of one seed, driven Shoot by Shoot; every flow may be retried. It does not migrate control planes. */
+/** gardenlet of one seed, driven Shoot by Shoot; every flow may be retried, except a restoration. */
 export interface Gardenlet {
   /** Creates or reconciles the Shoot: hibernates it, wakes it up, adds and removes the extension, as its spec says. */
   reconcile(shoot: ObjectName): Promise<void>;
   /** Deletes the Shoot and its control plane. `force` stands for the annotation for force deletion. */
   delete(shoot: ObjectName, options?: { force?: boolean }): Promise<void>;
+  /** Removes the Shoot from this seed, and returns the state from which another gardenlet restores it. */
+  migrate(shoot: ObjectName): Promise<ExtensionState>;
+  restore(shoot: ObjectName, state: ExtensionState): Promise<void>;
 }
 
 const fieldManager = 'gardenlet';
@@ -221,6 +224,35 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
         const finalizers = shoot.metadata.finalizers?.filter((finalizer) => finalizer !== FINALIZER);
         await patchShoot(name, { metadata: { finalizers: finalizers ?? [] } });
       });
+    },
+
+    async migrate(name) {
+      let state: ExtensionState = {};
+      await run(name, 'Migrate', async ({ shoot, namespace, step }) => {
+        step('Extension migrated');
+        await extensions.deploy(namespace, extensionOf(shoot)?.providerConfig, 'migrate');
+        await waits.untilMigrated(namespace);
+        state = await extensions.state(namespace);
+        await destroyExtension(namespace);
+        await waits.untilNone('ManagedResources', () => nilClassLeft(namespace));
+        await controlPlanes.sleep(namespace);
+        await removeNamespace(namespace);
+      });
+      return state;
+    },
+
+    async restore(name, state) {
+      await run(name, 'Restore', async ({ shoot, namespace, step }) => {
+        await deployControlPlane(namespace);
+        await copyReferences(shoot, namespace);
+        step('Extension restored');
+        const { providerConfig } = extensionOf(shoot) ?? {};
+        await extensions.deploy(namespace, providerConfig, 'wait-for-state');
+        await extensions.setState(namespace, state);
+        await waits.untilReady(namespace, await extensions.deploy(namespace, providerConfig, 'restore'));
+        await controlPlanes.joinNodes(namespace);
+      });
+      await syncCluster(name);
     },
   };
 }

@@ -63,6 +63,14 @@ export function createWaits(seed: KubeClient, times: WaitTimes) {
       });
     },
 
+    async untilMigrated(namespace: string) {
+      await poll(`Extension ${namespace}/${EXTENSION_TYPE} is not migrated`, times.fixedMs, async () => {
+        const { type, state } = (await find(namespace))?.status?.lastOperation ?? {};
+        if (type === 'Migrate' && state === 'Succeeded') return undefined;
+        return { reason: `last operation is ${type} ${state}` };
+      });
+    },
+
     async untilGone(namespace: string) {
       await poll(`Extension ${namespace}/${EXTENSION_TYPE} still exists`, times.fixedMs, async () => {
         const extension = await find(namespace);
