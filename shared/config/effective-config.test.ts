@@ -153,17 +153,6 @@ describe('effectiveConfig from flux-config', () => {
     expect(config.sourceSecret).toBeUndefined();
   });
 
-  test('uses the Secret of the project for a private repository over HTTPS', () => {
-    const config = effectiveConfig(withFluxConfig({ ...data, repositoryUrl: 'https://github.com/org/fleet' }));
-    expect(sourceOf(config).spec).toMatchObject({ secretRef: { name: 'flux-source' } });
-    expect(config.sourceSecret?.origin).toEqual({ type: 'flux-source' });
-  });
-
-  test('converts git@host:path to a URL that Flux accepts', () => {
-    const config = effectiveConfig(withFluxConfig({ ...data, repositoryUrl: 'git@github.com:org/fleet.git' }));
-    expect(sourceOf(config).spec).toMatchObject({ url: 'ssh://git@github.com/org/fleet.git' });
-  });
-
   test('applies path, revision and intervals', () => {
     const commit = '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c';
     const keys = {
@@ -258,19 +247,18 @@ describe('effectiveConfig from a providerConfig', () => {
   });
 
   test.each([
-    '>=1.0.0 <2.0.0',
-    '>= 1.0.0',
-    '>=1.0.0, <2.0.0',
-    '1.x',
-    '*',
-    '^1.2 || ~2.1',
-    '1.2 - 1.4.5',
-    '>=1.0.0-0',
-    'v1.0.0',
-  ])('accepts %s as a version range', (semver) => {
-    const { spec } = sourceOf(effectiveConfig(withTemplates(ociRepository({ ref: { semver } }))));
-    expect(spec).toMatchObject({ ref: { semver } });
+    ...[{ branch: 'develop' }, { tag: 'latest' }, { semver: 'v1.0.0' }, { name: 'refs/tags/v1.0.0' }],
+    { commit: '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c' },
+  ])('accepts the revision %j of a Git repository', (ref) => {
+    expect(sourceOf(effectiveConfig(withTemplates(gitRepository({ ref })))).spec).toMatchObject({ ref });
   });
+
+  test.each([{ tag: 'latest' }, { semver: '>= 1.0.0' }, { digest: 'sha256:abcd1234' }])(
+    'accepts the revision %j of an OCI artifact',
+    (ref) => {
+      expect(sourceOf(effectiveConfig(withTemplates(ociRepository({ ref })))).spec).toMatchObject({ ref });
+    },
+  );
 
   test('keeps names, labels, annotations and a sourceRef of the user', () => {
     const metadata = { name: 'a', labels: { tier: 'x' }, annotations: { note: 'y', 'Example.com/Team': 'z' } };
