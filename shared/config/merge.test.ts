@@ -65,40 +65,35 @@ describe('kustomization.patch', () => {
     expect(originOf(origins, 'kustomization.spec.interval')).toMatchObject({ path: 'kustomizationInterval' });
   });
 
-  it.each<[string, unknown, object, string]>([
+  it.each<[unknown, object, string]>([
     [
-      'a name',
       { metadata: { name: 'other' } },
       {},
       'kustomization.patch.metadata.name is not a known key; known keys are labels, annotations',
     ],
     [
-      'a template beside it',
       { spec: { path: './a' } },
       { template: kustomization() },
       'kustomization.patch cannot be combined with template; remove one of them',
     ],
-    ['a list', [], {}, 'kustomization.patch must be an object, not a list'],
+    [[], {}, 'kustomization.patch must be an object, not a list'],
     [
-      'an invalid value',
       { spec: { interval: '5 minutes' } },
       {},
       'kustomization.patch.spec.interval "5 minutes" is not a duration; use numbers with the units h, m, s or ms, for example 5m or 1h30m',
     ],
     [
-      'the removal of what is required',
       { spec: { path: null } },
       {},
       'kustomization.patch.spec.path is missing; set it, for example ./clusters/production',
     ],
     [
-      'a label of Gardener',
       { metadata: { annotations: { 'resources.gardener.cloud/ignore': 'true' } } },
       {},
       'kustomization.patch.metadata.annotations has the key "resources.gardener.cloud/ignore", which is reserved for Gardener; remove it',
     ],
-    ['a typo', { sepc: {} }, {}, 'kustomization.patch.sepc is not a known key; did you mean spec?'],
-  ])('rejects %s', (_what, patch, more, sentence) => {
+    [{ sepc: {} }, {}, 'kustomization.patch.sepc is not a known key; did you mean spec?'],
+  ])('rejects %j', (patch, more, sentence) => {
     expect(problems(patched(patch, more))).toEqual([`providerConfig: ${sentence}`]);
   });
 
@@ -138,18 +133,18 @@ describe('a hundred overrides with patches', () => {
       })),
     ),
   });
-  const inputs = async (wrong?: number) => ({
+  const inputs = (wrong?: number) => ({
     fluxConfig: { namespace: 'garden-foo', data: data(wrong) },
     shoot: { labels: {} },
   });
 
-  it('all change the Kustomization', async () => {
+  it('all change the Kustomization', () => {
     const spec = { f0: 1, f97: 1 };
-    expect(effectiveConfig(await inputs())).toMatchObject({ kustomization: { spec } });
+    expect(effectiveConfig(inputs())).toMatchObject({ kustomization: { spec } });
   });
 
-  it.each([0, 50, 97])('the one with a mistake is named: %i', async (wrong) => {
-    expect(problems(await inputs(wrong))).toEqual([
+  it.each([0, 50, 97])('the one with a mistake is named: %i', (wrong) => {
+    expect(problems(inputs(wrong))).toEqual([
       expect.stringContaining(`overrides.yaml[${wrong}].config.kustomization.patch.spec.interval "soon"`),
     ]);
   });

@@ -11,7 +11,7 @@ const listed = (name: string, path = './apps') => kustomize(name, 'main-gitrepo'
 const source = { template: { kind: 'GitRepository', spec: { url: 'https://a.example/b', ref: { branch: 'main' } } } };
 
 /** A project with config.yaml, and an override for `stage: dev`, of which the Shoot is. */
-async function inputs(data: Record<string, string>, config?: object, override?: object): Promise<ConfigInputs> {
+function inputs(data: Record<string, string>, config?: object, override?: object): ConfigInputs {
   const overrides = [{ selector: { matchLabels: { stage: 'dev' } }, config: override }];
   const fluxConfig = {
     namespace: 'garden-foo',
@@ -78,24 +78,24 @@ describe('an override with lists', () => {
       { objects: [listed('apps', `./\${SHOOT_NAME}/\${SHOOT_LABEL_stage}`)] },
       { 'main-ks': './', apps: './bar/dev' },
     ],
-  ])('%s', async (_what, data, config, override, paths) => {
-    expect(pathsOf(effectiveConfig(await inputs(data, config, override)))).toEqual(paths);
+  ])('%s', (_what, data, config, override, paths) => {
+    expect(pathsOf(effectiveConfig(inputs(data, config, override)))).toEqual(paths);
   });
 
-  it('cannot have a second object with the name of the Kustomization of repositoryUrl', async () => {
-    expect(problems(await inputs(repository, undefined, { objects: [listed('main-ks')] }))).toEqual([
+  it('cannot have a second object with the name of the Kustomization of repositoryUrl', () => {
+    expect(problems(inputs(repository, undefined, { objects: [listed('main-ks')] }))).toEqual([
       `${object}: overrides.yaml[0].config.objects[0].metadata.name "main-ks" is already the name of the Kustomization that repositoryUrl creates in namespace flux-system; use another name`,
     ]);
   });
 });
 
 describe('the issues of a list', () => {
-  it('are where the patch of a higher layer is', async () => {
+  it('are where the patch of a higher layer is', () => {
     const config = { sources: [source], kustomizations: [entry('root', './root'), entry('apps', './apps')] };
     const patch = {
       spec: { dependsOn: [{ name: 'ops' }], decryption: { provider: 'sops', secretRef: { name: 'age' } } },
     };
-    expect(problems(await inputs({}, config, { kustomization: { patch } }))).toEqual([
+    expect(problems(inputs({}, config, { kustomization: { patch } }))).toEqual([
       expect.stringContaining(
         'overrides.yaml[0].config.kustomization.patch.spec.dependsOn[0] names Kustomization "ops"',
       ),
@@ -128,8 +128,8 @@ describe('the issues of a list', () => {
       'config.yaml.objects[0]',
     ],
     ['a key', { ...repository, repositoryInterval: '5' }, { objects: [listed('apps')] }, 'repositoryInterval'],
-  ])('do not say that %s is missing which only has an issue', async (_what, data, config, where) => {
-    expect(problems(await inputs(data, config))).toEqual([expect.stringContaining(`${object}: ${where}`)]);
+  ])('do not say that %s is missing which only has an issue', (_what, data, config, where) => {
+    expect(problems(inputs(data, config))).toEqual([expect.stringContaining(`${object}: ${where}`)]);
   });
 });
 
@@ -138,17 +138,17 @@ describe('flux-source', () => {
   const copied = { origin: { type: 'flux-source' }, targetName: 'flux-source', namespace: 'flux-system' };
   const withSecret = { template: { ...source.template, spec: { ...source.template.spec, secretRef } } };
 
-  it('is copied for the source of config.yaml that names it', async () => {
-    const config = effectiveConfig(await inputs({}, { source: withSecret, kustomization: entry('root', './') }));
+  it('is copied for the source of config.yaml that names it', () => {
+    const config = effectiveConfig(inputs({}, { source: withSecret, kustomization: entry('root', './') }));
     expect(config.sourceSecret).toEqual(copied);
   });
 
-  it('is copied for the first and for further sources of a list, once', async () => {
+  it('is copied for the first and for further sources of a list, once', () => {
     const second = { template: { ...git('apps', { secretRef }) } };
     const first = { sources: [withSecret, second], kustomizations: [entry('root', './')] };
-    expect(effectiveConfig(await inputs({}, first))).toMatchObject({ sourceSecret: copied, additionalSecrets: [] });
+    expect(effectiveConfig(inputs({}, first))).toMatchObject({ sourceSecret: copied, additionalSecrets: [] });
     const only = { sources: [source, second], kustomizations: [entry('root', './')] };
-    expect(effectiveConfig(await inputs({}, only)).additionalSecrets).toEqual([copied]);
+    expect(effectiveConfig(inputs({}, only)).additionalSecrets).toEqual([copied]);
   });
 
   it('is not for a Shoot to name', () => {

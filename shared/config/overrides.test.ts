@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { gitRepository, kustomization, problems, withProviderConfig } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { projectLayers } from './project-layers.ts';
@@ -9,7 +9,7 @@ const object = `ConfigMap ${namespace}/flux-config`;
 const repository = { repositoryUrl: 'https://github.com/org/fleet', repositoryPath: './clusters/all' };
 
 /** Returns inputs with a ConfigMap whose YAML is read. */
-async function inputs(data: Record<string, string>, labels: Record<string, string> = {}): Promise<ConfigInputs> {
+function inputs(data: Record<string, string>, labels: Record<string, string> = {}): ConfigInputs {
   return { fluxConfig: { namespace, data }, shoot: { labels } };
 }
 
@@ -24,9 +24,9 @@ const overrides = `
 `;
 
 describe('config.yaml', () => {
-  it('is a whole FluxConfig above the other keys', async () => {
+  it('is a whole FluxConfig above the other keys', () => {
     const config = effectiveConfig(
-      await inputs({
+      inputs({
         ...repository,
         'config.yaml':
           'flux: { logLevel: debug }\nkustomization: { patch: { spec: { prune: false } } }\nsyncMode: Reconcile',
@@ -41,60 +41,57 @@ describe('config.yaml', () => {
     expect(config.origins['flux.logLevel']).toEqual({ object, path: 'config.yaml.flux.logLevel' });
   });
 
-  it('an option with keys of its own, or a list, is taken as a whole from the highest layer', async () => {
+  it('an option with keys of its own, or a list, is taken as a whole from the highest layer', () => {
     const yaml = 'flux: { proxy: { https: "http://p.example:1" }, nodeSelector: { a: b }, tolerationKeys: [a] }';
     const flux = { proxy: { noProxy: '.example' }, nodeSelector: { c: 'd' }, tolerationKeys: [] };
-    const config = effectiveConfig({ ...(await inputs({ 'config.yaml': yaml })), ...withProviderConfig({ flux }) });
+    const config = effectiveConfig({ ...inputs({ 'config.yaml': yaml }), ...withProviderConfig({ flux }) });
     expect(config.flux).toMatchObject(flux);
     expect(config.flux.proxy).toEqual(flux.proxy);
     expect(config.flux.nodeSelector).toEqual(flux.nodeSelector);
   });
 
-  it('may hold the source, which Shoots then follow', async () => {
+  it('may hold the source, which Shoots then follow', () => {
     const yaml = JSON.stringify({
       source: { template: gitRepository() },
       kustomization: { template: kustomization() },
     });
-    const config = effectiveConfig(await inputs({ 'config.yaml': yaml }));
+    const config = effectiveConfig(inputs({ 'config.yaml': yaml }));
     expect(config).toMatchObject({ syncMode: 'ManifestsOnly', source: { metadata: { name: 'flux-system' } } });
   });
 
-  it('may hold nothing but objects, which Shoots then follow, unless they have their own', async () => {
+  it('may hold nothing but objects, which Shoots then follow, unless they have their own', () => {
     const object = (name: string) => ({
       kind: 'GitRepository',
       metadata: { name },
       spec: { url: 'https://a.example/b' },
     });
-    const project = await inputs({ 'config.yaml': JSON.stringify({ objects: [object('fleet')] }) });
+    const project = inputs({ 'config.yaml': JSON.stringify({ objects: [object('fleet')] }) });
     expect(effectiveConfig(project).syncMode).toBe('ManifestsOnly');
     const own = withProviderConfig({ objects: [object('own')] });
     expect(effectiveConfig({ ...project, ...own }).syncMode).toBe('Once');
     expect(effectiveConfig(own).syncMode).toBe('Once');
   });
 
-  it('is below the providerConfig of a Shoot', async () => {
-    const project = await inputs({ 'config.yaml': 'flux: { logLevel: debug, clusterDomain: example.org }' });
+  it('is below the providerConfig of a Shoot', () => {
+    const project = inputs({ 'config.yaml': 'flux: { logLevel: debug, clusterDomain: example.org }' });
     const config = effectiveConfig({ ...project, ...withProviderConfig({ flux: { logLevel: 'error' } }) });
     expect(config.flux).toMatchObject({ logLevel: 'error', clusterDomain: 'example.org' });
   });
 
-  it.each(['', '  \n', '# nothing yet', 'null'])('may be empty: %j', async (text) => {
-    expect(effectiveConfig(await inputs({ 'config.yaml': text, 'overrides.yaml': text })).hasFluxConfig).toBe(true);
+  it.each(['', '  \n', '# nothing yet', 'null'])('may be empty: %j', (text) => {
+    expect(effectiveConfig(inputs({ 'config.yaml': text, 'overrides.yaml': text })).hasFluxConfig).toBe(true);
   });
 
-  it.each<[string, Record<string, string>, string]>([
+  it.each<[Record<string, string>, string]>([
     [
-      'an option that a key sets, too',
       { 'config.yaml': 'flux: { version: 2.9.x }', fluxVersion: '2.8.x' },
       'config.yaml.flux.version is also set by the key fluxVersion; remove one of them',
     ],
     [
-      'a mode that a key sets, too',
       { 'config.yaml': 'syncMode: Once', syncMode: 'Once' },
       'config.yaml.syncMode is also set by the key syncMode; remove one of them',
     ],
     [
-      'a source beside repositoryUrl',
       {
         ...repository,
         'config.yaml': JSON.stringify({ source: { template: gitRepository() } }),
@@ -102,149 +99,115 @@ describe('config.yaml', () => {
       'config.yaml.source.template is also set by the key repositoryUrl; remove one of them',
     ],
     [
-      'a path that a key sets, too',
       { ...repository, 'config.yaml': 'kustomization: { patch: { spec: { path: ./a } } }' },
       'config.yaml.kustomization.patch.spec.path is also set by the key repositoryPath; remove one of them',
     ],
-    ['a typo', { 'config.yaml': 'fluxx: {}' }, 'config.yaml.fluxx is not a known key; did you mean flux?'],
+    [{ 'config.yaml': 'fluxx: {}' }, 'config.yaml.fluxx is not a known key; did you mean flux?'],
     [
-      'a repeated key',
       { 'config.yaml': 'flux:\n  version: v2.9.4\n  version: v2.9.3' },
       'config.yaml has the key "version" twice; remove one of them',
     ],
-    [
-      'two documents',
-      { 'config.yaml': 'a: 1\n---\nb: 2' },
-      'config.yaml has more than one document; write only one, without ---',
-    ],
-  ])('rejects %s', async (_what, data, sentence) => {
-    expect(problems(await inputs(data))).toEqual([`${object}: ${sentence}`]);
+    [{ 'config.yaml': 'a: 1\n---\nb: 2' }, 'config.yaml has more than one document; write only one, without ---'],
+  ])('rejects %j', (data, sentence) => {
+    expect(problems(inputs(data))).toEqual([`${object}: ${sentence}`]);
   });
 });
 
 describe('overrides.yaml', () => {
-  let data: Record<string, string>;
-  beforeAll(() => {
-    data = { ...repository, 'config.yaml': 'flux: { clusterDomain: example.org }', 'overrides.yaml': overrides };
-  });
-  const flux = async (labels: Record<string, string>) => effectiveConfig(await inputs(data, labels)).flux;
+  const data = { ...repository, 'config.yaml': 'flux: { clusterDomain: example.org }', 'overrides.yaml': overrides };
+  const flux = (labels: Record<string, string>) => effectiveConfig(inputs(data, labels)).flux;
 
-  it('changes only the Shoots that an entry selects', async () => {
-    expect(await flux({})).toMatchObject({ logLevel: 'info', clusterDomain: 'example.org' });
-    expect(await flux({ stage: 'prod', region: 'ap' })).toMatchObject({ logLevel: 'info' });
-    const dev = effectiveConfig(await inputs(data, { stage: 'dev' }));
+  it('changes only the Shoots that an entry selects', () => {
+    expect(flux({})).toMatchObject({ logLevel: 'info', clusterDomain: 'example.org' });
+    expect(flux({ stage: 'prod', region: 'ap' })).toMatchObject({ logLevel: 'info' });
+    const dev = effectiveConfig(inputs(data, { stage: 'dev' }));
     expect(dev.flux).toMatchObject({ logLevel: 'debug', version: '2.8.x', clusterDomain: 'example.org' });
     expect(dev.kustomization).toMatchObject({ metadata: { name: 'main-ks' }, spec: { path: './clusters/dev' } });
     expect(dev.syncMode).toBe('ManifestsOnly');
   });
 
-  it('merges the entries in order: a later one is higher', async () => {
-    expect(await flux({ stage: 'dev', region: 'eu' })).toMatchObject({ logLevel: 'error', version: '2.8.x' });
+  it('merges the entries in order: a later one is higher', () => {
+    expect(flux({ stage: 'dev', region: 'eu' })).toMatchObject({ logLevel: 'error', version: '2.8.x' });
   });
 
-  it('is below the providerConfig of a Shoot', async () => {
-    const project = await inputs(data, { stage: 'dev' });
+  it('is below the providerConfig of a Shoot', () => {
+    const project = inputs(data, { stage: 'dev' });
     expect(effectiveConfig({ ...project, ...withProviderConfig({ flux: { logLevel: 'info' } }) }).flux.logLevel).toBe(
       'info',
     );
   });
 
-  it('does not apply where the labels are unknown', async () => {
-    const { fluxConfig } = await inputs(data);
+  it('does not apply where the labels are unknown', () => {
+    const { fluxConfig } = inputs(data);
     expect(effectiveConfig({ fluxConfig }).flux.logLevel).toBe('info');
   });
 
-  it('names the entry and the path, and concerns only the Shoots that it selects', async () => {
+  it('names the entry and the path, and concerns only the Shoots that it selects', () => {
     const wrong = {
       'overrides.yaml': `${overrides}- { selector: { matchLabels: { a: b } }, config: { flux: { version: newest } } }`,
     };
     const sentence = expect.stringContaining(`${object}: overrides.yaml[2].config.flux.version "newest" is not a Flux`);
-    expect(problems(await inputs(wrong, { a: 'b' }))).toEqual([sentence]);
-    expect(problems(await inputs(wrong, { a: 'c' }))).toEqual([]);
+    expect(problems(inputs(wrong, { a: 'b' }))).toEqual([sentence]);
+    expect(problems(inputs(wrong, { a: 'c' }))).toEqual([]);
     // On the ConfigMap everything is reported.
-    const { fluxConfig } = await inputs(wrong);
+    const { fluxConfig } = inputs(wrong);
     expect(projectLayers(fluxConfig, undefined).issues.map(({ path }) => path)).toEqual([
       'overrides.yaml[2].config.flux.version',
     ]);
   });
 
-  it.each<[string, string, string]>([
-    ['an object', 'selector: {}', ' must be a list of entries with selector and config; start each entry with "- "'],
-    ['an entry that is a text', '- a', '[0] must be an object, not a string'],
+  it.each<[string, string]>([
+    ['selector: {}', ' must be a list of entries with selector and config; start each entry with "- "'],
+    ['- a', '[0] must be an object, not a string'],
+    ['- { config: {} }', '[0].selector is missing; set it, for example { matchLabels: { stage: dev } }'],
+    ['- { selector: {} }', '[0].config is missing; set it, for example { flux: { version: v2.9.4 } }'],
+    ['- { selector: {}, config: {}, conifg: {} }', '[0].conifg is not a known key; did you mean config?'],
     [
-      'an entry without a selector',
-      '- { config: {} }',
-      '[0].selector is missing; set it, for example { matchLabels: { stage: dev } }',
-    ],
-    [
-      'an entry without a config',
-      '- { selector: {} }',
-      '[0].config is missing; set it, for example { flux: { version: v2.9.4 } }',
-    ],
-    [
-      'a typo in an entry',
-      '- { selector: {}, config: {}, conifg: {} }',
-      '[0].conifg is not a known key; did you mean config?',
-    ],
-    [
-      'a typo in a selector',
       '- { selector: { matchlabels: {} }, config: {} }',
       '[0].selector.matchlabels is not a known key; did you mean matchLabels?',
     ],
     [
-      'a label that is a number',
       '- { selector: { matchLabels: { stage: 1 } }, config: {} }',
       '[0].selector.matchLabels.stage must be a string, not a number; put it in quotes',
     ],
     [
-      'a label without a value, which would select every Shoot',
       '- { selector: { matchLabels: { stage: } }, config: {} }',
       '[0].selector.matchLabels.stage must be a string, not null; write its value',
     ],
+    ['- { selector: { matchLabels: }, config: {} }', '[0].selector.matchLabels must be an object, not null'],
     [
-      'a selector of which only the key is left',
-      '- { selector: { matchLabels: }, config: {} }',
-      '[0].selector.matchLabels must be an object, not null',
-    ],
-    [
-      'requirements of which only the key is left',
       '- { selector: { matchLabels: { a: b }, matchExpressions: }, config: {} }',
       '[0].selector.matchExpressions must be a list, not null; start each entry with "- "',
     ],
     [
-      'a label that cannot be one',
       '- { selector: { matchLabels: { stage: "a b" } }, config: {} }',
       `[0].selector.matchLabels.stage "a b" is not a valid label value; use at most 63 letters, digits, '-', '_' and '.', starting and ending with a letter or digit`,
     ],
     [
-      'a hostile key, which would select every Shoot',
       '- { selector: { matchLabels: { __proto__: x } }, config: {} }',
       ' has the key "__proto__", which is not supported; remove it',
     ],
     [
-      'an unknown operator',
       '- { selector: { matchExpressions: [{ key: a, operator: Notin }] }, config: {} }',
       '[0].selector.matchExpressions[0].operator "Notin" is not a valid value; did you mean NotIn?',
     ],
     [
-      'In without values',
       '- { selector: { matchExpressions: [{ key: a, operator: In }] }, config: {} }',
       '[0].selector.matchExpressions[0].values is missing; In needs at least one value',
     ],
     [
-      'Exists with values',
       '- { selector: { matchExpressions: [{ key: a, operator: Exists, values: [b] }] }, config: {} }',
       '[0].selector.matchExpressions[0].values is not read with Exists; remove it',
     ],
-    ['a hundred and one entries', '- { selector: {}, config: {} }\n'.repeat(101), ' has 101 entries; use at most 100'],
-  ])('rejects %s for every Shoot', async (_what, text, sentence) => {
-    expect(problems(await inputs({ 'overrides.yaml': text }, { any: 'label' }))).toEqual([
+    ['- { selector: {}, config: {} }\n'.repeat(101), ' has 101 entries; use at most 100'],
+  ])('rejects %s for every Shoot', (text, sentence) => {
+    expect(problems(inputs({ 'overrides.yaml': text }, { any: 'label' }))).toEqual([
       `${object}: overrides.yaml${sentence}`,
     ]);
   });
 
-  it('says where a policy refuses what an entry asks for', async () => {
-    const project = await inputs(data, { stage: 'dev' });
+  it('says where a policy refuses what an entry asks for', () => {
+    const project = inputs(data, { stage: 'dev' });
     expect(problems({ ...project, landscape: { policy: { allowedVersions: ['2.9.x'] } } })).toEqual([
       expect.stringContaining(
         `${object}: overrides.yaml[0].config.flux.version "2.8.x" is not allowed by allowedVersions`,
@@ -253,9 +216,9 @@ describe('overrides.yaml', () => {
   });
 });
 
-test('additionalSecretResources of the project name entries of each Shoot, and the highest list counts', async () => {
+test('additionalSecretResources of the project name entries of each Shoot, and the highest list counts', () => {
   const entry = (name: string) => ({ name, apiVersion: 'v1', kind: 'Secret', resourceName: name });
-  const project = await inputs({ 'config.yaml': 'additionalSecretResources: [{ name: sops }]' });
+  const project = inputs({ 'config.yaml': 'additionalSecretResources: [{ name: sops }]' });
   expect(effectiveConfig({ ...project, shootResources: [entry('sops')] }).additionalSecrets).toHaveLength(1);
   expect(problems({ ...project, shootResources: [] })).toEqual([
     expect.stringContaining(`${object}: config.yaml.additionalSecretResources[0].name`),

@@ -4,32 +4,30 @@ import { effectiveConfig } from './effective-config.ts';
 import { documentsOf } from './flux-config-map.ts';
 
 const namespace = 'garden-foo';
-const inputs = async (rollout: string) => ({ fluxConfig: { namespace, data: { rollout } } });
-const read = async (rollout: string) => documentsOf((await inputs(rollout)).fluxConfig).rollout;
+const inputs = (rollout: string) => ({ fluxConfig: { namespace, data: { rollout } } });
+const read = (rollout: string) => documentsOf(inputs(rollout).fluxConfig).rollout;
 
 describe('rollout', () => {
-  it('has defaults as soon as it says anything', async () => {
-    expect(await read('{}')).toEqual({ rollout: { maxInProgress: '10%', maxFailed: '5%' }, issues: [] });
-    expect(await read('{ maxInProgress: 3, maxFailed: 0, order: example.com/stage, maintenanceWindow: true }')).toEqual(
-      {
-        rollout: { maxInProgress: 3, maxFailed: 0, order: 'example.com/stage', maintenanceWindow: true },
-        issues: [],
-      },
-    );
-    expect((await read('maxInProgress: 100%\nmaxFailed: null'))?.rollout).toEqual({
+  it('has defaults as soon as it says anything', () => {
+    expect(read('{}')).toEqual({ rollout: { maxInProgress: '10%', maxFailed: '5%' }, issues: [] });
+    expect(read('{ maxInProgress: 3, maxFailed: 0, order: example.com/stage, maintenanceWindow: true }')).toEqual({
+      rollout: { maxInProgress: 3, maxFailed: 0, order: 'example.com/stage', maintenanceWindow: true },
+      issues: [],
+    });
+    expect(read('maxInProgress: 100%\nmaxFailed: null')?.rollout).toEqual({
       maxInProgress: '100%',
       maxFailed: '5%',
     });
   });
 
-  it.each(['', '  \n', '# nothing yet'])('may be empty: %j', async (text) => {
-    expect((await read(text))?.rollout).toBeUndefined();
-    expect(effectiveConfig(await inputs(text)).hasFluxConfig).toBe(true);
+  it.each(['', '  \n', '# nothing yet'])('may be empty: %j', (text) => {
+    expect(read(text)?.rollout).toBeUndefined();
+    expect(effectiveConfig(inputs(text)).hasFluxConfig).toBe(true);
   });
 
-  it('changes nothing of the configuration', async () => {
-    const { fluxConfig: _, ...rest } = { fluxConfig: undefined, ...effectiveConfig(await inputs('{}')) };
-    const { fluxConfig: __, ...other } = { fluxConfig: undefined, ...effectiveConfig(await inputs('')) };
+  it('changes nothing of the configuration', () => {
+    const { fluxConfig: _, ...rest } = { fluxConfig: undefined, ...effectiveConfig(inputs('{}')) };
+    const { fluxConfig: __, ...other } = { fluxConfig: undefined, ...effectiveConfig(inputs('')) };
     expect(rest).toEqual(other);
   });
 
@@ -46,8 +44,8 @@ describe('rollout', () => {
     ['{ maxInProgress: 100000 }', `.maxInProgress is 100000; ${fromOne}`],
     ['{ maxFailed: -1 }', `.maxFailed is -1; ${fromZero}`],
     ['{ maxFailed: [1] }', `.maxFailed is not a number; ${fromZero}`],
-  ])('%s is an error: rollout%s', async (text, sentence) => {
-    expect(problems(await inputs(text))).toEqual([`ConfigMap ${namespace}/flux-config: rollout${sentence}`]);
+  ])('%s is an error: rollout%s', (text, sentence) => {
+    expect(problems(inputs(text))).toEqual([`ConfigMap ${namespace}/flux-config: rollout${sentence}`]);
   });
 
   it.each([
@@ -55,7 +53,7 @@ describe('rollout', () => {
     ['{ maintenanceWindow: "yes" }', 'rollout.maintenanceWindow must be true or false without quotes, not "yes"'],
     ['{ maxInprogress: 1 }', 'rollout.maxInprogress is not a known key'],
     ['{ maxFailed: 1', 'rollout is not valid YAML in line 1, column 15: "Flow map must end with a }"; correct it'],
-  ])('%s is an error: %s', async (text, sentence) => {
-    expect(problems(await inputs(text))).toEqual([expect.stringContaining(`flux-config: ${sentence}`)]);
+  ])('%s is an error: %s', (text, sentence) => {
+    expect(problems(inputs(text))).toEqual([expect.stringContaining(`flux-config: ${sentence}`)]);
   });
 });
