@@ -27,11 +27,6 @@ const form: BadConfig[] = [
     ': flux.version must be a string, not a number; put it in quotes',
   ),
   ofShoot(
-    'a flag in quotes',
-    { flux: { networkPolicy: 'false' } },
-    ': flux.networkPolicy must be true or false without quotes, not "false"',
-  ),
-  ofShoot(
     'the path directly under kustomization',
     { kustomization: { path: './apps' } },
     ": kustomization.path belongs to the spec of a Kustomization; write patch.spec.path to change the project's Kustomization, or template.spec.path for another one",
@@ -46,40 +41,14 @@ const form: BadConfig[] = [
     { kustomization: { spec: { path: './apps' } } },
     ": kustomization.spec belongs to the manifest of a Kustomization; write patch.spec to change the project's Kustomization, or template.spec for another one",
   ),
-  ofShoot('many levels', { source: { template: nested(70) } }, ' is nested more than 64 levels deep; flatten it'),
-  ofShoot(
-    'a very long text',
-    { source: { template: { kind: 'GitRepository', spec: { ignore: 'x'.repeat(140_000) } } } },
-    ' is longer than 128 KiB; move long content to the repository',
-  ),
-  ofShoot(
-    '101 tolerations',
-    { flux: { tolerationKeys: Array.from({ length: 101 }, (_, i) => `key-${i}`) } },
-    ': flux.tolerationKeys has 101 entries; use at most 100',
-  ),
 ];
 
 /** Mistakes in templates, references and options. */
 const content: BadConfig[] = [
   ofShoot(
-    'a source without a revision',
-    { source: source({ ref: {} }), kustomization: kustomization() },
-    ': source.template.spec.ref is missing; set it, for example { branch: main }',
-  ),
-  ofShoot(
-    'a kind that is no source',
-    { source: { template: { kind: 'HelmRepository', spec: { url: URL } } }, kustomization: kustomization() },
-    ': source.template.kind "HelmRepository" is not a valid value; use one of GitRepository, OCIRepository, Bucket',
-  ),
-  ofShoot(
     'a Kustomization in the list that is a patch',
     { source: source(), kustomizations: [{ patch: { spec: { path: './apps' } } }] },
     ": kustomizations[0].patch is not possible in a list, whose entries are whole Kustomizations; write kustomization.patch to change the project's Kustomization, or template for another one",
-  ),
-  ofShoot(
-    'a name that Flux cannot use in labels',
-    { source: source(), kustomization: kustomization({}, { metadata: { name: 'k'.repeat(64) } }) },
-    ': kustomization.template.metadata.name "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk" is too long for the name of a Kustomization, because Flux uses it in labels; use at most 63 characters',
   ),
   ofShoot(
     'a source alone, without a Kustomization',
@@ -92,38 +61,6 @@ const content: BadConfig[] = [
     { ...pair, source: { ...source(), secretResourceName: 'fleet' } },
     ': source.secretResourceName "fleet" is not an entry of the Shoot\'s spec.resources (it has flet); add the entry or use another one',
     { resources: { flet: 'Secret' } },
-  ),
-  ofShoot(
-    'credentials that are a ConfigMap',
-    { ...pair, source: { ...source(), secretResourceName: 'fleet' } },
-    ': source.secretResourceName "fleet" is a ConfigMap in the Shoot\'s spec.resources, not a Secret; use an entry that refers to a Secret',
-    {
-      resources: { fleet: 'ConfigMap' },
-    },
-  ),
-  ofShoot(
-    'a Pod to copy',
-    { additionalSecretResources: [{ name: 'web' }] },
-    ': additionalSecretResources[0].name "web" is a Pod in the Shoot\'s spec.resources, which Gardener does not copy to the control plane; use a Secret, a ConfigMap or a WorkloadIdentity',
-    { resources: { web: 'Pod' } },
-  ),
-  ofShoot(
-    'an annotation that Gardener obeys',
-    {
-      source: source(),
-      kustomization: kustomization({}, { metadata: { annotations: { 'resources.gardener.cloud/ignore': 'true' } } }),
-    },
-    ': kustomization.template.metadata.annotations has the key "resources.gardener.cloud/ignore", which is reserved for Gardener; remove it',
-  ),
-  ofShoot(
-    'a label with a line break',
-    { source: source({}, { metadata: { labels: { team: 'a\nb: c' } } }), kustomization: kustomization() },
-    ": source.template.metadata.labels.team \"a\\nb: c\" is not a valid label value; use at most 63 letters, digits, '-', '_' and '.', starting and ending with a letter or digit",
-  ),
-  ofShoot(
-    'an owner',
-    { source: source({}, { metadata: { ownerReferences: [] } }), kustomization: kustomization() },
-    ': source.template.metadata.ownerReferences is not a known key; known keys are name, namespace, labels, annotations',
   ),
   ofShoot(
     'a component that no release has',
@@ -182,20 +119,6 @@ const content: BadConfig[] = [
     { flux: { proxy: { http: `http://user:${HIDDEN}@proxy.example.com` } } },
     ': flux.proxy.http contains credentials, which anyone can read here; put the URL into a Secret under the key HTTP_PROXY or HTTPS_PROXY, and set secretName',
   ),
-  ofShoot(
-    'a shard with a wrong name',
-    { flux: { sharding: { shards: ['Shard 1'] } } },
-    ': flux.sharding.shards[0] "Shard 1" is not a valid name of a shard; use at most 20 lowercase letters, digits and \'-\', starting and ending with a letter or digit',
-  ),
-  ofShoot(
-    'a disk of no size',
-    { flux: { storage: { class: 'fast', size: 'big' } } },
-    ': flux.storage.size "big" is not a size; use a number with Mi, Gi or Ti, for example 10Gi',
-  ),
 ];
-
-function nested(levels: number): object {
-  return Array.from({ length: levels }).reduce<object>((inner) => ({ a: inner }), {});
-}
 
 export const ofTheShoot = [...form, ...content];
