@@ -5,7 +5,7 @@ import { issueAt } from './origins.ts';
 import { projectSecretNames } from './project-config.ts';
 import type { ProjectSecrets } from './project-secrets.ts';
 import { quote } from './quote.ts';
-import { type CopyKind, copyInShoot, entryProblem, resourcesByName } from './shoot-resources.ts';
+import { type CopyKind, copyInShoot, resourceProblem, resourcesByName } from './shoot-resources.ts';
 import type { CopiedSecret, FluxInstall } from './types.ts';
 
 /** ConfigMaps that the product itself writes into the flux namespace. */
@@ -41,9 +41,8 @@ export function additionalSecrets(
   }
   for (const { name, targetName, place: entryPlace } of content.additionalSecrets ?? []) {
     const issue = (field: string, message: string) => issues.push(issueAt(entryPlace, field, message));
-    const entry = byName.get(name);
     // The schema reports a missing name.
-    const problem = name === '' ? undefined : shootResources && entryProblem(name, 'copy', entry, shootResources);
+    const problem = name === '' ? undefined : resourceProblem(name, 'copy', shootResources, byName);
     if (problem !== undefined) issue('name', problem);
     const origin = { type: 'resource' as const, resourceName: name };
     const { kind, name: target } = copyInShoot({ origin, targetName }, byName);

@@ -179,10 +179,7 @@ function countItem(item: unknown, count: Count, below: unknown[]): string | unde
 
 function countProblem({ characters, nodes }: Count): string | undefined {
   if (characters > limits.configuration.most * 1024) return configurationProblem();
-  return nodes > limits.nodes.most ? nodesProblem() : undefined;
-}
-
-function nodesProblem(): string {
+  if (nodes <= limits.nodes.most) return undefined;
   return `has more than ${limitText(limits.nodes)} in all its objects and lists; move long content to the repository`;
 }
 

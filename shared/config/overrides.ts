@@ -59,42 +59,29 @@ function readEntry(value: unknown, place: Place): { entry?: Override; issues: Co
   return { entry: { selector: selector as LabelSelector, config, place: inside(place, 'config') }, issues: [] };
 }
 
-const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const satisfies Requirement['operator'][];
-
 /** A requirement of `matchExpressions`. */
 const expressionSchema = ruled(
   z.strictObject({
     key: requiredKey(text(metadataKey), { description: '', example: 'example.com/stage' }),
-    operator: requiredKey(z.enum(operators), { description: '', example: 'In' }),
+    operator: requiredKey(z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']), { description: '', example: 'In' }),
     values: z.optional(listUpTo(limits.list, text(labelValue))),
   }),
   valuesProblem,
   ['values'],
 );
 
-/** A label selector of Kubernetes. */
 const selectorSchema = z.strictObject({
   matchLabels: z.optional(mapOf(metadataKey, labelValue)),
   matchExpressions: z.optional(listUpTo(limits.list, expressionSchema)),
 });
 
-function valuesProblem({ operator, values = [] }: Requirement): string | undefined {
+/** A label selector of Kubernetes. */
+type LabelSelector = z.infer<typeof selectorSchema>;
+
+function valuesProblem({ operator, values = [] }: { operator: string; values?: string[] | undefined }) {
   const needsValues = operator === 'In' || operator === 'NotIn';
   if (needsValues && values.length === 0) return `is missing; ${operator} needs at least one value`;
   return !needsValues && values.length > 0 ? `is not read with ${operator}; remove it` : undefined;
-}
-
-/** A requirement of `matchExpressions`. */
-export interface Requirement {
-  key: string;
-  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
-  values?: string[] | undefined;
-}
-
-/** A label selector of Kubernetes. */
-export interface LabelSelector {
-  matchLabels?: Record<string, string> | undefined;
-  matchExpressions?: Requirement[] | undefined;
 }
 
 type Labels = Readonly<Record<string, string>>;

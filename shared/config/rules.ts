@@ -178,8 +178,9 @@ function secretResourceIssues({ sourceFrom, content, shootResources, origins }: 
   );
   const name = sourceFrom.secretResourceName;
   const named = [...(name === undefined ? [] : [{ name, place: originOf(origins, 'source') }]), ...ofOthers];
+  const byName = resourcesByName(shootResources);
   return named.flatMap(({ name, place }) => {
-    const message = resourceProblem(name, 'credentials', shootResources);
+    const message = resourceProblem(name, 'credentials', shootResources, byName);
     return message === undefined ? [] : [{ ...placeOfCredentials(place), message }];
   });
 }

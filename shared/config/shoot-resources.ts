@@ -61,28 +61,18 @@ const copiedKinds = new Map([
 /** Why the configuration refers to an entry: for the source's credentials, or to copy it for Flux or other pods. */
 type ResourceUse = 'credentials' | 'copy';
 
-/** Returns what is wrong with a reference to an entry of the Shoot's `spec.resources`. */
+/**
+ * Returns what is wrong with a reference to an entry of the Shoot's `spec.resources`.
+ * @param byName the entries by their names
+ */
 export function resourceProblem(
   name: string,
   use: ResourceUse,
   resources: readonly ShootResource[] | undefined,
+  byName: ReadonlyMap<string, ShootResource>,
 ): string | undefined {
   if (resources === undefined) return undefined;
-  return entryProblem(
-    name,
-    use,
-    resources.find((resource) => resource.name === name),
-    resources,
-  );
-}
-
-/** The same for an entry that has been looked up already. */
-export function entryProblem(
-  name: string,
-  use: ResourceUse,
-  entry: ShootResource | undefined,
-  resources: readonly ShootResource[],
-): string | undefined {
+  const entry = byName.get(name);
   if (entry === undefined) {
     return `${quote(name)} is not an entry of the Shoot's spec.resources (${namesOf(resources)}); add the entry or use another one`;
   }

@@ -9,12 +9,7 @@ import { quote, shown } from './quote.ts';
 import { lengthProblem, pathText, unknownKey } from './schema.ts';
 import type { SourceKind } from './templates.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
-
-const REVISIONS: Record<SourceKind, string[]> = {
-  GitRepository: ['branch', 'tag', 'semver', 'name', 'commit'],
-  OCIRepository: ['tag', 'semver', 'digest'],
-  Bucket: [],
-};
+import { revisions } from './variables.ts';
 
 /** Reports an issue with a field by its path below the part that is checked. */
 type Report = (path: string, message: string) => ConfigIssue;
@@ -49,12 +44,12 @@ export function sourceIssues(
 
 function revisionIssues({ ref: given }: JsonObject, kind: SourceKind, issue: Report): ConfigIssue[] {
   const ref = asObject(given);
-  const revisions = REVISIONS[kind];
-  if (ref === undefined || revisions.some((revision) => ref[revision] !== undefined)) return [];
-  const [meant] = Object.keys(ref).flatMap((name) => ({ name, word: nearest(name, revisions) }));
+  const known = Object.keys(revisions[kind]);
+  if (ref === undefined || known.some((revision) => ref[revision] !== undefined)) return [];
+  const [meant] = Object.keys(ref).flatMap((name) => ({ name, word: nearest(name, known) }));
   return meant?.word === undefined
-    ? [issue('template.spec.ref', `specifies no revision; set one of ${revisions.join(', ')}`)]
-    : [issue(pathText(['template', 'spec', 'ref', meant.name]), unknownKey(meant.name, revisions))];
+    ? [issue('template.spec.ref', `specifies no revision; set one of ${known.join(', ')}`)]
+    : [issue(pathText(['template', 'spec', 'ref', meant.name]), unknownKey(meant.name, known))];
 }
 
 function credentialsIssues(source: JsonObject, spec: JsonObject, part: Place, isListed: boolean): ConfigIssue[] {

@@ -3,8 +3,6 @@ import type { ConfigIssue } from '../errors.ts';
 import {
   type Check,
   duration,
-  gitCommit,
-  gitRefName,
   gitUrl,
   isReservedForGardener,
   isZero,
@@ -13,11 +11,8 @@ import {
   metadataKey,
   namespaceName,
   objectName,
-  ociDigest,
-  ociTag,
   ociUrl,
   positiveDuration,
-  semverRange,
   sourceTimeout,
 } from './checks.ts';
 import { limits } from './limits.ts';
@@ -26,7 +21,7 @@ import { inside, issueAt, type Place } from './origins.ts';
 import { quote } from './quote.ts';
 import { key, mapOf, requiredKey, text } from './schema.ts';
 import { asObject, asString, type JsonObject, withoutEmpty, withoutNulls } from './values.ts';
-import { unlessVariables, urlWithVariables, withoutVariables } from './variables.ts';
+import { revisions, unlessVariables, urlWithVariables, withoutVariables } from './variables.ts';
 
 /**
  * The default intervals: the schemas document them, and the objects get them. The first implementation used the same
@@ -41,9 +36,6 @@ export const defaultIntervals = {
   template: '1m',
 } as const;
 
-const SOURCE_GROUP = 'source.toolkit.fluxcd.io';
-const KUSTOMIZE_GROUP = 'kustomize.toolkit.fluxcd.io';
-
 /** The kinds of source that can be configured. */
 export const SOURCE_KINDS = ['GitRepository', 'OCIRepository', 'Bucket'] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
@@ -52,17 +44,21 @@ export type SourceKind = (typeof SOURCE_KINDS)[number];
 const SOURCE_REF_KINDS = [...SOURCE_KINDS, 'ExternalArtifact'];
 
 /**
- * Checks the apiVersion of a template. Pre-releases of v1 are accepted like v1, because the CRDs of the installed release
- * decide which version is used; another major version could have other fields than those checked here.
+ * The apiVersion of a template. Pre-releases of v1 are accepted like v1, because the CRDs of the installed release decide
+ * which version is used; another major version could have other fields than those checked here.
  */
-const apiVersion =
-  (group: string): Check =>
-  (value) => {
+function apiVersionOf(group: string) {
+  const check: Check = (value) => {
     const version = value.startsWith(`${group}/`) ? value.slice(group.length + 1) : '';
     return /^v1((alpha|beta)[0-9]+)?$/.test(version)
       ? undefined
       : `${quote(value)} is not an API version of this kind; use ${group}/v1 or omit it`;
   };
+  return key(text(check), {
+    description: 'The API. Its version does not matter: the object is created in the version of the installed Flux.',
+    example: `${group}/v1`,
+  });
+}
 
 /**
  * The resource-manager obeys keys of `resources.gardener.cloud`: with `ignore` or `mode` on a Kustomization it would not
@@ -90,8 +86,13 @@ export function metadataSchema<T extends z.ZodMiniType>(name: T) {
   });
 }
 
-const named = (check: Check) =>
-  key(text(check), { description: 'The name.', default: '`flux-system`', example: 'fleet' });
+function metadataOf(nameCheck: Check) {
+  const name = key(text(nameCheck), { description: 'The name.', default: '`flux-system`', example: 'fleet' });
+  return key(metadataSchema(name), {
+    description: 'Name, namespace, labels and annotations.',
+    example: '{ name: fleet }',
+  });
+}
 
 const interval = key(text(duration), {
   description: 'How often Flux checks the source for a new revision.',
@@ -106,25 +107,23 @@ const secretRef = key(z.looseObject({ name: z.optional(text(objectName)) }), {
 });
 const common = { interval, timeout, suspend: z.optional(z.boolean()), secretRef };
 
+function refSchema(kind: SourceKind) {
+  const checks = Object.entries<Check>(revisions[kind]);
+  return z.looseObject(
+    Object.fromEntries(checks.map(([name, check]) => [name, z.optional(text(unlessVariables(check)))])),
+  );
+}
+
 const gitRepositorySpec = z.looseObject({
   url: requiredKey(text(urlWithVariables(gitUrl)), {
     description: 'GitRepository: the URL of the repository, `https://`, `http://` or `ssh://`.',
     example: 'https://github.com/org/fleet',
   }),
-  ref: requiredKey(
-    z.looseObject({
-      branch: z.optional(text(unlessVariables(gitRefName))),
-      tag: z.optional(text(unlessVariables(gitRefName))),
-      semver: z.optional(text(unlessVariables(semverRange))),
-      name: z.optional(text(unlessVariables())),
-      commit: z.optional(text(unlessVariables(gitCommit))),
-    }),
-    {
-      description:
-        'GitRepository: the revision. If several of `branch`, `tag`, `semver`, `name` and `commit` are set, the last one in this order counts.',
-      example: '{ branch: main }',
-    },
-  ),
+  ref: requiredKey(refSchema('GitRepository'), {
+    description:
+      'GitRepository: the revision. If several of `branch`, `tag`, `semver`, `name` and `commit` are set, the last one in this order counts.',
+    example: '{ branch: main }',
+  }),
   ...common,
 });
 
@@ -133,18 +132,11 @@ const ociRepositorySpec = z.looseObject({
     description: 'OCIRepository: the URL of the artifact, without a tag.',
     example: 'oci://ghcr.io/org/manifests',
   }),
-  ref: requiredKey(
-    z.looseObject({
-      tag: z.optional(text(unlessVariables(ociTag))),
-      semver: z.optional(text(unlessVariables(semverRange))),
-      digest: z.optional(text(unlessVariables(ociDigest))),
-    }),
-    {
-      description:
-        'OCIRepository: the revision. If several of `tag`, `semver` and `digest` are set, the last one in this order counts.',
-      example: '{ tag: latest }',
-    },
-  ),
+  ref: requiredKey(refSchema('OCIRepository'), {
+    description:
+      'OCIRepository: the revision. If several of `tag`, `semver` and `digest` are set, the last one in this order counts.',
+    example: '{ tag: latest }',
+  }),
   ...common,
 });
 
@@ -163,33 +155,21 @@ const specs = { GitRepository: gitRepositorySpec, OCIRepository: ociRepositorySp
 /** Returns the schema of a source's template for its kind. */
 export function sourceTemplateSchema<K extends SourceKind>(kind: K) {
   return z.strictObject({
-    apiVersion: key(text(apiVersion(SOURCE_GROUP)), {
-      description: 'The API. Its version does not matter: the object is created in the version of the installed Flux.',
-      example: `${SOURCE_GROUP}/v1`,
-    }),
+    apiVersion: apiVersionOf('source.toolkit.fluxcd.io'),
     kind: requiredKey(z.literal(kind), {
       description: `One of ${SOURCE_KINDS.map((name) => `\`${name}\``).join(', ')}.`,
       example: 'GitRepository',
     }),
-    metadata: key(metadataSchema(named(objectName)), {
-      description: 'Name, namespace, labels and annotations.',
-      example: '{ name: fleet }',
-    }),
+    metadata: metadataOf(objectName),
     spec: specs[kind],
   });
 }
 
 /** The schema of the Kustomization's template. */
 export const kustomizationTemplateSchema = z.strictObject({
-  apiVersion: key(text(apiVersion(KUSTOMIZE_GROUP)), {
-    description: 'The API. Its version does not matter: the object is created in the version of the installed Flux.',
-    example: `${KUSTOMIZE_GROUP}/v1`,
-  }),
+  apiVersion: apiVersionOf('kustomize.toolkit.fluxcd.io'),
   kind: key(z.literal('Kustomization'), { description: 'Optional.', example: 'Kustomization' }),
-  metadata: key(metadataSchema(named(kustomizationName)), {
-    description: 'Name, namespace, labels and annotations.',
-    example: '{ name: fleet }',
-  }),
+  metadata: metadataOf(kustomizationName),
   spec: z.looseObject({
     path: requiredKey(text(unlessVariables()), {
       description: 'The folder of the source to apply.',

@@ -166,23 +166,27 @@ function factOf(name: string, { labels, facts = {} }: ShootTraits): string | und
   return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
+const anyText: Check = () => undefined;
+
+/** The revisions in `spec.ref` of a source, by its kind, and their checks. If several are set, the last one counts. */
+export const revisions = {
+  GitRepository: { branch: gitRefName, tag: gitRefName, semver: semverRange, name: anyText, commit: gitCommit },
+  OCIRepository: { tag: ociTag, semver: semverRange, digest: ociDigest },
+  Bucket: {},
+} as const satisfies Record<string, Record<string, Check>>;
+
+const refs = (checks: Record<string, Check>) =>
+  Object.fromEntries(Object.entries(checks).map(([name, check]) => [`ref.${name}`, check]));
+
 /** The fields with variables, by kind, and the checks of their values. No other field has any. */
-const fields: Record<string, Record<string, Check | undefined>> = {
-  GitRepository: {
-    url: gitUrl,
-    'ref.branch': gitRefName,
-    'ref.tag': gitRefName,
-    'ref.semver': semverRange,
-    'ref.name': undefined,
-    'ref.commit': gitCommit,
-  },
-  OCIRepository: { url: ociUrl, 'ref.tag': ociTag, 'ref.semver': semverRange, 'ref.digest': ociDigest },
-  Kustomization: { path: undefined },
+const fields: Record<string, Record<string, Check>> = {
+  GitRepository: { url: gitUrl, ...refs(revisions.GitRepository) },
+  OCIRepository: { url: ociUrl, ...refs(revisions.OCIRepository) },
+  Kustomization: { path: anyText },
 };
 
 type Kinded = { kind: string; spec?: unknown };
 
-const anyText: Check = () => undefined;
 const inUrl = urlWithVariables(anyText);
 const inOther = unlessVariables(anyText);
 
@@ -215,14 +219,14 @@ export function substituted<T extends KubeObject | undefined>(
   for (const { path, text, check } of textsOf(object)) {
     if (!text.includes('${')) continue;
     const result = substitute(text, shoot);
-    const problem = 'problem' in result ? result.problem : (lengthProblem(result.text) ?? check?.(result.text));
+    const problem = 'problem' in result ? result.problem : (lengthProblem(result.text) ?? check(result.text));
     if (problem !== undefined) issues.push({ ...originOf(origins, `${part}.spec.${path}`), message: problem });
     else if ('text' in result) spec = withText(spec, path, result.text);
   }
   return { object: { ...object, spec }, issues };
 }
 
-function textsOf(object: Kinded | undefined): { path: string; text: string; check: Check | undefined }[] {
+function textsOf(object: Kinded | undefined): { path: string; text: string; check: Check }[] {
   const spec = asObject(object?.spec) ?? {};
   return Object.entries(fields[object?.kind ?? ''] ?? {}).flatMap(([path, check]) => {
     const [field = '', below] = path.split('.');

@@ -26,18 +26,18 @@ export function secretUses({ kind, spec }: KubeObject): SecretUse[] {
 const readers: Readonly<Record<string, Reader>> = {
   GitRepository: (spec) => [
     secret(spec, 'secretRef', gitKeys(asString(spec.url) ?? '', asString(spec.provider))),
-    secret(spec, 'proxySecretRef', oneKey('address')),
+    secret(spec, 'proxySecretRef', all('address')),
     secret(spec, 'verify.secretRef', commitSignatureKeys),
   ],
   OCIRepository: (spec) => [
     ...registry(spec),
     secret(spec, 'verify.secretRef', signatureKeys(spec.verify)),
-    secret(spec, 'verify.trustedRootSecretRef', oneKey('trusted_root.json')),
+    secret(spec, 'verify.trustedRootSecretRef', all('trusted_root.json')),
   ],
   Bucket: (spec) => [
     secret(spec, 'secretRef', bucketKeys(spec)),
     secret(spec, 'certSecretRef', certificateKeys),
-    secret(spec, 'proxySecretRef', oneKey('address')),
+    secret(spec, 'proxySecretRef', all('address')),
     secret(spec, 'sts.secretRef'),
     secret(spec, 'sts.certSecretRef', certificateKeys),
   ],
@@ -64,28 +64,28 @@ const readers: Readonly<Record<string, Reader>> = {
   Provider: (spec) => [
     secret(spec, 'secretRef', providerKeys(asString(spec.type) ?? '', spec.address !== undefined)),
     secret(spec, 'certSecretRef', certificateKeys),
-    secret(spec, 'proxySecretRef', oneKey('address')),
+    secret(spec, 'proxySecretRef', all('address')),
   ],
   Receiver: (spec) => [secret(spec, 'secretRef', receiverKeys(asString(spec.type) ?? ''))],
 };
 
 function registry(spec: JsonObject): (SecretUse | undefined)[] {
   return [
-    secret(spec, 'secretRef', registryKeys),
+    secret(spec, 'secretRef', all('.dockerconfigjson')),
     secret(spec, 'certSecretRef', certificateKeys),
-    secret(spec, 'proxySecretRef', oneKey('address')),
+    secret(spec, 'proxySecretRef', all('address')),
   ];
 }
 
 function bucketKeys({ provider }: JsonObject): NeedsKeys {
-  if (provider === 'gcp') return oneKey('serviceaccount');
-  return provider === 'azure' ? azureKeys : awsKeys;
+  if (provider === 'gcp') return all('serviceaccount');
+  return provider === 'azure' ? azureKeys : all('accesskey', 'secretkey');
 }
 
 function kubeConfig(spec: JsonObject): (SecretUse | undefined)[] {
   const key = asString(asObject(asObject(spec.kubeConfig)?.secretRef)?.key);
   return [
-    secret(spec, 'kubeConfig.secretRef', key === undefined ? kubeConfigKeys : oneKey(key)),
+    secret(spec, 'kubeConfig.secretRef', key === undefined ? kubeConfigKeys : all(key)),
     reference('ConfigMap', spec, 'kubeConfig.configMapRef'),
   ];
 }
@@ -99,7 +99,7 @@ function values(entries: unknown, path: string, defaultKey?: string): (SecretUse
     const isOptional = entry?.optional === true || (kind !== 'Secret' && kind !== 'ConfigMap') || name === undefined;
     if (isOptional) return undefined;
     const key = asString(entry?.valuesKey) ?? defaultKey;
-    return { kind, name, path: `${path}[${index}]`, needs: key === undefined ? undefined : oneKey(key) };
+    return { kind, name, path: `${path}[${index}]`, needs: key === undefined ? undefined : all(key) };
   });
 }
 
@@ -132,11 +132,6 @@ export function keySentence(problem: KeyProblem, kind = 'Secret'): string {
     ? `has no ${problem}; add the key to the original of the ${kind}`
     : problem.sentence;
 }
-
-const oneKey =
-  (key: string): NeedsKeys =>
-  (keys) =>
-    keys.has(key) ? undefined : key;
 
 const all =
   (...needed: string[]) =>
@@ -177,7 +172,7 @@ const commitSignatureKeys: NeedsKeys = (keys, release) => {
 
 /** The key with which Flux signs its commits. */
 function signingKeys(type = 'gpg'): NeedsKeys | undefined {
-  return type === 'gpg' ? oneKey('git.asc') : undefined;
+  return type === 'gpg' ? all('git.asc') : undefined;
 }
 
 /** What a webhook is checked with. */
@@ -190,8 +185,6 @@ function isAtLeast(release: string, first: string): boolean {
   return semver.compare(release, first) >= 0;
 }
 
-const registryKeys: NeedsKeys = oneKey('.dockerconfigjson');
-
 /** Credentials of a HelmRepository. */
 function helmKeys(url: string): NeedsKeys {
   const isOci = url.startsWith('oci://');
@@ -201,8 +194,6 @@ function helmKeys(url: string): NeedsKeys {
     return missing && isOci ? '.dockerconfigjson' : missing;
   };
 }
-
-const awsKeys: NeedsKeys = all('accesskey', 'secretkey');
 
 const azureKeys: NeedsKeys = (keys) =>
   ['accountKey', 'sasKey', 'clientId', 'tenantId'].some((key) => keys.has(key)) ? undefined : 'accountKey or sasKey';
@@ -231,30 +222,21 @@ const notationKeys: NeedsKeys = (keys) => {
 
 /** The keys for signatures, by the tool that made them. */
 function signatureKeys(verify: unknown): NeedsKeys {
-  if (asObject(verify)?.provider === 'notation') return notationKeys;
-  return cosignKeys;
+  return asObject(verify)?.provider === 'notation' ? notationKeys : cosignKeys;
 }
 
 /** Services that are reached at an address of the user's own, which may be secret. */
-const WEBHOOKS: ReadonlySet<string> = new Set([
-  'discord',
-  'googlechat',
-  'msteams',
-  'rocket',
-  'lark',
-  'matrix',
-  'grafana',
-]);
+const WEBHOOK = /^(discord|googlechat|msteams|rocket|lark|matrix|grafana)$/;
 
 /** Services that accept nothing but a token, and signed requests. */
-const NEED_TOKEN: ReadonlySet<string> = new Set(['gitlab', 'gitea', 'generic-hmac', 'opsgenie', 'datadog']);
+const NEEDS_TOKEN = /^(gitlab|gitea|generic-hmac|opsgenie|datadog)$/;
 
 /** Credentials of a Provider. Others than these services have several ways to sign in. */
 function providerKeys(type: string, hasAddress: boolean): NeedsKeys {
   const hasToken = (keys: ReadonlySet<string>) => keys.has('token') || keys.has('address');
   return (keys) => {
-    if (WEBHOOKS.has(type) && !hasAddress) return all('address')(keys);
+    if (WEBHOOK.test(type) && !hasAddress) return all('address')(keys);
     if (type === 'slack' && !hasAddress) return hasToken(keys) ? undefined : 'address';
-    return NEED_TOKEN.has(type) ? all('token')(keys) : undefined;
+    return NEEDS_TOKEN.test(type) ? all('token')(keys) : undefined;
   };
 }

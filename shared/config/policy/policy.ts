@@ -4,21 +4,6 @@ import { limits } from '../limits.ts';
 import { key, listUpTo, ruled, text } from '../schema.ts';
 import { registryPattern, urlPattern } from './location.ts';
 
-/** What the operators of a landscape permit in the configuration of its projects. */
-export interface Policy {
-  allowedVersions?: string[] | undefined;
-  allowedRegistries?: string[] | undefined;
-  allowedRepositoryUrls?: string[] | undefined;
-  requireMultiTenancy?: boolean | undefined;
-  /** Default true. */
-  allowHostKeyScan?: boolean | undefined;
-  /** Default true. */
-  allowInsecureUrls?: boolean | undefined;
-}
-
-/** The name of a rule, as operators write it. */
-export type Rule = keyof Policy;
-
 const version: Check = (entry) =>
   entry === 'latest'
     ? '"latest" names no release; use a release such as v2.9.4 or a range such as 2.9.x'
@@ -67,3 +52,9 @@ export const policySchema = z.strictObject({
     example: 'false',
   }),
 });
+
+/** What the operators of a landscape permit in the configuration of its projects. */
+export type Policy = z.infer<typeof policySchema>;
+
+/** The name of a rule, as operators write it. */
+export type Rule = keyof Policy;
