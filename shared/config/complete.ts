@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject, ObjectMeta } from '../kube/resource.ts';
+import type { KubeObject } from '../kube/resource.ts';
 import { pullSecretOf } from './defaults.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
 import { installDefaults } from './flux-options.ts';
@@ -58,12 +58,13 @@ export function completed(
     issues.push(...found);
     return object;
   };
-  const source = content.source && finished('source', completeSource(content.source.template, flux.namespace));
+  const source = content.source && finished('source', completeObject(content.source.template, flux));
   const isFlat = kustomizationFrom.path === '' && isFluxConfigObject(kustomizationFrom.object);
-  const root = content.kustomization && source && completeKustomization(content.kustomization, source, flux, isFlat);
-  const kustomization = root && finished('kustomization', root);
+  const { kustomization: root } = content;
+  const rootObject = root && source && completeObject(root, flux, rootFields(root, source, flux, isFlat));
+  const kustomization = rootObject && finished('kustomization', rootObject);
   const completeOther = ({ template, place }: ListedTemplate) => {
-    const object = completeListed(template, flux, source);
+    const object = completeObject(template, flux, defaultSourceRef(template, source));
     return { kind: object.kind, object, place };
   };
   const listed = inOrder([...moreSources, ...moreKustomizations, ...others].map(completeOther));
@@ -115,81 +116,59 @@ function credentialsOf(source: KubeObject, origin: SecretOrigin | undefined): Co
   return { origin, targetName: secretRef.name, namespace: source.metadata.namespace ?? '' };
 }
 
-/** Fills in the defaults of a source. */
-function completeSource(template: Template, fluxNamespace: string): KubeObject {
-  return {
-    apiVersion: template.apiVersion ?? '',
-    kind: template.kind ?? '',
-    metadata: completeMetadata(template, fluxNamespace),
-    spec: { ...template.spec, interval: template.spec.interval ?? defaultIntervals.template },
-  };
-}
+const HAS_INTERVAL: ReadonlySet<string> = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'Kustomization']);
 
 /**
- * Fills in the defaults of the root Kustomization; the missing fields of its sourceRef come from `source`.
- * @param omitOwnNamespace omits the source's namespace if it is the Kustomization's own, as the first implementation
- *   did: the objects in its Shoots must not change
+ * Fills in the defaults of an object.
+ * @param more further fields of its `spec`
  */
-function completeKustomization(
-  template: Template,
-  source: KubeObject,
-  flux: FluxInstall,
-  omitOwnNamespace: boolean,
-): KubeObject {
-  const { namespace } = source.metadata;
-  const isOwn = namespace === completeMetadata(template, flux.namespace).namespace;
-  const sourceRef = {
-    kind: source.kind,
-    name: source.metadata.name,
-    ...(omitOwnNamespace && isOwn ? {} : { namespace }),
-    ...(template.spec.sourceRef as object | undefined),
-  };
-  return kustomizationOf(template, flux, { sourceRef }, decryptionOf(template, flux));
-}
-
-/** Returns a Kustomization with what every one of them gets. */
-function kustomizationOf(template: Template, flux: FluxInstall, source: object, more: object = {}): KubeObject {
-  const metadata = completeMetadata(template, flux.namespace);
+function completeObject(template: Template, flux: FluxInstall, more: object = {}): KubeObject {
+  const { apiVersion = '', kind = 'Kustomization', metadata, spec } = template;
+  const namespace = metadata?.namespace ?? flux.namespace;
   return {
-    apiVersion: template.apiVersion ?? '',
-    kind: 'Kustomization',
-    metadata,
+    apiVersion,
+    kind,
+    metadata: {
+      name: metadata?.name ?? NAME,
+      namespace,
+      ...(metadata?.labels && { labels: metadata.labels }),
+      ...(metadata?.annotations && { annotations: metadata.annotations }),
+    },
     spec: {
-      ...template.spec,
-      interval: template.spec.interval ?? defaultIntervals.template,
-      prune: template.spec.prune ?? false,
-      ...source,
-      ...accountOf(template, metadata, flux),
+      ...spec,
+      ...(HAS_INTERVAL.has(kind) && { interval: spec.interval ?? defaultIntervals.template }),
+      ...(kind === 'Kustomization' && { prune: spec.prune ?? false }),
+      ...accountOf(kind, spec, namespace, flux),
       ...more,
     },
   };
 }
 
 /**
- * Fills in the defaults of another object than the root pair. A Kustomization without a sourceRef reads the source of the
- * root Kustomization.
+ * Returns what the root Kustomization gets besides; the missing fields of its sourceRef come from `source`. One with a
+ * `decryption` of its own keeps it.
+ * @param omitOwnNamespace omits the source's namespace if it is the Kustomization's own, as the first implementation
+ *   did: the objects in its Shoots must not change
  */
-function completeListed(template: Template, flux: FluxInstall, source: KubeObject | undefined): KubeObject {
-  const { kind = 'Kustomization' } = template;
-  if (kind === 'Kustomization') return listedKustomization(template, flux, source);
-  const metadata = completeMetadata(template, flux.namespace);
-  const spec = { ...template.spec, ...accountOf({ ...template, kind }, metadata, flux) };
+function rootFields({ metadata, spec }: Template, source: KubeObject, flux: FluxInstall, omitOwnNamespace: boolean) {
+  const { name, namespace } = source.metadata;
+  const isOwn = namespace === (metadata?.namespace ?? flux.namespace);
+  const decrypts = flux.sopsAgeSecret !== undefined && spec.decryption === undefined;
   return {
-    apiVersion: template.apiVersion ?? '',
-    kind,
-    metadata,
-    spec: DEFAULT_INTERVAL.has(kind)
-      ? { ...spec, interval: template.spec.interval ?? defaultIntervals.template }
-      : spec,
+    sourceRef: {
+      kind: source.kind,
+      name,
+      ...(omitOwnNamespace && isOwn ? {} : { namespace }),
+      ...(spec.sourceRef as object | undefined),
+    },
+    ...(decrypts && { decryption: { provider: 'sops', secretRef: { name: flux.sopsAgeSecret } } }),
   };
 }
 
-const DEFAULT_INTERVAL: ReadonlySet<string> = new Set(['GitRepository', 'OCIRepository', 'Bucket']);
-
-function listedKustomization(template: Template, flux: FluxInstall, source: KubeObject | undefined): KubeObject {
-  if (template.spec.sourceRef !== undefined || source === undefined) return kustomizationOf(template, flux, {});
-  const sourceRef = { kind: source.kind, name: source.metadata.name, namespace: source.metadata.namespace };
-  return kustomizationOf(template, flux, { sourceRef });
+/** Another Kustomization without a sourceRef reads the source of the root Kustomization. */
+function defaultSourceRef({ kind = 'Kustomization', spec }: Template, source: KubeObject | undefined): object {
+  if (kind !== 'Kustomization' || spec.sourceRef !== undefined || source === undefined) return {};
+  return { sourceRef: { kind: source.kind, name: source.metadata.name, namespace: source.metadata.namespace } };
 }
 
 /**
@@ -197,28 +176,12 @@ function listedKustomization(template: Template, flux: FluxInstall, source: Kube
  * keeps the rights of its controller, which are in the controller's namespace and in the shoot itself.
  */
 function accountOf(
-  { kind = 'Kustomization', spec }: Template,
-  { namespace }: ObjectMeta,
+  kind: string,
+  { kubeConfig, serviceAccountName: own }: Template['spec'],
+  namespace: string,
   flux: FluxInstall,
 ): { serviceAccountName?: string } {
-  const account = ROOT_ACCOUNTS[kind];
-  const isOfController = flux.multiTenancy === true && namespace === flux.namespace && spec.kubeConfig === undefined;
-  return isOfController && account !== undefined && spec.serviceAccountName === undefined
-    ? { serviceAccountName: account }
-    : {};
-}
-
-/** A Kustomization with a `decryption` of its own keeps it. */
-function decryptionOf({ spec }: Template, { sopsAgeSecret }: FluxInstall): { decryption?: object } {
-  if (sopsAgeSecret === undefined || spec.decryption !== undefined) return {};
-  return { decryption: { provider: 'sops', secretRef: { name: sopsAgeSecret } } };
-}
-
-function completeMetadata({ metadata }: Template, fluxNamespace: string): ObjectMeta {
-  return {
-    name: metadata?.name ?? NAME,
-    namespace: metadata?.namespace ?? fluxNamespace,
-    ...(metadata?.labels && { labels: metadata.labels }),
-    ...(metadata?.annotations && { annotations: metadata.annotations }),
-  };
+  const serviceAccountName = ROOT_ACCOUNTS[kind];
+  const isOfController = flux.multiTenancy === true && namespace === flux.namespace && kubeConfig === undefined;
+  return isOfController && serviceAccountName !== undefined && own === undefined ? { serviceAccountName } : {};
 }
