@@ -1,12 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import {
-  gitRepository,
-  kustomization,
-  problems,
-  withFluxConfig,
-  withProviderConfig,
-  withTemplates,
-} from './config.fixtures.ts';
+import { gitRepository, kustomization, problems, withProviderConfig, withTemplates } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import type { ConfigInputs, FluxInstall } from './types.ts';
 
@@ -86,12 +79,6 @@ test.each<[object, ...string[]]>([
   expect(problems(withProviderConfig({ flux }))).toEqual(expected);
 });
 
-test('no sentence shows the credentials of a proxy', () => {
-  const found = problems(withProviderConfig({ flux: { proxy: { http: 'http://me:geheim@proxy' } } }));
-  expect(found).toHaveLength(1);
-  expect(found.join()).not.toContain('geheim');
-});
-
 describe('in the effective configuration', () => {
   const options: Partial<FluxInstall> = {
     size: 'large',
@@ -108,18 +95,6 @@ describe('in the effective configuration', () => {
 
   it('the options are what a FluxConfig says', () => {
     expect(effectiveConfig(withProviderConfig({ flux: options })).flux).toMatchObject(options);
-  });
-
-  it('the keys of flux-config say the same', () => {
-    const keys = { size: 'large', priorityClass: 'high', imageDigests: 'Never', tenantDefaultServiceAccount: 'tenant' };
-    const { flux } = effectiveConfig(withFluxConfig({ ...keys, multiTenancy: 'true' }));
-    expect(flux).toMatchObject({ ...keys, multiTenancy: true });
-  });
-
-  it('options that are absent leave no trace', () => {
-    expect(Object.keys(effectiveConfig(withProviderConfig({})).flux)).not.toEqual(
-      expect.arrayContaining([expect.stringMatching(/size|proxy|sharding|storage|Metadata|Selector|Class|Digests/)]),
-    );
   });
 
   it('the root Kustomization decrypts with sopsAgeSecret', () => {

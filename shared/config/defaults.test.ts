@@ -77,18 +77,16 @@ describe("the landscape's defaults", () => {
 });
 
 describe('a landscape is checked at the start', () => {
-  it.each<[string, object, ...string[]]>([
-    ['nothing', {}],
-    ['empty keys', { defaults: null, policy: null }],
-    ['defaults of another type', { defaults: [] }, "the landscape's defaults must be an object, not a list"],
+  it.each<[object, ...string[]]>([
+    [{}],
+    [{ defaults: null, policy: null }],
+    [{ defaults: [] }, "the landscape's defaults must be an object, not a list"],
     [
-      'a misspelt key',
       { defaults: { flux: { regstry: 'x' } }, policy: { allowedVersion: ['2.x'] } },
       "the landscape's defaults: flux.regstry is not a known key; did you mean registry?",
       "the landscape's policy: allowedVersion is not a known key; did you mean allowedVersions?",
     ],
     [
-      'references to a Shoot',
       {
         defaults: {
           additionalSecretResources: [{ name: 'x' }],
@@ -100,12 +98,10 @@ describe('a landscape is checked at the start', () => {
       "the landscape's defaults: source.secretResourceName refers to spec.resources of a Shoot, which differ between Shoots; remove it",
     ],
     [
-      'a source alone',
       { defaults: { source: { template: gitRepository() } } },
       "the landscape's defaults: kustomization is missing, but source is set; set both or neither",
     ],
     [
-      'lists of a wrong form',
       { policy: { allowedVersions: ['latest', 'two'], allowedRegistries: [], allowedRepositoryUrls: 'x' } },
       'the landscape\'s policy: allowedVersions[0] "latest" names no release; use a release such as v2.9.4 or a range such as 2.9.x',
       'the landscape\'s policy: allowedVersions[1] "two" is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release',
@@ -113,24 +109,21 @@ describe('a landscape is checked at the start', () => {
       'the landscape\'s policy: allowedRepositoryUrls must be a list, not a string; start each entry with "- "',
     ],
     [
-      'a pull secret in the garden under another name',
       { defaults: { pullSecret: { name: 'mine' } } },
       "the landscape's defaults: pullSecret.name must be shoot-flux-pull-secret in the garden, because the rights name it; omit it, or set in to seed",
     ],
-    ['a pull secret in the seed', { defaults: { pullSecret: { in: 'seed', name: 'mine', namespace: 'garden' } } }],
+    [{ defaults: { pullSecret: { in: 'seed', name: 'mine', namespace: 'garden' } } }],
     [
-      'a policy that refuses what Shoots get without a configuration',
       { policy: { allowedRegistries: ['registry.example.com/**'] } },
       'the landscape\'s defaults: flux.registry "ghcr.io/fluxcd" is not allowed by allowedRegistries in the policy of this landscape; use registry.example.com/**',
     ],
     [
-      'defaults that obey the policy',
       {
         defaults: { flux: { registry: 'registry.example.com/a' } },
         policy: { allowedRegistries: ['registry.example.com/**'] },
       },
     ],
-  ])('%s', (_what, landscape, ...sentences) => {
+  ])('%j', (landscape, ...sentences) => {
     expect(problemsOf(landscape)).toEqual(sentences);
   });
 });

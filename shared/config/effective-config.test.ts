@@ -67,46 +67,23 @@ describe('effectiveConfig without a source', () => {
     expect(effectiveConfig(withProviderConfig({ flux: { version: given } })).flux.version).toBe(meant);
   });
 
-  test('reads all options of the installation in both forms', () => {
-    const expected = {
-      version: 'v2.9.4',
-      registry: 'registry.example.com:5000/fluxcd',
-      namespace: 'gitops',
-      components: ['source-controller', 'kustomize-controller', 'source-watcher'],
-      imagePullSecret: 'pull',
-      networkPolicy: false,
-      watchAllNamespaces: false,
-      logLevel: 'debug',
-      clusterDomain: 'example.internal',
-      tolerationKeys: ['node-role.kubernetes.io/infra', 'gpu'],
-    };
+  test('reads lists in both forms, each entry once', () => {
     const texts = {
-      registry: expected.registry,
-      namespace: 'gitops',
       components: 'source-controller,\n  kustomize-controller',
       componentsExtra: 'source-watcher source-controller',
-      imagePullSecret: 'pull',
-      networkPolicy: 'false',
-      watchAllNamespaces: 'false',
-      logLevel: 'debug',
-      clusterDomain: 'example.internal',
       tolerationKeys: 'node-role.kubernetes.io/infra, gpu, gpu',
     };
-    const { components: _, ...rest } = expected;
-    const fields = {
-      ...rest,
+    const lists = {
       components: ['source-controller', 'kustomize-controller'],
-      componentsExtra: ['source-watcher'],
+      componentsExtra: ['source-watcher', 'source-controller'],
+      tolerationKeys: ['node-role.kubernetes.io/infra', 'gpu', 'gpu'],
     };
-    expect(effectiveConfig(withFluxConfig({ ...texts, fluxVersion: '2.9.4' })).flux).toEqual(expected);
-    expect(effectiveConfig(withProviderConfig({ flux: fields })).flux).toEqual(expected);
-  });
-
-  test('accepts unknown components, because only the release knows which ones it has', () => {
-    const { flux } = effectiveConfig(
-      withProviderConfig({ flux: { components: ['source-controller', 'foo-controller'] } }),
-    );
-    expect(flux.components).toEqual(['source-controller', 'foo-controller']);
+    for (const inputs of [withFluxConfig(texts), withProviderConfig({ flux: lists })]) {
+      expect(effectiveConfig(inputs).flux).toMatchObject({
+        components: ['source-controller', 'kustomize-controller', 'source-watcher'],
+        tolerationKeys: ['node-role.kubernetes.io/infra', 'gpu'],
+      });
+    }
   });
 });
 
@@ -271,20 +248,6 @@ describe('effectiveConfig from a providerConfig', () => {
     expect(kustomizationOf(config).spec).toMatchObject({ sourceRef: { ...sourceRef, namespace: 'flux-system' } });
   });
 
-  test('names the Secret of secretResourceName flux-system if the template has no name', () => {
-    const config = effectiveConfig(
-      withTemplates(gitRepository(), kustomization(), {
-        source: { template: gitRepository(), secretResourceName: 'git' },
-      }),
-    );
-    expect(sourceOf(config).spec).toMatchObject({ secretRef: { name: 'flux-system' } });
-    expect(config.sourceSecret).toEqual({
-      origin: { type: 'resource', resourceName: 'git' },
-      targetName: 'flux-system',
-      namespace: 'flux-system',
-    });
-  });
-
   test('copies the Secret into the namespace of the source', () => {
     const template = gitRepository({ secretRef: { name: 'fleet' } }, { metadata: { namespace: 'fleet' } });
     const config = effectiveConfig(
@@ -432,16 +395,6 @@ describe('merging of layers', () => {
       'kustomize-controller',
       'source-watcher',
     ]);
-  });
-
-  test('replaces source and Kustomization of the ConfigMap entirely by those of the providerConfig', () => {
-    const config = effectiveConfig(
-      both({ source: { template: ociRepository() }, kustomization: { template: kustomization() } }),
-    );
-    const alone = effectiveConfig(withTemplates(ociRepository()));
-    expect(config.source).toEqual(alone.source);
-    expect(config.kustomization).toEqual(alone.kustomization);
-    expect(config.sourceSecret).toBeUndefined();
   });
 
   test('connects a Kustomization of the providerConfig to the source of the ConfigMap', () => {

@@ -37,15 +37,6 @@ describe('the Secrets of a project with flux-config', () => {
     expect(effectiveConfig(inputs).additionalSecrets).toEqual([]);
   });
 
-  it('are copied into the namespace of Flux', () => {
-    const config = effectiveConfig(project(withFluxConfig({}), 'flux-registry', 'flux-sops', 'flux-variables'));
-    expect(copies(config)).toEqual([
-      ['project', 'flux-system/flux-registry'],
-      ['project', 'flux-system/flux-sops'],
-      ['project', 'flux-system/flux-variables'],
-    ]);
-  });
-
   it('are copied into the namespace of each object that uses them', () => {
     const elsewhere = { metadata: { name: 'fleet', namespace: 'fleet' } };
     const inputs = inProject(ociRepository({}, elsewhere), kustomization({}, elsewhere));

@@ -8,107 +8,86 @@ const azure = { provider: 'azure', endpoint: 'https://account.blob.core.windows.
 const aws = { provider: 'aws', endpoint: 's3.amazonaws.com' };
 
 describe('a bucket is judged by what Flux reads', () => {
-  it.each<[string, string, object]>([
-    ['generic', 'bucket://s3.example.com/fleet', { provider: 'generic' }],
-    ['generic with the default port', 'bucket://s3.example.com/fleet', { endpoint: 's3.example.com:443' }],
-    ['generic without TLS', 'bucket://s3.example.com:80/fleet', { insecure: true }],
+  it.each<[string, object]>([
+    ['bucket://s3.example.com/fleet', { provider: 'generic' }],
+    ['bucket://s3.example.com/fleet', { endpoint: 's3.example.com:443' }],
+    ['bucket://s3.example.com:80/fleet', { insecure: true }],
+    ['bucket://s3.example.com:9000/*', { insecure: true, endpoint: 's3.example.com:9000' }],
+    ['bucket://s3.amazonaws.com/fleet', aws],
+    ['bucket://s3.amazonaws.com/fleet', { ...aws, region: 'eu-central-1' }],
     [
-      'generic without TLS at a port',
-      'bucket://s3.example.com:9000/*',
-      { insecure: true, endpoint: 's3.example.com:9000' },
-    ],
-    ['aws', 'bucket://s3.amazonaws.com/fleet', aws],
-    ['aws in a region', 'bucket://s3.amazonaws.com/fleet', { ...aws, region: 'eu-central-1' }],
-    [
-      'aws in China',
       'bucket://s3.cn-north-1.amazonaws.com.cn/fleet',
       { ...aws, endpoint: 's3.cn-north-1.amazonaws.com.cn', region: 'cn-north-1' },
     ],
-    ['gcp', 'bucket://storage.googleapis.com/fleet', { provider: 'gcp', endpoint: 'storage.googleapis.com' }],
-    ['gcp, whose endpoint is not read', 'bucket://storage.googleapis.com/fleet', { provider: 'gcp' }],
-    ['azure', 'bucket://account.blob.core.windows.net/fleet', azure],
+    ['bucket://storage.googleapis.com/fleet', { provider: 'gcp', endpoint: 'storage.googleapis.com' }],
+    ['bucket://storage.googleapis.com/fleet', { provider: 'gcp' }],
+    ['bucket://account.blob.core.windows.net/fleet', azure],
     [
-      'azure at a path',
       'bucket://azurite.example.com:10000/account/fleet',
       { ...azure, endpoint: 'https://azurite.example.com:10000/account/' },
     ],
-    [
-      'azure without TLS',
-      'bucket://account.example.com:80/fleet',
-      { ...azure, endpoint: 'http://account.example.com' },
-    ],
-  ])('%s: allowed by %s', (_what, entry, spec) => {
+    ['bucket://account.example.com:80/fleet', { ...azure, endpoint: 'http://account.example.com' }],
+  ])('allowed by %s: %j', (entry, spec) => {
     expect(judged(only(entry), spec)).toEqual([]);
   });
 
-  it.each<[string, string, object, string]>([
+  it.each<[string, object, string]>([
     [
-      'another bucket of Google',
       'bucket://s3.example.com/**',
       { provider: 'gcp', bucketName: 'evil' },
       'bucketName "bucket://storage.googleapis.com/evil" is not allowed by',
     ],
     [
-      'another account of Azure',
       'bucket://account.blob.core.windows.net/**',
       { ...azure, endpoint: 'https://evil.blob.core.windows.net' },
       'endpoint "bucket://evil.blob.core.windows.net/fleet" is not allowed by',
     ],
     [
-      'Azure without TLS, which has another port',
       'bucket://account.blob.core.windows.net/**',
       { ...azure, endpoint: 'http://account.blob.core.windows.net' },
       'endpoint "bucket://account.blob.core.windows.net:80/fleet" is not allowed by',
     ],
     [
-      'Azure with a query',
       'bucket://account.blob.core.windows.net/**',
       { ...azure, endpoint: 'https://account.blob.core.windows.net/?x=' },
       'endpoint "bucket://account.blob.core.windows.net/?x=/fleet" has a form that cannot be compared with',
     ],
     [
-      'the bucket of that name in China',
       'bucket://s3.amazonaws.com/fleet',
       { ...aws, region: 'cn-northwest-1' },
       'endpoint "bucket://s3.cn-northwest-1.amazonaws.com.cn/fleet" is not allowed by',
     ],
     [
-      'the bucket of that name outside China',
       'bucket://s3.cn-north-1.amazonaws.com.cn/fleet',
       { ...aws, endpoint: 's3.cn-north-1.amazonaws.com.cn', region: 'anywhere' },
       'endpoint "bucket://s3.amazonaws.com/fleet" is not allowed by',
     ],
     [
-      'the bucket of that name in GovCloud',
       'bucket://s3.eu-central-1.amazonaws.com/fleet',
       { endpoint: 's3.eu-central-1.amazonaws.com', region: 'us-gov-west-1' },
       'endpoint "bucket://s3.us-gov-west-1.amazonaws.com/fleet" is not allowed by',
     ],
     [
-      'a name with .git',
       'bucket://s3.example.com/fleet',
       { bucketName: 'fleet.git' },
       'endpoint "bucket://s3.example.com/fleet.git" is not allowed by',
     ],
     [
-      'a name that is a path',
       'bucket://s3.example.com/**',
       { bucketName: 'fleet/other' },
       'endpoint "bucket://s3.example.com/fleet/other" has a form that cannot be compared with',
     ],
     [
-      'an encoded name',
       'bucket://s3.example.com/fleet',
       { bucketName: 'fl%65et' },
       'endpoint "bucket://s3.example.com/fl%65et" has a form that cannot be compared with',
     ],
     [
-      'without TLS, which has another port',
       'bucket://s3.example.com/fleet',
       { insecure: true },
       'endpoint "bucket://s3.example.com:80/fleet" is not allowed by',
     ],
-  ])('%s: refused by %s', (_what, entry, spec, sentence) => {
+  ])('refused by %s: %j', (entry, spec, sentence) => {
     expect(judged(only(entry), spec)).toEqual([
       expect.stringContaining(`providerConfig: source.template.spec.${sentence} allowedRepositoryUrls`),
     ]);
