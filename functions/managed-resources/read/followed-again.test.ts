@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { managedResourceFactory } from '../../../shared/gardener/testing.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
-import { isAsWritten, isFollowedByDefault } from './followed-again.ts';
+import { isAsWritten, isFollowedByDefault } from './plan-parts.ts';
 
 const schema = {
   properties: {

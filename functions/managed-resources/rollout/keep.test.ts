@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { rotatedCopies } from './keep.ts';
+import { rotatedCopies } from './rollout.ts';
 
 const secret = (name: string, data: Record<string, string>, type = 'Opaque'): KubeObject => ({
   ...{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'flux-system', name }, type, data },

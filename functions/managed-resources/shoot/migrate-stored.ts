@@ -19,9 +19,8 @@ import {
 } from '../plan/stored-versions.ts';
 import { applyAgain, type ControlPlane, fieldManager, retryApply } from '../read/control-plane.ts';
 import { type Run, retryLater } from '../run.ts';
-import { patchAsRead } from './act.ts';
+import { everyPage, patchAsRead } from './act.ts';
 import { servedKind } from './objects.ts';
-import { everyPage } from './pages.ts';
 
 /**
  * Migrates stored objects before the CRDs of another release are delivered (decision 58). Until that is done, nothing of

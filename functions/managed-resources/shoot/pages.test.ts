@@ -4,7 +4,7 @@ import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { sendJson, startTlsServer } from '../../../shared/kube/testing.ts';
 import { shootLimits } from '../../../shared/kube/transport.ts';
-import { everyPage } from './pages.ts';
+import { everyPage } from './act.ts';
 
 /** A shoot with so many ConfigMaps of a size; its page tokens are numbers. `endless`: the list never ends. */
 async function shootWith({ objects, bytes, endless = false }: { objects: number; bytes: number; endless?: boolean }) {

@@ -5,8 +5,8 @@ import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { fieldsAt } from '../../../shared/shapes.ts';
 import { steeringKeysPatch } from '../plan/sync-objects.ts';
 import { fieldManager } from '../read/control-plane.ts';
+import { everyObject } from './act.ts';
 import { isSuspended, objectRef, servedKinds } from './objects.ts';
-import { everyObject } from './pages.ts';
 
 /** The CRDs of the kinds whose objects delete what they have deployed when they are deleted themselves. */
 export const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmreleases.helm.toolkit.fluxcd.io'];

@@ -115,12 +115,12 @@ async function uninstallIfDue(run: Run, { uninstall: applied }: Removal, areRele
 }
 
 /** Resumes what an earlier run may have suspended; returns when to try again, if that comes first. */
-async function secondsUntilResumed(run: Run, { resumes, isOver }: Removal): Promise<number | undefined> {
+async function secondsUntilResumed(run: Run, { resumes }: Removal): Promise<number | undefined> {
   if (resumes === undefined) return undefined;
   const failure = 'resuming kustomizations and helmreleases failed';
   const isResumed = await tryInShoot(run, failure, (shoot) => resumeAll(shoot, run.isTimeUp), BEST_EFFORT);
   // The shoot answers, and has more objects than fit into one run: suspended, they would stay so for ever.
-  if (isResumed === false && isOver !== true) return 1;
+  if (isResumed === false && resumes !== 'once') return 1;
   return isResumed === undefined && resumes === 'must' ? RESUME_AGAIN_SECONDS : undefined;
 }
 
@@ -256,12 +256,10 @@ export interface Removal {
   /** Why Flux stays against the deletion policy; one sentence. */
   staysBecause?: string;
   /**
-   * Set when an earlier run may have suspended objects: resuming them `must` succeed before the extension leaves, or
-   * `may` fail where waiting is impossible.
+   * Set when an earlier run may have suspended objects: the extension leaves when they `must` be resumed, when the shoot
+   * `may` not answer, or after `once` where all attempts together have taken too long.
    */
-  resumes?: 'must' | 'may';
-  /** True: all attempts together have taken too long, so that nothing more is waited for. */
-  isOver?: boolean;
+  resumes?: 'must' | 'may' | 'once';
   /** True: no resource-manager will remove its finalizer. With `keepObjects` nothing is lost by removing it ourselves. */
   removesFinalizers: boolean;
   /** True: the shoot is going, does not run, or has not answered for too long; what it cannot take is not waited for. */
@@ -302,7 +300,8 @@ export function decideRemoval(extension: Extension, cluster: Cluster, now: Date)
   if (isOver || waited > SHOOT_PATIENCE_SECONDS) {
     const seconds = isOver ? REMOVAL_PATIENCE_SECONDS : SHOOT_PATIENCE_SECONDS;
     const staysBecause = `Flux could not be removed within ${seconds} s; the rest of it stays in the shoot.`;
-    return { ...releasing, staysBecause, isOver, resumes: isOver || waited > RESUME_PATIENCE_SECONDS ? 'may' : 'must' };
+    const resumes = waited > RESUME_PATIENCE_SECONDS ? 'may' : 'must';
+    return { ...releasing, staysBecause, resumes: isOver ? 'once' : resumes };
   }
   return { ...releasing, uninstall: applied };
 }

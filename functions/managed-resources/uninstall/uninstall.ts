@@ -10,6 +10,7 @@ import {
 } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { fieldManager } from '../read/control-plane.ts';
+import { everyObject, everyPage } from '../shoot/act.ts';
 import {
   builtInKinds,
   carriesOurMark,
@@ -19,7 +20,6 @@ import {
   servedKind,
   servedKinds,
 } from '../shoot/objects.ts';
-import { everyObject, everyPage } from '../shoot/pages.ts';
 import { pruningCrds, suspendAll } from '../shoot/suspend.ts';
 
 /** How far a removal has come. */

@@ -1,6 +1,6 @@
 import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
-import { KEPT } from '../../../functions/managed-resources/rollout/keep.ts';
+import { KEPT } from '../../../functions/managed-resources/rollout/rollout.ts';
 import { readState } from '../../../shared/gardener/rollout.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { aroundEachTest } from '../around-each-test.ts';
