@@ -9,7 +9,7 @@ import {
 } from '../../../shared/config/config.fixtures.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
-import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
+import type { ConfigInputs, EffectiveConfig, SecretOrigin } from '../../../shared/config/types.ts';
 import { canonicalJson, configHash, layersHash, revisionOf } from './config-hash.ts';
 
 test('is 16 hexadecimal digits', () => {
@@ -28,14 +28,12 @@ test('ignores fields that change no object in the shoot', () => {
   }
 });
 
+const withGit = (parts: object) => withTemplates(gitRepository(), kustomization(), parts);
 test.each([
-  ['the version', withTemplates(gitRepository(), kustomization(), { flux: { version: 'v2.9.4' } })],
-  ['suspension', withTemplates(gitRepository(), kustomization(), { suspend: true })],
+  ['the version', withGit({ flux: { version: 'v2.9.4' } })],
+  ['suspension', withGit({ suspend: true })],
   ['a field that is passed on', withTemplates(gitRepository({ ignore: '*.md' }))],
-  [
-    'an additional Secret',
-    withTemplates(gitRepository(), kustomization(), { additionalSecretResources: [{ name: 'a' }] }),
-  ],
+  ['an additional Secret', withGit({ additionalSecretResources: [{ name: 'a' }] })],
 ])('depends on %s', (_what, inputs) => {
   expect(configHash(effectiveConfig(inputs))).not.toBe(configHash(effectiveConfig(withTemplates(gitRepository()))));
 });
@@ -44,71 +42,48 @@ const sometimes = { requiredKeys: [] };
 
 /** Returns the FluxConfig that sets every field of a config explicitly. */
 function explicit({ flux: { version, ...options }, ...config }: EffectiveConfig): ConfigInputs {
-  const origin = config.sourceSecret?.origin;
+  const { source, kustomization, sourceSecret, additionalSecrets, syncMode, suspend } = config;
+  const nameIn = (origin: SecretOrigin | undefined) => (origin?.type === 'resource' ? origin.resourceName : undefined);
   return withProviderConfig({
-    flux: { ...options, version: version ?? 'latest' },
-    syncMode: config.syncMode,
-    suspend: config.suspend,
-    ...(config.source && {
-      source: {
-        template: config.source,
-        secretResourceName: origin?.type === 'resource' ? origin.resourceName : undefined,
-      },
-    }),
-    ...(config.kustomization && { kustomization: { template: config.kustomization } }),
-    additionalSecretResources: config.additionalSecrets
+    ...{ flux: { ...options, version: version ?? 'latest' }, syncMode, suspend },
+    ...(source && { source: { template: source, secretResourceName: nameIn(sourceSecret?.origin) } }),
+    ...(kustomization && { kustomization: { template: kustomization } }),
+    additionalSecretResources: additionalSecrets
       .filter(({ namespace }) => namespace === options.namespace)
-      .map(({ origin: from, targetName }) => ({ name: from.type === 'resource' ? from.resourceName : '', targetName })),
+      .map(({ origin, targetName }) => ({ name: nameIn(origin), targetName })),
   });
 }
 
 describe('equals the hash of the same config with all defaults written out', () => {
+  const installed = {
+    version: fc.constantFrom('v2.9.4', '2.9.x'),
+    namespace: fc.constantFrom('flux-system', 'gitops'),
+  };
   const good = fc.record(
     {
-      flux: fc.record(
-        { version: fc.constantFrom('v2.9.4', '2.9.x'), namespace: fc.constantFrom('flux-system', 'gitops') },
-        sometimes,
-      ),
+      flux: fc.record(installed, sometimes),
       syncMode: fc.constantFrom('Once', 'ManifestsOnly', 'Reconcile'),
       suspend: fc.boolean(),
       additionalSecretResources: fc.constantFrom([], [{ name: 'a' }, { name: 'b', targetName: 'c' }]),
     },
     sometimes,
   );
+  const named = { name: fc.constant('fleet'), namespace: fc.constantFrom('fleet', 'flux-system') };
+  const repository = {
+    url: fc.constant('https://git.example.com/a'),
+    ref: fc.constant({ branch: 'main' }),
+    interval: fc.constantFrom('5m', '0s'),
+  };
+  const template = fc.record({
+    kind: fc.constant('GitRepository'),
+    metadata: fc.record(named, sometimes),
+    spec: fc.record(repository, { requiredKeys: ['url', 'ref'] }),
+  });
+  const path = fc.string({ minLength: 1 }).filter((text) => !text.includes('${'));
+  const spec = fc.record({ path, prune: fc.boolean(), wait: fc.boolean() }, { requiredKeys: ['path'] });
   const pair = fc.record({
-    source: fc.record(
-      {
-        template: fc.record({
-          kind: fc.constant('GitRepository'),
-          metadata: fc.record(
-            { name: fc.constantFrom('fleet'), namespace: fc.constantFrom('fleet', 'flux-system') },
-            sometimes,
-          ),
-          spec: fc.record(
-            {
-              url: fc.constant('https://git.example.com/a'),
-              ref: fc.constant({ branch: 'main' }),
-              interval: fc.constantFrom('5m', '0s'),
-            },
-            { requiredKeys: ['url', 'ref'] },
-          ),
-        }),
-        secretResourceName: fc.constantFrom('git'),
-      },
-      { requiredKeys: ['template'] },
-    ),
-    kustomization: fc.record({
-      template: fc.record({
-        spec: fc.record(
-          {
-            path: fc.string({ minLength: 1 }).filter((path) => !path.includes('${')),
-            prune: fc.boolean(),
-            wait: fc.boolean(),
-          },
-          { requiredKeys: ['path'] },
-        ),
-      }),
-    }),
+    source: fc.record({ template, secretResourceName: fc.constant('git') }, { requiredKeys: ['template'] }),
+    kustomization: fc.record({ template: fc.record({ spec }) }),
   });
 
   test.each([

@@ -4,23 +4,21 @@ import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
 import { writtenDeletionPolicy } from './deletion-policy.ts';
 
 const fluxConfig = (data: Record<string, string>) => fluxConfigMapOf('garden-foo', { data });
+const ofProject = (data: Record<string, string>) => writtenDeletionPolicy({ fluxConfig: fluxConfig(data) });
 
 describe('the written deletion policy', () => {
   it('counts beside keys that are not valid', () => {
-    expect(writtenDeletionPolicy({ providerConfig: { deletionPolicy: 'Orphan', unknown: 1, flux: [] } })).toBe(
-      'Orphan',
-    );
+    const providerConfig = { deletionPolicy: 'Orphan', unknown: 1, flux: [] };
+    expect(writtenDeletionPolicy({ providerConfig })).toBe('Orphan');
     const broken = { deletionPolicy: ' Orphan\n', repositoryUrl: 'ftp://x', typo: 'x' };
-    expect(writtenDeletionPolicy({ fluxConfig: fluxConfig(broken) })).toBe('Orphan');
-    expect(writtenDeletionPolicy({ fluxConfig: fluxConfig({ ...broken, deletionPolicy: 'Uninstall' }) })).toBe(
-      'Uninstall',
-    );
+    expect(ofProject(broken)).toBe('Orphan');
+    expect(ofProject({ ...broken, deletionPolicy: 'Uninstall' })).toBe('Uninstall');
   });
 
   it('counts in a ConfigMap that is too large to be read', () => {
     const keys = Object.fromEntries(Array.from({ length: 20_000 }, (_, key) => [`key-${key}`, 'x']));
-    expect(writtenDeletionPolicy({ fluxConfig: fluxConfig({ ...keys, deletionPolicy: 'Orphan' }) })).toBe('Orphan');
-    expect(writtenDeletionPolicy({ fluxConfig: fluxConfig(keys) })).toBeUndefined();
+    expect(ofProject({ ...keys, deletionPolicy: 'Orphan' })).toBe('Orphan');
+    expect(ofProject(keys)).toBeUndefined();
   });
 
   it('is that of the providerConfig where both set one', () => {
@@ -49,10 +47,8 @@ describe('the written deletion policy', () => {
     const value = fc.anything();
     fc.assert(
       fc.property(value, value, (data, providerConfig) => {
-        const layers = {
-          fluxConfig: { namespace: 'garden-foo', data: data as Record<string, string> },
-          providerConfig,
-        };
+        const ofProject = { namespace: 'garden-foo', data: data as Record<string, string> };
+        const layers = { fluxConfig: ofProject, providerConfig };
         const policy = writtenDeletionPolicy(layers);
         if (policy === 'Uninstall') expect(JSON.stringify(layers)).toContain('Uninstall');
         expect([undefined, 'Orphan', 'Uninstall']).toContain(policy);

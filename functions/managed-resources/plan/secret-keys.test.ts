@@ -38,13 +38,16 @@ const chartWith = (fields: object) => ({
 const receiverOf = (type: string) => [{ kind: 'Receiver', metadata: { name: 'a' }, spec: { type, secretRef } }];
 const receiver = receiverOf('github');
 const app = [git('a', { provider: 'github', secretRef })];
-const installations = ['githubAppInstallationID', 'githubAppInstallationOwner'];
+const installations = ['githubAppInstallationID', 'githubAppInstallationOwner'] as const;
+const sshKeys = ['identity', 'known_hosts'];
+const ociCharts = [helmRepository('a', { url: 'oci://a.example/b', secretRef })];
 const both = 'has both githubAppInstallationID and githubAppInstallationOwner; remove one of them from the original';
 const appKeys = ['githubAppID', 'githubAppPrivateKey'];
 const verified = [git('a', { verify: { mode: 'HEAD', secretRef } })];
 const verifiedOci = (verify: object) => [
   { kind: 'OCIRepository', metadata: { name: 'a' }, spec: { url: 'oci://a.example/b', verify } },
 ];
+const withRoots = verifiedOci({ provider: 'cosign', trustedRootSecretRef: secretRef });
 const verifiedChart = [helmRepository('a'), helmRelease('b', 'a', { chart: chartWith({ verify: { secretRef } }) })];
 const automation = (type?: string) => [
   git('a'),
@@ -64,18 +67,8 @@ describe('secretKeyIssues', () => {
     ['SSH with a password', ssh, ['username', 'password'], 'identity'],
     ['HTTPS with a user alone', https, ['username'], 'password'],
     ['HTTPS with a deploy key', https, ['identity', 'known_hosts'], 'username and password, or bearerToken'],
-    [
-      'a GitHub App without its key',
-      [git('a', { provider: 'github', secretRef })],
-      ['githubAppID'],
-      'githubAppPrivateKey',
-    ],
-    [
-      'a GitHub App without its installation',
-      [git('a', { provider: 'github', secretRef })],
-      ['githubAppID', 'githubAppPrivateKey'],
-      'githubAppInstallationID',
-    ],
+    ['a GitHub App without its key', app, ['githubAppID'], 'githubAppPrivateKey'],
+    ['a GitHub App without its installation', app, appKeys, 'githubAppInstallationID'],
     ['a registry with a user', oci, ['username', 'password'], '.dockerconfigjson'],
     ['a bucket without the secret key', bucket(), ['accesskey'], 'secretkey'],
     ['a bucket of Google', bucket('gcp'), ['accesskey', 'secretkey'], 'serviceaccount'],
@@ -93,12 +86,7 @@ describe('secretKeyIssues', () => {
     ['an event of Datadog', provider('datadog', 'https://a.example'), ['address'], 'token'],
     ['verified commits without any key', verified, [], 'key that ends with .asc or .sshpub'],
     ['a verified artifact', verifiedOci({ provider: 'cosign', secretRef }), ['cosign.key'], 'key that ends with .pub'],
-    [
-      'an artifact with roots of its own',
-      verifiedOci({ provider: 'cosign', trustedRootSecretRef: secretRef }),
-      ['root.json'],
-      'trusted_root.json',
-    ],
+    ['an artifact with roots of its own', withRoots, ['root.json'], 'trusted_root.json'],
     ['a verified chart', verifiedChart, ['cosign.key'], 'key that ends with .pub'],
     ['signed commits', automation(), ['key.asc'], 'git.asc'],
   ])('%s: names the key', (_, objects, keys, missing) => {
@@ -119,11 +107,7 @@ describe('secretKeyIssues', () => {
     ['age', decrypted, ['prod.agekey']],
     ['PGP', decrypted, ['key.asc']],
     ['a key service', decrypted, ['sops.aws-kms']],
-    [
-      'a chart repository in a registry',
-      [helmRepository('a', { url: 'oci://a.example/b', secretRef })],
-      ['username', 'password'],
-    ],
+    ['a chart repository in a registry', ociCharts, ['username', 'password']],
     ['values', values(), ['values.yaml']],
     ['a chat', provider('msteams'), ['address']],
     ['a chat with an address', provider('msteams', 'https://a.example'), ['token']],
@@ -151,20 +135,8 @@ describe('secretKeyIssues', () => {
     ['both installations of a GitHub App', 'v2.9.4', app, [...appKeys, ...installations], both],
     ['the owner that it does not read', 'v2.7.5', app, [...appKeys, ...installations], undefined],
     ['the owner alone', 'v2.7.5', app, [...appKeys, 'githubAppInstallationOwner'], 'has no githubAppInstallationID'],
-    [
-      'a GitHub App and no provider',
-      'v2.9.4',
-      https,
-      [...appKeys, 'githubAppInstallationID'],
-      'has githubAppID; set pr',
-    ],
-    [
-      'a GitHub App and SSH',
-      'v2.9.4',
-      ssh,
-      ['identity', 'known_hosts', 'githubAppID'],
-      'has githubAppID; set provider',
-    ],
+    ['a GitHub App and no provider', 'v2.9.4', https, [...appKeys, installations[0]], 'has githubAppID; set provider'],
+    ['a GitHub App and SSH', 'v2.9.4', ssh, [...sshKeys, 'githubAppID'], 'has githubAppID; set provider'],
     ['a GitHub App beside a user', 'v2.3.0', https, ['githubAppID', 'username', 'password'], undefined],
     ['a GitHub App without support', 'v2.3.0', https, ['githubAppID'], 'has no username and password'],
     ['a Receiver of the registry of Google', 'v2.8.8', receiverOf('gcr'), ['token'], undefined],

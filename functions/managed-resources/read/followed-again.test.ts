@@ -41,17 +41,15 @@ describe('isFollowedByDefault', () => {
   const config = (changes: Partial<EffectiveConfig> = {}) =>
     ({ syncMode: 'ManifestsOnly', origins: {}, ...changes }) as EffectiveConfig;
   const released = (changes: object = {}) => ({
-    previous: { syncMode: 'Once' } as Applied,
-    isBootstrapped: true,
-    live: new Map<string, ManagedResource>(),
+    ...{ previous: { syncMode: 'Once' } as Applied, isBootstrapped: true, live: new Map<string, ManagedResource>() },
     ...changes,
   });
+  const managed = (parts = {}) => new Map([['shoot-flux-sync', managedResourceFactory('shoot-flux-sync', 'a', parts)]]);
 
   it('is true where objects were released, and the default follows the configuration', () => {
     expect(isFollowedByDefault(config(), released())).toBe(true);
     expect(isFollowedByDefault(config(), released({ previous: undefined }))).toBe(true);
-    const leaving = { metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } };
-    const live = new Map([['shoot-flux-sync', managedResourceFactory('shoot-flux-sync', 'a', leaving)]]);
+    const live = managed({ metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } });
     expect(isFollowedByDefault(config(), released({ live }))).toBe(true);
   });
 
@@ -60,16 +58,7 @@ describe('isFollowedByDefault', () => {
     ['the mode is Once', config({ syncMode: 'Once' }), released()],
     ['there was no success yet', config(), released({ isBootstrapped: false })],
     ['the record follows already', config(), released({ previous: { syncMode: 'ManifestsOnly' } })],
-    [
-      'the objects are still managed',
-      config(),
-      released({
-        live: new Map([
-          ['extension-shoot-flux-sync', managedResourceFactory('extension-shoot-flux-sync', 'a')],
-          ['shoot-flux-sync', managedResourceFactory('shoot-flux-sync', 'a')],
-        ]),
-      }),
-    ],
+    ['the objects are still managed', config(), released({ live: managed() })],
   ])('is false where %s', (_what, asked, state) => {
     expect(isFollowedByDefault(asked, state)).toBe(false);
   });

@@ -16,30 +16,23 @@ const object = (parts: Record<string, unknown>) =>
 const crd = (spec: unknown) => object({ kind: 'CustomResourceDefinition', spec });
 const versions = [{ name: 'v1', served: true, storage: true }];
 const names = { plural: 'things', kind: 'Thing' };
+const served = { group: 'example.com', names, versions };
 
 describe('objects that the owner of a shoot has written', () => {
   it.each([
-    ['no versions', { group: 'example.com', names, versions: null }],
-    ['versions that are not objects', { group: 'example.com', names, versions: ['v1', null] }],
-    ['a version that is served as a text', { group: 'example.com', names, versions: [{ name: 'v1', served: 'true' }] }],
-    ['no names', { group: 'example.com', names: ['things'], versions }],
-    [
-      'a plural that leads to another path',
-      { group: 'example.com', names: { ...names, plural: '../../secrets' }, versions },
-    ],
-    ['a group with a query', { group: 'example.com?limit=1', names, versions }],
+    ['no versions', { ...served, versions: null }],
+    ['versions that are not objects', { ...served, versions: ['v1', null] }],
+    ['a version that is served as a text', { ...served, versions: [{ name: 'v1', served: 'true' }] }],
+    ['no names', { ...served, names: ['things'] }],
+    ['a plural that leads to another path', { ...served, names: { ...names, plural: '../../secrets' } }],
+    ['a group with a query', { ...served, group: 'example.com?limit=1' }],
     ['no spec', undefined],
   ])('a CRD with %s serves no kind', (_, spec) => {
     expect(servedKind(crd(spec))).toBeUndefined();
   });
 
   it('a CRD that is one serves its stored version', () => {
-    const spec = {
-      group: 'example.com',
-      names,
-      scope: 'Namespaced',
-      versions: [{ name: 'v1beta1', served: true }, ...versions],
-    };
+    const spec = { ...served, scope: 'Namespaced', versions: [{ name: 'v1beta1', served: true }, ...versions] };
     expect(servedKind(crd(spec))).toEqual({ group: 'example.com', version: 'v1', ...names, namespaced: true });
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { appliedFactory, clusterFactory, extensionFactory } from '../../../shared/gardener/testing.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
-import { cleanupRecheckSeconds, decideRemoval } from './operations.ts';
+import { decideRemoval } from './operations.ts';
 
 const deletionTimestamp = '2026-01-02T03:04:05Z';
 const later = (seconds: number) => new Date(Date.parse(deletionTimestamp) + seconds * 1000);
@@ -130,15 +130,5 @@ describe("the resource-manager's finalizer", () => {
     const cluster = clusterFactory({ metadata: { annotations: notForced } });
     expect(decideRemoval(extension, cluster, later(59)).removesFinalizers).toBe(false);
     expect(decideRemoval(extension, cluster, later(61)).removesFinalizers).toBe(true);
-  });
-});
-
-describe('a recheck of a Shoot that is being deleted', () => {
-  it.each([
-    [0, 10],
-    [600, 80],
-    [7200, 900],
-  ])('follows %i s after the deletion in %i s', (seconds, expected) => {
-    expect(cleanupRecheckSeconds(clusterFactory({ metadata: { deletionTimestamp } }), later(seconds))).toBe(expected);
   });
 });

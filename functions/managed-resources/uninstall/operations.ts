@@ -189,10 +189,11 @@ export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
     return isWithoutCrds;
   };
   const isClean = await tryInShoot(run, 'suspending kustomizations and helmreleases failed', clean, BEST_EFFORT);
-  if (remaining.length > 0) return waitOn(run, cluster.spec.shoot.metadata.deletionTimestamp, 2);
+  const { deletionTimestamp } = cluster.spec.shoot.metadata;
+  if (remaining.length > 0) return waitOn(run, deletionTimestamp, 2);
   await reporter.succeeded('The Shoot is being deleted; Flux is released.');
   await reporter.finish();
-  return isClean === true ? done : requeueAfter(cleanupRecheckSeconds(cluster, context.now()));
+  return isClean === true ? done : waitOn(run, deletionTimestamp, 10);
 }
 
 /** Reports that the operation has begun, once: a repeated run must not replace a success or an error. */
@@ -276,23 +277,19 @@ export function decideRemoval(extension: Extension, cluster: Cluster, now: Date)
   const waited = secondsSinceAsked(extension, now);
   const isForced = isTrue(shoot.metadata.annotations?.[FORCE_DELETION_ANNOTATION]);
   const isOverdue = waited > RELEASE_PATIENCE_SECONDS;
+  const isGoing = isForced || shoot.metadata.deletionTimestamp !== undefined;
+  const isHibernated = shoot.spec?.hibernation?.enabled === true;
   const releasing = {
     isOverdue,
-    isLost:
-      isForced ||
-      shoot.metadata.deletionTimestamp !== undefined ||
-      shoot.spec?.hibernation?.enabled === true ||
-      waited > SHOOT_PATIENCE_SECONDS,
+    isLost: isGoing || isHibernated || waited > SHOOT_PATIENCE_SECONDS,
     removesFinalizers: isForced || shoot.status?.hibernated === true || isOverdue,
     // Once gardenlet has stopped waiting, only a foreign finalizer is left, which may stay for days.
     recheckInSeconds: waited <= GARDENLET_PATIENCE_SECONDS ? 2 : growingPause(waited, 30),
   };
   const applied = extension.status?.state?.applied;
-  if (applied === undefined) return releasing;
-  if (deletionPolicy(extension, applied) === 'Orphan') return releasing;
   // The nodes are gone, or the whole shoot soon is; its API may be gone, too.
-  if (isForced || shoot.metadata.deletionTimestamp !== undefined) return releasing;
-  if (shoot.spec?.hibernation?.enabled === true) {
+  if (applied === undefined || isGoing || deletionPolicy(extension, applied) === 'Orphan') return releasing;
+  if (isHibernated) {
     const staysBecause = 'The Shoot is hibernated, so Flux stays in the shoot.';
     return { ...releasing, staysBecause, ...(shoot.status?.hibernated === true ? {} : { resumes: 'may' }) };
   }
@@ -327,11 +324,6 @@ function secondsSinceAsked({ metadata }: Extension, now: Date): number {
   return asked.length === 0 ? 0 : (now.getTime() - Math.max(...asked)) / 1000;
 }
 
-/** Returns when to recheck a Shoot that is being deleted: gardenlet takes minutes to wake it up and clean it. */
-export function cleanupRecheckSeconds({ spec: { shoot } }: Cluster, now: Date): number {
-  return growingPause(secondsSince(shoot.metadata.deletionTimestamp, now), 10);
-}
-
 const RECHECK_SECONDS = 30;
 
 /**
@@ -347,10 +339,9 @@ export async function releaseLeftovers(seed: KubeClient, namespace: string, now:
   if (items.some(isOurs)) return done;
   // Also those that have lost their label; they are only looked for where something else of ours is left.
   const all = await readManagedResources(seed, namespace, Object.values(managedResourceNames));
-  for (const leftover of all.values())
-    await releaseObjects(seed, leftover, 'the control plane has no Extension of shoot-flux');
-  if (all.size > 0) return requeueAfter(growingPause(secondsSince(oldestDeletion(all.values()), now), RECHECK_SECONDS));
   const reason = 'the control plane has no Extension of shoot-flux';
+  for (const leftover of all.values()) await releaseObjects(seed, leftover, reason);
+  if (all.size > 0) return requeueAfter(growingPause(secondsSince(oldestDeletion(all.values()), now), RECHECK_SECONDS));
   for (const name of secretNames) await seed.delete(resources.secrets, { namespace, name }, { reason });
   return done;
 }
