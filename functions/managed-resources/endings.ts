@@ -103,8 +103,7 @@ async function isAdoptionUndone(run: Run): Promise<boolean> {
 }
 
 /**
- * Leaves a Flux alone that others manage. The operation succeeds, and project members see why in the Events of the
- * Shoot.
+ * Leaves a Flux alone that others manage. The operation succeeds, and project members see why in an Event of the Shoot.
  */
 async function leaveAlone(
   run: Run,
@@ -123,10 +122,7 @@ async function leaveAlone(
   return done;
 }
 
-/**
- * Leaves the last applied objects unchanged, but releases those out of scope. `readiness` publishes the recorded
- * problem.
- */
+/** Leaves the last applied objects unchanged, but releases those out of scope. `readiness` publishes the problem. */
 async function keepLastApplied(
   { reporter, seed }: Run,
   { live }: ControlPlane,
@@ -143,8 +139,8 @@ async function keepLastApplied(
 }
 
 /**
- * Releases a ManagedResource without its content: nothing of it can be suspended, and a new content would prune. The next one
- * does not know what this one has applied, so the record does from now on, as after a migration.
+ * Releases a ManagedResource without its content: nothing of it can be suspended, and a new content would prune. The
+ * record has what it has applied from now on, as after a migration.
  */
 async function releaseUnreadable({ seed, namespace, reporter }: Run, resource: ManagedResource): Promise<never> {
   const applied = reporter.current().status?.state?.applied;
@@ -159,10 +155,7 @@ async function releaseUnreadable({ seed, namespace, reporter }: Run, resource: M
   throw new RetryableError(`${problem}; the ManagedResource is released and recreated.`);
 }
 
-/**
- * Returns whether `flux-config` has an issue that `keys`, which reads it alone, does not report on the ConfigMap: one of
- * the merged layers, of the facts of this Shoot, or of the releases.
- */
+/** Returns whether `flux-config` has an issue that `keys`, which reads it alone, does not report on the ConfigMap. */
 export function showsOnlyInShoots({ issues }: ConfigError, { fluxConfig }: ConfigInputs): boolean {
   if (fluxConfig === undefined) return false;
   const object = fluxConfigObject(fluxConfig.namespace);

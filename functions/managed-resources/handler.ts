@@ -90,8 +90,7 @@ async function reportUnexpectedError({ reporter, context }: Run, error: unknown)
 }
 
 /**
- * Warns when this deployment names a seed differently than the garden. Only the fan-out depends on it: it takes the
- * name from the Shoot, and its changes reach no function.
+ * Warns when this deployment names a seed differently than the garden: changes of the fan-out reach no function then.
  */
 function warnOfSeedName({ spec }: Cluster, name: string, { log }: Run['context']): void {
   const inGarden = spec.seed?.metadata?.name;

@@ -17,9 +17,8 @@ import { removeLeftProtection, unlessLeftProtected } from './shoot/protection.ts
 import { announceUpgrade, announceWarnings } from './shoot-events.ts';
 
 /**
- * Handles Create, Reconcile and Restore: reads, decides the scope, plans, and delivers the plan. Each step that ends the
- * run returns its outcome. Each delivery records the plan before its first write and reports at the end. Nothing in here
- * waits.
+ * Handles Create, Reconcile and Restore: reads, plans, and delivers. Each step that ends the run returns its outcome.
+ * Each delivery records the plan before its first write and reports at the end. Nothing in here waits.
  */
 export async function reconcile(run: Run): Promise<Outcome> {
   if (run.cluster.spec.shoot.spec?.hibernation?.enabled === true) return reportHibernated(run);

@@ -27,7 +27,7 @@ import {
 } from '../read/control-plane.ts';
 import type { Recorded } from '../reporter.ts';
 import { oldestDeletion, PATIENCE_SECONDS, type Run, retryLater, secondsInFlight, waitOn } from '../run.ts';
-import { judge, type Verdict } from './judge.ts';
+import { judge } from './judge.ts';
 import { requestReconciliation } from './requests.ts';
 import { applying } from './restored.ts';
 
@@ -60,22 +60,16 @@ export async function deliverByManagedResource(
   }
   // Blocked: still being deleted, so it can only be recreated afterwards. One that stays stuck fails the operation.
   const verdict = judge(blocked, live, secondsInFlight(run));
-  await recordPlan(run, plan, verdict);
+  // Recorded before the first write: whatever happens next, a later run knows what may be in the shoot.
+  const recorded = { applied: plan.record };
+  if (verdict.state === 'failed') await reporter.failed(verdict.message, recorded);
+  else await reporter.processing(applying(plan.record.fluxVersion), recorded);
+  await reporter.accept();
   await writeChanges(run, plan, changes, live);
   if (verdict.state === 'failed') return retryLater(run);
   // The ManagedResources wake this function once they are applied; failures count only after PATIENCE_SECONDS.
   if (blocked.length === 0) return requeueAfter(PATIENCE_SECONDS);
   return waitOn(run, oldestDeletion(blocked.flatMap((name) => live.get(name) ?? [])), 2);
-}
-
-/** Records the plan before the first write: whatever happens next, a later run knows what may be in the shoot. */
-async function recordPlan({ reporter }: Run, { record }: Plan, verdict: Verdict): Promise<void> {
-  if (verdict.state === 'failed') {
-    await reporter.failed(verdict.message, { applied: record });
-  } else {
-    await reporter.processing(applying(record.fluxVersion), { applied: record });
-  }
-  await reporter.accept();
 }
 
 async function writeChanges(
@@ -131,10 +125,7 @@ export async function writeManagedResource(
   await seed.mergePatch(resources.managedResources, { namespace, name }, patch, { fieldManager });
 }
 
-/**
- * @throws ConflictError when ours exists although it was not found, because a user removed its label: it gets the label
- * back, and the next run plans with its content
- */
+/** @throws ConflictError when ours exists without its label, which it gets back; the next run plans with its content */
 async function createManagedResource(seed: KubeClient, manifest: KubeObject): Promise<void> {
   try {
     await seed.create(resources.managedResources, manifest, { fieldManager });
@@ -184,8 +175,7 @@ async function reportProgress(
 }
 
 /**
- * Reports what of a record is not applied yet, and asks the resource-manager to try again where that helps.
- * @returns how the run ends; undefined: everything is applied
+ * Reports what of a record is not applied yet, and asks for another attempt. @returns undefined: everything is applied
  */
 export async function reportUnapplied(
   run: Run,

@@ -4,8 +4,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Run } from '../run.ts';
 
 /**
- * When to recheck the copies of a Shoot's resources after an operation: Gardener refreshes them independently, through
- * a resource-manager that may be busy or down, and without an event for us.
+ * When to recheck the copies of a Shoot's resources after an operation: Gardener refreshes them without an event for us.
  */
 const RECHECKS_AFTER_SECONDS = [15, 60, 300];
 

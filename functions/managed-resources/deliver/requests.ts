@@ -75,10 +75,7 @@ export async function requestReconciliation(run: Run, { record, fluxRelease, req
   return (await tryInShoot(run, failure, ask, { timeoutMs: TIMEOUT_MS })) ?? false;
 }
 
-/**
- * Kinds that `flux reconcile` asks. The others have no work of their own: Alerts and Providers act on events, and an
- * ExternalArtifact is made by others.
- */
+/** Kinds that `flux reconcile` asks. The others have no work of their own. */
 export const askedKinds: ReadonlySet<string> = new Set([
   'GitRepository',
   'OCIRepository',

@@ -3,7 +3,7 @@ import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { Applied, OperationType } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { ConflictError } from '../../../shared/kube/errors.ts';
-import type { KubeObject, Resource } from '../../../shared/kube/resource.ts';
+import type { Resource } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import type { Outcome } from '../../../shared/runtime/outcome.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -98,11 +98,14 @@ async function awaitDeletion(run: Run, plan: Plan, former: string[]): Promise<Ou
   const sentence = await withShoot(run, async (shoot) => {
     for (const object of returning) {
       const live = await shoot.find(resourceOf(object, kinds), object.metadata, { metadataOnly: true });
-      if (live?.metadata.deletionTimestamp !== undefined) return isBeingDeleted(object);
+      if (live?.metadata.deletionTimestamp === undefined) continue;
+      const { namespace, name } = object.metadata;
+      return `${object.kind} ${namespace}/${name} is being deleted in the shoot and will be recreated afterwards. If this persists, check that the Flux controllers are running.`;
     }
     return '';
   });
-  return sentence === '' ? undefined : waitFor(run, sentence ?? NO_KUBECONFIG);
+  if (sentence === '') return undefined;
+  return waitFor(run, sentence ?? 'The control plane holds no kubeconfig for the shoot yet.');
 }
 
 /**
@@ -145,8 +148,7 @@ async function suspendOne(run: Run, shoot: KubeClient, ref: string, kinds: Kinds
 }
 
 /**
- * Deletes the object that was read, and no other one that has taken its name since; none of a kind that this release
- * lacks.
+ * Deletes the object that was read, and no other one that has taken its name since.
  * @returns true when it is deleted later: it waits for a finalizer, or is not suspended yet
  */
 async function isLeft(run: Run, shoot: KubeClient, ref: string, kinds: Kinds): Promise<boolean> {
@@ -158,7 +160,9 @@ async function isLeft(run: Run, shoot: KubeClient, ref: string, kinds: Kinds): P
   const { deletionTimestamp, uid, resourceVersion } = live.metadata;
   if (deletionTimestamp !== undefined) return true;
   if (!carriesOurMark(live)) {
-    run.context.log.warn('object left in the shoot', { object: ref, error: NOT_OURS });
+    const error =
+      'it carries no mark of ours any more, so a user has replaced it; delete it in the shoot if nothing needs it.';
+    run.context.log.warn('object left in the shoot', { object: ref, error });
     return false;
   }
   // A webhook of the shoot may have reverted the suspension.
@@ -178,15 +182,4 @@ async function isLeft(run: Run, shoot: KubeClient, ref: string, kinds: Kinds): P
 /** The description of an operation while the resource-manager applies its objects. */
 export function applying(fluxVersion: string): string {
   return `Applying Flux ${fluxVersion} and its configuration.`;
-}
-
-const NO_KUBECONFIG = 'The control plane holds no kubeconfig for the shoot yet.';
-
-/** Why an object that the configuration no longer has stays in the shoot. */
-const NOT_OURS =
-  'it carries no mark of ours any more, so a user has replaced it; delete it in the shoot if nothing needs it.';
-
-/** Why an object of the configuration is not applied yet. */
-function isBeingDeleted({ kind, metadata: { namespace, name } }: KubeObject): string {
-  return `${kind} ${namespace}/${name} is being deleted in the shoot and will be recreated afterwards. If this persists, check that the Flux controllers are running.`;
 }

@@ -103,19 +103,14 @@ export function inOrder(
   const isChanging =
     isWritten(names.sync) || changes.awaitsCrds.includes(names.sync) || stateOf(live.get(names.sync)) !== 'applied';
   const awaitsSync = contents.has(names.sync) && isChanging && !isLate;
-  const loses = hasOthers(live.get(names.secrets), contents.get(names.secrets) ?? []);
+  const kept = new Set(contents.get(names.secrets)?.map(objectRef));
+  const loses = listedBy(live.get(names.secrets)).some((ref) => !kept.has(ref));
   return isWritten(names.secrets) && awaitsSync && loses ? without(names.secrets, changes) : changes;
 }
 
 function without(deferred: string, changes: Changes): Changes & { deferred: string } {
   const others = (list: string[]) => list.filter((name) => name !== deferred);
   return { ...changes, write: others(changes.write), writeSecret: others(changes.writeSecret), deferred };
-}
-
-/** Returns whether objects are in the shoot that the new content no longer has. */
-function hasOthers(resource: ManagedResource | undefined, objects: KubeObject[]): boolean {
-  const kept = new Set(objects.map(objectRef));
-  return listedBy(resource).some((ref) => !kept.has(ref));
 }
 
 /**

@@ -8,10 +8,7 @@ export function renderHash(config: EffectiveConfig, release: Release): string {
   return shortHash(`${configHash(config)} ${release.version} ${release.digest}`);
 }
 
-/**
- * Identifies what a Shoot should get: the first 16 digits of the SHA-256 of the configuration as canonical JSON, without
- * what changes none of the objects.
- */
+/** Identifies what a Shoot should get: the configuration without what changes none of the objects; 16 hex digits. */
 export function configHash(config: EffectiveConfig): string {
   const {
     hasFluxConfig: _has,

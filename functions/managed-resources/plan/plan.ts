@@ -193,21 +193,15 @@ function recordedObjects(
   for (const name of Object.values(names)) {
     const content = contents.get(name);
     const former = previous?.objects[name] ?? [];
-    if (content !== undefined) objects[name] = [...new Set([...content.map(objectRef), ...former.filter(isCrdRef)])];
+    // CRDs stay in the shoot without their component, because users may have objects of these kinds.
+    const crds = former.filter((ref) => ref.startsWith('CustomResourceDefinition.'));
+    if (content !== undefined) objects[name] = [...new Set([...content.map(objectRef), ...crds])];
     else if (released.includes(name) && former.length > 0) objects[name] = former;
   }
   return objects;
 }
 
-/** CRDs stay in the shoot without their component, because users may have objects of these kinds. */
-function isCrdRef(ref: string): boolean {
-  return ref.startsWith('CustomResourceDefinition.');
-}
-
-/**
- * Returns where options that decide from where images are pulled are written, so that `readiness` can say what to
- * correct.
- */
+/** Returns where options about the origin of images are written, so that `readiness` can say what to correct. */
 function imagePlaces({ origins, flux }: EffectiveConfig): ImagePlaces | undefined {
   const changesImages = flux.patches?.some(({ patch }) => /\bimage/i.test(patch)) === true;
   const options = ['registry', 'imagePullSecret', ...(changesImages ? ['patches'] : [])];
@@ -219,8 +213,7 @@ function imagePlaces({ origins, flux }: EffectiveConfig): ImagePlaces | undefine
 /** Returns the copies of Secrets of the project, each as `<name> <namespace>/<name in the shoot>`. */
 function projectCopies({ sourceSecret, additionalSecrets }: EffectiveConfig): string[] {
   return [sourceSecret, ...additionalSecrets].flatMap((copy) => {
-    const { type } = copy?.origin ?? {};
-    if (copy === undefined || (type !== 'flux-source' && type !== 'project')) return [];
+    if (copy?.origin.type !== 'flux-source' && copy?.origin.type !== 'project') return [];
     const name = copy.origin.type === 'project' ? copy.origin.name : FLUX_SOURCE;
     return [`${name} ${copy.namespace}/${copy.targetName ?? name}`];
   });

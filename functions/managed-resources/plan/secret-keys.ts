@@ -7,8 +7,7 @@ import type { SecretContent } from '../../../shared/flux/release.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 
 /**
- * Returns the issues with copied Secrets that lack a key which a listed object needs. Only the names of keys are looked
- * at.
+ * Returns the issues with copied Secrets that lack a key which a listed object needs; only names of keys are looked at.
  */
 export function secretKeyIssues(
   config: EffectiveConfig,

@@ -3,6 +3,7 @@ import type { ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeObject, ManagedFields } from '../../../shared/kube/resource.ts';
 import { entriesAt, fieldsAt, textAt, textListOf } from '../../../shared/shapes.ts';
 import type { ControlPlane } from '../read/control-plane.ts';
+import { storedVersion } from '../shoot/objects.ts';
 import type { Plan } from './plan.ts';
 import { newest } from './version.ts';
 
@@ -57,21 +58,13 @@ export function migrationOf(live: KubeObject, next: KubeObject): Migration | und
   const kept = after.flatMap((version) => textAt(version, 'name') ?? []);
   if (live.metadata.deletionTimestamp !== undefined) return undefined;
   if (before.every((version) => kept.includes(textAt(version, 'name') ?? ''))) return undefined;
-  const current = storedIn(before);
-  const wanted = storedIn(after);
-  const to = current !== undefined && kept.includes(current) ? current : wanted;
+  const current = storedVersion(live);
+  const to = current !== undefined && kept.includes(current) ? current : storedVersion(next);
   if (to === undefined) return undefined;
   const stored = textListOf(fieldsAt(live, 'status')?.storedVersions);
   const isNarrow = to !== current;
   const isStored = isNarrow || stored.some((one) => !kept.includes(one));
   return { to, isNarrow, isStored, kept };
-}
-
-function storedIn(versions: Record<string, unknown>[]): string | undefined {
-  return textAt(
-    versions.find(({ storage }) => storage === true),
-    'name',
-  );
 }
 
 /**
@@ -100,14 +93,14 @@ export function outlineOf({ apiVersion, kind, metadata, spec }: KubeObject): Kub
 }
 
 /**
- * Returns the managed fields with another version in place of those that the release drops; undefined: none is. Entries of
- * one writer that become the same are joined, or the API server would keep only one of them.
+ * Returns the managed fields with another version in place of dropped ones; undefined: none is. Entries of one writer
+ * that become the same are joined, or the API server would keep only one of them.
  */
 export function migratedFields(
   fields: readonly ManagedFields[] | undefined,
   { kept, to }: Pick<Migration, 'kept' | 'to'>,
 ): ManagedFields[] | undefined {
-  const isDropped = ({ apiVersion = '' }: ManagedFields) => !kept.includes(versionOf(apiVersion));
+  const isDropped = ({ apiVersion = '' }: ManagedFields) => !kept.includes(apiVersion.split('/').at(-1) ?? '');
   if (fields?.some(isDropped) !== true) return undefined;
   const joined = new Map<string, ManagedFields>();
   for (const entry of fields) {
@@ -119,10 +112,6 @@ export function migratedFields(
     joined.set(key, known === undefined ? migrated : { ...migrated, fieldsV1: union(known.fieldsV1, entry.fieldsV1) });
   }
   return [...joined.values()];
-}
-
-function versionOf(apiVersion: string): string {
-  return apiVersion.slice(apiVersion.indexOf('/') + 1);
 }
 
 type Tree = Record<string, unknown>;

@@ -34,8 +34,8 @@ export function resourceWithFormerContent({ next, live }: Pick<SyncInputs, 'next
 }
 
 /**
- * Returns the suspended objects that may leave the content now, once they are seen suspended in the shoot itself: that
- * the ManagedResource is applied does not say that each of its objects was written.
+ * Returns the suspended objects that may leave once they are seen suspended in the shoot itself: that the
+ * ManagedResource is applied does not say that each of its objects was written.
  */
 export function leavingObjects({ next, live, former = [] }: Omit<SyncInputs, 'recorded' | 'confirmed'>): KubeObject[] {
   if (live === undefined || !isApplied(live)) return [];

@@ -39,8 +39,7 @@ export function newest(one: string | undefined, other: string | undefined): stri
 
 /**
  * Returns the newest release that was ever installed: from a recorded one that never was, an older one is no downgrade.
- * @param live the release of each CRD of Flux in the shoot. The oldest counts: a shoot that rejects some CRDs of a
- * release has not installed it
+ * @param live the release of each CRD in the shoot; a shoot that rejects some CRDs of a release has not installed it
  */
 export function everInstalled(previous: Pick<Applied, 'installed'> | undefined, live: string[]): string | undefined {
   const complete = live.toSorted(compareVersions)[0];

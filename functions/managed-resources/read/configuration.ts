@@ -142,7 +142,7 @@ async function asksForTheSame(
 
 /**
  * True when the users of a running Shoot have written nothing new since it was accepted, so that a refusal comes from a
- * policy that has changed. A record without the hash was written before the landscape had defaults or a policy.
+ * policy that has changed. A record without the hash is older than the defaults or policy of the landscape.
  */
 export async function isUnedited(
   run: Run,

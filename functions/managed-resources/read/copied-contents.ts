@@ -219,10 +219,7 @@ async function readReference(
 /** gardenlet writes it with every token. */
 const RENEWAL = 'workloadidentity.security.gardener.cloud/token-renew-timestamp';
 
-/**
- * Leaves out the key pair of a rotation that is not completed, also where a Shoot names `flux-source` as its own
- * resource.
- */
+/** Leaves out the key pair of a rotation that is not completed, also where a Shoot lists `flux-source` itself. */
 function secretContent(secret: KubeObject, copied: CopiedSecret, defaultName: string): SecretContent {
   const { [NEXT_IDENTITY]: _identity, [NEXT_PUBLIC_KEY]: _publicKey, ...data } = dataOf(secret);
   return {
@@ -241,10 +238,7 @@ function dataOf(secret: KubeObject): Record<string, string> {
 /** The annotation of the Go extension of stackitcloud on a referenced Secret whose labels its copy gets. */
 const COPY_LABELS = 'gardener-extension-shoot-flux/copy-labels';
 
-/**
- * Returns the labels for the copy of a Secret that asks for them; none of Gardener, which would steer its
- * resource-manager.
- */
+/** Returns the labels for the copy of a Secret that asks for them, without those of Gardener, which would steer it. */
 export function copiedLabels({ metadata }: KubeObject): Record<string, string> | undefined {
   if (!isTrue(metadata.annotations?.[COPY_LABELS])) return undefined;
   const labels = Object.entries(metadata.labels ?? {}).filter(([key]) => !isReservedForGardener(key));

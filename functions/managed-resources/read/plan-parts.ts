@@ -21,7 +21,7 @@ import { chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
 import { tryInShoot } from '../shoot/act.ts';
 import { type ExistingFlux, readCrdVersions, readInstalledFlux } from '../shoot/installed-flux.ts';
-import { kindsOf, resourceOf } from '../shoot/objects.ts';
+import { kindsOf, resourceOf, storedVersion } from '../shoot/objects.ts';
 import { confirmSuspended } from '../shoot/suspend.ts';
 import { type Configuration, isUnedited } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
@@ -122,14 +122,11 @@ async function readSynced(run: Run, inputs: PlanInputs, rendered: RenderedObject
   const content = resource && (await readContent(run, resource));
   if (resource !== undefined && content === undefined) return { type: 'recreate', resource };
   const former = content?.map((object) => inCurrentVersion(inputs.render.release, object));
-  return { former, confirmed: await confirmInShoot(run, leavingObjects({ ...sync, former })) };
-}
-
-/** A shoot that does not answer confirms nothing: the objects stay in the content, suspended. */
-async function confirmInShoot(run: Run, leaving: KubeObject[]): Promise<ReadonlySet<string>> {
-  if (leaving.length === 0) return new Set();
+  const leaving = leavingObjects({ ...sync, former });
+  // A shoot that does not answer confirms nothing: the objects stay in the content, suspended.
   const confirm = (shoot: KubeClient) => confirmSuspended(shoot, leaving);
-  return (await tryInShoot(run, 'suspension not confirmed', confirm)) ?? new Set();
+  const confirmed = leaving.length === 0 ? undefined : await tryInShoot(run, 'suspension not confirmed', confirm);
+  return { former, confirmed: confirmed ?? new Set() };
 }
 
 /** Reads the Flux release to install, or, out of scope, the installed one for its CRDs. */
@@ -185,22 +182,18 @@ function planInputs(
  */
 async function detectExistingFlux(
   run: Run,
-  controlPlane: ControlPlane,
+  { previous, isBootstrapped, live }: ControlPlane,
   scope: Scope,
   fluxNamespace: string,
 ): Promise<ExistingFlux> {
-  const { previous } = controlPlane;
+  // Released before, and to be managed again.
+  const isAdopting = isBootstrapped && scope.install && !live.has(names.crds);
   const mayOwn = !SYSTEM_NAMESPACES.includes(fluxNamespace);
   const recorded = previous?.namespace === fluxNamespace ? previous.ownsNamespace : undefined;
   const isCreating = run.cluster.spec.shoot.status?.lastOperation?.type === 'Create';
   const assumed = { ownsNamespace: recorded ?? mayOwn };
-  if (!isAdopting(controlPlane, scope) && (recorded !== undefined || isCreating)) return assumed;
+  if (!isAdopting && (recorded !== undefined || isCreating)) return assumed;
   return (await readInstalledFlux(run, fluxNamespace, recorded ?? (mayOwn ? undefined : false))) ?? assumed;
-}
-
-/** True when Flux was released and is to be managed again. */
-function isAdopting({ isBootstrapped, live }: ControlPlane, scope: Scope): boolean {
-  return isBootstrapped && scope.install && !live.has(names.crds);
 }
 
 /**
@@ -209,17 +202,11 @@ function isAdopting({ isBootstrapped, live }: ControlPlane, scope: Scope): boole
  */
 export function inCurrentVersion({ files }: Pick<Release, 'files'>, object: KubeObject): KubeObject {
   const [group, version] = object.apiVersion.split('/');
-  const crd = [...files.values()]
-    .flat()
-    .find(
-      (one) => isCrd(one) && textAt(one.spec, 'group') === group && textAt(one.spec, 'names', 'kind') === object.kind,
-    );
-  const versions = entriesAt(crd?.spec, 'versions');
-  const stored = textAt(
-    versions.find(({ storage }) => storage === true),
-    'name',
-  );
-  const isKept = versions.some(({ name, served }) => name === version && served === true);
+  const isIts = (one: KubeObject) =>
+    isCrd(one) && textAt(one.spec, 'group') === group && textAt(one.spec, 'names', 'kind') === object.kind;
+  const crd = [...files.values()].flat().find(isIts);
+  const stored = storedVersion(crd);
+  const isKept = entriesAt(crd?.spec, 'versions').some(({ name, served }) => name === version && served === true);
   return isKept || stored === undefined ? object : { ...object, apiVersion: `${group}/${stored}` };
 }
 

@@ -53,8 +53,8 @@ export function secondsToGather(shoots: number): number {
 const SEEN_AGAIN_SECONDS = 900;
 
 /**
- * Decides whether it is a Shoot's turn, from the state that all Shoots of the project share. Only a run for the Shoot
- * takes its place, so that none is lost to a Shoot that does not run.
+ * Decides whether it is a Shoot's turn, from the state that all Shoots of the project share. Only its run takes its
+ * place.
  * @param live undefined: there is none, or it cannot be read
  */
 export function admit(live: RolloutState | undefined, candidate: Candidate): Admission {

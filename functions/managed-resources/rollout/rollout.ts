@@ -54,7 +54,7 @@ const WITHOUT_STATUS = 'The last applied configuration is kept until flux-status
 
 /**
  * Takes the Shoot's place in the rollout, or keeps what is applied until its turn (decision 63). The place is written
- * before anything else, so a run that is killed afterwards finds it again.
+ * first, so a run that is killed afterwards finds it again.
  * @returns undefined when the plan can be delivered
  */
 export async function waitForTurn(
@@ -169,8 +169,8 @@ const FORM = /^(\d\d)(\d\d)(\d\d)([+-]\d\d)(\d\d)$/;
 const DAY = 86_400;
 
 /**
- * Returns the seconds until a maintenance window begins, for example from `220000+0100` to `230000+0100`; 0 within it,
- * and without one that can be read.
+ * Returns the seconds until a maintenance window, for example from `220000+0100` to `230000+0100`; 0 within it or
+ * without.
  */
 export function secondsUntilWindow(window: { begin?: string; end?: string } | undefined, now: Date): number {
   const [begin, end] = [secondOfDay(window?.begin), secondOfDay(window?.end)];
@@ -269,8 +269,8 @@ export async function keepApplied(
 }
 
 /**
- * Delivers rotated Secrets of the project to a Shoot that keeps its configuration. The control plane says what the shoot
- * has, not the record: a run that was killed after it had recorded the rotation is repeated.
+ * Delivers rotated Secrets of the project. The control plane says what the shoot has, not the record: a run that was
+ * killed after it had recorded the rotation is repeated.
  */
 async function deliverRotated(run: Run, plan: Plan, { previous, live }: ControlPlane): Promise<void> {
   const { reporter, seed, namespace } = run;

@@ -29,8 +29,7 @@ export async function tryInShoot<T>(
 }
 
 /**
- * Annotates objects, as far as they exist and are of these kinds. One that the shoot refuses to change holds up no
- * other.
+ * Annotates objects of these kinds, as far as they exist. One that the shoot refuses to change holds up no other.
  * @param annotations null removes one
  * @returns false when the time was up before
  */

@@ -60,18 +60,14 @@ export async function adoptForeignFlux(
  * @returns false when the time was up before
  */
 async function adoptObjects(shoot: KubeClient, refs: string[], isTimeUp: () => boolean): Promise<boolean> {
-  await stopOperator(shoot);
+  // flux-operator leaves objects alone, and does not remove them either, while its FluxInstance is disabled.
+  await annotateInstances(shoot, 'disabled');
   const last = refs.filter((ref) => ref.endsWith(`/${MARKED}`));
   const others = refs.filter((ref) => !last.includes(ref));
   const adopted = await inParallel(others, (ref) => adoptOne(shoot, ref), isTimeUp);
   if (adopted.length < others.length) return false;
   await inParallel(last, (ref) => adoptOne(shoot, ref));
   return true;
-}
-
-/** flux-operator leaves objects alone, and does not remove them either, while its FluxInstance is disabled. */
-function stopOperator(shoot: KubeClient): Promise<void> {
-  return annotateInstances(shoot, 'disabled');
 }
 
 /** Enables the FluxInstances again that an adoption has disabled which does not come to its end. */

@@ -23,8 +23,8 @@ import { everyPage, patchAsRead } from './act.ts';
 import { servedKind } from './objects.ts';
 
 /**
- * Migrates stored objects before the CRDs of another release are delivered (decision 58). Until that is done, nothing of
- * the release reaches the shoot, and the installed one keeps running.
+ * Migrates stored objects before the CRDs of another release are delivered (decision 58); the installed one keeps
+ * running.
  * @returns undefined when the plan can be delivered
  */
 export async function migrateStoredObjects(
@@ -117,15 +117,12 @@ export async function migrateStored(shoot: KubeClient, task: MigrationTask): Pro
   try {
     return await migrateAll(shoot, outstanding, task);
   } catch (error) {
-    if (isNotServedYet(error)) return unfinished(task, 2);
+    // For moments after its CRD has changed: a version is not known everywhere, or "storage is (re)initializing".
+    const isNotServedYet = error instanceof NotFoundError || (error instanceof KubeError && error.status === 429);
+    if (isNotServedYet) return unfinished(task, 2);
     if (!(error instanceof RejectedObject)) throw error;
     return { state: 'refused', sentence: `Flux ${task.fluxVersion} cannot be installed before ${error.message}` };
   }
-}
-
-/** For moments after its CRD has changed: "storage is (re)initializing", or a version that is not known everywhere. */
-function isNotServedYet(error: unknown): boolean {
-  return error instanceof NotFoundError || (error instanceof KubeError && error.status === 429);
 }
 
 async function migrateAll(shoot: KubeClient, outstanding: Outstanding[], task: MigrationTask): Promise<Migrated> {
@@ -223,8 +220,8 @@ class RejectedObject extends Error {
 }
 
 /**
- * Writes the objects of a kind again, unchanged, so that the API server stores them in the version of today, and names that
- * version in their managed fields.
+ * Writes the objects of a kind again, so that the API server stores them, and their managed fields name, another
+ * version.
  * @param after what an earlier run has reached; objects before it are skipped
  * @returns what is reached, in the order of the API server
  * @throws NotFoundError while the API server does not serve the version yet, RejectedObject

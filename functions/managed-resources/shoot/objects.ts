@@ -71,6 +71,12 @@ export function kindsOf(release: Release): Record<string, Resource> {
   return kinds;
 }
 
+/** Returns the version in which a CustomResourceDefinition stores its objects. */
+export function storedVersion(crd: KubeObject | undefined): string | undefined {
+  const [stored] = entriesAt(crd?.spec, 'versions').filter(({ storage }) => storage === true);
+  return textAt(stored, 'name');
+}
+
 /** Returns the kind of a CustomResourceDefinition, in the version that it stores, or else in one that it serves. */
 export function servedKind({ spec }: KubeObject): Resource | undefined {
   const [group, plural, kind] = [textAt(spec, 'group'), textAt(spec, 'names', 'plural'), textAt(spec, 'names', 'kind')];

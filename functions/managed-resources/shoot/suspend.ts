@@ -12,8 +12,7 @@ import { isSuspended, objectRef, servedKinds } from './objects.ts';
 export const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmreleases.helm.toolkit.fluxcd.io'];
 
 /**
- * Suspends all Kustomizations and HelmReleases, also those of users: Flux deletes a suspended one without deleting its
- * workloads (docs/flux-facts.md).
+ * Suspends all Kustomizations and HelmReleases, also those of users, so that Flux deletes no workloads with them.
  * @returns false when the time was up before all of them were suspended
  */
 export async function suspendAll(shoot: KubeClient, isTimeUp: () => boolean, crds = pruningCrds): Promise<boolean> {

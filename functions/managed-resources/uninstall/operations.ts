@@ -43,8 +43,7 @@ const BEST_EFFORT = { timeoutMs: 3000 };
 const RESUME_AGAIN_SECONDS = 10;
 
 /**
- * Handles Delete: cleans up the control plane, and removes Flux from the shoot or leaves it. Each run begins with step
- * 1.
+ * Handles Delete: cleans up the control plane, and removes Flux from the shoot or leaves it. Each run begins at the top.
  */
 export async function remove(run: Run): Promise<Outcome> {
   const { context, cluster, reporter } = run;
@@ -125,8 +124,7 @@ async function secondsUntilResumed(run: Run, { resumes }: Removal): Promise<numb
 }
 
 /**
- * Removes the protection from what stays in the shoot: Flux, or its namespace, where users may have objects of their
- * own.
+ * Removes the protection from what stays in the shoot: Flux, or its namespace, where users may have other objects.
  * @returns false when it has to be tried again
  */
 async function isUnprotected(run: Run, { uninstall: removed, isLost }: Removal): Promise<boolean> {
@@ -175,8 +173,7 @@ export async function migrate(run: Run): Promise<Outcome> {
 
 /**
  * Handles every operation while the Shoot is being deleted. Releases everything, or the resource-manager would recreate
- * CRDs against gardenlet's cleanup; suspends what Flux would recreate. Requeues until Flux's CRDs are gone, which no
- * event says.
+ * CRDs against gardenlet's cleanup; suspends what Flux would recreate. Requeues until Flux's CRDs are gone.
  */
 export async function yieldToShootDeletion(run: Run): Promise<Outcome> {
   const { context, cluster, reporter } = run;

@@ -117,8 +117,7 @@ async function removeCrd(
 
 /**
  * Removes Flux's finalizers from all objects of a kind.
- * @returns false when the next run has to recheck: the time was up, or an object was not suspended, because a
- * reconciliation in flight has resumed it or a user has just created it
+ * @returns false when the next run has to recheck: the time was up, or an object had been resumed or created since
  */
 async function freeObjects(shoot: KubeClient, kind: Resource, isTimeUp: () => boolean): Promise<boolean> {
   const mayPrune = pruningKinds.has(kind.kind);
@@ -268,8 +267,8 @@ async function removeFluxFinalizers(
 }
 
 /**
- * Frees the objects of the Flux CRDs that gardenlet deletes, although no controller runs: the nodes of a hibernated
- * Shoot do not come back for its deletion, and gardenlet itself removes finalizers only after an hour (rule 8).
+ * Frees the objects of the Flux CRDs that gardenlet deletes: no controller runs in a hibernated Shoot, and gardenlet
+ * itself removes finalizers only after an hour (rule 8).
  * @returns true when no CRD of Flux is left
  */
 export async function finalizeDeleted(shoot: KubeClient, isTimeUp: () => boolean): Promise<boolean> {
