@@ -5,21 +5,18 @@ import { keyText, type ReconcileKey } from '../shared/runtime/key.ts';
 /** From this wait on a run may also come earlier. */
 const LONG_SECONDS = 60;
 
-/** Moments at equal distances, at which the waits of one key end. All times are in ms of the caller's clock. */
-interface Grid {
-  nearest(time: number): number;
-  /** Returns the first moment that is not before the time. */
-  from(time: number): number;
-}
-
-/** Returns the grid of a key with steps of so many whole seconds. */
-function gridOf(key: ReconcileKey, stepSeconds: number): Grid {
+/**
+ * Returns the grid of a key: moments at equal distances of so many whole seconds, at which its waits end. All times are in
+ * ms of the caller's clock.
+ */
+function gridOf(key: ReconcileKey, stepSeconds: number) {
   const step = Math.max(1, Math.ceil(stepSeconds)) * 1000;
   // Its own offset: Shoots that began together do not come due together.
   const offset = Number.parseInt(hash('sha256', keyText(key), 'hex').slice(0, 12), 16) % step;
   return {
-    nearest: (time) => Math.round((time - offset) / step) * step + offset,
-    from: (time) => Math.ceil((time - offset) / step) * step + offset,
+    nearest: (time: number) => Math.round((time - offset) / step) * step + offset,
+    /** Returns the first moment that is not before the time. */
+    from: (time: number) => Math.ceil((time - offset) / step) * step + offset,
   };
 }
 

@@ -1,13 +1,5 @@
-/** A number of turns, of which so many can be taken at a time. */
-export interface Turns {
-  /** Resolves when it is this caller's turn, with a function that ends it. @throws the signal's reason */
-  take(signal: AbortSignal): Promise<() => void>;
-  /** Returns whether a caller waits for a turn. */
-  areWanted(): boolean;
-}
-
-/** Creates turns, which callers get in the order in which they asked. */
-export function createTurns(most: number): Turns {
+/** Creates turns, of which so many can be taken at a time. Callers get them in the order in which they asked. */
+export function createTurns(most: number) {
   let taken = 0;
   const waiting = new Set<() => void>();
   const begin = () => {
@@ -22,8 +14,10 @@ export function createTurns(most: number): Turns {
     };
   };
   return {
-    areWanted: () => waiting.size > 0,
-    async take(signal) {
+    /** Returns whether a caller waits for a turn. */
+    areWanted: (): boolean => waiting.size > 0,
+    /** Resolves when it is this caller's turn, with a function that ends it. @throws the signal's reason */
+    async take(signal: AbortSignal): Promise<() => void> {
       signal.throwIfAborted();
       if (taken < most) return begin();
       const { promise, resolve, reject } = Promise.withResolvers<() => void>();

@@ -10,12 +10,6 @@ import { type Run, type Runner, type RunResult, runOnce } from '../run/runner.ts
 /** How a run ended. `isSent`: the bridge has its retry, and the broker needs none. */
 export type KeyedEnding = Ending & { isSent?: boolean };
 
-/** The runs of one function in this process: never two for a key at a time. */
-export interface KeyedRuns {
-  /** Resolves with the ending of the run that answers the change, together with all others that waited for it. */
-  run(change: Change): Promise<KeyedEnding>;
-}
-
 /** The function, and its limits. */
 export interface KeyedRunsOptions {
   runner: Runner;
@@ -29,7 +23,11 @@ export interface KeyedRunsOptions {
 /** Another writer was faster, which is ordinary: so often the run is repeated at once. */
 const MOST_REPEATS = 2;
 
-export function createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf }: KeyedRunsOptions): KeyedRuns {
+/**
+ * Runs one function in this process, never twice at a time for a key. Returns what takes a change, and resolves with the
+ * ending of the run that answers it, together with all others that waited for it.
+ */
+export function createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf }: KeyedRunsOptions) {
   // A cluster that is down fails its runs at once, and the broker keeps their changes.
   const schedule = createSchedule({ concurrency });
   const waiting = new Map<string, ((ending: KeyedEnding) => void)[]>();
@@ -56,15 +54,13 @@ export function createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf 
 
   const worker = startWorker({ schedule, timeoutSeconds, work });
 
-  return {
-    run({ key, cause }) {
-      const { promise, resolve } = Promise.withResolvers<KeyedEnding>();
-      schedule.add(key, cause, performance.now());
-      const text = keyText(key);
-      waiting.set(text, [...(waiting.get(text) ?? []), resolve]);
-      worker.wake();
-      return promise;
-    },
+  return ({ key, cause }: Change): Promise<KeyedEnding> => {
+    const { promise, resolve } = Promise.withResolvers<KeyedEnding>();
+    schedule.add(key, cause, performance.now());
+    const text = keyText(key);
+    waiting.set(text, [...(waiting.get(text) ?? []), resolve]);
+    worker.wake();
+    return promise;
   };
 }
 

@@ -34,8 +34,8 @@ export function serveFunctions({
       const { name } = queueFunction.definition;
       const runner = runnerOf(queueFunction, { ...dependencies, send: (changes) => sender.send(changes) });
       const endingOf = (result: RunResult, run: Run) => endingOfRun(result, run, sender);
-      const runs = createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf });
-      return [name, { runs, seeds: dependencies.settings.seeds }] as const;
+      const run = createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf });
+      return [name, { run, seeds: dependencies.settings.seeds }] as const;
     }),
   );
 
@@ -48,7 +48,7 @@ export function serveFunctions({
       );
     }
     if (!isServed(change.key, known.seeds)) throw new NotServedError(change.key.cluster, known.seeds);
-    return answerTo(await known.runs.run(change));
+    return answerTo(await known.run(change));
   };
 }
 

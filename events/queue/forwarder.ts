@@ -174,20 +174,15 @@ function now(): number {
 }
 
 /** Whether a background change may be sent: so many per second, and some together. */
-interface Allowance {
-  isOpen(at: number): boolean;
-  use(): void;
-  /** Returns when it is open again. */
-  next(): number;
-}
+type Allowance = ReturnType<typeof createAllowance>;
 
-function createAllowance(perSecond: number, start: number): Allowance {
+function createAllowance(perSecond: number, start: number) {
   const fewest = Math.min(TOGETHER, perSecond);
   let tokens = perSecond;
   let refilled = start;
   let isOpen = true;
   return {
-    isOpen(at) {
+    isOpen(at: number): boolean {
       tokens = Math.min(perSecond, tokens + ((at - refilled) / 1000) * perSecond);
       refilled = at;
       // A thousandth less, or a timer that is early by a fraction of a millisecond would wait twice.
@@ -195,7 +190,8 @@ function createAllowance(perSecond: number, start: number): Allowance {
       return isOpen;
     },
     use: () => void tokens--,
-    next: () => (isOpen ? refilled : refilled + ((fewest - tokens) / perSecond) * 1000),
+    /** Returns when it is open again. */
+    next: (): number => (isOpen ? refilled : refilled + ((fewest - tokens) / perSecond) * 1000),
   };
 }
 

@@ -83,26 +83,6 @@ describe('the changes of a key', () => {
     expect(schedule.nextDue()).toBeUndefined();
   });
 
-  it('leave one pending look on the grid of the key, whichever run asks for it', () => {
-    const schedule = createSchedule({ concurrency: 10 });
-    const dueAfterRunAt = (now: number, next: Next) => {
-      expect(schedule.take(now)).toBeDefined();
-      schedule.end(keyOf(1), next, now);
-      expect(schedule.depth()).toMatchObject({ waiting: 0, delayed: 1 });
-      return schedule.nextDue() ?? Number.NaN;
-    };
-    schedule.add(keyOf(1), live('1'), 0);
-    const first = dueAfterRunAt(0, look(600));
-    expect(first).toBeGreaterThanOrEqual(300_000);
-    expect(first).toBeLessThanOrEqual(900_000);
-    schedule.add(keyOf(1), live('2'), 200_000);
-    const second = dueAfterRunAt(200_000, look(600));
-    expect([first, first + 600_000]).toContain(second);
-    expect(schedule.take(second - 1)).toBeUndefined();
-    // A slow run delays none of the next looks.
-    expect(dueAfterRunAt(second + 20_000, look(600))).toBe(second + 600_000);
-  });
-
   it('that ran at the same moment come due spread over the wait', () => {
     const schedule = createSchedule({ concurrency: 1000 });
     const starts = new Map<string, number[]>();
@@ -194,21 +174,6 @@ describe('a key that fails', () => {
     expect(schedule.nextDue()).toBe(due);
     expect(schedule.take(due - 1)).toBeUndefined();
     expect(schedule.take(due)?.attempt).toBe(3);
-  });
-
-  it.each([
-    [59, 59, 59],
-    [60, 30, 90],
-    [900, 450, 1350],
-  ])('waits for a retry in %i s at least %i and at most %i s', (seconds, least, most) => {
-    for (let n = 0; n < 200; n++) {
-      const schedule = createSchedule({ concurrency: 10 });
-      schedule.add(keyOf(n), live(), 0);
-      schedule.take(0);
-      schedule.end(keyOf(n), failed(seconds), 0);
-      expect(schedule.nextDue()).toBeGreaterThanOrEqual(least * 1000);
-      expect(schedule.nextDue()).toBeLessThanOrEqual(most * 1000);
-    }
   });
 
   it('runs at once after its run when a live change has arrived during it', () => {

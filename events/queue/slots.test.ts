@@ -123,16 +123,6 @@ describe('slots', () => {
     );
   });
 
-  it('start nothing for a tenant whose hanging runs are too many, and again when they end', () => {
-    const slots = createSlots(20);
-    const held = hang(slots, tenant('dead'));
-    expect(held).toBeLessThan(50);
-    expect(slots.has(tenant('dead'))).toBe(false);
-    for (let n = 0; n < held; n++) slots.end(tenant('dead'), true);
-    expect(slots.counts()).toEqual({ working: 0, runs: 0 });
-    expect(slots.has(tenant('dead'))).toBe(true);
-  });
-
   it('always have one left for a tenant that holds none, while fewer tenants than slots are at work', () => {
     const steps = fc.array(fc.record({ cluster: fc.nat(3), project: fc.nat(2), kind: fc.nat(2) }), { maxLength: 300 });
     fc.assert(

@@ -132,15 +132,6 @@ describe('the Lambda of a function', () => {
     expect(letter?.messageAttributes.reason?.StringValue).toContain('does not serve seed seed-of-another');
   });
 
-  it('gives up a change that is exhausted', async () => {
-    const exhausted = { type: 'notBefore', notBefore: new Date().toISOString(), attempt: 39 } as const;
-    const { run } = setup(() => Promise.reject(new RetryableError('no answer')), 'exhausted');
-    const key = keyOf(71);
-    expect(await run(recordOf(changeOf({ function: 'exhausted', key, cause: exhausted })))).toEqual([]);
-    const { ready } = await lookInto(queues.endpoint, 'shoot-flux-exhausted-dead-letter.fifo');
-    expect(ready.filter(({ body }) => body.includes(key.namespace))).toHaveLength(1);
-  });
-
   it('keeps the place of a pass in a retry through the delay queue', async () => {
     const rest = { type: 'continue', after: 'm', token: 't', hop: 2, state: 'c.7' } as const;
     const { run } = setup(() => Promise.reject(new RetryableError('no answer')));

@@ -4,18 +4,6 @@ import { CONNECT_TIMEOUT } from '../../shared/kube/transport.ts';
 import type { Selection } from './selections.ts';
 import { type TrackedList, type Tracker, textOf } from './tracker.ts';
 
-/** Lists one selection into its tracker, page by page. */
-export interface Lister {
-  /**
-   * Begins a list. Returns its version, from which a watch can begin before the other pages have arrived: then nothing
-   * is missed however long they take.
-   */
-  first(client: KubeClient, signal: AbortSignal): Promise<string>;
-  /** Lists the other pages; continues where the last call failed. @throws StartOverError, or typed errors */
-  rest(client: KubeClient, signal: AbortSignal): Promise<void>;
-  isComplete(): boolean;
-}
-
 /** The list cannot be continued. */
 export class StartOverError extends Error {
   override name = 'StartOverError';
@@ -41,7 +29,8 @@ export interface ListProgress {
   onUnreadable(error: Error): void;
 }
 
-export function createLister(selection: Selection, tracker: Tracker, progress: ListProgress): Lister {
+/** Lists one selection into its tracker, page by page. */
+export function createLister(selection: Selection, tracker: Tracker, progress: ListProgress) {
   const { onProgress, onPage, onUnreadable } = progress;
   const { metadataOnly, labelSelector, fieldSelector } = selection;
   const size = createPageSize();
@@ -102,17 +91,22 @@ export function createLister(selection: Selection, tracker: Tracker, progress: L
   };
 
   return {
-    async first(client, signal) {
-      const at = { list: tracker.beginList(), resourceVersion: '', next: undefined };
+    /**
+     * Begins a list. Returns its version, from which a watch can begin before the other pages have arrived: then nothing
+     * is missed however long they take.
+     */
+    async first(client: KubeClient, signal: AbortSignal): Promise<string> {
+      const at: Position = { list: tracker.beginList(), resourceVersion: '', next: undefined };
       position = at;
       await attempt(client, at, signal);
       return at.resourceVersion;
     },
-    async rest(client, signal) {
+    /** Lists the other pages; continues where the last call failed. @throws StartOverError, or typed errors */
+    async rest(client: KubeClient, signal: AbortSignal): Promise<void> {
       const at = position;
       while (at?.next !== undefined) await attempt(client, at, signal);
     },
-    isComplete: () => position !== undefined && position.resourceVersion !== '' && position.next === undefined,
+    isComplete: (): boolean => position !== undefined && position.resourceVersion !== '' && position.next === undefined,
   };
 }
 
@@ -161,15 +155,6 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** How many objects the next page of a list may have. */
-interface PageSize {
-  limit(): number;
-  /** Takes the size of a page that arrived. */
-  arrived(items: number, bytes: number): void;
-  /** Takes that a page did not arrive in time, or was too large. */
-  failed(): void;
-}
-
 /** A page of about this size takes well under a second, and bounds what the API server holds for one request. */
 const targetBytes = 3_000_000;
 /** Objects are unknown at first: 20 Clusters of 1 MB still arrive in time. */
@@ -181,18 +166,21 @@ const growth = 4;
 const recovery = 1.25;
 
 /** Adapts the page size of a selection to the size of its objects and to what its API server achieves. */
-export function createPageSize(): PageSize {
+export function createPageSize() {
   let limit = atFirst;
   let ceiling = most;
   return {
-    limit: () => limit,
-    arrived(items, bytes) {
+    /** How many objects the next page of a list may have. */
+    limit: (): number => limit,
+    /** Takes the size of a page that arrived. */
+    arrived(items: number, bytes: number): void {
       if (items === 0) return;
       ceiling = Math.min(most, Math.ceil(ceiling * recovery));
       const fitting = Math.floor((targetBytes * items) / Math.max(1, bytes));
       limit = Math.max(1, Math.min(fitting, limit * growth, ceiling));
     },
-    failed() {
+    /** Takes that a page did not arrive in time, or was too large. */
+    failed(): void {
       limit = Math.max(1, Math.floor(limit / 2));
       ceiling = limit;
     },

@@ -14,14 +14,6 @@ const stepsPerTick = 4;
  */
 const stepsAhead = 36;
 
-/** Selects the keys that are due, so that each is sent once per period and all are spread evenly over it. */
-export interface Resync {
-  /** How often `due` should be called, in ms. */
-  everyMs: number;
-  /** Returns what is due in the steps that have passed; after a pause in those of the last period, a few at a time. */
-  due(nowMs: number): Promise<Due[]>;
-}
-
 /** A key of a function, and why it is looked at. */
 export interface Due {
   functionName: string;
@@ -30,7 +22,8 @@ export interface Due {
 }
 
 /**
- * A key's step follows from its name alone, so a restart neither repeats nor skips a key.
+ * Selects the keys that are due, so that each is sent once per period and all are spread evenly over it. A key's step
+ * follows from its name alone, so a restart neither repeats nor skips a key.
  * @param startMs epoch ms, of a clock that is never set back
  * @param keys the present keys of functions, with repetitions; others get their turn after each part
  */
@@ -38,7 +31,7 @@ export function createResync(
   periodSeconds: number,
   startMs: number,
   keys: () => Iterable<readonly [functionName: string, keys: Iterable<ReconcileKey>]>,
-): Resync {
+) {
   const everyMs = (periodSeconds * 1000) / stepsPerPeriod;
   /** Counted since 1970. */
   const planned = new Map<number, Due[]>();
@@ -64,8 +57,10 @@ export function createResync(
   };
 
   return {
+    /** How often `due` should be called, in ms. */
     everyMs,
-    async due(nowMs) {
+    /** Returns what is due in the steps that have passed; after a pause in those of the last period, a few at a time. */
+    async due(nowMs: number): Promise<Due[]> {
       const present = Math.floor(nowMs / everyMs);
       const from = Math.max(last, present - stepsPerPeriod);
       const to = Math.max(from, Math.min(present, from + stepsPerTick));

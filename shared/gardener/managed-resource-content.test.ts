@@ -50,15 +50,6 @@ test('is an immutable Secret with the label of the garbage collector, named by i
   expect(Object.keys(secret.data)).toEqual(['data.yaml.br']);
 });
 
-test('gives one list the same content in many Shoots', async () => {
-  const objects = [awkward];
-  const secrets = ['shoot--foo--bar', 'shoot--foo--baz'].map((namespace) => contentSecret(namespace, 'x', objects));
-  const [one, other] = await Promise.all(secrets);
-  expect(one?.data).toEqual(other?.data);
-  expect(one?.metadata.name).toBe(contentSecretName('x', [awkward]));
-  expect(one?.metadata.namespace).not.toBe(other?.metadata.namespace);
-});
-
 test('unpacks the content that was packed', async () => {
   const objects = [awkward, configMap({})];
   expect(unpackContent((await secretOf(...objects)).data)).toEqual(objects);

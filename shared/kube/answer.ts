@@ -48,25 +48,19 @@ export function tooManyBytes(request: Request, transport: Transport, max: number
   );
 }
 
-/** Bytes that arrive in pieces. */
-export interface Pieces {
-  /** @throws the error for too many bytes */
-  add(piece: Buffer): void;
-  /** Returns what was added, joined, and forgets it. */
-  take(): Buffer;
-}
-
-/** Collects up to so many bytes. */
-export function pieces(most: number, tooLarge: () => Error): Pieces {
+/** Collects up to so many bytes that arrive in pieces. */
+export function pieces(most: number, tooLarge: () => Error) {
   let all: Buffer[] = [];
   let bytes = 0;
   return {
-    add(piece) {
+    /** @throws the error for too many bytes */
+    add(piece: Buffer): void {
       bytes += piece.length;
       if (bytes > most) throw tooLarge();
       all.push(piece);
     },
-    take() {
+    /** Returns what was added, joined, and forgets it. */
+    take(): Buffer {
       const joined = Buffer.concat(all);
       all = [];
       bytes = 0;

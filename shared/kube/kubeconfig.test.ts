@@ -123,77 +123,68 @@ test.each(['{"users": s3cr3t', 'users: [s3cr3t: {', 's3cr3t'])(
   },
 );
 
-test('gets the token from an exec plugin, and again after a 401', async () => {
+/** Writes a plugin, and a kubeconfig that calls it. */
+async function pluginWith(linesIn: (path: string) => string) {
   const path = await folder({ count: '' });
   const script = join(path, 'plugin');
-  const credential =
-    '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t%s"}}';
-  await writeFile(script, `#!/bin/sh\nprintf x >> ${path}/count\nprintf '${credential}' "$(wc -c < ${path}/count)"\n`);
+  await writeFile(script, `#!/bin/sh\n${linesIn(path)}\n`);
   await chmod(script, 0o755);
-  await writeFile(join(path, 'config'), stringify(kubeconfig({ exec: { command: script } })));
-  const connection = await kubeconfigFile(join(path, 'config'));
+  const text = stringify(kubeconfig({ exec: { command: script } }));
+  await writeFile(join(path, 'config'), text);
+  return { text, config: join(path, 'config'), file: (name: string) => join(path, name) };
+}
+
+const credential = (status: object) =>
+  JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status });
+
+test('gets the token from an exec plugin, and again after a 401', async () => {
+  const { config } = await pluginWith(
+    (path) => `printf x >> ${path}/count\nprintf '${credential({ token: 't%s' })}' "$(wc -c < ${path}/count)"`,
+  );
+  const connection = await kubeconfigFile(config);
   expect(await tokenFrom(connection)).toBe('t1');
   expect(await tokenFrom(connection)).toBe('t1');
   expect(await tokenFrom(connection, true)).toBe('t2');
 });
 
 test('does not quote the output of a failed exec plugin', async () => {
-  const config = kubeconfig({ exec: { command: 'echo', args: ['s3cr3t'] } });
-  const path = await folder({ config: stringify(config) });
-  const error = await kubeconfigFile(join(path, 'config')).catch((thrown) => thrown);
+  const { config } = await pluginWith(() => 'echo s3cr3t');
+  const error = await kubeconfigFile(config).catch((thrown) => thrown);
   expect(error.message).toContain('exec or auth-provider failed');
   expect(`${error.stack} ${error.cause}`).not.toContain('s3cr3t');
 });
 
 test('calls that need a credential at the same time share one command of a plugin, also when it fails', async () => {
-  const path = await folder({ count: '' });
-  const script = join(path, 'plugin');
   // Expired: client-node asks again for each call.
-  const status = '{"token":"t","expirationTimestamp":"2020-01-01T00:00:00Z"}';
-  const credential = `{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":${status}}`;
-  await writeFile(
-    script,
-    `#!/bin/sh\nprintf x >> ${path}/count\ntest -e ${path}/broken && exit 1\nprintf '${credential}'\n`,
+  const expired = credential({ token: 't', expirationTimestamp: '2020-01-01T00:00:00Z' });
+  const { config, file } = await pluginWith(
+    (path) => `printf x >> ${path}/count\ntest -e ${path}/broken && exit 1\nprintf '${expired}'`,
   );
-  await chmod(script, 0o755);
-  await writeFile(join(path, 'config'), stringify(kubeconfig({ exec: { command: script } })));
-  const connection = await kubeconfigFile(join(path, 'config'));
-  const commands = async () => (await readFile(join(path, 'count'), 'utf8')).length;
+  const connection = await kubeconfigFile(config);
+  const commands = async () => (await readFile(file('count'), 'utf8')).length;
   const calls = () => Promise.allSettled(Array.from({ length: 20 }, (_, call) => tokenFrom(connection, call > 10)));
   await calls();
   // One for the connection, one for a cached credential, and one for a fresh one.
   expect(await commands()).toBe(3);
-  await writeFile(join(path, 'broken'), '');
+  await writeFile(file('broken'), '');
   await calls();
   const results = await calls();
   expect(results.every(({ status }) => status === 'rejected')).toBe(true);
   expect(await commands()).toBeLessThanOrEqual(5);
 });
 
-test('a plugin that never ends makes calls fail in time, and leaves no process behind', async () => {
-  const path = await folder({});
-  const script = join(path, 'plugin');
-  await writeFile(script, `#!/bin/sh\necho $$ >> ${path}/pids\nexec sleep 600\n`);
-  await chmod(script, 0o755);
-  const text = stringify(kubeconfig({ exec: { command: script } }));
+test.each([
+  ['that never ends', (path: string) => `echo $$ > ${path}/pid\nexec sleep 600`, true],
+  // The command keeps the output open, for which client-node waits.
+  ['that leaves a command behind', (path: string) => `sleep 120 &\necho $! > ${path}/pid\nwait`, false],
+])('a plugin %s makes calls fail in time, and does not go on itself', async (_, lines, isItself) => {
+  const { text, file } = await pluginWith(lines);
   await expect(pluginConnection(text, 'kubeconfig x', { server: 'https://127.0.0.1:1' }, 2_000)).rejects.toThrow(
     'kubeconfig x: its exec or auth-provider failed, or took longer than 2 s; run kubectl with this kubeconfig',
   );
-  const pid = Number(await readFile(join(path, 'pids'), 'utf8'));
+  const pid = Number(await readFile(file('pid'), 'utf8'));
+  if (!isItself) return void process.kill(pid);
   await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 60_000 });
-});
-
-test('a plugin that leaves a command behind makes calls fail in time, too', async () => {
-  const path = await folder({});
-  const script = join(path, 'plugin');
-  // The command keeps the output open, for which client-node waits.
-  await writeFile(script, `#!/bin/sh\nsleep 120 &\necho $! > ${path}/pid\nwait\n`);
-  await chmod(script, 0o755);
-  const text = stringify(kubeconfig({ exec: { command: script } }));
-  await expect(pluginConnection(text, 'kubeconfig x', { server: 'https://127.0.0.1:1' }, 2_000)).rejects.toThrow(
-    'took longer than 2 s',
-  );
-  process.kill(Number(await readFile(join(path, 'pid'), 'utf8')));
 });
 
 test('uses the ServiceAccount of the pod inside a cluster', async () => {

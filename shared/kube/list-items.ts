@@ -1,24 +1,17 @@
-import { type Pieces, pieces } from './answer.ts';
-
-/** Splits the bytes of a list into its items as they arrive. */
-export interface ItemScanner {
-  write(chunk: Buffer): void;
-  /** Returns the JSON of the list, without its items. */
-  end(): string;
-}
+import { pieces } from './answer.ts';
 
 // In UTF-8 no other character contains these bytes.
 const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket] = Buffer.from('"\\{[}]');
 
 /**
- * Creates a scanner of one list. Parsed as a whole, a page of 500 objects takes 20 MB, and the heap never shrinks; item
+ * Splits the bytes of a list into its items as they arrive. Parsed as a whole, a page of 500 objects takes 20 MB, and the heap never shrinks; item
  * by item it takes one object. Only strings and brackets are scanned; the JSON parser does the rest.
  * @param onItem called with the JSON of each item
  * @param most bytes of one item, and of the list without its items
  */
-export function scanItems(onItem: (json: string) => void, most: number, tooLarge: () => Error): ItemScanner {
-  const list: Pieces = pieces(most, tooLarge);
-  const item: Pieces = pieces(most, tooLarge);
+export function scanItems(onItem: (json: string) => void, most: number, tooLarge: () => Error) {
+  const list = pieces(most, tooLarge);
+  const item = pieces(most, tooLarge);
   /** 1 inside the list, 2 inside its items, 3 inside an item. */
   let depth = 0;
   let inItems = false;
@@ -33,7 +26,7 @@ export function scanItems(onItem: (json: string) => void, most: number, tooLarge
   };
 
   return {
-    write(chunk) {
+    write(chunk: Buffer): void {
       let start = 0;
       let stringStart = 0;
       for (let at = 0; at < chunk.length; at++) {
@@ -71,6 +64,7 @@ export function scanItems(onItem: (json: string) => void, most: number, tooLarge
       if (inString && depth === 1) key += chunk.toString('latin1', stringStart);
       keep(chunk.subarray(start));
     },
-    end: () => list.take().toString('utf8'),
+    /** Returns the JSON of the list, without its items. */
+    end: (): string => list.take().toString('utf8'),
   };
 }

@@ -10,16 +10,6 @@ describe('growingPause', () => {
     expect(growingPause(Number.NaN, 5)).toBe(5);
   });
 
-  it('looks at what has been wrong for a day four times an hour, and at most 40 times in the first day but its first hour', () => {
-    const looks = (from: number, until: number) => {
-      let count = 0;
-      for (let age = from; age < until; age += growingPause(age, 5)) count++;
-      return count;
-    };
-    expect(looks(86_400, 90_000)).toBe(4);
-    expect(looks(0, 3600)).toBeLessThanOrEqual(40);
-  });
-
   it('is always between its two bounds', () => {
     fc.assert(
       fc.property(fc.double(), fc.integer({ min: 1, max: 60 }), (age, shortest) => {
