@@ -2,6 +2,7 @@
 import { RetryableError, retryWithinSeconds, TerminalError } from '../shared/errors.ts';
 import { ClusterDownError, ConflictError, KubeError } from '../shared/kube/errors.ts';
 import { GARDEN, type ReconcileKey } from '../shared/runtime/key.ts';
+import type { Ending } from './run/report.ts';
 import type { RunResult } from './run/runner.ts';
 
 /** How a change whose run has failed is retried. */
@@ -77,17 +78,14 @@ export function retryAfterOf(error: unknown): number {
   return error instanceof KubeError ? (error.retryAfterSeconds ?? 0) : 0;
 }
 
-/** What follows a run in the keyed queue. */
+/** What follows a run in the keyed queue: how it has ended, and for a retry what else makes it due. */
 export type Next =
-  | { type: 'done' }
-  /** The function asked for another look. */
-  | { type: 'look'; seconds: number }
+  | Exclude<Ending, { result: 'retry' | 'dropped' }>
   /**
-   * The run has failed. `atLeastSeconds`: the wait that an API server asks for; `down`: a cluster that did not answer
-   * the run, whose return makes the retry due.
+   * `atLeastSeconds`: the wait that an API server asks for; `down`: a cluster that did not answer the run, whose return
+   * makes the retry due.
    */
-  | { type: 'retry'; seconds: number; atLeastSeconds?: number; error: unknown; down?: string | undefined }
-  | { type: 'deadLetter'; error: unknown };
+  | { result: 'retry'; seconds: number; error: unknown; atLeastSeconds?: number; down?: string | undefined };
 
 /**
  * Decides what follows a run in the keyed queue. A cluster that is down is no reason to give up a change, however long it
@@ -96,14 +94,14 @@ export type Next =
  * @param random between 0 and 1
  */
 export function nextOf(result: RunResult, attempt: number, random: number): Next {
-  if (result.type === 'done') return result;
-  if (result.type === 'requeue') return { type: 'look', seconds: Math.max(0, result.afterSeconds) };
+  if (result.type === 'done') return { result: 'done' };
+  if (result.type === 'requeue') return { result: 'requeue', seconds: Math.max(0, result.afterSeconds) };
   const { error } = result;
   const down = error instanceof ClusterDownError ? error.cluster : undefined;
   const retry = decideRetry(error, down === undefined ? attempt : Math.min(attempt, LAST_ATTEMPT - 1), random);
   return retry.type === 'deadLetter'
-    ? { type: 'deadLetter', error }
-    : { type: 'retry', seconds: retry.seconds, atLeastSeconds: retryAfterOf(error), error, down };
+    ? { result: 'dead_letter', error }
+    : { result: 'retry', seconds: retry.seconds, atLeastSeconds: retryAfterOf(error), error, down };
 }
 
 /** What follows a failed run of changes that a transport has brought. */

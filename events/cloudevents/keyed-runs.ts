@@ -41,7 +41,7 @@ export function createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf 
     const ending = await endingOf(await repeated(run, signal), run);
     report(runner, run, ending, (performance.now() - begun) / 1000);
     for (const answer of answers) answer(ending);
-    return { type: 'done' };
+    return { result: 'done' };
   };
 
   const repeated = async (run: Run, signal: AbortSignal): Promise<RunResult> => {

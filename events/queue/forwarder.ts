@@ -124,7 +124,7 @@ export function startForwarder(options: ForwardOptions): Forwarder {
       if (!isRefused) refusals.delete(text);
       else if (!refusals.has(text)) refusals.set(text, { cluster, isSuspect: false });
       const seconds = backOff(start.attempt) / 1000;
-      schedule.end(start.key, isRefused ? { type: 'retry', seconds, error: problem } : { type: 'done' }, now());
+      schedule.end(start.key, isRefused ? { result: 'retry', seconds, error: problem } : { result: 'done' }, now());
     }
     if (refused.size < starts.length) {
       hasSent = true;

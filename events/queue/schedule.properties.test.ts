@@ -10,13 +10,13 @@ import { createSchedule, type Schedule, type Start } from './schedule.ts';
 const clusters = ['garden', 'a', 'b'];
 const error = new RetryableError('no answer');
 const endings: Next[] = [
-  { type: 'done' },
-  { type: 'look', seconds: 0 },
-  { type: 'look', seconds: 600 },
-  { type: 'retry', seconds: 0, error },
-  { type: 'retry', seconds: 60, error },
-  { type: 'retry', seconds: 900, error, down: 'garden' },
-  { type: 'deadLetter', error: new TerminalError('never') },
+  { result: 'done' },
+  { result: 'requeue', seconds: 0 },
+  { result: 'requeue', seconds: 600 },
+  { result: 'retry', seconds: 0, error },
+  { result: 'retry', seconds: 60, error },
+  { result: 'retry', seconds: 900, error, down: 'garden' },
+  { result: 'dead_letter', error: new TerminalError('never') },
 ];
 const causes: Cause[] = [
   causeOf(),
@@ -90,7 +90,7 @@ it('loses no change, runs no key twice at a time, and ends empty, whatever happe
       // Every key needs at most a run for what is pending, and one for what arrived during it.
       for (let round = 0; round < 200; round++) {
         world.take();
-        world.end(0, { type: 'done' });
+        world.end(0, { result: 'done' });
         world.now += 60_000;
       }
       expect([...world.open]).toEqual([]);

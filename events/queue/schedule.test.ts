@@ -11,12 +11,12 @@ const live = (resourceVersion = '1') => causeOf({ resourceVersion });
 const awaited = causeOf({ awaited: true });
 const listed = causeOf({ listed: true });
 const resync: Cause = { type: 'resync', epoch: 1 };
-const done: Next = { type: 'done' };
-const look = (seconds: number): Next => ({ type: 'look', seconds });
+const done: Next = { result: 'done' };
+const look = (seconds: number): Next => ({ result: 'requeue', seconds });
 const failed = (seconds: number, down?: string): Next => ({
-  ...{ type: 'retry', seconds, error: new RetryableError('no answer'), down },
+  ...{ result: 'retry', seconds, error: new RetryableError('no answer'), down },
 });
-const givenUp: Next = { type: 'deadLetter', error: new TerminalError('never') };
+const givenUp: Next = { result: 'dead_letter', error: new TerminalError('never') };
 
 /** The n-th Shoot of a project in a cluster. */
 const shoot = (cluster: string, project: string, n: number): ReconcileKey => ({
@@ -325,7 +325,7 @@ describe('a cluster that is down', () => {
       schedule.resume(cluster, now);
     }
     const { attempt } = schedule.take(now) ?? expect.fail('the key does not run');
-    expect(nextOf({ type: 'failed', error: new RetryableError('no answer') }, attempt, 1).type).toBe('retry');
+    expect(nextOf({ type: 'failed', error: new RetryableError('no answer') }, attempt, 1).result).toBe('retry');
   });
 
   it('delays no retry of a run during which it has answered again', () => {

@@ -207,10 +207,10 @@ export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptio
       entry.running = undefined;
       entry.pending = undefined;
       remember(givenUp, entry.text, next);
-      if (next.type === 'look' || next.type === 'retry') {
-        const at = endOfWait(now, next.seconds, key, next.type === 'retry' ? next.atLeastSeconds : 0);
-        const down = next.type === 'retry' ? (next.down ?? (isUp(key.cluster) ? undefined : key.cluster)) : undefined;
-        const later = next.type === 'retry' ? retryOf(ran, at, down !== undefined) : lookOf(ran, at, now);
+      if (next.result === 'requeue' || next.result === 'retry') {
+        const at = endOfWait(now, next.seconds, key, next.result === 'retry' ? next.atLeastSeconds : 0);
+        const down = next.result === 'retry' ? (next.down ?? (isUp(key.cluster) ? undefined : key.cluster)) : undefined;
+        const later = next.result === 'retry' ? retryOf(ran, at, down !== undefined) : lookOf(ran, at, now);
         const pending = { ...later, priority: laterPriority(ran.priority, next.seconds) };
         delay(entry, pending);
         // It may have answered again before the end of the run that it has failed.
@@ -242,7 +242,7 @@ export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptio
 
 function remember(givenUp: Set<string>, text: string, next: Next): void {
   givenUp.delete(text);
-  if (next.type !== 'deadLetter') return;
+  if (next.result !== 'dead_letter') return;
   givenUp.add(text);
   if (givenUp.size <= MOST_GIVEN_UP) return;
   const [oldest = text] = givenUp;

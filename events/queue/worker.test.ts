@@ -4,7 +4,7 @@ import { keyOf } from '../testing.ts';
 import type { Depth, Schedule } from './schedule.ts';
 import { startWorker } from './worker.ts';
 
-const done: Next = { type: 'done' };
+const done: Next = { result: 'done' };
 const nothing: Depth = { waiting: 0, delayed: 0, running: 0, parked: 0 };
 const idle: Schedule = {
   ...{ add: () => {}, take: () => undefined, lasts: () => {}, end: () => {}, resume: () => {} },

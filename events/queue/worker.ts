@@ -2,7 +2,7 @@ import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { type Next, nextOf } from '../retry.ts';
 import { ABORT_EARLY_MS } from '../run/deadline.ts';
-import { type Ending, report } from '../run/report.ts';
+import { report } from '../run/report.ts';
 import { type Run, type Runner, runOnce } from '../run/runner.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { Schedule, Start } from './schedule.ts';
@@ -125,24 +125,11 @@ export function workOf(runner: Runner, deadLetters: DeadLetters): WorkerOptions[
     const run = runOf(runner, start);
     const { key, causes, attempt: attempts } = start;
     const next = nextOf(await runOnce(runner, run, signal), attempts, Math.random());
-    if (next.type === 'deadLetter') {
+    if (next.result === 'dead_letter') {
       const reason = describeError(next.error);
       deadLetters.add({ function: runner.name, key, causes, reason, attempts }, runner.now());
-    } else if (next.type !== 'retry') deadLetters.remove(runner.name, key);
-    report(runner, run, endingOf(next), (now() - begun) / 1000);
+    } else if (next.result !== 'retry') deadLetters.remove(runner.name, key);
+    report(runner, run, next, (now() - begun) / 1000);
     return next;
   };
-}
-
-function endingOf(next: Next): Ending {
-  switch (next.type) {
-    case 'done':
-      return { result: 'done' };
-    case 'look':
-      return { result: 'requeue', seconds: next.seconds };
-    case 'retry':
-      return { result: 'retry', seconds: next.seconds, error: next.error };
-    case 'deadLetter':
-      return { result: 'dead_letter', error: next.error };
-  }
 }

@@ -265,40 +265,6 @@ test('waits for Retry-After', async () => {
   expect(api.requests).toHaveLength(1);
 });
 
-test('lists again after 410, and finds changed and vanished objects', async () => {
-  await using api = await startListWatch();
-  const gone = api.put(extensions, extension('gone'));
-  api.put(extensions, extension('same'));
-  api.put(extensions, extension('changed'));
-  const replaced = api.put(extensions, extension('replaced'));
-  await using watcher = watching(api, [onExtensions()]);
-  await until(() => expect(watcher.sent).toHaveLength(4));
-  await until(() => expect(api.openWatches()).toBe(1));
-  watcher.sent.length = 0;
-
-  // An outage: no request succeeds, and events are compacted meanwhile.
-  api.answerWith(refuse(503, 'ServiceUnavailable'));
-  api.reset();
-  await until(() => expect(watcher.status().selections[0]?.problem).toContain('503'));
-  api.remove(extensions, gone);
-  api.put(extensions, extension('changed', {}, { generation: 2 }));
-  api.remove(extensions, replaced);
-  api.put(extensions, extension('replaced', {}, { uid: 'another' }));
-  api.compact();
-  api.answerWith(undefined);
-
-  await until(() => expect(watcher.sent).toHaveLength(3));
-  await settled();
-  const seen = watcher.sent.map(
-    ({ key, cause }) => cause.type === 'object' && [key.namespace, cause.uid, cause.deleted],
-  );
-  expect(seen.sort()).toEqual([
-    ['changed', 'uid-103', undefined],
-    ['gone', gone.metadata.uid, true],
-    ['replaced', 'another', undefined],
-  ]);
-});
-
 test.each([
   ['500', refuse(500, 'InternalError')],
   ['403', refuse(403, 'Forbidden')],

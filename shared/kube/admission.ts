@@ -1,4 +1,4 @@
-import { isRecord } from '../shapes.ts';
+import { fieldsAt, textAt } from '../shapes.ts';
 
 /** One operation of a JSON patch (RFC 6902); this product only adds. */
 export interface JsonPatchOperation {
@@ -58,28 +58,20 @@ export function readReview(text: string): ReadReview {
     // The parser's message quotes the body, and a Shoot may contain secrets.
     return { problem: 'The body is not JSON: post an AdmissionReview.' };
   }
-  if (!isRecord(review) || review.apiVersion !== API_VERSION || review.kind !== KIND) {
+  if (textAt(review, 'apiVersion') !== API_VERSION || textAt(review, 'kind') !== KIND) {
     return { problem: `The body is not an ${KIND} of ${API_VERSION}: list v1 in admissionReviewVersions.` };
   }
-  const { request } = review;
-  if (!isRecord(request)) return { problem: `The ${KIND} has no request: post one with a request.` };
-  const { uid, operation, namespace, name, object, oldObject } = request;
-  if (typeof uid !== 'string' || uid === '')
-    return { problem: 'request.uid is not a string: every request needs a uid.' };
-  const texts = [uid, operation, namespace, name].map(textOf);
-  if (texts.some((text) => text !== undefined && text.length > LONGEST_NAME))
+  const request = fieldsAt(review, 'request');
+  if (request === undefined) return { problem: `The ${KIND} has no request: post one with a request.` };
+  const [uid, operation = '', namespace, name] = ['uid', 'operation', 'namespace', 'name'].map((field) =>
+    textAt(request, field),
+  );
+  if (!uid) return { problem: 'request.uid is not a string: every request needs a uid.' };
+  if ([uid, operation, namespace, name].some((text) => text !== undefined && text.length > LONGEST_NAME))
     return { problem: `A name in the request is longer than ${LONGEST_NAME} characters.` };
-  return {
-    request: {
-      uid,
-      operation: textOf(operation) ?? '',
-      namespace: textOf(namespace),
-      name: textOf(name),
-      // An API server writes null for what is absent.
-      object: object ?? undefined,
-      oldObject: oldObject ?? undefined,
-    },
-  };
+  // An API server writes null for what is absent.
+  const [object, oldObject] = [request.object ?? undefined, request.oldObject ?? undefined];
+  return { request: { uid, operation, namespace, name, object, oldObject } };
 }
 
 /** Returns the AdmissionReview that carries an answer. */
@@ -95,15 +87,7 @@ function responseOf(answer: AdmissionAnswer): object {
   const { patch = [], warnings = [] } = answer;
   return {
     allowed: true,
-    ...(patch.length > 0 && { patchType: 'JSONPatch', patch: base64(JSON.stringify(patch)) }),
+    ...(patch.length > 0 && { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }),
     ...(warnings.length > 0 && { warnings }),
   };
-}
-
-function base64(text: string): string {
-  return Buffer.from(text).toString('base64');
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

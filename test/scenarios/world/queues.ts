@@ -64,7 +64,7 @@ export function processQueue(now: () => Date): WorldQueue {
     end(taken, result) {
       const next = nextOf(result, attempts.get(taken) ?? 1, 0.5);
       scheduleOf(taken.function).end(taken.key, next, at());
-      return next.type === 'deadLetter';
+      return next.result === 'dead_letter';
     },
     lose: noLease,
     requeue: noLease,
