@@ -46,7 +46,8 @@ export function createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf 
 
   const repeated = async (run: Run, signal: AbortSignal): Promise<RunResult> => {
     let result = await runOnce(runner, run, signal);
-    for (let repeats = 0; isConflict(result) && repeats < MOST_REPEATS; repeats++) {
+    for (let repeats = 0; repeats < MOST_REPEATS; repeats++) {
+      if (result.type !== 'failed' || !(result.error instanceof ConflictError)) break;
       result = await runOnce(runner, run, signal);
     }
     return result;
@@ -62,10 +63,6 @@ export function createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf 
     worker.wake();
     return promise;
   };
-}
-
-function isConflict(result: RunResult): boolean {
-  return result.type === 'failed' && result.error instanceof ConflictError;
 }
 
 /**

@@ -24,7 +24,7 @@ export interface BatcherOptions {
  */
 export function createBatcher<E extends object>(
   request: BatchRequest<E>,
-  { parallel = 4, attempts = 5, backOff = jitteredBackOff }: BatcherOptions = {},
+  { parallel = 4, attempts = 5, backOff = (attempt) => sleep(Math.random() * 100 * 2 ** attempt) }: BatcherOptions = {},
 ): (entry: E) => Promise<void> {
   interface Waiting {
     entry: E;
@@ -94,10 +94,6 @@ interface Failure {
 function failureOf({ Code = 'no code', Message, SenderFault = false }: BatchResultErrorEntry): Failure {
   const text = Message === undefined ? Code : `${Code}: ${Message}`;
   return { error: new RetryableError(`SQS rejected an entry of a batch (${text})`), isFinal: SenderFault };
-}
-
-function jitteredBackOff(attempt: number): Promise<void> {
-  return sleep(Math.random() * 100 * 2 ** attempt);
 }
 
 /** Hides a received message for so many seconds from now; 0 redelivers it at once. */

@@ -84,7 +84,8 @@ export function createTracker(
     try {
       if (subscription.matches?.(object) === false) return noMark;
       const keys = subscription.keys(object, cluster);
-      if (!keys.every(isKey)) throw new TypeError('the key of the object is not valid');
+      if (!keys.every((key) => [key.cluster, key.namespace, key.name].every(isName)))
+        throw new TypeError('the key of the object is not valid');
       if (subscription.isNews?.(object) === false) return { fingerprint: NO_NEWS, keys };
       return { fingerprint: fingerprint(object, keys, subscription.wakes(object)), keys };
     } catch (error) {
@@ -223,10 +224,6 @@ function isValid(object: KubeObject): boolean {
   if (typeof metadata !== 'object' || metadata === null) return false;
   const { name, namespace, uid, resourceVersion } = metadata as Record<string, unknown>;
   return (namespace === undefined || isName(namespace)) && [name, uid, resourceVersion].every(isName);
-}
-
-function isKey({ cluster, namespace, name }: ReconcileKey): boolean {
-  return [cluster, namespace, name].every(isName);
 }
 
 /**

@@ -53,7 +53,9 @@ export interface VersionInputs {
  */
 export function resolveVersion(inputs: VersionInputs): string {
   const { requested, kubernetesVersion, pinned, mayUpgrade, allowed } = inputs;
-  const all = inputs.available.filter((version) => semver.valid(version) !== null).sort(newestFirst);
+  const all = inputs.available
+    .filter((version) => semver.valid(version) !== null)
+    .sort((one, other) => compareVersions(other, one));
   const versions = allowed === undefined ? all : all.filter((version) => isAllowedVersion(version, allowed));
   const rule = versions.length < all.length ? 'allowedVersions' : undefined;
   const fail = (message: string): never => {
@@ -92,10 +94,6 @@ function filterOf(requested: string | undefined): ((version: string) => boolean)
   if (requested === undefined) return (version) => semver.prerelease(version) === null;
   if (semver.valid(requested) !== null) return (version) => compareVersions(version, requested) === 0;
   return isVersionRange(requested) ? (version) => semver.satisfies(version, requested) : undefined;
-}
-
-function newestFirst(one: string, other: string): number {
-  return compareVersions(other, one);
 }
 
 function availableText(versions: readonly string[]): string {

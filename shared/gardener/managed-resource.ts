@@ -2,7 +2,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
 import { isContentSecretName, isSecretReference, secretReference } from './managed-resource-content.ts';
 import { managedResourceOf } from './read-objects.ts';
-import { type Applied, type Condition, type ManagedResource, ORIGIN, ORIGIN_LABEL } from './types.ts';
+import { type Applied, type ManagedResource, ORIGIN, ORIGIN_LABEL } from './types.ts';
 
 /** The four ManagedResources of a Shoot, in the order in which they are written. */
 export const managedResourceNames = {
@@ -35,7 +35,7 @@ type ApplyState =
  * both with the reason `ApplyFailed`: that is one state, and `lastTransitionTime` does not show its age.
  */
 export function applyState(resource: ManagedResource): ApplyState {
-  const applied = conditionOf(resource, 'ResourcesApplied');
+  const applied = resource.status?.conditions?.find(({ type }) => type === 'ResourcesApplied');
   // Trap 29: an ignored ManagedResource never advances observedGeneration; a user has taken it over.
   if (isTrue(resource.metadata.annotations?.['resources.gardener.cloud/ignore'])) return { state: 'applied' };
   if (applied === undefined) return { state: 'pending' };
@@ -45,10 +45,6 @@ export function applyState(resource: ManagedResource): ApplyState {
   }
   const isCurrentGeneration = resource.status?.observedGeneration === resource.metadata.generation;
   return isCurrentGeneration && status === 'True' ? { state: 'applied' } : { state: 'pending' };
-}
-
-function conditionOf(resource: ManagedResource, type: string): Condition | undefined {
-  return resource.status?.conditions?.find((condition) => condition.type === type);
 }
 
 /** Returns the manifest of a ManagedResource without a class, with one content Secret. */

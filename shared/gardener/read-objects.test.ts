@@ -6,7 +6,7 @@ import { allApplied, applyState, isOurManagedResource } from './managed-resource
 import { isAnswered, isNewlyAsked, operationStatus } from './operation.ts';
 import { clusterOf, extensionOf, managedResourceOf } from './read-objects.ts';
 import { shootFacts } from './shoot-facts.ts';
-import { appliedOf } from './state.ts';
+import { stateOf } from './state.ts';
 import {
   appliedFactory,
   clusterFactory,
@@ -16,6 +16,7 @@ import {
 } from './testing.ts';
 
 const options = { seed: 9, numRuns: 400 };
+const appliedOf = (value: unknown) => stateOf({ applied: value })?.applied;
 
 /** An object with any value in these fields. */
 const odd = (...fields: string[]) => fc.dictionary(fc.constantFrom(...fields), fc.anything());

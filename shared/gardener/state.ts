@@ -152,8 +152,3 @@ export function stateOf(value: unknown): ExtensionState | undefined {
   const parsed = state.safeParse(value);
   return parsed.success ? (parsed.data as ExtensionState) : undefined;
 }
-
-/** Returns the record; undefined, as on a first run, when it is none. */
-export function appliedOf(value: unknown): Applied | undefined {
-  return stateOf({ applied: value })?.applied;
-}

@@ -97,7 +97,8 @@ function textWithin(
   line: Line,
   live: unknown,
 ): string | undefined {
-  const longest = clamp(Math.floor(WISHED_BYTES / (others.length + 1)) - overhead(shoot), SHORTEST_LINE, LONGEST_LINE);
+  const share = Math.floor(WISHED_BYTES / (others.length + 1)) - overhead(shoot);
+  const longest = Math.max(SHORTEST_LINE, Math.min(LONGEST_LINE, share));
   // The number of Shoots changes all the time, and with it the lengths: not a reason to write.
   if (typeof live === 'string' && live === lineText(line, bytesOf(live))) return live;
   if (others.length >= MOST_LINES) return undefined;
@@ -109,10 +110,6 @@ function textWithin(
 /** A key counts twice: it is also in `managedFields`. With quotes, and what stands between. */
 function overhead(name: string): number {
   return 2 * name.length + 16;
-}
-
-function clamp(value: number, least: number, most: number): number {
-  return Math.max(least, Math.min(most, value));
 }
 
 function bytesOf(value: unknown): number {

@@ -5,7 +5,9 @@ import { isRecord } from '../shapes.ts';
  * replaced as a whole. Returns undefined when nothing differs.
  */
 export function mergeDiff(live: unknown, wanted: unknown): unknown {
-  if (!isRecord(live) || !isRecord(wanted)) return equal(live, wanted) ? undefined : withoutUndefined(wanted);
+  if (!isRecord(live) || !isRecord(wanted)) {
+    return JSON.stringify(live) === JSON.stringify(wanted) ? undefined : (wanted ?? null);
+  }
   const patch: Record<string, unknown> = {};
   for (const key of Object.keys(live)) if (wanted[key] === undefined) patch[key] = null;
   for (const [key, value] of Object.entries(wanted)) {
@@ -14,12 +16,4 @@ export function mergeDiff(live: unknown, wanted: unknown): unknown {
     if (difference !== undefined) patch[key] = difference;
   }
   return Object.keys(patch).length === 0 ? undefined : patch;
-}
-
-function equal(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function withoutUndefined(value: unknown): unknown {
-  return value === undefined ? null : value;
 }

@@ -76,7 +76,7 @@ function unknownDirective({ path }: Place): PatchProblem {
 
 function mergeLists(value: unknown, patch: readonly unknown[], place: Place): unknown {
   if (value !== undefined && value !== null && !Array.isArray(value)) throw wrongType(place, value, 'a list');
-  const keys = mergeKeysOf(place.kind, place.path);
+  const keys = Object.hasOwn(mergeKeys, place.kind) ? mergeKeys[place.kind]?.[place.path] : undefined;
   if (keys === undefined) {
     if (patch.some(hasDirective)) {
       throw new PatchProblem(`has a directive $patch in ${place.path}, which a patch replaces as a whole; remove it`);
@@ -162,7 +162,7 @@ function keyOf(value: unknown, keys: readonly string[]): string | undefined {
 
 /**
  * Lists of which kustomize merges the entries, and the fields by which it knows an entry, as in the OpenAPI schemas of
- * Kubernetes. All other lists are replaced. `[]` stands for an entry.
+ * Kubernetes. A patch replaces all other lists. `[]` stands for an entry.
  */
 const ofPods: Record<string, readonly string[]> = {
   containers: ['name'],
@@ -188,8 +188,3 @@ const mergeKeys: Record<string, Record<string, readonly string[]>> = {
   Service: { 'spec.ports': ['port', 'protocol'] },
   ServiceAccount: { secrets: ['name'], imagePullSecrets: ['name'] },
 };
-
-/** Returns the fields by which entries of a list are merged; undefined if a patch replaces the list. */
-function mergeKeysOf(kind: string, path: string): readonly string[] | undefined {
-  return Object.hasOwn(mergeKeys, kind) ? mergeKeys[kind]?.[path] : undefined;
-}
