@@ -106,29 +106,6 @@ describe('admission of a providerConfig', () => {
       `source.secretResourceName "fleet" is not an entry of the Shoot's spec.resources (it has other)`,
     ],
     [
-      'a reference without any resources',
-      { providerConfig: { additionalSecretResources: [{ name: 'sops' }] } },
-      `additionalSecretResources[0].name "sops" is not an entry of the Shoot's spec.resources (which is empty)`,
-    ],
-    [
-      'a reference to a Pod',
-      { providerConfig: { additionalSecretResources: [{ name: 'sops' }] }, resources: [secret('sops', 'Pod')] },
-      `additionalSecretResources[0].name "sops" is a Pod in the Shoot's spec.resources, which Gardener does not copy to the control plane`,
-    ],
-    [
-      'a reference to an entry that refers to nothing',
-      { providerConfig: { additionalSecretResources: [{ name: 'sops' }] }, resources: [{ name: 'sops' }] },
-      `additionalSecretResources[0].name "sops" has an incomplete resourceRef in the Shoot's spec.resources`,
-    ],
-    [
-      'a source whose credentials are a ConfigMap',
-      {
-        providerConfig: { source: { ...source, secretResourceName: 'fleet' }, kustomization },
-        resources: [secret('fleet', 'ConfigMap')],
-      },
-      `source.secretResourceName "fleet" is a ConfigMap in the Shoot's spec.resources, not a Secret`,
-    ],
-    [
       'namespaces that no ConfigMap can make equal',
       {
         providerConfig: {
@@ -248,21 +225,6 @@ describe('admission of very large requests', () => {
       'providerConfig has more than 5,000 values in all its objects and lists; move long content to the repository',
     ],
     [
-      'half a million empty lists',
-      { providerConfig: { source: { template: { spec: { ignore: times(500_000, () => []) } } } } },
-      'providerConfig has more than 5,000 values in all its objects and lists; move long content to the repository',
-    ],
-    [
-      'a key of a megabyte',
-      { providerConfig: { ['k'.repeat(1_000_000)]: 1 } },
-      `providerConfig has the key "${'k'.repeat(80)}...", which is longer than 320 characters; use a shorter one`,
-    ],
-    [
-      'a long text',
-      { providerConfig: { flux: { version: 'v'.repeat(1_000_000) } } },
-      'is longer than 128 KiB; move long content to the repository',
-    ],
-    [
       'deep nesting',
       { providerConfig: { source: { template: nested(9000) } } },
       'is nested more than 64 levels deep; flatten it',
@@ -274,11 +236,6 @@ describe('admission of very large requests', () => {
         resources: times(15_000, (i) => secret(`other-${i}`)),
       },
       '(it has other-0, other-1, other-2, other-3, other-4, other-5, other-6, other-7, other-8, other-9 and 14990 more)',
-    ],
-    [
-      'many misspelled components',
-      { providerConfig: { flux: { components: times(100, (i) => `source-controlle${i}`) } } },
-      'is not a component of Flux; did you mean source-controller?',
     ],
     [
       'more references than can be copied',

@@ -110,13 +110,6 @@ test('reaches every Shoot of a project with 5,000, however little time each run 
   expect(heard(garden.sent)).toEqual(names);
 });
 
-test('needs one run for a project with 1,000 Shoots', async () => {
-  await using garden = await startGarden(definition, handler);
-  const names = createShoots(garden, 1_000);
-  expect(await runAll(garden, [cause])).toBe(1);
-  expect(heard(garden.sent)).toEqual(names);
-});
-
 test('asks for smaller pages when the Shoots of a page are larger than an answer may be', async () => {
   await using garden = await startGarden(definition, handler);
   const names = Array.from({ length: 52 }, (_, number) => `s${number + 10}`);

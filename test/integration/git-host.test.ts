@@ -6,13 +6,7 @@ import { createGitUser, type GitUser, hasSsh } from '@shoot-flux/landscape/git/u
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generateIdentity, readIdentity } from '../../functions/keys/identity.ts';
 import { openSshPrivateKey } from '../../functions/keys/openssh-key.testing.ts';
-import { scanPolicy } from '../../functions/keys/scan-policy.ts';
-import { scanHostKey } from '../../functions/keys/threaded-scan.ts';
-import { hostKeyLine, sshHost } from '../../shared/ssh/known-hosts.ts';
-import { fingerprint, type PublicKey, publicLine } from '../../shared/ssh/public-key.ts';
-
-/** The servers of these tests listen on the loopback address. */
-const policy = scanPolicy({ mode: 'on', allow: ['127.0.0.0/8'], deny: [] });
+import { type PublicKey, publicLine } from '../../shared/ssh/public-key.ts';
 
 let git: GitServer;
 let repository: GitRepository;
@@ -69,14 +63,4 @@ test.each(['ed25519', 'rsa'] as const)('a generated key of type %s opens its rep
   const client = createGitClient(mkdtempSync(join(user.folder, 'flux-')));
   const { revision } = await client.fetch(repository.sshUrl, { branch: 'main' }, auth);
   expect(revision).toMatch(/^main@sha1:/);
-});
-
-test('scans the host key that the server has', async () => {
-  const key = await scanHostKey(sshHost(repository.sshUrl), {
-    policy,
-    signal: AbortSignal.timeout(30_000),
-    timeoutMs: 30_000,
-  });
-  expect(key && fingerprint(key)).toBe(git.hostKeyFingerprint);
-  expect(key && hostKeyLine(sshHost(repository.sshUrl), key)).toBe(git.knownHosts);
 });

@@ -95,18 +95,6 @@ test('complete: replaces the first pair by the second, and removes the annotatio
   expect(secretOf(garden)).toMatchObject({ identity });
 });
 
-test('rotates from rsa to ed25519 when that type is configured', async () => {
-  await using garden = await gardenWith({ ...github, sshKeyType: 'rsa' });
-  await garden.run();
-  garden.api.objects.replace(fluxConfig(github));
-  await carryOut(garden, 'start');
-  garden.api.objects.replace(fluxConfig({ ...github, sshKeyType: 'rsa' }));
-  await carryOut(garden, 'start');
-  expect(secretOf(garden)?.['identity.next.pub']).toMatch(/^ssh-ed25519 /);
-  await carryOut(garden, 'complete');
-  expect(secretOf(garden)?.['identity.pub']).toMatch(/^ssh-ed25519 /);
-});
-
 test('opens the repository with the old key during the overlap, with the new key afterwards, and not with the removed key', async () => {
   await using git = await startGitServer();
   const { sshUrl } = await git.createRepository('fleet', { 'README.md': '# fleet\n' });
@@ -253,21 +241,6 @@ test('completes a rotation that is requested while the start is still running', 
   expect(reasonsOf(garden)).toContain('KeyRotationCompleted');
 });
 
-test('keeps the prepared pair when the ConfigMap is deleted and created again', async () => {
-  await using garden = await gardenBefore('complete');
-  const secret = secretOf(garden);
-  garden.api.objects.delete(fluxConfig({}));
-  await garden.run();
-  expect(secretOf(garden)).toEqual(secret);
-  garden.api.objects.create(fluxConfig(github));
-  const { uid } = garden.api.objects.get(fluxConfig({})).metadata;
-  await garden.run();
-  const reported = eventsOf(garden).filter((event) => event.uid === uid);
-  expect(reported.map(({ reason }) => reason).sort()).toEqual(['DeployKey', 'KeyRotationPrepared']);
-  await carryOut(garden, 'complete');
-  expect(secretOf(garden)?.identity).toBe(secret?.['identity.next']);
-});
-
 test('drops the operation when its ConfigMap is deleted meanwhile', async () => {
   let meanwhile = () => {};
   const onRequest = ({ verb, path }: RequestSummary) => {
@@ -315,15 +288,6 @@ test('carries out an operation once an invalid configuration is corrected', asyn
   await garden.run();
   expectPair(garden, 'identity.next', 'next-');
   expect(askedOf(garden)).toBeUndefined();
-});
-
-test('ends the rotation when the Secret is deleted in the middle', async () => {
-  await using garden = await gardenBefore('complete');
-  garden.api.objects.delete(fluxSource());
-  await garden.run();
-  expect(Object.keys(secretOf(garden) ?? {}).sort()).toEqual(['identity', 'identity.pub', 'known_hosts']);
-  await carryOut(garden, 'complete');
-  expect(reasonsOf(garden)).toContain('KeyRotationRefused');
 });
 
 test('keeps a key that the user writes meanwhile', async () => {

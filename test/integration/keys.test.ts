@@ -1,7 +1,3 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createGitClient } from '@shoot-flux/landscape/flux';
 import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
 import type { RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -101,18 +97,6 @@ test.each([
   await expectRest(garden);
 });
 
-test.each([
-  ['a damaged identity', { identity: 'marked-secret', known_hosts: 'github.com' }],
-  ['a public key alone', { 'identity.pub': 'marked-secret' }],
-])('reports %s and never touches it', async (_, values) => {
-  await using garden = await gardenWith(github);
-  const before = garden.api.objects.create(fluxSource(values));
-  expect(await garden.run()).toEqual(done);
-  expect(garden.api.objects.get(fluxSource())).toEqual(before);
-  expect(reasonsOf(garden)).toEqual(['InvalidSecret']);
-  await expectRest(garden);
-});
-
 test('trusts a host on first use when configured to, and reports its fingerprint', async () => {
   await using garden = await gardenWith({ ...github, repositoryUrl: repository.sshUrl, knownHosts: 'scan' });
   expect(await garden.run()).toEqual(done);
@@ -201,33 +185,6 @@ test('reads only its own keys of a Secret with thousands of them', async () => {
   await expectRest(garden);
 });
 
-test('opens a repository with the key in the Secret once its public key is a deploy key', async () => {
-  await using garden = await gardenWith({ ...github, repositoryUrl: repository.sshUrl, knownHosts: 'scan' });
-  await garden.run();
-  const { identity = '', known_hosts = '' } = secretOf(garden) ?? {};
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'keys-'));
-  const fetch = () =>
-    createGitClient(folder.path).fetch(
-      repository.sshUrl,
-      { branch: 'main' },
-      { type: 'ssh', identity, knownHosts: known_hosts },
-    );
-  await expect(fetch()).rejects.toThrow('unable to authenticate');
-  git.addDeployKey('fleet', annotationsOf(garden)['flux.extensions.gardener.cloud/public-key'] ?? '');
-  expect((await fetch()).revision).toMatch(/^main@sha1:[0-9a-f]{40}$/);
-});
-
-test('creates the key pair for an unreachable host, and retries its host key later', async () => {
-  await using garden = await gardenWith({
-    ...github,
-    repositoryUrl: 'ssh://git@127.0.0.1:1/fleet',
-    knownHosts: 'scan',
-  });
-  expect(await garden.run()).toEqual(requeueAfter(60));
-  expect(Object.keys(secretOf(garden) ?? {}).sort()).toEqual(['identity', 'identity.pub']);
-  expect(reasonsOf(garden)).toEqual(['DeployKey', 'HostKeysMissing']);
-});
-
 test('scans a host more rarely the longer it presents no key', async () => {
   const repositoryUrl = 'ssh://git@127.0.0.1:1/fleet';
   await using garden = await gardenWith({ ...github, repositoryUrl, knownHosts: 'scan' });
@@ -268,7 +225,6 @@ test.each([
 
 test.each([
   [undefined, ['CredentialsMissing']],
-  [{ username: 'reader' }, ['CredentialsMissing']],
   [{ username: 'reader', password: 'marked-secret' }, []],
   [{ bearerToken: 'marked-secret' }, []],
 ])('expects the user to provide credentials for https: %j', async (values, reasons) => {

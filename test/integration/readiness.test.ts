@@ -249,7 +249,9 @@ describe('conditions', () => {
   it('of a released Shoot are checked until the current reconciliation of Flux has ended', async () => {
     await setReady(gitRepositories, 'main-gitrepo');
     await release();
-    expect(await run()).toEqual({ type: 'done' });
+    expect(await run(withShootHealth)).toEqual({ type: 'done' });
+    expect(await condition('SourceReady')).toMatchObject({ status: 'True' });
+    expect(await health()).toBeUndefined();
     await setReconciling('main-ks', 5);
     expect(await run()).toEqual({ type: 'requeue', afterSeconds: READY_CHECK_SECONDS });
     await setReady(kustomizations, 'main-ks');
@@ -285,26 +287,10 @@ describe('conditions', () => {
     expect((await extension()).status).toEqual(status);
   });
 
-  it('report a later failure at the next check, and are then checked more often', async () => {
-    await setReady(gitRepositories, 'main-gitrepo');
-    expect(await run()).toEqual({ type: 'requeue', afterSeconds: READY_CHECK_SECONDS });
-    await setReady(gitRepositories, 'main-gitrepo', mismatch);
-    expect(await run({}, 600)).toEqual({ type: 'requeue', afterSeconds: 60 });
-    expect(await condition('SourceReady')).toMatchObject({ status: 'False' });
-  });
-
   it('wait until new content is applied, and are checked again', async () => {
     await record({ ...applied, managedResources: { ...shipped, 'shoot-flux-sync': 'other' } });
     expect(await run()).toEqual({ type: 'requeue', afterSeconds: APPLYING_CHECK_SECONDS });
     expect((await extension()).status?.conditions).toBeUndefined();
-  });
-
-  it('of a released Shoot that is Ready are not checked again', async () => {
-    await setReady(gitRepositories, 'main-gitrepo');
-    await release();
-    expect(await run({ shootHealth: true })).toEqual({ type: 'done' });
-    expect(await condition('SourceReady')).toMatchObject({ status: 'True' });
-    expect(await health()).toBeUndefined();
   });
 
   it('trap 11: preserve what another controller writes to the status during the run', async () => {

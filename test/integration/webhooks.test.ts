@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,6 +89,13 @@ async function start(options: Partial<WebhookOptions> = {}): Promise<Webhooks & 
   const webhooks = await serveWebhooks({ port: 0, hosts, ...options }, lent);
   return { ...webhooks, [Symbol.asyncDispose]: () => webhooks.stop() };
 }
+
+/** Everything in one process, with webhooks. */
+const productWith = (threadKubeconfigs: Record<string, string>) =>
+  startProduct({
+    ...{ credentials: () => async (cluster: string) => (cluster === 'garden' ? garden : seed).connection, settings },
+    ...{ log: createLog('error', () => {}), port: 0, threadKubeconfigs, webhooks: { port: 0, hosts } },
+  });
 
 const hasCertificate = (webhooks: Webhooks) => eventually('a certificate', async () => webhooks.status().ready);
 
@@ -253,14 +260,6 @@ describe('the webhooks of a process', () => {
       body: 'There is no such path; use /admission or /resource-manager.\n',
     });
     expect(await ask('/admission', '{')).toMatchObject({ status: 400, body: expect.stringContaining('is not JSON') });
-    expect(await ask('/admission', '[]')).toMatchObject({
-      status: 400,
-      body: expect.stringContaining('admissionReviewVersions'),
-    });
-    expect(await ask('/admission', review({ uid: 7 }))).toMatchObject({
-      status: 400,
-      body: expect.stringContaining('uid'),
-    });
     expect(await ask('/admission', ' '.repeat(9_000_000))).toMatchObject({ status: 413 });
     expect((await ask('/admission', review({ object: 'x' }))).response).toMatchObject({
       allowed: false,
@@ -271,14 +270,7 @@ describe('the webhooks of a process', () => {
 
   it('are part of shoot-flux run, with its probes and metrics', async () => {
     await using input = await files({ garden: garden.kubeconfig, local: seed.kubeconfig });
-    const product = await startProduct({
-      credentials: () => async (cluster) => (cluster === 'garden' ? garden : seed).connection,
-      settings,
-      log: createLog('error', () => {}),
-      port: 0,
-      threadKubeconfigs: input.paths,
-      webhooks: { port: 0, hosts },
-    });
+    const product = await productWith(input.paths);
     const probe = async (path: string) => fetch(`http://127.0.0.1:${product.port}${path}`);
     await eventually('readiness', async () => (await probe('/readyz')).ok);
     expect(await (await probe('/readyz')).text()).toContain('webhooks: certificate until 20');
@@ -302,29 +294,11 @@ describe('the webhooks of a process', () => {
       times: 1000,
     });
     await using input = await files({ garden: garden.kubeconfig, local: seed.kubeconfig });
-    const product = await startProduct({
-      credentials: () => async (cluster) => (cluster === 'garden' ? garden : seed).connection,
-      settings,
-      log: createLog('error', () => {}),
-      port: 0,
-      threadKubeconfigs: input.paths,
-      webhooks: { port: 0, hosts },
-    });
+    const product = await productWith(input.paths);
     await eventually('the first lists', async () => product.watcher.ready());
     const answer = await fetch(`http://127.0.0.1:${product.port}/readyz`);
     expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('not ready webhooks: ')]);
     await product.stop();
-  });
-
-  it('share one set of certificates between two processes', async () => {
-    await using one = await start();
-    await using other = await start();
-    await Promise.all([ready(one), ready(other)]);
-    const ca = await bundleOf(garden);
-    const answers = await Promise.all([one, other].map(({ port }) => call(port, '/admission', shootReview({}), ca)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    const secret = await storedSecret();
-    expect(Buffer.from(secret?.data['ca.crt'] ?? '', 'base64').toString('utf8')).toBe(ca);
   });
 
   it('serve the garden while a seed does not answer', async () => {
@@ -358,27 +332,19 @@ describe('the webhooks of a process', () => {
     });
   });
 
-  it('stop without waiting for idle connections', async () => {
+  it('stop without waiting for idle connections, and after a time limit for a request that does not end', async () => {
     const webhooks = await start();
     await ready(webhooks);
-    const silent = connect({ host: '127.0.0.1', port: webhooks.port, ca: await bundleOf(garden) });
-    await once(silent, 'secureConnect');
-    const closed = once(silent.resume(), 'close');
-    await webhooks.stop();
-    await closed;
-  });
-
-  it('stop after a time limit when a request does not end', async () => {
-    const webhooks = await start();
-    await ready(webhooks);
-    const slow = connect({ host: '127.0.0.1', port: webhooks.port, ca: await bundleOf(garden) });
-    await once(slow, 'secureConnect');
-    const closed = once(slow.resume(), 'close');
+    const ca = await bundleOf(garden);
+    const opened = () => connect({ host: '127.0.0.1', port: webhooks.port, ca });
+    const [silent, slow] = [opened(), opened()];
+    await Promise.all([silent, slow].map((socket) => once(socket, 'secureConnect')));
+    const closed = [silent, slow].map((socket) => once(socket.resume(), 'close'));
     slow.write('POST /admission HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n\r\n{');
     // The server has read its beginning by then, because a later request on another connection is answered.
-    await call(webhooks.port, '/admission', shootReview({}), await bundleOf(garden));
+    await call(webhooks.port, '/admission', shootReview({}), ca);
     await webhooks.stop();
-    await closed;
+    await Promise.all(closed);
   });
 
   it('finish current answers when they stop', async () => {
@@ -601,8 +567,8 @@ describe('the certificates of a process', () => {
 
 describe('a given certificate', () => {
   it('is served, and reloaded when its files change', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
-    const files = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') };
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'certificate-'));
+    const files = { certFile: join(folder.path, 'tls.crt'), keyFile: join(folder.path, 'tls.key') };
     const place = async ({ cert, key }: { cert: string; key: string }) => {
       await writeFile(files.certFile, cert);
       await writeFile(files.keyFile, key);
@@ -628,12 +594,11 @@ describe('a given certificate', () => {
     await expect(given.current()).rejects.toThrow(`${files.certFile} expired at 20`);
     await rm(files.keyFile);
     await expect(given.current()).rejects.toThrow(`cannot read ${files.keyFile}: file not found`);
-    await rm(folder, { recursive: true });
   });
 
   it('has its authority published, from the file of an issuer such as cert-manager', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'certificate-'));
-    const at = (name: string) => join(folder, name);
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'certificate-'));
+    const at = (name: string) => join(folder.path, name);
     const files = { certFile: at('tls.crt'), keyFile: at('tls.key'), caFile: at('ca.crt') };
     const { certificate, authority } = await madeAside();
     await writeFile(files.certFile, certificate.cert);
@@ -643,7 +608,6 @@ describe('a given certificate', () => {
     await hasCertificate(webhooks);
     await expect.poll(() => bundleOf(seed)).toBe(authority);
     expect(await storedSecret()).toBeUndefined();
-    await rm(folder, { recursive: true });
   });
 
   it('is not served alone when only some functions are asked for', async () => {
