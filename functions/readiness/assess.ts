@@ -1,7 +1,7 @@
 import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/config/project-config.ts';
 import { configHashSuffix } from '../../shared/gardener/checked.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
-import type { Applied, FluxStatus, ListedObject, ShootObject } from '../../shared/gardener/types.ts';
+import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { controllersVerdict, type ObservedControllers } from './controllers.ts';
@@ -34,16 +34,15 @@ export interface Assessment {
 /** Returns verdicts about Flux in the shoot; the message of each ends with the config hash that it is about. */
 export function assess(applied: Applied, observed: Observed, previous: Previous): Assessment {
   const same = ofSameConfig(applied, previous);
-  const source = objectVerdict('SourceReady', applied, applied.source, observed.source, same);
-  const kustomization = objectVerdict(
-    'KustomizationReady',
-    applied,
-    applied.kustomization,
-    observed.kustomization,
-    same,
-  );
-  const others = othersVerdict(applied, observed.others ?? [], same);
-  const objects = [source, kustomization, others].filter((verdict) => verdict !== undefined);
+  const look = (reference: ShootObject, object: KubeObject | undefined) => looked(applied, reference, object);
+  const others = applied.others?.map((reference, index) => look(reference, observed.others?.[index]));
+  const objects = [
+    ...(applied.source ? [verdictOf('SourceReady', [look(applied.source, observed.source)], same)] : []),
+    ...(applied.kustomization
+      ? [verdictOf('KustomizationReady', [look(applied.kustomization, observed.kustomization)], same)]
+      : []),
+    ...(others ? [verdictOf('ObjectsReady', others, same)] : []),
+  ];
   const synced = objects.map(({ verdict }) => verdict);
   const verdicts = [controllersVerdict(applied, observed, same), ...synced];
   const revision = observed.kustomization && statusOf(observed.kustomization).lastAppliedRevision;
@@ -74,52 +73,32 @@ export function assessAsUnknown(applied: Applied, reason: string, message: strin
   };
 }
 
-function objectVerdict(
-  type: 'SourceReady' | 'KustomizationReady',
-  applied: Applied,
-  reference: ShootObject | undefined,
-  object: KubeObject | undefined,
-  previous: Previous,
-): { verdict: Verdict; isReconciling: boolean } | undefined {
-  if (reference === undefined) return undefined;
-  const origin = originOf(applied, reference);
-  if (object === undefined) {
-    return { verdict: { type, ...missingState(reference, origin) }, isReconciling: false };
-  }
-  const state = readiness(object);
-  const attempt = state.state === 'in progress' ? state.attempt : undefined;
-  const kept = keepVerdictWhileReconciling(type, attempt, previous);
-  return { verdict: kept ?? { type, ...objectState(object, state, origin) }, isReconciling: kept !== undefined };
-}
-
 /** How many objects a message names; the rest are counted. */
 const MOST_NAMED = 3;
 
-/** One verdict about all other objects: each has its own sentence, as long as few are not Ready. */
-function othersVerdict(
-  applied: Applied,
-  observed: readonly (KubeObject | undefined)[],
+/** One verdict about objects: each has its own sentence, as long as few are not Ready. */
+function verdictOf(
+  type: Verdict['type'],
+  looks: readonly Look[],
   previous: Previous,
-): { verdict: Verdict; isReconciling: boolean } | undefined {
-  const { others } = applied;
-  if (others === undefined) return undefined;
-  const type = 'ObjectsReady';
-  const states = others.map((reference, index) => otherState(applied, reference, observed[index]));
-  const notReady = states.filter(({ isReady }) => !isReady);
-  if (notReady.length === 0) {
-    const message =
-      others.length === 1 ? 'The other object is Ready.' : `All ${others.length} other objects are Ready.`;
-    return { verdict: { type, status: 'True', reason: 'Ready', message }, isReconciling: false };
-  }
+): { verdict: Verdict; isReconciling: boolean } {
+  const notReady = looks.filter(({ isReady }) => !isReady);
+  if (notReady.length === 0) return { verdict: { type, ...ready(type, looks) }, isReconciling: false };
   const attempts = notReady.map(({ attempt }) => attempt);
   // The published verdict stays only while every object that is not Ready is at work.
   const kept = attempts.includes(undefined) ? undefined : keepVerdictWhileReconciling(type, oldest(attempts), previous);
-  if (kept !== undefined) return { verdict: kept, isReconciling: true };
-  return { verdict: { type, ...together(notReady) }, isReconciling: false };
+  return { verdict: kept ?? { type, ...together(notReady) }, isReconciling: kept !== undefined };
+}
+
+function ready(type: Verdict['type'], looks: readonly Look[]): Omit<Verdict, 'type'> {
+  const [only] = looks;
+  if (only !== undefined && type !== 'ObjectsReady') return only.verdict();
+  const message = looks.length === 1 ? 'The other object is Ready.' : `All ${looks.length} other objects are Ready.`;
+  return { status: 'True', reason: 'Ready', message };
 }
 
 /** What decides whether an object is named. */
-interface OtherState {
+interface Look {
   isReady: boolean;
   /** True: a user has to correct something. */
   isError: boolean;
@@ -128,7 +107,7 @@ interface OtherState {
   verdict: () => Omit<Verdict, 'type'>;
 }
 
-function otherState(applied: Applied, reference: ListedObject, object: KubeObject | undefined): OtherState {
+function looked(applied: Applied, reference: ShootObject, object: KubeObject | undefined): Look {
   const origin = originOf(applied, reference);
   if (object === undefined) {
     return { isReady: false, isError: false, verdict: () => missingState(reference, origin) };
@@ -150,7 +129,7 @@ function oldest(attempts: readonly (Attempt | undefined)[]): Attempt | undefined
 }
 
 /** An error that a user has to correct comes first, what only takes time comes last. */
-function together(states: readonly OtherState[]): Omit<Verdict, 'type'> {
+function together(states: readonly Look[]): Omit<Verdict, 'type'> {
   const sorted = states.toSorted((one, other) => Number(other.isError) - Number(one.isError));
   const named = sorted.slice(0, MOST_NAMED).map(({ verdict }) => verdict());
   const [first = { status: 'False', reason: 'Progressing' } as const] = named;

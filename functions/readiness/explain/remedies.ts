@@ -103,6 +103,8 @@ function projectSecret(name: string | undefined): string | undefined {
   return projectSecretNames.some((one) => one === name) ? `Secret ${name} in the project's namespace` : undefined;
 }
 
+const originalOf = ({ metadata }: KubeObject, name = '') => `the original of Secret ${metadata.namespace}/${name}`;
+
 /** The Secret that the user edits: the original of a copied Secret, or the one in the shoot. */
 function secretOf(object: KubeObject, origin: Origin, spec: Spec): string {
   const { secretRef } = spec;
@@ -111,7 +113,7 @@ function secretOf(object: KubeObject, origin: Origin, spec: Spec): string {
   if (origin.place !== undefined) {
     return secretRef === undefined
       ? `a new Secret that you reference as ${listedPlace(origin.place, specPaths.secretRef)}`
-      : `the original of Secret ${object.metadata.namespace}/${secretRef.name}`;
+      : originalOf(object, secretRef.name);
   }
   if (!isCopied(origin, spec)) {
     return secretRef === undefined
@@ -128,13 +130,8 @@ function secretOf(object: KubeObject, origin: Origin, spec: Spec): string {
 function authorityOf(object: KubeObject, origin: Origin, spec: Spec): string {
   if (object.kind === 'GitRepository') return secretOf(object, origin, spec);
   const path = 'spec.certSecretRef';
-  const { certSecretRef } = spec;
-  if (origin.place !== undefined) {
-    return certSecretRef === undefined
-      ? `a new Secret that you reference as ${listedPlace(origin.place, path)}`
-      : `the original of Secret ${object.metadata.namespace}/${certSecretRef.name}`;
-  }
-  if (certSecretRef !== undefined) return `the original of Secret ${object.metadata.namespace}/${certSecretRef.name}`;
+  if (spec.certSecretRef !== undefined) return originalOf(object, spec.certSecretRef.name);
+  if (origin.place !== undefined) return `a new Secret that you reference as ${listedPlace(origin.place, path)}`;
   return origin.isReleased
     ? `a new Secret in the shoot that you reference as ${path} of ${nameOf(object)}`
     : `a new Secret that you copy with additionalSecretResources and reference as source.template.${path} of the providerConfig`;
@@ -172,7 +169,7 @@ function decryptionOf(object: KubeObject, { from, place }: Origin, { decryption 
   const name = decryption?.secretRef?.name;
   const ofProject = projectSecret(name);
   if (ofProject !== undefined) return ofProject;
-  if (place !== undefined && name !== undefined) return `the original of Secret ${object.metadata.namespace}/${name}`;
+  if (place !== undefined && name !== undefined) return originalOf(object, name);
   if (from === 'flux-config') {
     // `sopsAgeSecret` names a Secret in the shoot, and a patch in config.yaml one that may be copied there.
     const original = ' (or its original, if it is a copy)';
