@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import { changesFor } from '../../shared/gardener/shoot-changes.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
-import type { KubeClient, ObjectList } from '../../shared/kube/client.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
 import { AnswerTooLargeError, GoneError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
@@ -67,49 +67,32 @@ async function sendRest(key: ReconcileKey, context: Context, position: Position,
   else await context.send([{ function: definition.name, key, cause: rest }]);
 }
 
-/** The Shoots of one page that are still to be notified. */
-interface Page {
-  shoots: Shoot[];
-  names: string[];
-  token?: string | undefined;
-}
-
 /** Lists the Shoots of a project in pages that fit into memory and time. */
-function pagesOf(
-  garden: KubeClient,
-  namespace: string,
-  onUnreadable: (error: Error) => void,
-): (position: Position) => Promise<Page> {
+function pagesOf(garden: KubeClient, namespace: string, onUnreadable: (error: Error) => void) {
   let limit = FIRST_PAGE;
   let most = LARGEST_PAGE;
   let hasExpired = false;
-
-  const list = async (token: string | undefined): Promise<ObjectList<KubeObject & Shoot>> => {
-    const started = performance.now();
-    try {
-      const options = { namespace, limit, continue: token, onUnreadable };
-      const page = await garden.list<KubeObject & Shoot>(resources.shoots, options);
-      limit = pageSize(limit, performance.now() - started, most);
-      return page;
-    } catch (error) {
-      if (!(error instanceof AnswerTooLargeError) || limit === 1) throw error;
-      // Not again in this run: the Shoots of a project are of similar size.
-      most = Math.ceil(limit / 4);
-      limit = most;
-      return list(token);
+  return async ({ after, token }: Position) => {
+    for (let from = token; ; ) {
+      const started = performance.now();
+      try {
+        const options = { namespace, limit, continue: from, onUnreadable };
+        const page = await garden.list<KubeObject & Shoot>(resources.shoots, options);
+        limit = pageSize(limit, performance.now() - started, most);
+        const names = page.items.map(({ metadata }) => metadata.name);
+        // A list is sorted by name.
+        return { shoots: page.items.filter(({ metadata }) => metadata.name > after), names, token: page.continue };
+      } catch (error) {
+        if (error instanceof AnswerTooLargeError && limit > 1) {
+          // Not again in this run: the Shoots of a project are of similar size.
+          limit = most = Math.ceil(limit / 4);
+        } else if (error instanceof GoneError && from !== undefined && !hasExpired) {
+          // An API server keeps the state of a list for some minutes. Restart it only once: if each page expired at once,
+          // the list would never end.
+          hasExpired = true;
+          from = undefined;
+        } else throw error;
+      }
     }
-  };
-
-  return async ({ after, token }) => {
-    const { items, continue: rest } = await list(token).catch((error: unknown) => {
-      // An API server keeps the state of a list for some minutes. Restart it only once: if each page
-      // expired at once, the list would never end.
-      if (!(error instanceof GoneError) || token === undefined || hasExpired) throw error;
-      hasExpired = true;
-      return list(undefined);
-    });
-    // A list is sorted by name.
-    const shoots = items.filter(({ metadata }) => metadata.name > after);
-    return { shoots, names: items.map(({ metadata }) => metadata.name), token: rest };
   };
 }

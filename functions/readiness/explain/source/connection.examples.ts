@@ -31,11 +31,6 @@ export const connectionExamples: Examples[] = [
       'allow the shoot to reach it (firewall, proxy, NetworkPolicies), or raise source.template.spec.timeout of a source in config.yaml of ConfigMap flux-config or in the providerConfig (repositoryUrl has no key for it)',
     ],
     [
-      `${checkout} clone '${ssh}': ssh: handshake failed: read tcp 10.0.0.1:45906->192.0.2.7:22: read: connection timed out`,
-      'TimedOut',
-      'git.example.com did not respond in time',
-    ],
-    [
       `${checkout} clone '${ssh}': dial tcp 192.0.2.7:22: connect: no route to host`,
       'NotReachable',
       'the connection to git.example.com fails',
@@ -68,11 +63,6 @@ export const connectionExamples: Examples[] = [
   [
     oci,
     providerConfig,
-    [
-      'failed to determine artifact digest: Get "https://ghcr.io/v2/": x509: certificate signed by unknown authority',
-      'CertificateNotTrusted',
-      'ca.crt',
-    ],
     [
       "failed to generate transport for 'oci://ghcr.io/org/fleet': failed to parse CA certificate",
       'CertificateUnusable',
