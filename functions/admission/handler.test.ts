@@ -156,6 +156,56 @@ describe('admission of a providerConfig that needs a flux-config', () => {
   });
 });
 
+describe('admission of patches', () => {
+  const any = '{ kind: any, metadata: { name: any } }';
+  const good = { target: { kind: 'Deployment' }, patch: any };
+  const withPatches = (...patches: object[]): Parts => ({ providerConfig: { flux: { patches } } });
+
+  it.each<[string, object, string]>([
+    ['no YAML', { patch: 'a: [' }, 'is not YAML: '],
+    ['operations without a target', { patch: '[]' }, 'is a list of operations without a target; add a target'],
+    [
+      'a wrong operation',
+      { target: { kind: 'Deployment' }, patch: '[{ op: merge, path: /spec }]' },
+      'has a wrong operation 0: op must be one of ',
+    ],
+    ['a broken pattern', { target: { name: '[' }, patch: any }, 'target.name "[" is not a regular expression'],
+    ['a broken selector', { target: { labelSelector: 'a in b' }, patch: any }, 'is not a label selector'],
+    [
+      'two documents with a target',
+      { target: { kind: 'Deployment' }, patch: `${any}\n---\n${any}` },
+      'has several documents and a target; use one entry for each, or remove the target',
+    ],
+    [
+      'thousands of mistakes',
+      { target: { kind: 'Deployment' }, patch: `"${'\\q'.repeat(8000)}"` },
+      'is not YAML: Invalid escape sequence \\q at line 1, column 2; correct it',
+    ],
+  ])('rejects one with %s', (_, patch, sentence) => {
+    const [message] = sentences(created(withPatches(good, patch)));
+    expect(message).toContain('providerConfig: flux.patches[1]');
+    expect(message).toContain(sentence);
+  });
+
+  it('allows those that an installation could take, whatever is installed', () => {
+    expect(created(withPatches(good, { target: { kind: 'None' }, patch: any }))).toEqual({ allowed: true });
+  });
+
+  it('lets a Shoot with a wrong one be edited elsewhere', () => {
+    const wrongPatch = withPatches({ patch: '[]' });
+    expect(updated(wrongPatch, { ...wrongPatch, metadata: { labels: { stage: 'dev' } } })).toEqual({ allowed: true });
+    const edited = { providerConfig: { ...(wrongPatch.providerConfig as object), syncMode: 'Once' } };
+    expect(sentences(updated(wrongPatch, edited))).toEqual([expect.stringContaining('flux.patches[0]')]);
+  });
+
+  it('rejects hostile texts before they are parsed', () => {
+    const patches = Array.from({ length: 7 }, () => ({ patch: '? '.repeat(4000) }));
+    expect(sentences(created(withPatches(...patches)))[0]).toContain(
+      'flux.patches has more than 200 characters of ?, !, & and *; make it shorter',
+    );
+  });
+});
+
 describe('admission of a Shoot', () => {
   it.each<[string, AdmissionAnswer]>([
     ['when it is deleted', reviewShoot({ uid: 'u', operation: 'DELETE', oldObject: shoot({ providerConfig: wrong }) })],

@@ -44,9 +44,16 @@ export async function writeSecret(
   secret: SourceSecret | undefined,
   change: SecretChange,
 ): Promise<boolean> {
+  const data = base64(change.data);
   try {
     if (secret === undefined) {
-      await orRefused(garden.create(resources.secrets, newSecret(namespace, change), { fieldManager }), {
+      // Where there is nothing, nothing is removed.
+      const annotations = change.annotations as Record<string, string>;
+      const object = {
+        ...{ apiVersion: apiVersionOf(resources.secrets), kind: resources.secrets.kind, type: 'Opaque' },
+        ...{ metadata: { namespace, name: FLUX_SOURCE, annotations }, data },
+      };
+      await orRefused(garden.create(resources.secrets, object, { fieldManager }), {
         object: `Secret ${namespace}/${FLUX_SOURCE}`,
         remedy:
           `create it empty with \`kubectl create secret generic ${FLUX_SOURCE} --namespace ${namespace}\`, ` +
@@ -55,8 +62,12 @@ export async function writeSecret(
     } else {
       const { uid, resourceVersion } = secret.metadata;
       const metadata = { uid, resourceVersion, annotations: change.annotations };
-      const patch = { metadata, data: base64(change.data) };
-      await garden.mergePatch(resources.secrets, { namespace, name: FLUX_SOURCE }, patch, { fieldManager });
+      await garden.mergePatch(
+        resources.secrets,
+        { namespace, name: FLUX_SOURCE },
+        { metadata, data },
+        { fieldManager },
+      );
     }
   } catch (error) {
     const isChanged =
@@ -68,24 +79,9 @@ export async function writeSecret(
   return true;
 }
 
-function newSecret(namespace: string, { data, annotations }: SecretChange): SourceSecret {
-  return {
-    apiVersion: apiVersionOf(resources.secrets),
-    kind: resources.secrets.kind,
-    metadata: { namespace, name: FLUX_SOURCE, annotations: withoutNulls(annotations) },
-    type: 'Opaque',
-    data: withoutNulls(base64(data)),
-  };
-}
-
 function base64(data: Record<string, string | null>): Record<string, string | null> {
   const entries = Object.entries(data);
   return Object.fromEntries(
     entries.map(([key, value]) => [key, value === null ? null : Buffer.from(value).toString('base64')]),
   );
-}
-
-function withoutNulls(values: Record<string, string | null>): Record<string, string> {
-  const set = Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
-  return Object.fromEntries(set);
 }

@@ -14,20 +14,8 @@ export interface Origin {
   patched?: Readonly<Record<string, Place>> | undefined;
 }
 
-export type Field =
-  | 'url'
-  | 'provider'
-  | 'revision'
-  | 'path'
-  | 'interval'
-  | 'timeout'
-  | 'template'
-  | 'suspend'
-  | 'secretRef'
-  | 'decryption';
-
 /** Paths in the object itself. */
-export const specPaths: Record<Field, string> = {
+export const specPaths = {
   url: 'spec.url',
   provider: 'spec.provider',
   revision: 'spec.ref',
@@ -39,6 +27,7 @@ export const specPaths: Record<Field, string> = {
   secretRef: 'spec.secretRef',
   decryption: 'spec.decryption',
 };
+export type Field = keyof typeof specPaths;
 
 /** Where fields are set that the keys of `flux-config` do not have. A Kustomization keeps its name with a patch. */
 const beyondKeys = {
