@@ -15,6 +15,7 @@ import { type ChartLandscape, podUsers, startChartLandscape } from './chart-land
 import { createByHand, rollOut } from './garden-writes.ts';
 import { type Host, seedHost, selfHosted } from './gardenlet.ts';
 import { INSTALLATION } from './gardenlet-values.ts';
+import { find } from './helm.ts';
 import { liveOneLife } from './life.ts';
 import { applyObjects, namespaceOf, serviceAccountToken } from './objects.ts';
 import { besidePod, type Pod } from './pod.ts';
@@ -91,10 +92,8 @@ onRealApis(
     it('serves the webhooks with what it renders, and needs each of its rights in the seed', async () => {
       const objects = await landscape.install({});
       const { garden, seed } = landscape.servers;
-      const [configuration] = objects.filter(({ kind }) => kind === 'MutatingWebhookConfiguration');
+      const { name } = find(objects, 'MutatingWebhookConfiguration').metadata;
       const certificates = 'shoot-flux-webhooks-certificates';
-      // Certificates that cannot be read are issued again.
-      await emptySecret(seed, INSTALLATION, certificates);
       await applyObjects(garden, [
         namespaceOf(PROJECT),
         {
@@ -107,14 +106,24 @@ onRealApis(
         { ...cluster, spec: { ...spec, cloudProfile: {}, seed: {} } } as unknown as KubeObject,
       ]);
       const [port = 0] = await freePorts(1);
-      const pod = await landscape.start('shoot-flux-webhooks', ['--webhook-port', `${port}`]);
-      await besidePod(pod, async () => {
-        await untilReady(pod, 'shoot-flux serves /resource-manager on port ');
-        const live = await webhookConfiguration(seed, 'mutating', configuration?.metadata.name ?? '');
+      const besideWebhooks = async (act: () => Promise<void>) => {
+        const pod = await landscape.start('shoot-flux-webhooks', ['--webhook-port', `${port}`]);
+        await besidePod(pod, async () => {
+          await untilReady(pod, 'shoot-flux serves /resource-manager on port ');
+          await act();
+        });
+      };
+      await besideWebhooks(async () => {
+        const { webhooks } = await webhookConfiguration(seed, 'mutating', name);
         const { data } = await secretOf(seed, INSTALLATION, certificates);
-        expect(live.webhooks.map(({ clientConfig }) => clientConfig.caBundle)).toEqual([data['ca.crt']]);
+        expect(webhooks.map(({ clientConfig }) => clientConfig.caBundle)).toEqual([data['ca.crt']]);
         const service = { namespace: INSTALLATION, path: '/resource-manager' };
-        expect(live.webhooks[0]?.clientConfig.service).toMatchObject(service);
+        expect(webhooks[0]?.clientConfig.service).toMatchObject(service);
+      });
+      // Certificates that cannot be read are issued again.
+      await emptySecret(seed, INSTALLATION, certificates);
+      await besideWebhooks(async () => {
+        const { data } = await secretOf(seed, INSTALLATION, certificates);
         const image = 'gardener/resource-manager:v1.150.0';
         const containers = [{ name: 'gardener-resource-manager', image, args: ['-v'] }];
         const object = {
