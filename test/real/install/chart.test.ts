@@ -48,15 +48,17 @@ const variants: Record<string, Record<string, unknown>> = {
     ...seed,
     webhooks: { certificates: 'cert-manager', certManager: { issuerRef: { kind: 'ClusterIssuer', name: 'internal' } } },
   },
-  'metrics for the Prometheus aggregate': {
-    ...seed,
-    metrics: { serviceMonitor: { labels: aggregate }, prometheusRule: { labels: aggregate } },
-  },
   'functions on Knative': { ...seed, mode: 'bridge-knative', knative: { sink: 'http://broker.example.com/a/b' } },
 };
 
-/** The charts of admission. */
+const forAggregate = {
+  ...seed,
+  metrics: { serviceMonitor: { labels: aggregate }, prometheusRule: { labels: aggregate } },
+};
+
+/** The charts of admission, and what has objects in a namespace of others. */
 const others: Record<string, Omit<Release, 'namespace'>> = {
+  'the chart with metrics for the Prometheus `aggregate`': { values: forAggregate },
   'the admission chart': { chart: 'shoot-flux-admission' },
   'the runtime part': { chart: 'shoot-flux-admission/charts/runtime', values: operator },
   'the runtime part with certificates of cert-manager': {
@@ -158,7 +160,7 @@ describe('the rendered objects', () => {
 
   it('let the Prometheus `aggregate` read the metrics where the operator hands it the alerts', async () => {
     const labels = aggregate;
-    const objects = await renderChart({ namespace, values: variants['metrics for the Prometheus aggregate'] ?? {} });
+    const objects = await renderChart({ namespace, values: forAggregate });
     for (const kind of ['ServiceMonitor', 'PrometheusRule'])
       expect(find(objects, kind).metadata.labels).toMatchObject(labels);
     const ours = find(objects, 'Service').spec as { selector: Record<string, string> };
