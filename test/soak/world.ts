@@ -27,10 +27,7 @@ export interface SoakWorld extends AsyncDisposable {
 export async function startSoakWorld(): Promise<SoakWorld> {
   await using started = new AsyncDisposableStack();
   const git = started.use(await startGitServer());
-  const repository = await git.createRepository('fleet', {
-    'kustomization.yaml': 'resources: [hello.yaml]\n',
-    'hello.yaml': manifest,
-  });
+  const repository = await git.createRepository('fleet', { 'hello.yaml': manifest });
   const landscape = await startLandscape({ seeds: ['one', 'two'] });
   started.defer(() => landscape.stop());
   const folder = await mkdtemp(join(tmpdir(), 'soak-'));

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { expect, type TestContext, test } from 'vitest';
+import { expect, type TestContext, test, vi } from 'vitest';
 import { ConformanceClient, type ConformanceServer } from './client.ts';
 
 /** The server under test, for all tests. */
@@ -86,17 +86,7 @@ export const invalid = (field: string, reason?: string) => ({
 export const badRequest = { code: 400, body: { reason: 'BadRequest' } };
 
 /** Retries until the check holds: some effects on a real API server take a moment. */
-export async function eventually<T>(check: () => Promise<T>, seconds = 60): Promise<T> {
-  const end = Date.now() + seconds * 1000;
-  for (;;) {
-    try {
-      return await check();
-    } catch (error) {
-      if (Date.now() > end) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
-}
+export const eventually = (check: () => Promise<unknown>) => vi.waitFor(check, { timeout: 60_000, interval: 100 });
 
 const conditions = {
   type: 'array',

@@ -2,17 +2,13 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test as vitestTest } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { testData, testDataMissing } from '../test-data.ts';
-import { type Context, crdPath, install, type Test, unique } from './context.ts';
+import { type Context, crdPath, install, type Test } from './context.ts';
 
 const files = [
-  'gardener/10-crd-extensions.gardener.cloud_clusters.yaml',
   'gardener/10-crd-extensions.gardener.cloud_extensions.yaml',
-  'gardener/10-crd-resources.gardener.cloud_managedresources.yaml',
   'flux/v2.9.4/source-controller.yaml',
   'flux/v2.9.4/kustomize-controller.yaml',
 ].map((file) => testData(file));
-
-const gardener = { apiVersion: 'extensions.gardener.cloud/v1alpha1' };
 
 /** Tests of Gardener's and Flux' own CRDs. */
 export function landscapeCrdTests(test: Test, context: () => Context): void {
@@ -36,7 +32,7 @@ export function landscapeCrdTests(test: Test, context: () => Context): void {
     const path = `/apis/extensions.gardener.cloud/v1alpha1/namespaces/${namespace}/extensions`;
     const providerConfig = { apiVersion: 'a/v1', kind: 'B', any: { thing: 1 } };
     const created = await client.post(path, {
-      ...gardener,
+      apiVersion: 'extensions.gardener.cloud/v1alpha1',
       kind: 'Extension',
       metadata: { name: 'shoot-flux', annotations: { 'gardener.cloud/operation': 'reconcile' } },
       spec: { type: 'shoot-flux', providerConfig },
@@ -58,34 +54,6 @@ export function landscapeCrdTests(test: Test, context: () => Context): void {
     const changed = await client.mergePatch(`${path}/shoot-flux`, { spec: { class: 'seed' } });
     expect(changed.code).toBe(422);
     expect(changed.body.message).toContain('Value is immutable');
-  });
-
-  test('applies a ManagedResource with its class and secrets', async ({ client, namespace }) => {
-    const path = `/apis/resources.gardener.cloud/v1alpha1/namespaces/${namespace}/managedresources/a`;
-    const apply = (spec: object) =>
-      client.apply(path, 'shoot-flux-managed-resources', {
-        apiVersion: 'resources.gardener.cloud/v1alpha1',
-        kind: 'ManagedResource',
-        metadata: { name: 'a', labels: { origin: 'shoot-flux' } },
-        spec,
-      });
-    const applied = await apply({ secretRefs: [{ name: 'x' }] });
-    expect(applied.code, JSON.stringify(applied.body)).toBe(201);
-    const { body } = await apply({ secretRefs: [{ name: 'y' }], keepObjects: true });
-    expect(body.spec).toMatchObject({ secretRefs: [{ name: 'y' }], keepObjects: true });
-    expect(body.metadata.generation).toBe(2);
-  });
-
-  test('stores any Shoot in a Cluster', async ({ client }) => {
-    const shoot = { apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot', spec: { any: [{ thing: null }] } };
-    const created = await client.post('/apis/extensions.gardener.cloud/v1alpha1/clusters', {
-      ...gardener,
-      kind: 'Cluster',
-      metadata: { name: unique() },
-      spec: { cloudProfile: {}, seed: {}, shoot },
-    });
-    expect(created.code, JSON.stringify(created.body)).toBe(201);
-    expect(created.body.spec.shoot).toEqual(shoot);
   });
 
   test('fills in defaults of GitRepository and Kustomization, and validates both', async ({ client, namespace }) => {

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { parse, parseAllDocuments } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { type Connection, errorMessage, type KubeClient, type KubeObject, type ObjectName } from '../client/client.ts';
 import type { Discovery } from '../controllers/discovery.ts';
 import { type Controller, milliseconds, objectText } from '../controllers/work-queue.ts';
@@ -238,8 +238,7 @@ function entryOf({ apiVersion, kind, metadata }: KubeObject): Entry {
 }
 
 /**
- * Returns the objects of a folder: those that its `kustomization.yaml` lists under `resources`, or all its YAML without
- * that file. It rejects patches, generators and everything else of kustomize.
+ * Returns the objects of a folder: all its YAML. It does not understand `kustomization.yaml`.
  * @throws FluxFailure ArtifactFailed or BuildFailed
  */
 export function buildFolder(root: string, path = './'): KubeObject[] {
@@ -251,31 +250,16 @@ export function buildFolder(root: string, path = './'): KubeObject[] {
     );
   }
   try {
-    return objectsOf(root, folder);
+    return yamlFiles(folder).flatMap((file) => documents(root, file));
   } catch (error) {
     if (error instanceof FluxFailure) throw error;
     throw new FluxFailure('BuildFailed', `kustomize build failed: ${errorMessage(error).split('\n')[0]}`);
   }
 }
 
-const kustomizationNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'];
-const understood = new Set(['apiVersion', 'kind', 'metadata', 'resources', 'namespace']);
-
-function objectsOf(root: string, path: string): KubeObject[] {
-  if (!statSync(path).isDirectory()) return documents(root, path);
-  const name = kustomizationNames.find((candidate) => existsSync(join(path, candidate)));
-  if (name === undefined) return yamlFiles(path).flatMap((file) => documents(root, file));
-  const kustomization = parse(readFileSync(join(path, name), 'utf8')) as { resources?: string[]; namespace?: string };
-  const foreign = Object.keys(kustomization).find((key) => !understood.has(key));
-  if (foreign !== undefined)
-    throw new Error(`the stand-in does not understand ${foreign} in ${relative(root, join(path, name))}`);
-  const objects = (kustomization.resources ?? []).flatMap((resource) => objectsOf(root, join(path, resource)));
-  const { namespace } = kustomization;
-  return namespace === undefined ? objects : objects.map((object) => inNamespace(object, namespace));
-}
-
 function yamlFiles(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /\.ya?ml$/.test(file));
+  if (files.some((file) => /kustomization\.ya?ml$/.test(file))) throw new Error('the stand-in reads plain YAML only');
   return files.sort().map((file) => join(folder, file));
 }
 

@@ -3,7 +3,7 @@ import { type FieldError, fieldError } from './errors.ts';
 import { decodeManagers, encodeManagers, own } from './fields/managed-fields.ts';
 import { type ApiObject, asArray, asObject, asString, equal, isObject, type JsonObject, withKey } from './json.ts';
 import type { Registry } from './registry.ts';
-import { customSchema, type Schema } from './schema.ts';
+import { customSchema } from './schema.ts';
 import type { ResourceStore } from './store.ts';
 import { now } from './time.ts';
 
@@ -34,22 +34,9 @@ export function customDefinitions(crd: ApiObject, store: ResourceStore): Definit
       custom: true,
       storedAs: `${asString(spec.group)}/${storageVersion(crd)}`,
       terminating: crd.metadata.deletionTimestamp !== undefined,
-      schema: schemaOf(asObject(version.schema).openAPIV3Schema as JsonObject | undefined),
+      schema: customSchema(asObject(version.schema).openAPIV3Schema as JsonObject | undefined),
       store,
     }));
-}
-
-/** Compiled schemas by their source: a status update of the CRD does not compile them again. */
-const compiled = new WeakMap<JsonObject, Schema>();
-
-function schemaOf(declared: JsonObject | undefined): Schema {
-  if (declared === undefined) return customSchema(undefined);
-  let schema = compiled.get(declared);
-  if (schema === undefined) {
-    schema = customSchema(declared);
-    compiled.set(declared, schema);
-  }
-  return schema;
 }
 
 function versions(crd: ApiObject): JsonObject[] {

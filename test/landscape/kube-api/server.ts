@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, askWebhooks, type Call, type CreationWebhook, type User } from './call.ts';
 import { remove } from './deletes.ts';
 import * as discovery from './discovery.ts';
@@ -43,17 +45,16 @@ export class Handler {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // With this header a client distinguishes an API server's "404 page not found" from that of a proxy.
     response.setHeader('audit-id', randomUUID());
-    const url = new URL(request.url ?? '/', 'https://localhost');
-    const info = requestInfo(url.pathname);
+    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'https://localhost');
+    const info = requestInfo(pathname);
+    const [scheme, token = ''] = (request.headers.authorization ?? '').split(' ');
+    const user = scheme === 'Bearer' ? this.#options.users.get(token) : undefined;
     const method = request.method ?? 'GET';
-    const user = this.#userOf(request);
     const summary: LoggedRequest = {
-      method,
-      path: url.pathname,
-      query: url.searchParams,
+      ...{ method, path: pathname, query },
       userAgent: request.headers['user-agent'] ?? '',
       user: user?.name ?? '',
-      verb: info === undefined ? '' : verbOf(method, info, url.searchParams),
+      verb: info === undefined ? '' : verbOf(method, info, query),
       status: 0,
     };
     this.requests.push(summary);
@@ -61,109 +62,57 @@ export class Handler {
       summary.status = response.statusCode;
     });
     try {
-      const text = await bodyOf(request);
+      const body = await text(request);
       await this.#options.onRequest?.(summary);
       const fault = this.faults.take(summary);
-      if (await this.#before(fault, request, response)) return;
-      if (user === undefined && !url.pathname.startsWith('/healthz')) {
+      if (await preempts(fault, request, response)) return;
+      if (user === undefined && !pathname.startsWith('/healthz')) {
         throw new ApiError(401, 'Unauthorized', 'Unauthorized');
       }
-      this.#answer(request, response, url, info, summary, user, text, fault);
+      const known = user ?? { name: 'system:anonymous', groups: [] };
+      if (info === undefined) this.#inform(pathname, request.headers.host ?? '', response);
+      else this.#serve(info, { ...summary, user: known, body: parsed(body), fault }, request, response);
     } catch (error) {
       sendError(response, error);
     }
   }
 
-  #userOf(request: IncomingMessage): User | undefined {
-    const [scheme, token = ''] = (request.headers.authorization ?? '').split(' ');
-    return scheme === 'Bearer' ? this.#options.users.get(token) : undefined;
-  }
-
-  /** @returns true when the request needs no further work */
-  async #before(fault: Fault | undefined, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
-    if (fault === undefined) return false;
-    if (fault.action === 'latency') {
-      await new Promise((resolve) => setTimeout(resolve, fault.ms));
-      return false;
-    }
-    if (fault.action === 'status') {
-      const details =
-        fault.retryAfterSeconds === undefined ? undefined : { retryAfterSeconds: fault.retryAfterSeconds };
-      const message = fault.message ?? 'this is a fault on demand';
-      sendError(
-        response,
-        new ApiError(fault.status, fault.reason ?? reasons[fault.status] ?? 'Unknown', message, details),
-      );
-      return true;
-    }
-    if (fault.after) return false;
-    if (fault.action === 'reset') request.socket.destroy();
-    return true;
-  }
-
-  #answer(
+  #serve(
+    info: RequestInfo,
+    { verb, query, userAgent, user, body, fault }: Asked,
     request: IncomingMessage,
     response: ServerResponse,
-    url: URL,
-    info: RequestInfo | undefined,
-    summary: RequestSummary,
-    user: User | undefined,
-    text: string,
-    fault: Fault | undefined,
   ): void {
-    if (info === undefined) {
-      const body = this.#informational(url.pathname, request.headers.host ?? '');
-      if (typeof body === 'object') send(response, 200, body);
-      else sendText(response, body === undefined ? 404 : 200, body ?? pageNotFound);
-      return;
-    }
-    const known: User = user ?? { name: 'system:anonymous', groups: [] };
-    const definition = this.#options.registry.find(info.group, info.version, info.plural);
-    const authorize = (verb: string) => this.#authorize(known, verb, info, nameAsked(info, url.searchParams));
-    authorize(summary.verb);
-    const unknown = definition === undefined && !this.#options.registry.serves(info.group, info.version);
-    if (unknown || (definition?.custom && info.namespace !== '' && !definition.namespaced)) {
+    const { registry, webhooks, bookmarkIntervalMs } = this.#options;
+    const definition = registry.find(info.group, info.version, info.plural);
+    const authorize = (what: string) => this.#authorize(user, what, info, nameAsked(info, query));
+    authorize(verb);
+    const isMisplaced = info.namespace !== '' && definition?.namespaced === false;
+    if (definition === undefined ? !registry.serves(info.group, info.version) : isMisplaced && definition.custom) {
       sendText(response, 404, pageNotFound);
       return;
     }
-    if (definition === undefined || (info.namespace !== '' && !definition.namespaced)) throw noSuchPath();
-    const contentType = (request.headers['content-type'] ?? '').split(';')[0] ?? '';
+    if (definition === undefined || isMisplaced) throw noSuchPath();
+    const { namespace, name, subresource } = info;
     const call: Call = {
-      definition,
-      namespace: info.namespace,
-      name: info.name,
-      subresource: info.subresource,
-      query: url.searchParams,
-      contentType,
-      userAgent: summary.userAgent,
-      user: known,
-      body: parsed(text),
+      ...{ definition, namespace, name, subresource, query, userAgent, user, body },
+      contentType: (request.headers['content-type'] ?? '').split(';')[0] ?? '',
       mayCreate: () => authorize('create'),
-      admit: () => askWebhooks(this.#options.webhooks, { user: known.name, ...info }),
+      admit: () => askWebhooks(webhooks, { user: user.name, ...info }),
     };
     const form = formOf(request.headers.accept ?? '');
-    if (summary.method === 'GET' && isWatch(url.searchParams)) {
-      const { bookmarkIntervalMs } = this.#options;
-      const onClose = (closed: OpenWatch) => {
-        this.watches.delete(closed);
-      };
+    if (verb === 'watch') {
+      const onClose = (closed: OpenWatch) => void this.watches.delete(closed);
       const opened = watch(call, response, { form, bookmarkIntervalMs, onClose });
       if (!response.writableEnded) this.watches.add(opened);
       return;
     }
-    if (definition.namespaced && info.namespace === '' && summary.method !== 'GET') throw methodNotAllowed();
-    const { revision } = this.#options.registry.clock;
-    const { code, body } = route(this.#options.registry, call, summary.method, form);
-    const hasChanged = this.#options.registry.clock.revision !== revision;
-    if (fault?.action === 'hang' && (hasChanged || fault.ifChanged === undefined)) {
+    const { revision } = registry.clock;
+    const answer = carryOut(registry, call, verb, form);
+    if (fault?.action === 'hang' && (registry.clock.revision !== revision || fault.ifChanged === undefined)) {
       fault.ifChanged?.();
-      return;
-    }
-    if (fault?.action === 'reset') {
-      request.socket.destroy();
-      return;
-    }
-    send(response, code, body);
+    } else if (fault?.action === 'reset') request.socket.destroy();
+    else send(response, answer.code, answer.body);
   }
 
   #authorize(user: User, verb: string, info: RequestInfo, name: string): void {
@@ -179,20 +128,44 @@ export class Handler {
   }
 
   /** Answers paths other than those of resources. */
-  #informational(path: string, host: string): JsonObject | string | undefined {
+  #inform(path: string, host: string, response: ServerResponse): void {
     const { registry } = this.#options;
-    const parts = path.split('/').filter((part) => part !== '');
-    const [root, second = '', third = ''] = parts;
+    const [root = '', ...parts] = path.split('/').filter((part) => part !== '');
+    const [first = '', second = ''] = parts;
+    if (['healthz', 'readyz', 'livez'].includes(root)) {
+      sendText(response, 200, 'ok');
+      return;
+    }
     let body: JsonObject | undefined;
-    if (root === 'healthz' || root === 'readyz' || root === 'livez') return 'ok';
     if (path === '/version') body = discovery.version;
-    else if (root === 'api' && parts.length === 1) body = discovery.coreVersions(host);
-    else if (root === 'api') body = discovery.resources(registry, '', second);
-    else if (root === 'apis' && parts.length === 1) body = discovery.groups(registry);
-    else if (root === 'apis' && parts.length === 2) body = discovery.group(registry, second);
-    else if (root === 'apis') body = discovery.resources(registry, second, third);
-    return body;
+    else if (root === 'api')
+      body = first === '' ? discovery.coreVersions(host) : discovery.resources(registry, '', first);
+    else if (root === 'apis' && first === '') body = discovery.groups(registry);
+    else if (root === 'apis' && second === '') body = discovery.group(registry, first);
+    else if (root === 'apis') body = discovery.resources(registry, first, second);
+    if (body === undefined) sendText(response, 404, pageNotFound);
+    else send(response, 200, body);
   }
+}
+
+/** A request to a resource, before its path is understood. */
+interface Asked extends Pick<Call, 'query' | 'userAgent' | 'user' | 'body'> {
+  verb: string;
+  fault: Fault | undefined;
+}
+
+/** @returns true when a fault is the answer */
+async function preempts(fault: Fault | undefined, { socket }: IncomingMessage, response: ServerResponse) {
+  if (fault?.action === 'latency') await sleep(fault.ms);
+  if (fault?.action === 'status') {
+    const { status, retryAfterSeconds, reason = reasons[status] ?? 'Unknown', message = 'a fault on demand' } = fault;
+    const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
+    sendError(response, new ApiError(status, reason, message, details));
+    return true;
+  }
+  if (fault === undefined || fault.action === 'latency' || fault.after) return false;
+  if (fault.action === 'reset') socket.destroy();
+  return true;
 }
 
 /** The reasons of the faults on demand. */
@@ -235,12 +208,6 @@ function sendText(response: ServerResponse, code: number, text: string, type = '
   response.end(text);
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 /** Every client of the landscape sends JSON, also as the YAML of an apply. */
 function parsed(text: string): Json | undefined {
   if (text === '') return undefined;
@@ -251,35 +218,35 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** Carries out a request to a resource (watches excepted). */
-export function route(registry: Registry, call: Call, method: string, form: Form): Answer {
-  const { definition, name, subresource } = call;
+/** Carries out a request to a resource, watches excepted. */
+function carryOut(registry: Registry, call: Call, verb: string, form: Form): Answer {
+  const { definition, name, namespace, subresource } = call;
   const finalize = subresource === 'finalize' && definition.plural === 'namespaces' && !definition.custom;
   if (subresource !== '' && !finalize && !(subresource === 'status' && definition.status)) {
     throw definition.custom ? notFound(definition, name) : noSuchPath();
   }
-  if (name === '') {
-    if (method === 'GET') {
-      const page = list(call);
-      return { code: 200, body: renderList(definition, page.items, page.metadata, form) };
-    }
-    if (method === 'POST') return shown(create(registry, call));
+  if (verb === 'list') {
+    const page = list(call);
+    return { code: 200, body: renderList(definition, page.items, page.metadata, form) };
+  }
+  const isNowhere = definition.namespaced && namespace === '';
+  if (isNowhere || (verb === 'create') !== (name === '') || (verb === 'delete' && subresource !== '')) {
     throw methodNotAllowed();
   }
-  if (method === 'GET') return shown(get(call));
-  if (method === 'PUT') return shown(update(call));
-  if (method === 'PATCH') return shown(patch(registry, call));
-  if (method === 'DELETE' && subresource === '') return shown(remove(call));
-  throw methodNotAllowed();
+  const { code, body } = write(registry, call, verb);
+  const isStatus = (body as { kind?: Json }).kind === 'Status';
+  return { code, body: isStatus ? body : render(definition, body as ApiObject, form) };
+}
 
-  function shown({ code, body }: Answer): Answer {
-    const isStatus = (body as { kind?: Json }).kind === 'Status';
-    return { code, body: isStatus ? body : render(definition, body as ApiObject, form) };
-  }
+function write(registry: Registry, call: Call, verb: string): Answer {
+  if (verb === 'create') return create(registry, call);
+  if (verb === 'update') return update(call);
+  if (verb === 'patch') return patch(registry, call);
+  return verb === 'delete' ? remove(call) : get(call);
 }
 
 /** The parts of a path of the API. */
-export interface RequestInfo {
+interface RequestInfo {
   group: string;
   version: string;
   namespace: string;
@@ -289,7 +256,7 @@ export interface RequestInfo {
 }
 
 /** Parses a path below `/api` or `/apis`; returns undefined when it is not the path of a resource. */
-export function requestInfo(path: string): RequestInfo | undefined {
+function requestInfo(path: string): RequestInfo | undefined {
   const parts = path.split('/').slice(1).map(decodeURIComponent);
   if (parts.at(-1) === '') parts.pop();
   const [root] = parts;
@@ -305,30 +272,16 @@ export function requestInfo(path: string): RequestInfo | undefined {
   return { group, version, namespace: '', plural: first, name: namespace, subresource: plural ?? '' };
 }
 
-/** Returns the verb of a request for authorization. */
-export function verbOf(method: string, info: RequestInfo, query: URLSearchParams): string {
-  switch (method) {
-    case 'POST':
-      return 'create';
-    case 'PUT':
-      return 'update';
-    case 'PATCH':
-      return 'patch';
-    case 'DELETE':
-      return 'delete';
-    default:
-      if (isWatch(query)) return 'watch';
-      return info.name === '' ? 'list' : 'get';
-  }
+const verbs: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+
+/** Returns the verb of a request, as authorization knows it. */
+function verbOf(method: string, { name }: RequestInfo, query: URLSearchParams): string {
+  const isWatch = ['true', '1'].includes(query.get('watch') ?? '');
+  return verbs[method] ?? (isWatch ? 'watch' : name === '' ? 'list' : 'get');
 }
 
 /** Returns the name for authorization: a list or watch may name one object in its field selector. */
-export function nameAsked({ name }: RequestInfo, query: URLSearchParams): string {
+function nameAsked({ name }: RequestInfo, query: URLSearchParams): string {
   if (name !== '') return name;
   return /(?:^|,)metadata\.name==?([^=,]+)/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
-}
-
-export function isWatch(query: URLSearchParams): boolean {
-  const watch = query.get('watch');
-  return watch === 'true' || watch === '1';
 }

@@ -96,7 +96,8 @@ export class ResourceStore {
   *range(prefix: string, after: string, revision: number): Generator<[key: string, object: ApiObject]> {
     const past = this.#changesSince(revision);
     const keys = past.size === 0 ? this.#keys : this.#keysWith(past);
-    for (let index = firstAtLeast(keys, after > prefix ? after : prefix); index < keys.length; index++) {
+    const first = after > prefix ? after : prefix;
+    for (let index = firstNot(keys, (key) => key < first); index < keys.length; index++) {
       const key = keys[index];
       if (key === undefined || !key.startsWith(prefix)) return;
       if (key === after) continue;
@@ -112,7 +113,7 @@ export class ResourceStore {
 
   /** Returns the events after the revision. */
   since(revision: number): StoreEvent[] {
-    return this.#history.slice(firstAfter(this.#history, revision));
+    return this.#history.slice(firstNot(this.#history, (event) => event.revision <= revision));
   }
 
   subscribe(subscriber: (event: StoreEvent) => void): () => void {
@@ -152,7 +153,7 @@ export class ResourceStore {
   }
 
   #position(key: string): number {
-    return firstAtLeast(this.#keys, key);
+    return firstNot(this.#keys, (known) => known < key);
   }
 
   /** Returns earlier states of the objects that changed after the revision; undefined: they did not exist. */
@@ -165,29 +166,17 @@ export class ResourceStore {
 
   #keysWith(past: Map<string, ApiObject | undefined>): string[] {
     const gone = [...past].filter(([key, object]) => object !== undefined && !this.#objects.has(key));
-    return gone.length === 0 ? this.#keys : [...this.#keys, ...gone.map(([key]) => key)].sort(compareKeys);
+    return gone.length === 0 ? this.#keys : [...this.#keys, ...gone.map(([key]) => key)].sort();
   }
 }
 
-const compareKeys = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
-
-function firstAtLeast(keys: readonly string[], key: string): number {
+/** Returns the index of the first item that is not before the one sought; the items are sorted. */
+function firstNot<T>(items: readonly T[], isBefore: (item: T) => boolean): number {
   let low = 0;
-  let high = keys.length;
+  let high = items.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((keys[middle] ?? '') < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function firstAfter(events: readonly StoreEvent[], revision: number): number {
-  let low = 0;
-  let high = events.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((events[middle]?.revision ?? 0) <= revision) low = middle + 1;
+    if (isBefore(items[middle] as T)) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -40,8 +40,8 @@ function own(node: Node): Node {
   const result: Node = {};
   for (const [key, value] of Object.entries(node)) {
     if (value === undefined) continue;
-    // `{}` marks structs that are always present; other zero values have no meaning.
-    if (key === 'default' && value !== '' && value !== 0 && value !== false) result[key] = value;
+    // The default of a key decides which item of a list is meant, for example a port's protocol.
+    if (key === 'default' && typeof value === 'string' && value !== '') result[key] = value;
     if (!kept.has(key)) continue;
     if (key === 'properties' && isObject(value)) {
       result[key] = Object.fromEntries(Object.entries(value).map(([name, child]) => [name, compact(child as Node)]));
@@ -51,14 +51,8 @@ function own(node: Node): Node {
   return result;
 }
 
-function references(node: unknown, found: Set<string>): Set<string> {
-  if (Array.isArray(node)) for (const item of node) references(item, found);
-  else if (isObject(node)) {
-    if (typeof node.$ref === 'string') found.add(node.$ref);
-    for (const value of Object.values(node)) references(value, found);
-  }
-  return found;
-}
+const references = (node: Node) =>
+  [...JSON.stringify(node).matchAll(/"\$ref":"([^"]+)"/g)].map(([, name]) => name ?? '');
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('Usage: built-in-schemas.ts <kubernetes>/api/openapi-spec/v3');
@@ -95,7 +89,7 @@ for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
   const schema = all.get(name);
   if (schema === undefined) throw new Error(`No schema ${name}`);
   schemas[name] = schema;
-  queue.push(...references(schema, new Set()));
+  queue.push(...references(schema));
 }
 const sorted = Object.fromEntries(Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1)));
 // One line per type: the diff for a newer Kubernetes shows its changes.
