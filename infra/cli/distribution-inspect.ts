@@ -8,7 +8,7 @@ import type { Distribution, Release } from '../../shared/flux/release.ts';
 import { oldestKubernetes } from '../../shared/flux/versions.ts';
 import { exitCodes } from './command.ts';
 import { tagOf } from './image-digests.ts';
-import { type Terminal, UsageError } from './option.ts';
+import { type Option, type Terminal, text, UsageError, type Values } from './option.ts';
 
 interface Report {
   version: string;
@@ -24,7 +24,7 @@ export async function inspectDistribution(dir: string, json: boolean, terminal: 
   const distribution = openDistribution(dir);
   const versions = await distribution.versions();
   const reports = await Promise.all(versions.map((version) => inspectRelease(distribution, dir, version)));
-  terminal.out(json ? `${JSON.stringify(reports, null, 2)}\n` : reports.map(text).join(''));
+  terminal.out(json ? `${JSON.stringify(reports, null, 2)}\n` : reports.map(reportText).join(''));
   if (versions.length === 0) terminal.err(`${dir} holds no Flux release; add one with "distribution make".\n`);
   return versions.length === 0 || reports.some(({ error }) => error !== undefined)
     ? exitCodes.failure
@@ -47,22 +47,18 @@ async function inspectRelease(distribution: Distribution, dir: string, version: 
   }
 }
 
-function text({ version, digest, pinned, components = {}, oldestKubernetes: oldest, error }: Report): string {
+function reportText({ version, digest, pinned, components = {}, oldestKubernetes: oldest, error }: Report): string {
   if (error !== undefined) return `${version}  ${error}\n`;
   const tags = Object.entries(components).map(([name, tag]) => `    ${name} ${tag}\n`);
   const images = pinned ? ', images pinned' : '';
   return `${version}  sha256 ${digest?.slice(0, 12)}, checksums verified${images}, Kubernetes ${oldest} and newer\n${tags.join('')}`;
 }
 
-interface ImagesOptions {
-  dir: string;
-  /** Absent: every release of the distribution. */
-  version?: string | undefined;
-  /** The prefix of the images; default that of Flux. */
-  registry?: string | undefined;
-  to?: string | undefined;
-  json: boolean;
-}
+/** Options of `distribution images`. */
+export const imagesOptions = {
+  registry: text('PREFIX', 'images: the prefix to copy from.', { default: installDefaults.registry }),
+  to: text('PREFIX', 'images: the prefix in a mirror; each line then has two names.'),
+} as const satisfies Record<string, Option>;
 
 interface Image {
   version: string;
@@ -75,26 +71,30 @@ interface Image {
 }
 
 /** Prints the images of the controllers: one on each line, or with `to` its name in the mirror behind it. */
-export async function listImages({ dir, json, ...options }: ImagesOptions, terminal: Terminal): Promise<number> {
-  for (const [name, prefix] of Object.entries({ registry: options.registry, to: options.to })) {
+export async function listImages(
+  dir: string,
+  { version, json = false, registry, to }: Values<typeof imagesOptions> & { version?: string; json?: boolean },
+  terminal: Terminal,
+): Promise<number> {
+  for (const [name, prefix] of Object.entries({ registry, to })) {
     const problem = prefix === undefined ? undefined : registryCheck(prefix);
     if (problem !== undefined) throw new UsageError(`--${name} ${problem}`);
   }
   const distribution = openDistribution(dir);
   const available = await releasesOf(distribution, dir);
-  const versions = available.filter((name) => [undefined, name, name.slice(1)].includes(options.version));
+  const versions = available.filter((name) => [undefined, name, name.slice(1)].includes(version));
   if (versions.length === 0) {
-    throw new ShootFluxError(`${dir} holds no Flux ${options.version}; it holds ${available.join(', ')}.`);
+    throw new ShootFluxError(`${dir} holds no Flux ${version}; it holds ${available.join(', ')}.`);
   }
   const releases = await Promise.all(versions.map((version) => distribution.release(version)));
-  const images = releases.flatMap((release) => imagesOf(release, options));
+  const images = releases.flatMap((release) => imagesOf(release, { registry, to }));
   terminal.out(json ? `${JSON.stringify(images, null, 2)}\n` : lines(images).join(''));
   return exitCodes.success;
 }
 
 function imagesOf(
   release: Release,
-  { registry = installDefaults.registry, to }: Omit<ImagesOptions, 'dir' | 'json'>,
+  { registry = installDefaults.registry, to }: { registry: string | undefined; to: string | undefined },
 ): Image[] {
   return componentsOf(release).flatMap((component) => {
     const tag = tagOf(release, component);

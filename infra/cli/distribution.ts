@@ -1,7 +1,6 @@
-import { installDefaults } from '../../shared/config/flux-options.ts';
 import { missing } from './clusters.ts';
 import { command } from './command.ts';
-import { inspectDistribution, listImages } from './distribution-inspect.ts';
+import { imagesOptions, inspectDistribution, listImages } from './distribution-inspect.ts';
 import { makeRelease } from './distribution-make.ts';
 import { digestOptions, pinnedImages } from './image-digests.ts';
 import { text, UsageError } from './option.ts';
@@ -11,7 +10,7 @@ import { verificationOf, verifyOptions } from './verify-archive.ts';
 const optionsOf: Record<'make' | 'inspect' | 'images', string[]> = {
   make: ['from', 'version', ...Object.keys(verifyOptions), ...Object.keys(digestOptions)],
   inspect: ['json'],
-  images: ['version', 'registry', 'to', 'json'],
+  images: ['version', ...Object.keys(imagesOptions), 'json'],
 };
 
 export default command({
@@ -24,8 +23,7 @@ export default command({
     version: text('VERSION', 'make: the release, for example v2.9.4 (required). images: only this release.'),
     ...verifyOptions,
     ...digestOptions,
-    registry: text('PREFIX', 'images: the prefix to copy from.', { default: installDefaults.registry }),
-    to: text('PREFIX', 'images: the prefix in a mirror; each line then has two names.'),
+    ...imagesOptions,
     json: { type: 'boolean', description: 'inspect, images: print a JSON list.' },
   },
   notes:
@@ -42,12 +40,8 @@ export default command({
     if (foreign !== undefined) throw new UsageError(`--${foreign} has no effect on ${action}; remove it`);
     if (others.length > 0) throw new UsageError(`unexpected argument "${others[0]}"`);
     if (dir === undefined) missing('--flux-distribution DIR');
-    if (action === 'inspect') {
-      return inspectDistribution(dir, json, terminal);
-    }
-    if (action === 'images') {
-      return listImages({ dir, version, registry: values.registry, to: values.to, json }, terminal);
-    }
+    if (action === 'inspect') return inspectDistribution(dir, json, terminal);
+    if (action === 'images') return listImages(dir, values, terminal);
     if (from === undefined || version === undefined) throw new UsageError('make requires --from and --version');
     const verification = verificationOf(values);
     const images = await pinnedImages(values, terminal);

@@ -195,10 +195,3 @@ test('reads standard input once', async () => {
   const args = ['render', ...distribution, '--shoot', '-', '--provider-config', '-'];
   expect(await shootFlux(args)).toMatchObject({ code: 2, err: expect.stringContaining('only one file can be') });
 });
-
-test('requires string values in a ConfigMap', async () => {
-  expect(await render({ 'flux-config': fluxConfig({ ...repository, suspend: true }) })).toMatchObject({
-    code: 1,
-    err: 'shoot-flux render: ConfigMap garden-foo/flux-config: suspend must be a string, not a boolean; put it in quotes\n',
-  });
-});

@@ -121,15 +121,18 @@ async function withBody(
     await finished(request.resume());
     return tooLong;
   }
-  const taken = Math.max(0, bytes - FREE_BYTES);
-  if (taken > room.free) return noRoom;
-  room.free -= taken;
+  // Takes memory only for what arrives. In chunks of one byte, a body would take a hundred times its length.
+  const buffer = Buffer.allocUnsafe(bytes);
+  let end = 0;
+  let taken = 0;
   try {
-    const buffer = Buffer.allocUnsafe(bytes);
-    let end = 0;
     // By default the iterator destroys the connection when it is left early, and the client gets no answer.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       if (end + chunk.length > bytes) return tooLong;
+      const needed = Math.max(0, end + chunk.length - FREE_BYTES) - taken;
+      if (needed > room.free) return noRoom;
+      room.free -= needed;
+      taken += needed;
       end += chunk.copy(buffer, end);
     }
     return await use(buffer.subarray(0, end));

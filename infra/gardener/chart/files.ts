@@ -183,17 +183,14 @@ const OF_CHARTS = [
 
 /** Returns the JSON Schema of what a chart's values add to the config file: Helm reports a typo before a process does. */
 function configSchema(): Schema {
-  const options = Object.entries(serviceOptions).map(([flag, option]): [string, Option] => [
-    keyOf(flag, option),
-    option,
-  ]);
-  const properties = options
-    .filter(([name]) => !OF_CHARTS.includes(name))
-    .map(([name, option]) => [
-      name,
-      isLandscapeValue(name) ? landscapeRef(name) : { description: option.description, ...typeOfOption(option) },
-    ]);
-  return { type: 'object', additionalProperties: false, properties: Object.fromEntries(properties) };
+  const properties: Record<string, Schema> = {};
+  for (const [flag, option] of Object.entries(serviceOptions)) {
+    const name = keyOf(flag, option);
+    if (OF_CHARTS.includes(name)) continue;
+    const own = () => ({ description: option.description, ...typeOfOption(option) });
+    properties[name] = isLandscapeValue(name) ? landscapeRef(name) : own();
+  }
+  return { type: 'object', additionalProperties: false, properties };
 }
 
 function typeOfOption({ type, multiple, map }: Option): Schema {
