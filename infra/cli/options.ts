@@ -112,13 +112,6 @@ export const serveOptions = {
   concurrency,
 } as const satisfies Record<string, Option>;
 
-export const tokenOptions = {
-  'webhook-token-sha256': text(
-    'HASH',
-    `Serve the webhooks only at paths that end with a token, such as /admission/TOKEN; HASH is its SHA-256. Several hashes are separated by commas.`,
-  ),
-} as const satisfies Record<string, Option>;
-
 export const webhookOptions = {
   'webhook-port': port('Serve the webhooks over HTTPS on this port: /admission and /resource-manager.'),
   'webhook-host': list('NAME', 'Name or address under which API servers call the webhooks. Repeatable.', {
@@ -143,13 +136,9 @@ export const webhookOptions = {
     'Serve this webhook function and no other: admission, resource-manager-webhook. Repeatable.',
     { default: 'all of them' },
   ),
-  ...tokenOptions,
-} as const satisfies Record<string, Option>;
-
-export const portOptions = {
-  port: port(
-    'Port for HTTP. With --webhook-port: serve /healthz, /readyz and /metrics on this port.',
-    '8080; not at all with --webhook-port',
+  'webhook-token-sha256': text(
+    'HASH',
+    `Serve the webhooks only at paths that end with a token, such as /admission/TOKEN; HASH is its SHA-256. Several hashes are separated by commas.`,
   ),
 } as const satisfies Record<string, Option>;
 
@@ -201,10 +190,6 @@ export const heartbeatOptions = {
     type: 'boolean',
     description: "The functions report failures in the Shoot's health: write the heartbeat that gardenlet expects.",
   },
-} as const satisfies Record<string, Option>;
-
-export const probeOptions = {
-  port: port('Serve /healthz, /readyz and /metrics on this port.', 'not at all'),
 } as const satisfies Record<string, Option>;
 
 /** The options of all commands that run until a signal: what a config file may hold. */

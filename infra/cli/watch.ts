@@ -6,14 +6,19 @@ import { GARDEN } from '../../shared/runtime/key.ts';
 import { type OwnProcess, startWatching } from '../process/watching.ts';
 import { clusterNotes, heartbeatOf, watchedClustersOf } from './clusters.ts';
 import { service } from './command.ts';
-import { UsageError, type Values, type Variables } from './option.ts';
-import { destinationOptions, heartbeatOptions, probeOptions, watchedClusterOptions } from './options.ts';
+import { port, UsageError, type Values, type Variables } from './option.ts';
+import { destinationOptions, heartbeatOptions, watchedClusterOptions } from './options.ts';
 import { isFlag, named } from './sources.ts';
 
 export default service({
   name: 'watch',
   summary: 'Watch the garden, seeds or both, and send changes to functions that run elsewhere.',
-  options: { ...watchedClusterOptions, ...destinationOptions, ...probeOptions, ...heartbeatOptions },
+  options: {
+    ...watchedClusterOptions,
+    ...destinationOptions,
+    port: port('Serve /healthz, /readyz and /metrics on this port.', 'not at all'),
+    ...heartbeatOptions,
+  },
   notes: `${clusterNotes}\nSeveral may watch different clusters for the same functions; two for the same cluster do no harm.`,
   async start(values, _, terminal, log) {
     const watched = await watchedClustersOf(values);

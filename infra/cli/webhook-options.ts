@@ -3,15 +3,15 @@ import { findWebhookDefinitions } from '../functions.ts';
 import type { WebhookOptions } from '../process/webhooks.ts';
 import { certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { hostOf } from '../webhooks/hosts.ts';
+import type { CertificateSecret } from '../webhooks/managed-certificates.ts';
 import { SERVICE_HOST } from '../webhooks/names.ts';
 import { type PathTokens, pathTokensOf } from '../webhooks/path-token.ts';
-import type { CertificateSecret } from '../webhooks/store.ts';
 import { UsageError, type Values } from './option.ts';
-import type { tokenOptions, webhookOptions } from './options.ts';
+import type { webhookOptions } from './options.ts';
 import { isFlag, named, quoted } from './sources.ts';
 
 /** Returns the tokens of the paths; undefined when none are required. @throws ShootFluxError */
-export function tokensOf(values: Values<typeof tokenOptions>): PathTokens | undefined {
+export function tokensOf(values: Values<typeof webhookOptions>): PathTokens | undefined {
   const text = values['webhook-token-sha256'];
   return text === undefined ? undefined : pathTokensOf(named(values, 'webhook-token-sha256'), text);
 }

@@ -30,21 +30,23 @@ const review = {
 };
 
 /** Runs the command in a separate process. */
-async function startCommand(gardenFile: string, seedFile: string, ...more: string[]) {
-  const args = ['infra/cli/shoot-flux.js', 'webhooks', '--garden', gardenFile, '--seed', `local=${seedFile}`, ...more];
-  const child = spawn(process.execPath, args, {
+async function startCommand(...clustersAndMore: string[]) {
+  const child = spawn(process.execPath, ['infra/cli/shoot-flux.js', 'webhooks', ...clustersAndMore], {
     env: { ...process.env, PORT: '0' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   child.stderr.setEncoding('utf8');
   const [said] = (await once(child.stderr, 'data')) as [string];
-  const port = /serves \/admission and \/resource-manager on port (\d+)/.exec(said)?.[1];
+  const [, paths, port] = /serves (.+) on port (\d+)/.exec(said) ?? [];
   const probes = /probes and metrics on port (\d+)/.exec(said)?.[1];
   return {
-    child,
-    port: Number(port),
+    ...{ paths, port: Number(port) },
     probes: `http://127.0.0.1:${probes}`,
     url: `http://127.0.0.1:${port}`,
+    async end() {
+      child.kill('SIGTERM');
+      expect(await once(child, 'exit')).toEqual([0, null]);
+    },
     [Symbol.dispose]: () => child.kill('SIGKILL'),
   };
 }
@@ -52,41 +54,28 @@ async function startCommand(gardenFile: string, seedFile: string, ...more: strin
 const headers = { 'content-type': 'application/json' };
 const post = (url: string, body: object) => fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
 
-test('answers over HTTP on the port that Knative sets, and ends on SIGTERM', async () => {
+test('answers over HTTP on the port that Knative sets, at paths with the token, and ends on SIGTERM', async () => {
   await using input = await files({ kubeconfig });
-  using command = await startCommand(input.paths.kubeconfig, input.paths.kubeconfig);
-  const { child, url } = command;
-  expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
-  expect(await (await post(`${url}/admission`, review)).json()).toMatchObject({
+  const { kubeconfig: file } = input.paths;
+  const hash = createHash('sha256').update('correct').digest('hex');
+  using command = await startCommand('--garden', file, '--seed', `local=${file}`, '--webhook-token-sha256', hash);
+  expect(command.paths).toBe('/admission and /resource-manager');
+  expect(await (await fetch(`${command.url}/healthz`)).text()).toBe('ok\n');
+  expect(await (await post(`${command.url}/admission/correct`, review)).json()).toMatchObject({
     response: { uid: 'u', allowed: false, status: { message: expect.stringContaining('syncMode') } },
   });
-  expect((await fetch(`${url}/elsewhere`)).status).toBe(404);
-  child.kill('SIGTERM');
-  expect(await once(child, 'exit')).toEqual([0, null]);
+  for (const path of ['/admission', '/admission/wrong', '/elsewhere'])
+    expect((await post(`${command.url}${path}`, review)).status).toBe(404);
+  await command.end();
 });
 
 test('serves admission alone, without any seed', async () => {
   await using input = await files({ kubeconfig });
-  const args = ['webhooks', '--garden', input.paths.kubeconfig, '--webhook-function', 'admission', '--port', '0'];
-  const child = spawn(process.execPath, ['infra/cli/shoot-flux.js', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
-  child.stderr.setEncoding('utf8');
-  const [said] = (await once(child.stderr, 'data')) as [string];
-  const port = /serves \/admission on port (\d+)/.exec(said)?.[1];
-  expect((await post(`http://127.0.0.1:${port}/admission`, review)).status).toBe(200);
-  expect((await post(`http://127.0.0.1:${port}/resource-manager`, review)).status).toBe(404);
-  child.kill('SIGTERM');
-  expect(await once(child, 'exit')).toEqual([0, null]);
-});
-
-test('answers only at paths with the token whose hash it has', async () => {
-  await using input = await files({ kubeconfig });
-  const { kubeconfig: file } = input.paths;
-  const hash = createHash('sha256').update('correct').digest('hex');
-  using command = await startCommand(file, file, '--webhook-token-sha256', hash);
-  const statusAt = async (path: string) => (await post(`${command.url}${path}`, review)).status;
-  expect(await statusAt('/admission/correct')).toBe(200);
-  expect(await Promise.all(['/admission', '/admission/wrong'].map(statusAt))).toEqual([404, 404]);
-  expect((await fetch(`${command.url}/healthz`)).status).toBe(200);
+  using command = await startCommand('--garden', input.paths.kubeconfig, '--webhook-function', 'admission');
+  expect(command.paths).toBe('/admission');
+  expect((await post(`${command.url}/admission`, review)).status).toBe(200);
+  expect((await post(`${command.url}/resource-manager`, review)).status).toBe(404);
+  await command.end();
 });
 
 test('answers over HTTPS with certificates of its own, as a Deployment without a proxy', async () => {
@@ -97,7 +86,8 @@ test('answers over HTTPS with certificates of its own, as a Deployment without a
   ]);
   await using input = await files({ garden: garden.kubeconfig, seed: seed.kubeconfig });
   const more = ['--webhook-port', '0', '--webhook-host', '127.0.0.1', '--port', '0'];
-  using command = await startCommand(input.paths.garden, input.paths.seed, ...more);
+  const clusters = ['--garden', input.paths.garden, '--seed', `local=${input.paths.seed}`];
+  using command = await startCommand(...clusters, ...more);
   await eventually('readiness', async () => (await fetch(`${command.probes}/readyz`)).ok);
   expect(await (await fetch(`${command.probes}/metrics`)).text()).toContain('shoot_flux_webhook_answers_total');
   const secret = await garden.client.find<KubeObject & { data: Record<string, string> }>(resources.secrets, {
@@ -110,7 +100,6 @@ test('answers over HTTPS with certificates of its own, as a Deployment without a
   const [response] = await once(sent, 'response');
   expect(JSON.parse(await text(response)).response).toMatchObject({ allowed: false, status: { code: 422 } });
   sent.destroy();
-  command.child.kill('SIGTERM');
-  expect(await once(command.child, 'exit')).toEqual([0, null]);
+  await command.end();
   await Promise.all([garden.stop(), seed.stop()]);
 });

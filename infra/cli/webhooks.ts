@@ -9,7 +9,8 @@ import { servedWebhooks, serveWebhooks, type WebhookDependencies, type WebhookOp
 import { startPlainServer } from '../webhooks/webhooks.ts';
 import { clusterNotes, clustersOf } from './clusters.ts';
 import { service } from './command.ts';
-import { clusterOptions, landscapeOptions, portOptions, webhookOptions } from './options.ts';
+import { port } from './option.ts';
+import { clusterOptions, landscapeOptions, webhookOptions } from './options.ts';
 import { functionsOf, httpsOptions, tokensOf, webhooksOf } from './webhook-options.ts';
 
 /** Knative and other platforms pass another one in `PORT`. */
@@ -20,7 +21,10 @@ export default service({
   summary: 'Serve the webhooks alone: over HTTPS, or over HTTP behind a proxy that terminates TLS.',
   options: {
     ...clusterOptions,
-    ...portOptions,
+    port: port(
+      'Port for HTTP. With --webhook-port: serve /healthz, /readyz and /metrics on this port.',
+      '8080; not at all with --webhook-port',
+    ),
     ...webhookOptions,
     ...landscapeOptions,
   },

@@ -5,11 +5,11 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { findWebhookDefinitions, findWebhooks, type WebhookFunction } from '../functions.ts';
 import { type AnswerDependencies, answer } from '../webhooks/answer.ts';
 import { type CertificateFiles, certificateFromFiles } from '../webhooks/certificate-files.ts';
+import type { CertificateSecret } from '../webhooks/managed-certificates.ts';
 import { managedCertificates } from '../webhooks/managed-certificates.ts';
 import type { PathTokens } from '../webhooks/path-token.ts';
 import { publish } from '../webhooks/publish.ts';
 import type { Answerer, ServedWebhook } from '../webhooks/respond.ts';
-import type { CertificateSecret } from '../webhooks/store.ts';
 import { startWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 
 export interface WebhookOptions {

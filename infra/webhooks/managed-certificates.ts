@@ -1,8 +1,13 @@
-import { RetryableError } from '../../shared/errors.ts';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { RetryableError, ShootFluxError } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { type CertificateSource, type Certificates, caBundle, findDue } from './certificates.ts';
+import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import { type CertificateSource, type Certificates, caBundle, findDue, type KeyPair } from './certificates.ts';
+import { CERTIFICATES, NAMESPACE } from './names.ts';
 import { type PublishOptions, publish } from './publish.ts';
-import { type CertificateSecret, defaultSecret, readCertificates, writeCertificates } from './store.ts';
 
 export interface ManagedCertificatesOptions extends Omit<PublishOptions, 'kube'> {
   kube(cluster: string, signal: AbortSignal): Promise<KubeClient>;
@@ -45,4 +50,112 @@ async function upToDate({ kube, hosts, secret = defaultSecret, now }: BoundOptio
   }
   const { cluster, namespace, name } = secret;
   throw new RetryableError(`${cluster}: Secret ${namespace}/${name} changed during every attempt; retrying.`);
+}
+
+interface Stored {
+  /** Undefined when they cannot be read; they are then issued again. */
+  certificates: Certificates | undefined;
+  resourceVersion: string | undefined;
+}
+
+export interface CertificateSecret {
+  /** The garden, a seed, or `in-cluster`. */
+  cluster: string;
+  namespace: string;
+  name: string;
+}
+
+/** The Secret of a deployment that chooses no other one. */
+const defaultSecret: CertificateSecret = { cluster: GARDEN, namespace: NAMESPACE, name: CERTIFICATES };
+
+const options = { fieldManager: 'shoot-flux-webhooks' };
+
+/** Reads the Secret; undefined when there is none. */
+export async function readCertificates(client: KubeClient, place = defaultSecret): Promise<Stored | undefined> {
+  const { namespace, name } = place;
+  const secret = await client.find<KubeObject & { data?: Record<string, string> }>(resources.secrets, {
+    namespace,
+    name,
+  });
+  if (secret === undefined) return undefined;
+  return { certificates: certificatesIn(secret.data ?? {}), resourceVersion: secret.metadata.resourceVersion };
+}
+
+/** Writes the certificates, unless another process was faster. @returns whether they were written */
+async function writeCertificates(
+  client: KubeClient,
+  certificates: Certificates,
+  before: Stored | undefined,
+  { cluster, ...place }: CertificateSecret,
+): Promise<boolean> {
+  try {
+    if (before === undefined) {
+      const data = Object.fromEntries(Object.entries(dataOf(certificates)).filter(([, value]) => value !== null));
+      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: place, type: 'Opaque', data };
+      await client.create(resources.secrets, secret, options);
+    } else {
+      const patch = { metadata: { resourceVersion: before.resourceVersion }, data: dataOf(certificates) };
+      await client.mergePatch(resources.secrets, place, patch, options);
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof AlreadyExistsError || error instanceof ConflictError) return false;
+    if (!(error instanceof NotFoundError)) throw error;
+    // The Secret was deleted since it was read.
+    if (before !== undefined) return false;
+    throw new ShootFluxError(
+      `${titles[cluster] ?? `Seed ${cluster}`} has no namespace ${place.namespace} for the webhook certificates; ${remedy(place.namespace)}.`,
+    );
+  }
+}
+
+const titles: Record<string, string> = { [GARDEN]: 'The garden', [IN_CLUSTER]: 'The cluster of this process' };
+
+function remedy(namespace: string): string {
+  return namespace === NAMESPACE
+    ? 'apply infra/gardener/rbac-garden.yaml'
+    : 'create it, or choose another --webhook-secret';
+}
+
+/** Returns the Secret's data as a merge patch: null removes a key. */
+function dataOf({ authority, next, former, serving }: Certificates): Record<string, string | null> {
+  const texts: Record<string, string | undefined> = {
+    'ca.crt': authority.cert,
+    'ca.key': authority.key,
+    'next-ca.crt': next?.cert,
+    'next-ca.key': next?.key,
+    'former-ca.crt': former,
+    'tls.crt': serving.cert,
+    'tls.key': serving.key,
+  };
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  return Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [key, text === undefined ? null : base64(text)]),
+  );
+}
+
+function certificatesIn(data: Record<string, string>): Certificates | undefined {
+  const text = (key: string) =>
+    data[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString('utf8');
+  const pair = (cert: string, key: string): KeyPair | undefined => {
+    const [certText, keyText] = [text(cert), text(key)];
+    return certText === undefined || keyText === undefined ? undefined : { cert: certText, key: keyText };
+  };
+  const authority = pair('ca.crt', 'ca.key');
+  const serving = pair('tls.crt', 'tls.key');
+  if (authority === undefined || serving === undefined) return undefined;
+  const next = pair('next-ca.crt', 'next-ca.key');
+  const former = text('former-ca.crt');
+  return areReadable([authority, serving, next], former) ? { authority, next, former, serving } : undefined;
+}
+
+function areReadable(pairs: (KeyPair | undefined)[], former: string | undefined): boolean {
+  const matches = (pair: KeyPair | undefined) =>
+    pair === undefined || new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key));
+  try {
+    if (former !== undefined) new X509Certificate(former);
+    return pairs.every(matches);
+  } catch {
+    return false;
+  }
 }
