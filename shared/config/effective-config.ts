@@ -44,13 +44,8 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   const ofLists = config.listedSecrets.map(({ secret }) => secret);
 
   // Check.
-  const checked = problemsOf(config, {
-    fluxNamespace: flux.namespace,
-    copies: [...additional.secrets, ...[sourceSecret, pullSecret].filter((copy) => copy !== undefined), ...ofLists],
-    existingSecrets: written.content.existingSecrets ?? [],
-    existingConfigMaps: written.content.existingConfigMaps ?? [],
-    shootResources: inputs.shootResources,
-  });
+  const ownCopies = [sourceSecret, pullSecret].filter((copy) => copy !== undefined);
+  const checked = problemsOf(config, [...additional.secrets, ...ownCopies, ...ofLists]);
   const issues: ConfigIssue[] = [
     ...ofProject.issues,
     ...providerConfig.issues,

@@ -1,6 +1,6 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { FluxConfig, Layer, Template } from './layer.ts';
-import { inside, issueAt, type Origins } from './origins.ts';
+import { inside, issueAt, type Origin, type Origins } from './origins.ts';
 import { schemaIssues } from './schema.ts';
 import { kustomizationIssues } from './template-rules.ts';
 import { kustomizationTemplateSchema } from './templates.ts';
@@ -56,24 +56,20 @@ function highest<T extends object>(objects: readonly T[]): T {
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as T;
 }
 
-/**
- * Merges the origins of layers, lowest first: a layer decides every field that it sets, with everything below it. Each
- * layer is read once, because a project may write a hundred.
- */
+/** Merges the origins of layers, lowest first: a layer decides every field that it sets, with everything below it. */
 export function mergeOrigins(layers: readonly Origins[]): Origins {
-  const higher = new Set<string>();
-  const decided = layers.toReversed().map((layer) => {
-    const fields = Object.entries(layer).map(([path, origin]) => ({ path, origin, field: fieldOf(path) }));
-    const own = fields.filter(({ field }) => !higher.has(field));
-    for (const { field } of own) higher.add(field);
-    return own;
-  });
+  const decided = new Map<string, [path: string, origin: Origin][]>();
+  for (const layer of layers) {
+    for (const [field, origins] of Map.groupBy(Object.entries(layer), ([path]) => fieldOf(path))) {
+      // The order counts where two fields become one.
+      decided.delete(field);
+      decided.set(field, origins);
+    }
+  }
   // The effective list of components includes the extra ones.
+  const entries = [...decided.values()].flat();
   return Object.fromEntries(
-    decided
-      .reverse()
-      .flat()
-      .map(({ path, origin }) => [path.replace(/^flux\.componentsExtra/, 'flux.components'), origin]),
+    entries.map(([path, origin]) => [path.replace(/^flux\.componentsExtra/, 'flux.components'), origin]),
   );
 }
 

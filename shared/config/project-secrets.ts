@@ -2,7 +2,7 @@ import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { Layer } from './layer.ts';
 import { sizeProblem } from './limits.ts';
-import { type Origins, originOf } from './origins.ts';
+import { issueOf, type Origins } from './origins.ts';
 import {
   FLUX_REGISTRY,
   FLUX_SOPS,
@@ -45,15 +45,14 @@ export function projectSecretsOf({
   secrets: ProjectSecrets;
   issues: ConfigIssue[];
 } {
-  const names = new Set<string>();
-  const issues: ConfigIssue[] = [];
-  let registryHosts: readonly string[] | undefined;
-  for (const { name, namespace, problem, hosts } of projectSecrets) {
-    if (name === FLUX_REGISTRY) registryHosts = hosts;
-    const object = `Secret ${namespace === '' ? '' : `${namespace}/`}${name}`;
-    if (problem === undefined) names.add(name);
-    else issues.push({ object, path: '', message: problem });
-  }
+  const usable = projectSecrets.filter(({ problem }) => problem === undefined);
+  const issues = projectSecrets.flatMap(({ name, namespace, problem }) =>
+    problem === undefined
+      ? []
+      : [{ object: `Secret ${namespace === '' ? '' : `${namespace}/`}${name}`, path: '', message: problem }],
+  );
+  const names = new Set<string>(usable.map(({ name }) => name));
+  const registryHosts = projectSecrets.findLast(({ name }) => name === FLUX_REGISTRY)?.hosts;
   return { secrets: { names, areWired: fluxConfig !== undefined, registryHosts }, issues };
 }
 
@@ -69,7 +68,7 @@ export function unknownSecretIssues(
   if (!isNamed || isElsewhere || projectSecrets === undefined) return [];
   if (projectSecrets.some(({ name }) => name === FLUX_REGISTRY)) return [];
   const message = `is ${FLUX_REGISTRY}, a Secret that the project does not have; create it beside the Shoot, or set secretResourceName`;
-  return [{ ...originOf(origins, 'source.spec.secretRef.name'), message }];
+  return [issueOf(origins, 'source.spec.secretRef.name', message)];
 }
 
 /** Puts the credentials of the registry on the Deployments, unless the configuration names others. */

@@ -79,12 +79,5 @@ export function readRollout(value: unknown, place: Place): RolloutDocument {
       ? schemaIssues(place, rolloutSchema, withoutNulls(value))
       : [issueAt(place, '', 'must be a map; write for example { maxInProgress: 10%, maxFailed: 5% }')];
   if (issues.length > 0) return { rollout: undefined, issues };
-  const { maxInProgress, maxFailed, order, maintenanceWindow } = withoutNulls(value) as Partial<Rollout>;
-  const rollout: Rollout = {
-    maxInProgress: maxInProgress ?? rolloutDefaults.maxInProgress,
-    maxFailed: maxFailed ?? rolloutDefaults.maxFailed,
-    ...(order !== undefined && { order }),
-    ...(maintenanceWindow !== undefined && { maintenanceWindow }),
-  };
-  return { rollout, issues };
+  return { rollout: { ...rolloutDefaults, ...(withoutNulls(value) as Partial<Rollout>) }, issues };
 }

@@ -3,7 +3,7 @@ import type { ConfigIssue } from '../errors.ts';
 import type { Complete } from './complete.ts';
 import { limits, limitText } from './limits.ts';
 import { linkProblems, linksOf, type Part } from './listed/links.ts';
-import { type Available, placesOf, secretIssues, secretWarnings } from './listed/secret-rules.ts';
+import { placesOf, secretIssues, secretWarnings } from './listed/secret-rules.ts';
 import { issueAt, issueOf, type Origins, originOf, type Place } from './origins.ts';
 import { quote, shown } from './quote.ts';
 import { copyInShoot, resourceProblem, resourcesByName } from './shoot-resources.ts';
@@ -18,9 +18,9 @@ interface Problems {
 
 /**
  * Returns the issues that concern several layers, or several objects or options.
- * @param available what is in the shoot for the objects
+ * @param copies all Secrets that are copied into the shoot
  */
-export function problemsOf(config: Complete, available: Available): Problems {
+export function problemsOf(config: Complete, copies: readonly CopiedSecret[]): Problems {
   const { layers, source, kustomization, objects, origins } = config;
   if (layers.some(({ isRead }) => !isRead)) return { issues: [], warnings: [] };
   const roots = Object.entries({ source, kustomization }).flatMap(([part, object]) =>
@@ -32,7 +32,7 @@ export function problemsOf(config: Complete, available: Available): Problems {
   const listed = [...roots.filter(isListed), ...others];
   const unlisted = roots.filter((root) => !isListed(root)).map(({ object }) => object);
   const links = linkProblems(listed, unlisted, origins);
-  const places = placesOf(available);
+  const places = placesOf(config, copies);
   return {
     issues: [
       ...pairIssues(config),
@@ -46,7 +46,7 @@ export function problemsOf(config: Complete, available: Available): Problems {
       ...countIssues(config),
       ...duplicateIssues([...roots, ...others], origins),
       ...others.flatMap((other) => [...namespaceIssues(other, config), ...linkNamespaceIssues(other, config)]),
-      ...collisionIssues(config, available.copies),
+      ...collisionIssues(config, copies),
       ...(isComplete(config) ? links.issues : links.issues.filter(({ mayBeElsewhere }) => mayBeElsewhere !== true)),
       ...secretIssues(listed, places, origins),
     ],

@@ -14,20 +14,14 @@ export interface ShootResource {
 
 /** Reads the Shoot's `spec.resources` without trusting its form: files and requests may contain anything. */
 export function shootResourcesOf(resources: unknown): ShootResource[] {
-  const found: ShootResource[] = [];
-  for (const entry of Array.isArray(resources) ? resources : []) {
-    const name = asString(asObject(entry)?.name) ?? '';
+  return (Array.isArray(resources) ? resources : []).flatMap((entry) => {
+    const { name, resourceRef } = asObject(entry) ?? {};
+    const { apiVersion, kind, name: resourceName } = asObject(resourceRef) ?? {};
     // Nothing can refer to an entry without a name, and a request has room for half a million of them.
-    if (name === '') continue;
-    const resourceRef = asObject(asObject(entry)?.resourceRef);
-    found.push({
-      name,
-      apiVersion: asString(resourceRef?.apiVersion) ?? '',
-      kind: asString(resourceRef?.kind) ?? '',
-      resourceName: asString(resourceRef?.name) ?? '',
-    });
-  }
-  return found;
+    if (typeof name !== 'string' || name === '') return [];
+    const [api = '', ofKind = '', own = ''] = [apiVersion, kind, resourceName].map(asString);
+    return [{ name, apiVersion: api, kind: ofKind, resourceName: own }];
+  });
 }
 
 /**

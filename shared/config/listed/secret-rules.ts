@@ -5,21 +5,11 @@ import { nearest } from '../nearest.ts';
 import { issueOf, type Origins } from '../origins.ts';
 import { FLUX_REGISTRY } from '../project-config.ts';
 import { quote } from '../quote.ts';
-import { type CopyKind, copyInShoot, resourcesByName, type ShootResource } from '../shoot-resources.ts';
+import { type CopyKind, copyInShoot, resourcesByName } from '../shoot-resources.ts';
 import type { CopiedSecret } from '../types.ts';
 import { asObject } from '../values.ts';
 import type { Part } from './links.ts';
 import { secretUses } from './secret-uses.ts';
-
-/** What is in the shoot for the objects. */
-export interface Available {
-  fluxNamespace: string;
-  copies: readonly CopiedSecret[];
-  /** `name` or `namespace/name`, from the configuration. */
-  existingSecrets: readonly string[];
-  existingConfigMaps: readonly string[];
-  shootResources: readonly ShootResource[] | undefined;
-}
 
 const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
 
@@ -47,12 +37,13 @@ interface Places extends Record<CopyKind, Set<string>> {
   unknownNames: Set<string>;
 }
 
-/** Returns where the Secrets and ConfigMaps of a configuration are. */
-export function placesOf({ fluxNamespace, copies, shootResources, ...existing }: Available): Places {
-  const placed = (name: string) => (name.includes('/') ? name : `${fluxNamespace}/${name}`);
+/** Returns where the Secrets and ConfigMaps are that are copied, and those that are said to exist. */
+export function placesOf({ flux, content, shootResources }: Complete, copies: readonly CopiedSecret[]): Places {
+  const { existingSecrets = [], existingConfigMaps = [] } = content;
+  const placed = (name: string) => (name.includes('/') ? name : `${flux.namespace}/${name}`);
   const places: Places = {
-    Secret: new Set(existing.existingSecrets.map(placed)),
-    ConfigMap: new Set([...existing.existingConfigMaps, ...OWN_CONFIG_MAPS].map(placed)),
+    Secret: new Set(existingSecrets.map(placed)),
+    ConfigMap: new Set([...existingConfigMaps, ...OWN_CONFIG_MAPS].map(placed)),
     unknownNames: new Set(),
   };
   const byName = resourcesByName(shootResources);
