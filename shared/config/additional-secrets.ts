@@ -9,7 +9,7 @@ import { type CopyKind, copyInShoot, resourceProblem, resourcesByName } from './
 import type { CopiedSecret, FluxInstall } from './types.ts';
 
 /** ConfigMaps that the product itself writes into the flux namespace. */
-const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
+export const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
 
 /**
  * Returns the copies besides the source's credentials, and at the end those of the project: each in the flux namespace,
@@ -32,13 +32,11 @@ export function additionalSecrets(
   const taken = new Map<string, string>(
     OWN_CONFIG_MAPS.map((name) => [`ConfigMap ${fluxNamespace}/${name}`, "the ConfigMap with the Shoot's facts"]),
   );
-  if (sourceSecret?.targetName !== undefined) {
-    const place = `Secret ${sourceSecret.namespace}/${sourceSecret.targetName}`;
-    taken.set(place, "the source's credentials");
-  }
-  if (pullSecret !== undefined) {
-    taken.set(`Secret ${pullSecret.namespace}/${pullSecret.targetName}`, "the landscape's pull secret");
-  }
+  const own = [
+    { copy: sourceSecret, what: "the source's credentials" },
+    { copy: pullSecret, what: "the landscape's pull secret" },
+  ];
+  for (const { copy, what } of own) if (copy) taken.set(`Secret ${copy.namespace}/${copy.targetName}`, what);
   for (const { name, targetName, place: entryPlace } of content.additionalSecrets ?? []) {
     const issue = (field: string, message: string) => issues.push(issueAt(entryPlace, field, message));
     // The schema reports a missing name.
@@ -52,11 +50,8 @@ export function additionalSecrets(
       const place = `${kind} ${namespace}/${placeName}`;
       const owner = name === '' && target === undefined ? undefined : taken.get(place);
       if (owner !== undefined) {
-        const field = targetName === undefined ? 'name' : 'targetName';
-        issue(
-          field,
-          `${quote(target ?? name)} in namespace ${namespace} is already taken by ${owner}; use another targetName`,
-        );
+        const message = `${quote(target ?? name)} in namespace ${namespace} is already taken by ${owner}; use another targetName`;
+        issue(targetName === undefined ? 'name' : 'targetName', message);
         break;
       }
       taken.set(place, entryPlace.path);

@@ -11,13 +11,8 @@ import type { SourceKind } from './templates.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
 import { revisions } from './variables.ts';
 
-/** Reports an issue with a field by its path below the part that is checked. */
-type Report = (path: string, message: string) => ConfigIssue;
-
-const reportAt =
-  (part: Place): Report =>
-  (path, message) =>
-    issueAt(part, path, message);
+/** The path of a field in the `template` or entry that is checked, and what is wrong with it. */
+type Found = [path: string, message: string];
 
 /**
  * Returns the issues that concern several fields of a source of this kind.
@@ -31,70 +26,60 @@ export function sourceIssues(
   part: Place,
   isListed = false,
 ): ConfigIssue[] {
-  const issue = reportAt(part);
   const spec = asObject(template.spec) ?? {};
-  return [
-    ...revisionIssues(spec, kind, issue),
-    ...credentialsIssues(source, spec, part, isListed),
-    ...identityIssues(spec, kind, issue),
-    ...tokenServiceIssues(spec, kind, issue),
-    ...endpointIssues(spec, kind, issue),
+  const mayNameSecret = isListed || source.secretResourceName !== undefined;
+  const found = [
+    ...revisionProblems(spec, kind),
+    ...credentialsProblems(spec, mayNameSecret, isFluxConfigObject(part.object)),
+    ...identityProblems(spec, kind),
+    ...(kind === 'Bucket' ? [...tokenServiceProblems(spec), ...endpointProblems(spec)] : []),
   ];
+  return found.map(([path, message]) => issueAt(part, path, message));
 }
 
-function revisionIssues({ ref: given }: JsonObject, kind: SourceKind, issue: Report): ConfigIssue[] {
+function revisionProblems({ ref: given }: JsonObject, kind: SourceKind): Found[] {
   const ref = asObject(given);
   const known = Object.keys(revisions[kind]);
   if (ref === undefined || known.some((revision) => ref[revision] !== undefined)) return [];
   const [meant] = Object.keys(ref).flatMap((name) => ({ name, word: nearest(name, known) }));
   return meant?.word === undefined
-    ? [issue('template.spec.ref', `specifies no revision; set one of ${known.join(', ')}`)]
-    : [issue(pathText(['template', 'spec', 'ref', meant.name]), unknownKey(meant.name, known))];
+    ? [['template.spec.ref', `specifies no revision; set one of ${known.join(', ')}`]]
+    : [[pathText(['template', 'spec', 'ref', meant.name]), unknownKey(meant.name, known)]];
 }
 
-function credentialsIssues(source: JsonObject, spec: JsonObject, part: Place, isListed: boolean): ConfigIssue[] {
-  const issue = reportAt(part);
-  const issues: ConfigIssue[] = [];
-  const secretName = asString(asObject(spec.secretRef)?.name);
+function credentialsProblems({ secretRef, url }: JsonObject, mayNameSecret: boolean, isOfProject: boolean): Found[] {
+  const name = asString(asObject(secretRef)?.name);
+  const path = 'secretResourceName';
   // The project has this Secret, or the merge reports that it has none.
-  const isOfProject = secretName === FLUX_REGISTRY || (secretName === FLUX_SOURCE && isFluxConfigObject(part.object));
-  if (secretName !== undefined && source.secretResourceName === undefined && !isListed && !isOfProject) {
-    issues.push(
-      issue(
-        'secretResourceName',
-        "is missing, but source.template.spec.secretRef is set; name the entry of the Shoot's spec.resources that holds the credentials",
-      ),
-    );
+  const isKnown = name === FLUX_REGISTRY || (name === FLUX_SOURCE && isOfProject);
+  if (name !== undefined && !mayNameSecret && !isKnown) {
+    const what = 'is missing, but source.template.spec.secretRef is set';
+    return [[path, `${what}; name the entry of the Shoot's spec.resources that holds the credentials`]];
   }
-  if (asObject(spec.secretRef) !== undefined && secretName === undefined) {
-    issues.push(issue('template.spec.secretRef.name', 'is missing; set it to the name of the Secret in the shoot'));
+  if (asObject(secretRef) !== undefined && name === undefined) {
+    return [['template.spec.secretRef.name', 'is missing; set it to the name of the Secret in the shoot']];
   }
-  if (isSsh(asString(spec.url) ?? '') && spec.secretRef === undefined) {
-    issues.push(
-      issue(
-        'secretResourceName',
-        "is missing, but Flux needs a key to read over SSH; name the entry of the Shoot's spec.resources that holds identity and known_hosts",
-      ),
-    );
-  }
-  return issues;
+  if (!isSsh(asString(url) ?? '') || secretRef !== undefined) return [];
+  const what = 'is missing, but Flux needs a key to read over SSH';
+  return [[path, `${what}; name the entry of the Shoot's spec.resources that holds identity and known_hosts`]];
 }
+
+const providerOf = ({ provider }: JsonObject) => asString(provider) ?? 'generic';
+const notSupported = (provider: string) => `is not supported with provider ${shown(provider)}; remove it`;
 
 /** Only cloud providers use the identity of a ServiceAccount; the CRDs have the same rule in CEL. */
-function identityIssues(spec: JsonObject, kind: SourceKind, issue: Report): ConfigIssue[] {
+function identityProblems(spec: JsonObject, kind: SourceKind): Found[] {
   if (spec.serviceAccountName === undefined) return [];
   const path = 'template.spec.serviceAccountName';
-  const provider = asString(spec.provider) ?? 'generic';
+  const provider = providerOf(spec);
   const isUnused: Record<SourceKind, boolean> = {
     GitRepository: provider !== 'azure' && provider !== 'aws',
     OCIRepository: false,
     Bucket: provider === 'generic',
   };
   const isSecond = kind === 'Bucket' && spec.secretRef !== undefined;
-  return [
-    ...(isSecond ? [issue(path, 'cannot be combined with secretRef; remove one of them')] : []),
-    ...(isUnused[kind] ? [issue(path, `is not supported with provider ${shown(provider)}; remove it`)] : []),
-  ];
+  const found: Found[] = isSecond ? [[path, 'cannot be combined with secretRef; remove one of them']] : [];
+  return isUnused[kind] ? [...found, [path, notSupported(provider)]] : found;
 }
 
 const tokenServices = new Map([
@@ -103,32 +88,29 @@ const tokenServices = new Map([
 ]);
 
 /** Checks the token service of a Bucket; its CRD has the same rule in CEL. */
-function tokenServiceIssues(spec: JsonObject, kind: SourceKind, issue: Report): ConfigIssue[] {
+function tokenServiceProblems(spec: JsonObject): Found[] {
   const service = asObject(spec.sts);
-  if (kind !== 'Bucket' || service === undefined) return [];
+  if (service === undefined) return [];
   const path = 'template.spec.sts';
-  const provider = asString(spec.provider) ?? 'generic';
+  const provider = providerOf(spec);
   const possible = tokenServices.get(provider);
-  if (possible === undefined) return [issue(path, `is not supported with provider ${shown(provider)}; remove it`)];
-  if (service.provider !== possible) {
-    return [issue(`${path}.provider`, `must be ${possible}, because spec.provider is ${provider}`)];
-  }
-  const unsupported =
-    possible === 'aws' ? ['secretRef', 'certSecretRef'].filter((ref) => service[ref] !== undefined) : [];
-  return unsupported.map((ref) => issue(`${path}.${ref}`, 'is not supported with provider aws; remove it'));
+  if (possible === undefined) return [[path, notSupported(provider)]];
+  if (service.provider !== possible)
+    return [[`${path}.provider`, `must be ${possible}, because spec.provider is ${provider}`]];
+  const refs = possible === 'aws' ? ['secretRef', 'certSecretRef'] : [];
+  return refs.filter((ref) => service[ref] !== undefined).map((ref) => [`${path}.${ref}`, notSupported('aws')]);
 }
 
 /** Flux reads a URL for Azure, host and port for S3, and nothing for Google. */
-function endpointIssues(spec: JsonObject, kind: SourceKind, issue: Report): ConfigIssue[] {
-  const endpoint = asString(spec.endpoint);
-  if (kind !== 'Bucket' || endpoint === undefined || spec.provider === 'gcp') return [];
-  const path = 'template.spec.endpoint';
-  if (spec.provider === 'azure') {
-    const remedy = 'use the URL of the account, for example https://account.blob.core.windows.net';
-    return /^https?:\/\/./.test(endpoint) ? [] : [issue(path, `${quote(endpoint)} is not a URL; ${remedy}`)];
-  }
-  const remedy = 'use only host and port, for example s3.amazonaws.com';
-  return endpoint.includes('://') ? [issue(path, `${quote(endpoint)} has a scheme; ${remedy}`)] : [];
+function endpointProblems({ endpoint: given, provider }: JsonObject): Found[] {
+  const endpoint = asString(given);
+  if (endpoint === undefined || provider === 'gcp') return [];
+  const isUrl = provider === 'azure' ? /^https?:\/\/./.test(endpoint) : endpoint.includes('://');
+  if (isUrl === (provider === 'azure')) return [];
+  const problem = isUrl
+    ? 'has a scheme; use only host and port, for example s3.amazonaws.com'
+    : 'is not a URL; use the URL of the account, for example https://account.blob.core.windows.net';
+  return [['template.spec.endpoint', `${quote(endpoint)} ${problem}`]];
 }
 
 const VARIABLE = /^[_a-zA-Z]\w*$/;
@@ -138,25 +120,19 @@ const VARIABLE = /^[_a-zA-Z]\w*$/;
  * @param place where the manifest is
  */
 export function kustomizationIssues(spec: JsonObject, place: Place): ConfigIssue[] {
-  const issue = reportAt(place);
-  const variables = Object.keys(asObject(asObject(spec.postBuild)?.substitute) ?? {});
-  const invalid = variables
+  const invalid = Object.keys(asObject(asObject(spec.postBuild)?.substitute) ?? {})
     .filter((name) => lengthProblem(name) !== undefined || !VARIABLE.test(name))
     .slice(0, MOST_ISSUES_OF_A_PART)
-    .map((name) =>
-      issue(
-        'spec.postBuild.substitute',
-        `${quote(name)} is not a valid variable name; use letters, digits and '_', not starting with a digit`,
-      ),
-    );
-  return [...invalid, ...kubeConfigIssues(spec, issue)];
-}
-
-function kubeConfigIssues(spec: JsonObject, issue: Report): ConfigIssue[] {
+    .map((name) => {
+      const message = `${quote(name)} is not a valid variable name; use letters, digits and '_', not starting with a digit`;
+      return issueAt(place, 'spec.postBuild.substitute', message);
+    });
   const kubeConfig = asObject(spec.kubeConfig);
-  if (kubeConfig === undefined) return [];
-  const path = 'spec.kubeConfig';
-  const count = [kubeConfig.secretRef, kubeConfig.configMapRef].filter((ref) => ref !== undefined).length;
-  if (count === 0) return [issue(path, 'has neither secretRef nor configMapRef; set one of them')];
-  return count > 1 ? [issue(path, 'has both secretRef and configMapRef; remove one of them')] : [];
+  const refs = [kubeConfig?.secretRef, kubeConfig?.configMapRef].filter((ref) => ref !== undefined);
+  if (kubeConfig === undefined || refs.length === 1) return invalid;
+  const message =
+    refs.length === 0
+      ? 'has neither secretRef nor configMapRef; set one of them'
+      : 'has both secretRef and configMapRef; remove one of them';
+  return [...invalid, issueAt(place, 'spec.kubeConfig', message)];
 }

@@ -1,4 +1,5 @@
 import type { ConfigIssue } from '../../errors.ts';
+import { OWN_CONFIG_MAPS } from '../additional-secrets.ts';
 import type { Complete } from '../complete.ts';
 import { MOST_ISSUES_OF_A_PART } from '../limits.ts';
 import { nearest } from '../nearest.ts';
@@ -10,8 +11,6 @@ import type { CopiedSecret } from '../types.ts';
 import { asObject } from '../values.ts';
 import type { Part } from './links.ts';
 import { secretUses } from './secret-uses.ts';
-
-const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
 
 /**
  * Returns the issues with Secrets and ConfigMaps that objects name: each is copied into the namespace of the object, or
