@@ -42,9 +42,7 @@ export async function announceUpgrade(run: Run, { record, contents }: Plan, from
  * killed in between writes the same Event again.
  */
 export async function announceWarnings(run: Run, { record }: Plan, previous: Applied | undefined): Promise<void> {
-  const { warnings = [] } = record;
-  const { warnings: known = [] } = previous ?? {};
-  const added = warnings.filter((warning) => !known.includes(warning));
+  const added = record.warnings?.filter((warning) => previous?.warnings?.includes(warning) !== true) ?? [];
   if (added.length === 0) return;
   const message = added.map((warning) => `${warning}.`).join(' ');
   await notifyShoot(run, { type: 'Warning', reason: 'ConfigurationWarning', message });

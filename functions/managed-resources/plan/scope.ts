@@ -1,4 +1,4 @@
-import { installDefaults } from '../../../shared/config/flux-options.ts';
+import { fluxSchema } from '../../../shared/config/flux-options.ts';
 import type { SyncMode } from '../../../shared/config/types.ts';
 import { type ConfigError, type ConfigIssue, withFullStop } from '../../../shared/errors.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
@@ -47,19 +47,11 @@ export function isBootstrapped(extension: Extension): boolean {
   );
 }
 
+/** `sopsAgeSecret` is about the root Kustomization. */
+const { sopsAgeSecret: _, ...installOptions } = fluxSchema.shape;
+
 /** Where the layers configure the installation: `flux` in a providerConfig, separate keys in `flux-config`. */
-const installParts = new Set([
-  'flux',
-  'fluxVersion',
-  'componentsExtra',
-  'imagePullSecret',
-  'multiTenancy',
-  'tenantDefaultServiceAccount',
-  'size',
-  'priorityClass',
-  'imageDigests',
-  ...Object.keys(installDefaults),
-]);
+const installParts = new Set(['flux', 'fluxVersion', ...Object.keys(installOptions)]);
 
 /** Where a whole FluxConfig is in the ConfigMap `flux-config`. */
 const OF_PROJECT = /^(config\.yaml|overrides\.yaml\[\d+\]\.config)\./;

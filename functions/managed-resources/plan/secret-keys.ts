@@ -1,10 +1,10 @@
 import { MOST_ISSUES_OF_A_PART } from '../../../shared/config/limits.ts';
 import { keySentence, type NeedsKeys, secretUses } from '../../../shared/config/listed/secret-uses.ts';
-import { type Origins, originOf } from '../../../shared/config/origins.ts';
+import { originOf } from '../../../shared/config/origins.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import type { ConfigIssue } from '../../../shared/errors.ts';
+import { configuredObjects } from '../../../shared/flux/custom-resources.ts';
 import type { SecretContent } from '../../../shared/flux/release.ts';
-import type { KubeObject } from '../../../shared/kube/resource.ts';
 
 /**
  * Returns the issues with copied Secrets that lack a key which a listed object needs; only names of keys are looked at.
@@ -14,7 +14,9 @@ export function secretKeyIssues(
   secrets: readonly SecretContent[],
   release: string,
 ): ConfigIssue[] {
-  const objects = listedObjects(config);
+  const isListed = (part: string) =>
+    part.startsWith('objects[') || /(^|\.)\w+\[0\]\.template$/.test(config.origins[part]?.path ?? '');
+  const objects = configuredObjects(config).filter(({ part }) => isListed(part));
   if (objects.length === 0) return [];
   // Made once: a Secret may have a hundred thousand keys, and a thousand fields may name it.
   const answersAt = new Map(
@@ -45,19 +47,4 @@ function answersOf(keys: ReadonlySet<string>, release: string): (needs: NeedsKey
     known.set(needs, answer);
     return answer;
   };
-}
-
-/** Returns the objects that come from lists, and which parts of the configuration they are. */
-function listedObjects({ source, kustomization, objects, origins }: EffectiveConfig) {
-  const root = (part: string, object: KubeObject | undefined) =>
-    object === undefined || !isListed(origins, part) ? [] : [{ object, part }];
-  return [
-    ...root('source', source),
-    ...root('kustomization', kustomization),
-    ...objects.map((object, index) => ({ object, part: `objects[${index}]` })),
-  ];
-}
-
-function isListed(origins: Origins, part: string): boolean {
-  return /(^|\.)\w+\[0\]\.template$/.test(origins[part]?.path ?? '');
 }

@@ -85,8 +85,7 @@ export async function findManagedResource(seed: KubeClient, name: ObjectName): P
 /** Reads the objects that a ManagedResource holds; undefined: it names no Secret, or one that is gone or holds something else. */
 export async function readContent({ seed, namespace }: Run, live: ManagedResource): Promise<KubeObject[] | undefined> {
   const name = contentNameOf(live);
-  if (name === '') return undefined;
-  const secret = await seed.find(resources.secrets, { namespace, name });
+  const secret = name === '' ? undefined : await seed.find(resources.secrets, { namespace, name });
   return secret && unpackContent((secret.data ?? {}) as Record<string, string>);
 }
 
