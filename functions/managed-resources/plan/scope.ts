@@ -1,4 +1,4 @@
-import { fluxSchema } from '../../../shared/config/flux-options.ts';
+import { fluxSchema, syncModes } from '../../../shared/config/flux-options.ts';
 import type { SyncMode } from '../../../shared/config/types.ts';
 import { type ConfigError, type ConfigIssue, withFullStop } from '../../../shared/errors.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
@@ -23,14 +23,12 @@ export function updateScope(mode: SyncMode, isBootstrapped: boolean, previous: A
   return { install: mode === 'Reconcile', sync: mode !== 'Once' || hasPendingRemoval };
 }
 
-const MODES: readonly SyncMode[] = ['Once', 'ManifestsOnly', 'Reconcile'];
-
 /**
  * Returns the record of a configuration that is not applied, with its sync mode where that releases more than the last
  * one: recorded as followed, what the last one has released would count as ours.
  */
 export function withKeptMode(previous: Applied, mode: SyncMode): Applied {
-  const syncMode = MODES.find((one) => one === mode || one === previous.syncMode) ?? mode;
+  const syncMode = syncModes.find((one) => one === mode || one === previous.syncMode) ?? mode;
   return { ...previous, syncMode };
 }
 

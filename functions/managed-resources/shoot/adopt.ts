@@ -12,12 +12,9 @@ import { union } from '../plan/stored-versions.ts';
 import { fieldManager } from '../read/control-plane.ts';
 import type { Run } from '../run.ts';
 import { patchAsRead } from './act.ts';
-import { HELM_RELEASE, KUSTOMIZE, MANAGED_BY, OPERATOR } from './installed-flux.ts';
+import { HELM_RELEASE, KUSTOMIZE, MANAGED_BY, MARKED, OPERATOR } from './installed-flux.ts';
 import { builtInKinds, objectRef, parseRef } from './objects.ts';
 import { namespaceRef } from './protection.ts';
-
-/** The CRD whose labels show that others manage Flux. Without them a later run would find nothing to adopt. */
-const MARKED = 'gitrepositories.source.toolkit.fluxcd.io';
 
 const RECONCILE = `${OPERATOR}/reconcile`;
 
@@ -62,6 +59,7 @@ export async function adoptForeignFlux(
 async function adoptObjects(shoot: KubeClient, refs: string[], isTimeUp: () => boolean): Promise<boolean> {
   // flux-operator leaves objects alone, and does not remove them either, while its FluxInstance is disabled.
   await annotateInstances(shoot, 'disabled');
+  // Without its marks a later run would find nothing to adopt.
   const last = refs.filter((ref) => ref.endsWith(`/${MARKED}`));
   const others = refs.filter((ref) => !last.includes(ref));
   const adopted = await inParallel(others, (ref) => adoptOne(shoot, ref), isTimeUp);

@@ -34,8 +34,7 @@ export function readInstalledFlux(
 
 /** Reads the Flux that is in a shoot now; nothing where there is none. */
 export async function installedFlux(shoot: KubeClient): Promise<Pick<ExistingFlux, 'liveVersion' | 'foreign'>> {
-  const name = 'gitrepositories.source.toolkit.fluxcd.io';
-  const crd = await shoot.find(resources.customResourceDefinitions, { name }, { metadataOnly: true });
+  const crd = await shoot.find(resources.customResourceDefinitions, { name: MARKED }, { metadataOnly: true });
   if (crd === undefined) return {};
   return { liveVersion: crd.metadata.labels?.[VERSION_LABEL], foreign: foreignFlux(crd.metadata) };
 }
@@ -50,6 +49,9 @@ export function readCrdVersions(run: Run): Promise<string[] | undefined> {
 }
 
 const VERSION_LABEL = 'app.kubernetes.io/version';
+
+/** The CRD whose marks show that others manage Flux. */
+export const MARKED = 'gitrepositories.source.toolkit.fluxcd.io';
 
 /** The marks of others: groups of labels of kustomize-controller and flux-operator, and label and annotation of Helm. */
 export const KUSTOMIZE = 'kustomize.toolkit.fluxcd.io';
