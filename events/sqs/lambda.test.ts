@@ -152,18 +152,12 @@ describe('the Lambda of a function', () => {
   });
 
   it('retries even when the visibility cannot be changed', async () => {
-    const { log, lines } = keptLog();
-    const lambda = createSqsLambda(
-      functionOf(() => Promise.reject(new RetryableError('no answer'))),
-      {
-        ...processDependencies({ log }),
-        sender: queues.sender,
-        visibility: () => Promise.reject(new RetryableError('SQS is away')),
-      },
-    );
+    const { run, lines, hidden } = setup(() => Promise.reject(new RetryableError('no answer')));
+    hidden.set = () => {
+      throw new RetryableError('SQS is away');
+    };
     const record = recordOf(extensionChange('1'));
-    const response = await lambda(eventOf(record), lambdaContext('managed-resources', 10));
-    expect(response.batchItemFailures).toEqual([{ itemIdentifier: record.messageId }]);
+    expect(await run(record)).toEqual([record.messageId]);
     expect(lines).toContainEqual(
       expect.objectContaining({ message: 'visibility change failed', error: 'SQS is away' }),
     );

@@ -1,6 +1,7 @@
 import { GetQueueUrlCommand, QueueDoesNotExist, type SQSClient } from '@aws-sdk/client-sqs';
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { withinMs } from '../../shared/runtime/sleep.ts';
 import type { OpenSender, Pace } from '../transport.ts';
 import { createSqsClient } from './connect.ts';
 import { DELAY, type QueueUrls, queueNames } from './queues.ts';
@@ -58,17 +59,6 @@ export async function openSqsSender(options: SqsSenderOptions): Promise<SqsSende
     const place = endpoint === undefined ? 'SQS' : `SQS at ${new URL(endpoint).host}`;
     const remedy = 'check region, credentials and rights';
     throw new ShootFluxError(`${place}: the queues ${prefix}* cannot be opened (${errorMessage(error)}); ${remedy}.`);
-  }
-}
-
-/** Returns the result of some work. @throws Error when it takes longer */
-async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
-  const { promise: overdue, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms);
-  try {
-    return await Promise.race([work, overdue]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type KubeApi, type KubeApiOptions, startKubeApi } from '@shoot-flux/landscape/kube-api';
+import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { expect, test } from 'vitest';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { apiVersionOf, type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { extension, onExtensions, onManagedResources, until, watching } from './testing.ts';
 
-const { clusters, extensions, managedResources, secrets } = resources;
+const { extensions, managedResources } = resources;
 
 /** A CRD that lets everything pass, with a status subresource. */
 function crd({ group, version, plural, kind, namespaced }: Resource) {
@@ -24,8 +23,8 @@ function crd({ group, version, plural, kind, namespaced }: Resource) {
 }
 
 /** An API server that behaves like a seed's, with the namespace of one control plane. */
-async function startSeed(options: KubeApiOptions = {}) {
-  const api = await startKubeApi({ objects: [crd(clusters), crd(extensions), crd(managedResources)], ...options });
+async function startSeed() {
+  const api = await startKubeApi({ objects: [crd(extensions), crd(managedResources)] });
   api.objects.ensureNamespace('a');
   const client = createKubeClient({ server: api.url, ca: api.ca, token: api.token });
   return {
@@ -82,22 +81,6 @@ test('sends changes only for what matters in the life of a Shoot', async () => {
   expect(watcher.sent[0]?.cause).toMatchObject({ uid: expect.stringMatching(/-/), deleted: true });
 });
 
-test('keeps a quiet watch alive by bookmarks', async () => {
-  await using seed = await startSeed({ bookmarkIntervalMs: 50 });
-  await using watcher = watching(seed, [onExtensions()]);
-  await watched(seed.api, 1);
-  seed.api.objects.create(object(secrets, { metadata: { namespace: 'a', name: 'other' } }));
-  await until(() => expect(watcher.ready()).toBe(true));
-  await sleep(500);
-  seed.api.breakConnections();
-  await until(() => expect(seed.api.requestsLike({ verb: 'watch' })).toHaveLength(2));
-  const [first, second] = seed.api
-    .requestsLike({ verb: 'watch' })
-    .map(({ query }) => Number(query.get('resourceVersion')));
-  expect(second).toBeGreaterThan(first ?? Number.NaN);
-  expect(seed.api.requestsLike({ verb: 'list' })).toHaveLength(1);
-});
-
 test('finds all changes after broken connections and lost history', async () => {
   await using seed = await startSeed();
   const { api } = seed;
@@ -122,37 +105,4 @@ test('finds all changes after broken connections and lost history', async () => 
       'managed-resources a/shoot-flux because Extension shoot-flux',
     ]),
   );
-});
-
-test('a missing right blocks only one selection', async () => {
-  const rules = [{ apiGroups: [extensions.group], resources: ['extensions'], verbs: ['list', 'watch'] }];
-  const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'watcher' } };
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'watcher' };
-  await using seed = await startSeed({
-    authorization: 'RBAC',
-    tokens: { watcher: { name: 'watcher' } },
-    objects: [
-      crd(extensions),
-      crd(managedResources),
-      { ...rbac, kind: 'ClusterRole', rules },
-      {
-        ...rbac,
-        kind: 'ClusterRoleBinding',
-        roleRef,
-        subjects: [{ apiGroup: roleRef.apiGroup, kind: 'User', name: 'watcher' }],
-      },
-    ],
-  });
-  const client = createKubeClient({ server: seed.api.url, ca: seed.api.ca, token: 'watcher' });
-  seed.api.objects.create(shootFlux());
-  await using watcher = watching({ client }, [onExtensions(), onManagedResources('readiness')]);
-  await until(() => expect(watcher.sent).toHaveLength(1));
-  await until(() =>
-    expect(watcher.status().selections).toMatchObject([
-      { resource: 'extensions', synced: true },
-      { resource: 'managedresources', synced: false, problem: expect.stringContaining('403') },
-    ]),
-  );
-  expect(watcher.ready()).toBe(false);
-  client.close();
 });

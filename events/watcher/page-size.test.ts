@@ -2,16 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createPageSize } from './lister.ts';
 
-test('grows step by step for small objects', () => {
-  const size = createPageSize();
-  const limits = Array.from({ length: 5 }, () => {
-    const limit = size.limit();
-    size.arrived(limit, limit * 3000);
-    return limit;
-  });
-  expect(limits).toEqual([20, 80, 320, 500, 500]);
-});
-
 test('is halved down to one object when pages fail, and recovers by a quarter with each that arrives', () => {
   const size = createPageSize();
   for (const expected of [10, 5, 2, 1, 1]) {

@@ -168,18 +168,8 @@ function watchedSelection(
   const onFailed = (error: unknown) => {
     result.failure = isRefusal(error) ? 'refused' : 'unanswered';
   };
-  const reflector = createReflector({
-    selection,
-    tracker,
-    kube,
-    health,
-    onListed,
-    onUnreadable,
-    onFailed,
-    log,
-    metrics,
-    timing,
-  });
+  const listeners = { onListed, onUnreadable, onFailed };
+  const reflector = createReflector({ selection, tracker, kube, health, ...listeners, log, metrics, timing });
   const result: WatchedSelection = { selection, tracker, reflector, synced: false };
   return result;
 }
@@ -198,6 +188,7 @@ function nameOf(object: unknown): string {
   const { namespace = '', name } = (object as Partial<KubeObject> | null)?.metadata ?? {};
   return safeText(`${namespace}/${name}`).slice(0, 300);
 }
+
 /** Emits each key of functions with `resync` once per period, evenly spread. */
 async function runResync(
   { definitions, resyncSeconds = 3600 }: WatcherOptions,

@@ -195,24 +195,21 @@ const FIRST_MINOR_OF_WATCHER = 9;
 
 /** Returns the objects with further instances of the controllers, each with the Service that its artifacts need. */
 function withShards(objects: KubeObject[], install: FluxInstall, version: string): KubeObject[] {
-  const { key = SHARD_KEY, shards = [] } = install.sharding ?? {};
+  const { key = SHARD_KEY } = install.sharding ?? {};
+  const shards = [...new Set(install.sharding?.shards)];
   if (shards.length === 0) return objects;
   const { major = 0, minor = 0 } = semver.parse(version) ?? {};
   const hasWatcher = major > 2 || minor >= FIRST_MINOR_OF_WATCHER;
   const names = hasWatcher ? [...sharded, SOURCE_WATCHER] : sharded;
   return objects.flatMap((object) => {
     if (!names.includes(object.metadata.name)) return [object];
-    if (object.kind === 'Service') return [object, ...distinct(shards).map((shard) => shardOfService(object, shard))];
+    if (object.kind === 'Service') return [object, ...shards.map((shard) => shardOfService(object, shard))];
     if (object.kind !== 'Deployment') return [object];
     return [
       selecting(object, `!${key}`),
-      ...distinct(shards).map((shard) => selecting(shardOfDeployment(object, shard, install), `${key}=${shard}`)),
+      ...shards.map((shard) => selecting(shardOfDeployment(object, shard, install), `${key}=${shard}`)),
     ];
   });
-}
-
-function distinct(shards: readonly string[]): string[] {
-  return [...new Set(shards)];
 }
 
 function selecting(deployment: KubeObject, selector: string): KubeObject {

@@ -29,19 +29,15 @@ test('returns one change with the cause for a Shoot', () => {
   ]);
 });
 
-test('returns one change for each seed during a control plane migration', () => {
-  expect(clusters(shoot({ spec: { seedName: 'two' } }))).toEqual(['one', 'two']);
-});
-
-test('skips seeds that this deployment does not serve', () => {
-  expect(clusters(shoot({ spec: { seedName: 'two' } }), ['two', 'three'])).toEqual(['two']);
-  expect(clusters(shoot(), [])).toEqual([]);
-});
-
-test('returns nothing for a Shoot without a seed or a control plane', () => {
-  expect(clusters({ metadata: { name: 'bar' } })).toEqual([]);
-  const { status: _, ...fresh } = shoot();
-  expect(clusters(fresh)).toEqual([]);
+test.each<[string, Shoot, string[], string[]]>([
+  ['both seeds during a control plane migration', shoot({ spec: { seedName: 'two' } }), ['one', 'two'], ['one', 'two']],
+  ['only the seeds that this deployment serves', shoot({ spec: { seedName: 'two' } }), ['two', 'three'], ['two']],
+  ['none where it serves no seed', shoot(), [], []],
+  ['none without a seed', { metadata: { name: 'bar' } }, ['one'], []],
+  ['none without a control plane', { ...shoot(), status: {} }, ['one'], []],
+  ['none while the technical ID is empty: not begun', shoot({ status: { technicalID: '' } }), ['one'], []],
+])('returns changes for %s', (_, of, seeds, expected) => {
+  expect(clusters(of, seeds)).toEqual(expected);
 });
 
 test('returns one change for the self-hosted Shoot that the deployment runs in', () => {
@@ -51,10 +47,6 @@ test('returns one change for the self-hosted Shoot that the deployment runs in',
   ]);
   expect(clusters(selfHosted, ['garden', selfHostedCluster('other')])).toEqual([]);
   expect(clusters(shoot(), [selfHostedCluster('bar')])).toEqual([]);
-});
-
-test('returns nothing for a Shoot that is scheduled and not begun: its technical ID is empty', () => {
-  expect(clusters(shoot({ status: { technicalID: '' } }))).toEqual([]);
 });
 
 test.each(['a/b', 'a b', 'x'.repeat(64), '-a', 'Ä', 'a\n', '\u2028'])(

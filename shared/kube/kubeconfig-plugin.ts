@@ -1,6 +1,7 @@
 import { type SpawnOptionsWithoutStdio, spawn } from 'node:child_process';
 import type { RequestOptions } from 'node:https';
 import { ShootFluxError } from '../errors.ts';
+import { withinMs } from '../runtime/sleep.ts';
 import { CALL_MS } from './call-limit.ts';
 import type { Connection, TokenFunction } from './connection.ts';
 
@@ -44,7 +45,8 @@ export async function pluginConnection(
   const askOnce = async (): Promise<RequestOptions> => {
     const options: RequestOptions = {};
     try {
-      await inTime(config.applyToHTTPSOptions(options), limitMs);
+      // Also for what no signal ends: a request to an identity provider, or a command that a killed one has started.
+      await withinMs(limitMs, config.applyToHTTPSOptions(options));
     } catch {
       // The error may quote the command's output, which is a credential.
       throw new ShootFluxError(
@@ -84,17 +86,6 @@ function isExecutor(authenticator: object): authenticator is Executor {
 /** Ends commands that take too long, or each call would leave one more behind. */
 function limit(executor: Executor, timeout: number): void {
   executor.execFn = (command, given, options) => spawn(command, given, { ...options, timeout, killSignal: 'SIGKILL' });
-}
-
-/** Also for what no signal ends: a request to an identity provider, or a command that a killed one has started. */
-async function inTime(work: Promise<void>, ms: number): Promise<void> {
-  const { promise: overdue, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('no credentials in time')), ms);
-  try {
-    await Promise.race([work, overdue]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function bearerToken(options: RequestOptions, source: string): string {

@@ -4,8 +4,9 @@ import { pieces } from './answer.ts';
 const [quote, backslash, openBrace, openBracket, closeBrace, closeBracket] = Buffer.from('"\\{[}]');
 
 /**
- * Splits the bytes of a list into its items as they arrive. Parsed as a whole, a page of 500 objects takes 20 MB, and the heap never shrinks; item
- * by item it takes one object. Only strings and brackets are scanned; the JSON parser does the rest.
+ * Splits the bytes of a list into its items as they arrive. Parsed as a whole, a page of 500 objects takes 20 MB, and the
+ * heap never shrinks; item by item it takes one object. Only strings and brackets are scanned; the JSON parser does the
+ * rest.
  * @param onItem called with the JSON of each item
  * @param most bytes of one item, and of the list without its items
  */
