@@ -9,6 +9,10 @@ const annotated = (operation: string, parts: Partial<Extension['metadata']> = {}
   metadata: { ...parts, annotations: { 'gardener.cloud/operation': operation } },
 });
 
+const having = (parts: Parameters<typeof lastOperationFactory>[0] = {}) => ({
+  status: { lastOperation: lastOperationFactory(parts) },
+});
+
 describe('gate', () => {
   it('trap 6: leaves an Extension alone that waits for its state', () => {
     expect(gate(extensionFactory(annotated('wait-for-state')), clusterFactory())).toMatchObject({ open: false });
@@ -17,7 +21,7 @@ describe('gate', () => {
   it.each(['reconcile', 'migrate', 'restore'])(
     'trap 7: leaves the Extension of a Failed Shoot alone, also for %s',
     (operation) => {
-      const failed = clusterFactory({ status: { lastOperation: lastOperationFactory({ state: 'Failed' }) } });
+      const failed = clusterFactory(having({ state: 'Failed' }));
       expect(gate(extensionFactory(annotated(operation)), failed)).toMatchObject({ open: false });
     },
   );
@@ -27,12 +31,12 @@ describe('gate', () => {
     ['a deletion', { metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } }],
     ['reconcile', annotated('reconcile')],
   ])('trap 7: after Migrate/Succeeded %s changes nothing', (_, parts) => {
-    const migrated = { status: { lastOperation: lastOperationFactory({ type: 'Migrate' }) } };
+    const migrated = having({ type: 'Migrate' });
     expect(gate(extensionFactory({ ...parts, ...migrated }), clusterFactory())).toMatchObject({ open: false });
   });
 
   it('opens after Migrate/Succeeded for a restore', () => {
-    const migrated = { status: { lastOperation: lastOperationFactory({ type: 'Migrate' }) } };
+    const migrated = having({ type: 'Migrate' });
     const extension = extensionFactory({ ...annotated('restore'), ...migrated });
     expect(gate(extension, clusterFactory())).toEqual({ open: true, operation: 'Restore' });
   });
@@ -51,36 +55,16 @@ describe('gate', () => {
     ['trap 8: migrate beats a deletion', annotated('migrate', deleting), 'Migrate'],
     ['trap 8: restore does not', annotated('restore', deleting), 'Delete'],
     ['a new object is created', {}, 'Create'],
-    [
-      'an unfinished creation continues',
-      { status: { lastOperation: lastOperationFactory({ state: 'Error' }) } },
-      'Create',
-    ],
-    [
-      'an unfinished restore continues',
-      { status: { lastOperation: lastOperationFactory({ type: 'Restore', state: 'Processing' }) } },
-      'Restore',
-    ],
-    [
-      'an unfinished migration continues',
-      { status: { lastOperation: lastOperationFactory({ type: 'Migrate', state: 'Error' }) } },
-      'Migrate',
-    ],
+    ['an unfinished creation continues', having({ state: 'Error' }), 'Create'],
+    ['an unfinished restore continues', having({ type: 'Restore', state: 'Processing' }), 'Restore'],
+    ['an unfinished migration continues', having({ type: 'Migrate', state: 'Error' }), 'Migrate'],
     [
       'an unfinished operation of another kind is followed by reconciliations',
-      { status: { lastOperation: lastOperationFactory({ type: 'LiveMigrate', state: 'Error' }) } },
+      having({ type: 'LiveMigrate', state: 'Error' }),
       'Reconcile',
     ],
-    [
-      'a finished creation is followed by reconciliations',
-      { status: { lastOperation: lastOperationFactory() } },
-      'Reconcile',
-    ],
-    [
-      'so is a failed reconciliation',
-      { status: { lastOperation: lastOperationFactory({ type: 'Reconcile', state: 'Error' }) } },
-      'Reconcile',
-    ],
+    ['a finished creation is followed by reconciliations', having(), 'Reconcile'],
+    ['so is a failed reconciliation', having({ type: 'Reconcile', state: 'Error' }), 'Reconcile'],
   ])('%s', (_, parts, operation) => {
     expect(
       gate(extensionFactory({ spec: { type: 'shoot-flux', class: 'shoot' }, ...parts }), clusterFactory()),
@@ -100,7 +84,7 @@ function seedWith(...objects: KubeObject[]) {
   return { asked, seed: { find } as unknown as KubeClient };
 }
 
-const failed = clusterFactory({ status: { lastOperation: lastOperationFactory({ state: 'Failed' }) } });
+const failed = clusterFactory(having({ state: 'Failed' }));
 const requests = ['Extension shoot-flux', `Cluster ${NAMESPACE}`];
 
 it('returns the Extension with its Cluster and the operation', async () => {

@@ -62,15 +62,6 @@ test('stops with the signal of the run', async () => {
   seed.close();
 });
 
-test('names the API server that does not answer', async () => {
-  await using shoot = await startTlsServer((_, response) => void response.destroy());
-  await using server = await seedWith(['gardener'], shoot);
-  const seed = createKubeClient(server.connection);
-  const { host } = new URL(shoot.connection.server);
-  await expect(withShoot(runOf(seed), listNamespaces)).rejects.toThrow(`no answer from the shoot (${host}, `);
-  seed.close();
-});
-
 test('rejects a kubeconfig that is larger than any that Gardener writes', async () => {
   const kubeconfig = Buffer.from('x'.repeat(300_000)).toString('base64');
   const secret = { metadata: { name: 'gardener' }, data: { kubeconfig } };

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import forge from 'node-forge';
+import { loopbackCertificate } from '@shoot-flux/landscape/certificate';
 import type { Connection } from './connection.ts';
 
 /** A request that the test server received. */
@@ -23,7 +23,7 @@ export interface TestServer extends AsyncDisposable {
 export async function startTlsServer(
   answer: (request: SeenRequest, response: ServerResponse) => void,
 ): Promise<TestServer> {
-  const { cert, key } = selfSigned();
+  const { cert, key } = loopbackCertificate();
   const requests: SeenRequest[] = [];
   const server = createServer({ cert, key }, (incoming, response) => {
     void bodyOf(incoming).then((body) => {
@@ -61,36 +61,4 @@ async function bodyOf(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');
-}
-
-let made: { cert: string; key: string } | undefined;
-
-/** One certificate per process: an RSA key takes 50 ms. */
-export function selfSigned(): { cert: string; key: string } {
-  made ??= makeCertificate();
-  return made;
-}
-
-function makeCertificate(): { cert: string; key: string } {
-  const keys = forge.pki.rsa.generateKeyPair(2048);
-  const certificate = forge.pki.createCertificate();
-  certificate.publicKey = keys.publicKey;
-  certificate.serialNumber = '01';
-  certificate.validity.notBefore = new Date(Date.now() - 3_600_000);
-  certificate.validity.notAfter = new Date(Date.now() + 86_400_000);
-  const name = [{ name: 'commonName', value: 'test' }];
-  certificate.setSubject(name);
-  certificate.setIssuer(name);
-  certificate.setExtensions([
-    { name: 'basicConstraints', cA: true },
-    {
-      name: 'subjectAltName',
-      altNames: [
-        { type: 7, ip: '127.0.0.1' },
-        { type: 2, value: 'localhost' },
-      ],
-    },
-  ]);
-  certificate.sign(keys.privateKey, forge.md.sha256.create());
-  return { cert: forge.pki.certificateToPem(certificate), key: forge.pki.privateKeyToPem(keys.privateKey) };
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
+import { loopbackCertificate } from '@shoot-flux/landscape/certificate';
 import { afterEach, expect, test } from 'vitest';
 import { statusError } from '../../shared/kube/call-errors.ts';
 import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import { selfSigned } from '../../shared/kube/testing.ts';
 import { shootLimits } from '../../shared/kube/transport.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
@@ -64,7 +64,7 @@ async function shootWith(
   options: KubeClientOptions = {},
   tls: TlsOptions = {},
 ): Promise<HttpKubeClient> {
-  const api = await startHostileApi({ ...selfSigned(), ...tls }, script);
+  const api = await startHostileApi({ ...loopbackCertificate(), ...tls }, script);
   const connection = { server: api.url, insecure: true };
   const client = createKubeClient(connection, { name: 'the shoot', limits: shootLimits, timeoutMs: 2000, ...options });
   cleanUp.push(async () => {
@@ -168,7 +168,7 @@ test('an object that is nested too deeply to be written back ends in one sentenc
 
 test('a key that cannot be read ends in one sentence', async () => {
   const key = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----';
-  const connection = { server: 'https://127.0.0.1:1', cert: selfSigned().cert, key };
+  const connection = { server: 'https://127.0.0.1:1', cert: loopbackCertificate().cert, key };
   const client = createKubeClient(connection, { name: 'the shoot' });
   await expect(client.find(configMaps, name)).rejects.toThrow(
     new RegExp(

@@ -7,7 +7,6 @@ import { tokenFile } from '../../shared/kube/connection.ts';
 import { ClusterDownError, UnreachableError } from '../../shared/kube/errors.ts';
 import type { KubeClientOptions } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import { startTlsServer } from '../../shared/kube/testing.ts';
 import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { createClusters } from '../../shared/runtime/clusters.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -137,10 +136,9 @@ function rotating(connection: Connection, health?: ClusterHealth) {
 }
 
 test('finds a new certificate authority, a moved address and a new server name without a restart', async () => {
-  await using other = await startTlsServer(() => {});
   const good = { server: api.url, ca: api.ca, token: api.token };
   const outdated: [string, Connection][] = [
-    ['a former authority', { ...good, ca: other.connection.ca }],
+    ['another authority', { ...good, ca: undefined }],
     ['an address that refuses', { ...good, server: 'https://127.0.0.1:1' }],
     ['a name that does not resolve', { ...good, server: 'https://name.invalid' }],
     ['a former server name', { ...good, serverName: 'former.example.com' }],

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:https';
-import { selfSigned } from '../../../shared/kube/testing.ts';
+import { loopbackCertificate } from '@shoot-flux/landscape/certificate';
 import { listen } from '../cluster/ports.ts';
 
 /** HTTPS with a certificate of its own in front of something. */
@@ -16,7 +16,7 @@ export type Behind = string | { status: number; body?: unknown };
 
 /** Serves HTTPS, and asks for each request what is behind it. 401 asks for a name and a password. */
 export async function startTlsFront(behind: (incoming: IncomingMessage) => Behind): Promise<TlsFront> {
-  const { cert, key } = selfSigned();
+  const { cert, key } = loopbackCertificate();
   const server = createServer({ cert, key }, (incoming, response) => {
     const target = behind(incoming);
     if (typeof target !== 'string') {
