@@ -45,7 +45,7 @@ export function assess(applied: Applied, observed: Observed, previous: Previous)
   ];
   const synced = objects.map(({ verdict }) => verdict);
   const verdicts = [controllersVerdict(applied, observed, same), ...synced];
-  const revision = observed.kustomization && statusOf(observed.kustomization).lastAppliedRevision;
+  const revision = statusOf(observed.kustomization).lastAppliedRevision;
   const notReady = verdicts.filter(({ status }) => status !== 'True').map(({ message }) => message);
   return {
     verdicts: verdicts.map((verdict) => withConfigHash(verdict, applied)),

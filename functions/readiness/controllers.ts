@@ -54,8 +54,8 @@ export function controllersVerdict(applied: Applied, observed: ObservedControlle
   }
   const names = waiting.map(({ name }) => name).join(', ');
   const [refused] = waiting.flatMap(({ deployment }) => refusedPods(deployment));
-  const isLate = waiting.some(({ deployment }) => deployment !== undefined && isOverdue(deployment));
-  const isOff = waiting.some(({ deployment }) => deployment !== undefined && desiredReplicas(deployment) === 0);
+  const isLate = waiting.some(({ deployment }) => isOverdue(deployment));
+  const isOff = waiting.some(({ deployment }) => desiredReplicas(deployment) === 0);
   const why = refused ?? (isOff ? OFF : isLate ? LATE : undefined);
   return {
     type: 'FluxReady',
@@ -78,15 +78,14 @@ const PATIENCE_MS = 20_000;
 /** Returns the names of the controllers whose Pods say more: those that have been about to change for a while. */
 export function lateControllers(applied: Applied, deployments: KubeObject[], now: Date): string[] {
   return waitingControllers(applied, deployments).flatMap(({ name, deployment }) => {
-    const { conditions = [] } = deployment === undefined ? {} : statusOf(deployment);
+    const { conditions = [] } = statusOf(deployment);
     const since = Date.parse(conditions.find(({ type }) => type === 'Progressing')?.lastUpdateTime ?? '');
     return now.getTime() - since >= PATIENCE_MS ? [name] : [];
   });
 }
 
 function pullVerdict(waiting: readonly Waiting[], pull: PullReport, { conditions }: Previous): Verdict {
-  const hasFormer = ({ deployment }: Waiting) =>
-    deployment !== undefined && (statusOf(deployment).availableReplicas ?? 0) > 0;
+  const hasFormer = ({ deployment }: Waiting) => (statusOf(deployment).availableReplicas ?? 0) > 0;
   const namesOf = (some: readonly Waiting[]) => some.map(({ name }) => name).join(', ');
   const [running, stopped] = [waiting.filter(hasFormer), waiting.filter((one) => !hasFormer(one))];
   // What is wrong comes first: lines of flux-status are short.
@@ -147,10 +146,10 @@ function isAvailable(deployment: KubeObject): boolean {
   return updatedReplicas >= desired && replicas <= updatedReplicas && availableReplicas >= desired;
 }
 
-const desiredReplicas = (deployment: KubeObject) => specOf(deployment).replicas ?? 1;
+const desiredReplicas = (deployment: KubeObject | undefined) => specOf(deployment).replicas ?? 1;
 
 function refusedPods(deployment: KubeObject | undefined): string[] {
-  const { conditions = [] } = deployment === undefined ? {} : statusOf(deployment);
+  const { conditions = [] } = statusOf(deployment);
   const failure = conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
   if (failure === undefined) return [];
   const message = beginOf(failure.message);
@@ -163,7 +162,7 @@ function refusedPods(deployment: KubeObject | undefined): string[] {
 }
 
 /** No progress for ten minutes, the default of Deployments. */
-function isOverdue(deployment: KubeObject): boolean {
+function isOverdue(deployment: KubeObject | undefined): boolean {
   const { conditions = [] } = statusOf(deployment);
   return conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded');
 }

@@ -76,7 +76,7 @@ export type SeenCondition = z.infer<typeof condition>;
 export type Status = z.infer<typeof status>;
 
 /** Returns the `spec` of an object of which only the essentials are left. */
-export const specOf = (object: KubeObject): Spec => object.spec ?? {};
+export const specOf = (object: KubeObject | undefined): Spec => object?.spec ?? {};
 
 /** Returns the `status` of an object of which only the essentials are left. */
-export const statusOf = (object: KubeObject): Status => object.status ?? {};
+export const statusOf = (object: KubeObject | undefined): Status => object?.status ?? {};

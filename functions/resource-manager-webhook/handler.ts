@@ -30,33 +30,25 @@ export const handler: WebhookHandler = async (request, context) => {
   return addTargetNamespaces(request, targetNamespacesOf({ ...layers, landscape }, warnings));
 };
 
-/** The layers that could be read. */
-interface ReadLayers {
-  layers: Pick<ConfigInputs, 'fluxConfig' | 'providerConfig' | 'shoot'>;
-  /** Why the rest could not be read. */
-  warnings: string[];
-}
+type Layers = Pick<ConfigInputs, 'landscape' | 'fluxConfig' | 'shoot' | 'providerConfig'>;
 
 /**
  * Reads the layers of a Shoot's configuration; its Extension may not exist yet. An API server that does not answer leads
  * to a warning and not to an error, because gardenlet waits for this Deployment.
  */
-async function readLayers(namespace: string, context: WebhookContext): Promise<ReadLayers> {
+async function readLayers(namespace: string, context: WebhookContext): Promise<{ layers: Layers; warnings: string[] }> {
+  const notRead = (what: string) => [`${what} cannot be read, so target namespaces may be missing`];
   const cluster = await readCluster(namespace, context);
-  if (cluster === undefined)
-    return { layers: {}, warnings: [`Cluster ${namespace} cannot be read, so target namespaces may be missing`] };
+  if (cluster === undefined) return { layers: {}, warnings: notRead(`Cluster ${namespace}`) };
   const { shoot } = cluster.spec;
   const providerConfig = shoot.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE)?.providerConfig;
+  const project = shoot.metadata.namespace;
   try {
-    const fluxConfig = await readFluxConfig(shoot.metadata.namespace, context);
-    return { layers: { providerConfig, shoot: shootTraits(cluster), ...fluxConfig }, warnings: [] };
+    const fluxConfig = project === undefined ? undefined : await readFluxConfig(project, context);
+    return { layers: { providerConfig, shoot: shootTraits(cluster), fluxConfig }, warnings: [] };
   } catch (error) {
     context.log.warn('flux-config not read', { error: describeError(error) });
-    const name = `${shoot.metadata.namespace}/${FLUX_CONFIG}`;
-    return {
-      layers: { providerConfig },
-      warnings: [`ConfigMap ${name} of the garden cannot be read, so target namespaces may be missing`],
-    };
+    return { layers: { providerConfig }, warnings: notRead(`ConfigMap ${project}/${FLUX_CONFIG} of the garden`) };
   }
 }
 
@@ -74,17 +66,11 @@ async function readCluster(name: string, { kube, settings, log }: WebhookContext
 }
 
 /** Reads the ConfigMap. Only a 404 means that there is none. */
-async function readFluxConfig(
-  namespace: string | undefined,
-  { kube }: WebhookContext,
-): Promise<Pick<ConfigInputs, 'fluxConfig'>> {
-  if (namespace === undefined) return {};
+async function readFluxConfig(namespace: string, { kube }: WebhookContext): Promise<ConfigInputs['fluxConfig']> {
   const configMap = await (await kube(GARDEN)).find(resources.configMaps, { namespace, name: FLUX_CONFIG });
-  if (configMap === undefined || configMap.metadata.deletionTimestamp !== undefined) return {};
-  return { fluxConfig: fluxConfigMapOf(namespace, configMap) };
+  const isThere = configMap !== undefined && configMap.metadata.deletionTimestamp === undefined;
+  return isThere ? fluxConfigMapOf(namespace, configMap) : undefined;
 }
-
-type Layers = Pick<ConfigInputs, 'landscape' | 'fluxConfig' | 'shoot' | 'providerConfig'>;
 
 /** The layers that may have errors, highest first -> their names in warnings. */
 const names = {
