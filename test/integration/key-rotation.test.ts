@@ -9,7 +9,17 @@ import { generateIdentity, readIdentity } from '../../functions/keys/identity.ts
 import { done } from '../../shared/runtime/outcome.ts';
 import { parsePublicLine } from '../../shared/ssh/public-key.ts';
 import { fluxConfig, fluxSource, type Garden } from './garden.ts';
-import { annotationsOf, eventsOf, expectRest, gardenWith, gather, github, reasonsOf, secretOf } from './keys-garden.ts';
+import {
+  annotationsOf,
+  before,
+  eventsOf,
+  expectRest,
+  gardenWith,
+  gather,
+  github,
+  reasonsOf,
+  secretOf,
+} from './keys-garden.ts';
 
 type Phase = 'start' | 'complete';
 
@@ -187,34 +197,23 @@ describe.each<Phase>(['start', 'complete'])('%s', (phase) => {
   });
 
   test('removes the annotation also after an edit of the ConfigMap that starts no run', async () => {
-    let edit = () => {};
-    const onRequest = ({ verb, path }: RequestSummary) => {
-      if (verb === 'patch' && path.endsWith('/configmaps/flux-config')) edit();
-    };
-    await using garden = await gardenBefore(phase, { onRequest });
+    const removing = before('patch', '/configmaps/flux-config');
+    await using garden = await gardenBefore(phase, removing);
     const secret = secretOf(garden) ?? {};
-    edit = () => {
-      edit = () => {};
-      garden.api.objects.patch(fluxConfig({}), { metadata: { labels: { edited: 'true' } } });
-    };
+    removing.act = () => garden.api.objects.patch(fluxConfig({}), { metadata: { labels: { edited: 'true' } } });
     await carryOut(garden, phase);
     await expectEnd(garden, secret);
   });
 });
 
 test.each([
-  ['has read the ConfigMap', { verb: 'get', path: /\/secrets\/flux-source$/ }],
-  ['has read both', { verb: 'patch', path: /\/secrets\/flux-source$/ }],
-])('a late run that %s does not complete a rotation that was prepared meanwhile', async (_, { verb, path }) => {
-  let meanwhile = async () => {};
-  const onRequest = (request: RequestSummary) => {
-    if (request.verb === verb && path.test(request.path)) return meanwhile();
-    return undefined;
-  };
-  await using garden = await gardenBefore('complete', { onRequest });
+  ['has read the ConfigMap', 'get'],
+  ['has read both', 'patch'],
+])('a late run that %s does not complete a rotation that was prepared meanwhile', async (_, verb) => {
+  const late = before(verb, '/secrets/flux-source');
+  await using garden = await gardenBefore('complete', late);
   const completed = secretOf(garden)?.['identity.next'];
-  meanwhile = async () => {
-    meanwhile = async () => {};
+  late.act = async () => {
     await carryOut(garden, 'complete');
     await carryOut(garden, 'start');
   };
@@ -226,28 +225,19 @@ test.each([
 });
 
 test('completes a rotation that is requested while the start is still running', async () => {
-  let meanwhile = () => {};
-  const onRequest = ({ verb, path }: RequestSummary) => {
-    if (verb === 'patch' && path.endsWith('/configmaps/flux-config')) meanwhile();
-  };
-  await using garden = await gardenBefore('start', { onRequest });
+  const removing = before('patch', '/configmaps/flux-config');
+  await using garden = await gardenBefore('start', removing);
   const first = secretOf(garden)?.identity;
-  meanwhile = () => {
-    meanwhile = () => {};
-    ask(garden, 'complete');
-  };
+  removing.act = () => ask(garden, 'complete');
   await carryOut(garden, 'start');
   expect(secretOf(garden)?.identity).not.toBe(first);
   expect(reasonsOf(garden)).toContain('KeyRotationCompleted');
 });
 
 test('drops the operation when its ConfigMap is deleted meanwhile', async () => {
-  let meanwhile = () => {};
-  const onRequest = ({ verb, path }: RequestSummary) => {
-    if (verb === 'patch' && path.endsWith('/configmaps/flux-config')) meanwhile();
-  };
-  await using garden = await gardenBefore('start', { onRequest });
-  meanwhile = () => garden.api.objects.delete(fluxConfig({}));
+  const removing = before('patch', '/configmaps/flux-config');
+  await using garden = await gardenBefore('start', removing);
+  removing.act = () => garden.api.objects.delete(fluxConfig({}));
   await carryOut(garden, 'start');
   expectPair(garden, 'identity.next', 'next-');
 });
@@ -292,15 +282,9 @@ test('carries out an operation once an invalid configuration is corrected', asyn
 
 test('keeps a key that the user writes meanwhile', async () => {
   const mine = await generateIdentity('ed25519');
-  let meanwhile = () => {};
-  const onRequest = ({ verb, path }: RequestSummary) => {
-    if (verb === 'patch' && path.endsWith('/secrets/flux-source')) meanwhile();
-  };
-  await using garden = await gardenBefore('start', { onRequest });
-  meanwhile = () => {
-    meanwhile = () => {};
-    garden.api.objects.patch(fluxSource(), { data: fluxSource({ 'identity.next': mine }).data });
-  };
+  const writing = before('patch', '/secrets/flux-source');
+  await using garden = await gardenBefore('start', writing);
+  writing.act = () => garden.api.objects.patch(fluxSource(), { data: fluxSource({ 'identity.next': mine }).data });
   await carryOut(garden, 'start');
   expect(secretOf(garden)?.['identity.next']).toBe(mine);
   expectPair(garden, 'identity.next', 'next-');

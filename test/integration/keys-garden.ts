@@ -92,3 +92,17 @@ export function gather(count: number, matches: (request: RequestSummary) => bool
     return all;
   };
 }
+
+/** Options of a garden that lets a test act once in the middle of a run: just before this request is carried out. */
+export function before(verb: string, end: string) {
+  const garden = {
+    act: undefined as (() => unknown) | undefined,
+    async onRequest(request: RequestSummary): Promise<void> {
+      const { act } = garden;
+      if (act === undefined || request.verb !== verb || !request.path.endsWith(end)) return;
+      garden.act = undefined;
+      await act();
+    },
+  };
+  return garden;
+}

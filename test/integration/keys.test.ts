@@ -6,7 +6,17 @@ import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { fingerprint, parsePublicLine } from '../../shared/ssh/public-key.ts';
 import { installationRbac, installationUser } from '../scenarios/identities.ts';
 import { fluxConfig, fluxSource } from './garden.ts';
-import { annotationsOf, eventsOf, expectRest, gardenWith, gather, github, reasonsOf, secretOf } from './keys-garden.ts';
+import {
+  annotationsOf,
+  before,
+  eventsOf,
+  expectRest,
+  gardenWith,
+  gather,
+  github,
+  reasonsOf,
+  secretOf,
+} from './keys-garden.ts';
 
 let git: GitServer;
 let repository: GitRepository;
@@ -63,16 +73,10 @@ test('creates one key in two concurrent runs', async () => {
 
 test('keeps what a user writes into the Secret at the same moment', async () => {
   const mine = await generateIdentity('ed25519');
-  let interfere = () => {};
-  const onRequest = ({ verb }: RequestSummary) => {
-    if (verb === 'patch') interfere();
-  };
-  await using garden = await gardenWith(github, { onRequest });
+  const writing = before('patch', '/secrets/flux-source');
+  await using garden = await gardenWith(github, writing);
   garden.api.objects.create(fluxSource({ note: 'kept' }));
-  interfere = () => {
-    interfere = () => {};
-    garden.api.objects.patch(fluxSource(), { data: fluxSource({ identity: mine }).data });
-  };
+  writing.act = () => garden.api.objects.patch(fluxSource(), { data: fluxSource({ identity: mine }).data });
   expect(await garden.run()).toEqual(done);
   expect(secretOf(garden)).toMatchObject({
     identity: mine,
@@ -90,9 +94,9 @@ test.each([
   await using garden = await gardenWith(github);
   garden.api.faults.add({ action: 'reset', after, match });
   await expect(garden.run()).rejects.toThrow();
-  const before = secretOf(garden)?.identity;
+  const written = secretOf(garden)?.identity;
   expect(await garden.run()).toEqual(done);
-  if (before !== undefined) expect(secretOf(garden)?.identity).toBe(before);
+  if (written !== undefined) expect(secretOf(garden)?.identity).toBe(written);
   expect(reasonsOf(garden)).toEqual(['DeployKey']);
   await expectRest(garden);
 });
