@@ -59,9 +59,10 @@ export function pullReport(
 ): PullReport | undefined {
   const failure = pullFailureOf(pods);
   if (failure === undefined) return undefined;
+  const text = explained(applied, failure, missingSecrets);
   return {
     image: safeText(failure.image),
-    sentence: pullSentence(applied, failure, missingSecrets),
+    sentence: `${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
     quoted: safeText(failure.message),
     hasCause: failure.problem !== 'unknown',
     needsUser: ofUsers.has(failure.problem) || missingSecrets.length > 0,
@@ -70,17 +71,11 @@ export function pullReport(
 
 /**
  * Returns what is wrong with an image and where to correct it, without the words of the kubelet.
- * @param missingSecrets the Secrets for pulling that its Pod names and the shoot does not have
+ * @param missing the Secrets for pulling that its Pod names and the shoot does not have; the first one is named
  */
-function pullSentence(applied: Applied, failure: PullFailure, missingSecrets: readonly string[]): string {
-  const text = explained(applied, failure, missingSecrets);
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-function explained(applied: Applied, failure: PullFailure, missingSecrets: readonly string[]): string {
+function explained(applied: Applied, failure: PullFailure, [missing]: readonly string[]): string {
   const image = `image "${safeText(failure.image)}"`;
   const places = placesOf(applied);
-  const [missing] = missingSecrets;
   if (missing !== undefined && failure.problem !== 'name') {
     return `${image} cannot be pulled without ${secretName(missing, applied)}, which the shoot does not have; ${deliver(missing, places)}`;
   }
