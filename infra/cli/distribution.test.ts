@@ -140,6 +140,21 @@ test('inspect fails for a release that was changed, and for one that lacks files
   expect(out).toMatch(/^v2\.9\.98 {2}\S+v2\.9\.98 lacks policies\.yaml, rbac\.yaml, source-controller\.yaml; /m);
 });
 
+test('images lists the images by their tags where digests are unknown', async () => {
+  const { code, out, err } = await shootFlux(['distribution', 'images', '--flux-distribution', standIn.folder]);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  for (const name of ['helm', 'kustomize', 'notification', 'source'])
+    expect(out).toContain(`ghcr.io/fluxcd/${name}-controller:stand-in\n`);
+});
+
+test.each([
+  [['--version', 'v1.0.0'], 1, `holds no Flux v1.0.0; it holds ${standIn.version}.`],
+  [['--to', 'https://registry.example.com'], 2, 'has a scheme; remove it, as in ghcr.io/fluxcd'],
+])('images refuses %j', async (args, code, message) => {
+  const answer = await shootFlux(['distribution', 'images', '--flux-distribution', standIn.folder, ...args]);
+  expect(answer).toMatchObject({ code, err: expect.stringContaining(message) });
+});
+
 test('reports a distribution folder that cannot be written', async () => {
   await using target = await files({ file: '' });
   const { code, err } = await make(target.paths.file);

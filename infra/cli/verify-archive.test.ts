@@ -204,7 +204,7 @@ const kustomization = (change: object = {}) => {
   return JSON.stringify({ images: [{ ...images[0], ...change }, ...images.slice(1)] });
 };
 
-test('pins the images by digest, and renders them', async () => {
+test('pins the images by digest, renders them, and lists them with their names in a mirror', async () => {
   await using at = await ground();
   await writeFile(at.paths['a.json'], kustomization());
   expect(await at.make('--digests', at.paths['a.json'])).toMatchObject({
@@ -218,6 +218,15 @@ test('pins the images by digest, and renders them', async () => {
   expect(out).not.toMatch(/image: \S+:stand-in$/m);
   const inspected = await shootFlux(['distribution', 'inspect', '--flux-distribution', at.target]);
   expect(inspected.out).toContain('checksums verified, images pinned');
+  const images = async (...args: string[]) =>
+    (await shootFlux(['distribution', 'images', '--flux-distribution', at.target, ...args])).out;
+  expect(await images('--to', 'registry.example.com/mirror', '--version', 'v2.9.99')).toContain(
+    `ghcr.io/fluxcd/source-controller@${digest} registry.example.com/mirror/source-controller:stand-in\n`,
+  );
+  expect(JSON.parse(await images('--json', '--registry', 'quay.example.com/flux'))).toContainEqual({
+    ...{ version: 'v2.9.99', component: 'source-controller', digest },
+    source: `quay.example.com/flux/source-controller@${digest}`,
+  });
 });
 
 test('takes digests as options, of which the last one counts', async () => {

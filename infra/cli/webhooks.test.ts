@@ -37,7 +37,7 @@ async function startCommand(...clustersAndMore: string[]) {
   });
   child.stderr.setEncoding('utf8');
   const [said] = (await once(child.stderr, 'data')) as [string];
-  const [, paths, port] = /serves (.+) on port (\d+)/.exec(said) ?? [];
+  const [, paths, port] = /serves (.+?) on port (\d+)/.exec(said) ?? [];
   const probes = /probes and metrics on port (\d+)/.exec(said)?.[1];
   return {
     ...{ paths, port: Number(port) },
