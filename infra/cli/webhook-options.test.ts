@@ -51,30 +51,14 @@ describe('webhooks of run', () => {
     );
   });
 
-  it('use a certificate from files', async () => {
-    const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
-    const work = { all: true, next: false, takeOver: false, dropFormer: false, serving: false };
-    const { serving } = await issueDue(undefined, work, ['a.example'], new Date());
-    await writeFile(certFile, serving.cert);
-    await writeFile(keyFile, serving.key);
-    const values = { 'webhook-port': 0, 'webhook-cert': certFile, 'webhook-key': keyFile };
-    expect(await webhooksOf(values)).toEqual({ port: 0, hosts: [], certificate: { certFile, keyFile } });
-    const caFile = join(folder, 'ca.crt');
-    await writeFile(caFile, 'x');
-    const withAuthority = { ...values, 'webhook-ca': caFile };
-    await expect(webhooksOf(withAuthority)).rejects.toThrow(`${caFile} is not a certificate; pass one in PEM format.`);
-    await writeFile(caFile, serving.cert);
-    expect((await webhooksOf(withAuthority))?.certificate).toEqual({ certFile, keyFile, caFile });
-  });
-
-  it('name the certificate file that is wrong, and why', async () => {
+  it('use a certificate from files, and name the file that is wrong, and why', async () => {
     const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
     const now = new Date();
     const make = (names: string[], date = now) => issueDue(undefined, findDue(undefined, names, date), names, date);
+    const values = { 'webhook-port': 0, 'webhook-cert': certFile, 'webhook-key': keyFile };
     const refusal = async (cert: string, key: string) => {
       await writeFile(certFile, cert);
       await writeFile(keyFile, key);
-      const values = { 'webhook-port': 0, 'webhook-cert': certFile, 'webhook-key': keyFile };
       const error = await webhooksOf(values).catch((thrown: Error) => thrown);
       return error instanceof Error ? error.message.replaceAll(`${folder}/`, '') : '';
     };
@@ -87,6 +71,13 @@ describe('webhooks of run', () => {
       ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' },
     });
     expect(await refusal(serving.cert, serving.key)).toBe('');
+    expect(await webhooksOf(values)).toEqual({ port: 0, hosts: [], certificate: { certFile, keyFile } });
+    const caFile = join(folder, 'ca.crt');
+    const withAuthority = { ...values, 'webhook-ca': caFile };
+    await writeFile(caFile, 'x');
+    await expect(webhooksOf(withAuthority)).rejects.toThrow(`${caFile} is not a certificate; pass one in PEM format.`);
+    await writeFile(caFile, serving.cert);
+    expect((await webhooksOf(withAuthority))?.certificate).toEqual({ certFile, keyFile, caFile });
     expect(await refusal(`${serving.cert}${authority.cert}`, serving.key)).toBe('');
     expect(await refusal('x', serving.key)).toBe('tls.crt is not a certificate; pass one in PEM format.');
     expect(await refusal(serving.cert, serving.cert)).toBe('tls.key is not a private key; pass one in PEM format.');
