@@ -61,7 +61,6 @@ export async function startLandscape(options: LandscapeOptions = {}): Promise<La
     const cluster = await startCluster(seedCrds(), { namespaceController: true });
     const controlPlanes = createControlPlanes({
       seed: cluster.connection,
-      seedClient: cluster.client,
       shoots,
       nodes,
       ...(options.pendingMs === undefined ? {} : { pendingMs: options.pendingMs }),
@@ -71,7 +70,6 @@ export async function startLandscape(options: LandscapeOptions = {}): Promise<La
       seed: cluster.client,
       seedName,
       controlPlanes,
-      extraTargetNamespaces: ['flux-system'],
       ...options.gardenlet,
       times: { pollMs: 100, ...options.gardenlet?.times },
       ...(options.onStep && { onStep: options.onStep }),

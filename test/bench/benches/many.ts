@@ -56,7 +56,7 @@ async function withProgress(arrivals: Arrivals, progress: Progress): Promise<num
   giveUp.catch(() => {});
   const timer = setInterval(() => progress(`${arrivals.seen()} ManagedResources`), 5000);
   try {
-    return await Promise.race([arrivals.total(EXTENSIONS * PER_SHOOT), giveUp]);
+    return await Promise.race([arrivals.until(EXTENSIONS * PER_SHOOT), giveUp]);
   } finally {
     clearInterval(timer);
   }

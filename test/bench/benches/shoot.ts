@@ -15,7 +15,7 @@ import { bench, type Progress } from '../bench.ts';
 import { type BenchClusters, startClusters } from '../landscape/clusters.ts';
 import { fluxDistribution } from '../landscape/flux-distribution.ts';
 import { createControlPlane, startLiveShoot, untilBootstrapped } from '../landscape/live-shoot.ts';
-import { watchArrivals } from '../landscape/managed-resources.ts';
+import { PER_SHOOT, watchArrivals } from '../landscape/managed-resources.ts';
 import {
   cluster,
   controlPlane,
@@ -84,9 +84,10 @@ async function oneExtension(client: KubeClient, name: string): Promise<number> {
   const arrivals = await watchArrivals(client);
   await client.create(resources.clusters, cluster(name), write);
   await quiet();
+  const arrived = arrivals.until(PER_SHOOT);
   const started = performance.now();
   await client.create(resources.extensions, extension(name), write);
-  const ended = await arrivals.of(name);
+  const ended = await arrived;
   arrivals.stop();
   await quiet();
   return ended - started;

@@ -95,10 +95,13 @@ export function referenceCopy(namespace: string, original: KubeObject): KubeObje
   };
 }
 
-/** Returns the Deployment of the shoot's resource-manager; its arguments list the namespaces that it may write into. */
-export function resourceManagerDeployment(namespace: string, extraTargetNamespaces: readonly string[]): KubeObject {
+/** The namespace that our webhook adds to those that the resource-manager of a shoot may write into. */
+export const EXTRA_TARGET_NAMESPACE = 'flux-system';
+
+/** Returns the Deployment of the shoot's resource-manager, with the argument of our webhook. */
+export function resourceManagerDeployment(namespace: string): KubeObject {
   const name = 'gardener-resource-manager';
-  const args = extraTargetNamespaces.map((target) => `--extra-target-namespace=${target}`);
+  const args = [`--extra-target-namespace=${EXTRA_TARGET_NAMESPACE}`];
   const image = `registry.example.org/gardener/resource-manager:v1.150.0`;
   return {
     apiVersion: 'apps/v1',

@@ -88,7 +88,7 @@ it('follows the providerConfig of its Shoot, also where keys are removed', async
   expect(extensions.seen).toEqual(['{"a":{"b":1,"c":2}}', '{"a":{"b":1}}', 'null']);
 });
 
-it('copies the objects that a Shoot refers to, without their labels', async () => {
+it('gets copies of the objects it refers to', async () => {
   extensions = startExtensions(landscape.seed);
   const metadata = { name: 'git', namespace: name.namespace, labels: { own: 'label' } };
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'example.org/x', stringData: { a: 'b' } };
@@ -123,7 +123,7 @@ it.each([
   expect((await cluster())?.spec.shoot.status?.lastOperation?.state).toBe(state);
 });
 
-it('deletes a Shoot only without ManagedResources of the nil class, unless by force', async () => {
+it('is deleted only without ManagedResources of the nil class, or by force', async () => {
   extensions = startExtensions(landscape.seed);
   await createShoot();
   await reconcile();

@@ -35,8 +35,6 @@ export interface GardenletOptions {
   seed: KubeClient;
   seedName: string;
   controlPlanes: ControlPlanes;
-  /** Target namespaces that the webhook would add to the resource-manager's arguments. Default: none. */
-  extraTargetNamespaces?: readonly string[];
   times?: Partial<WaitTimes>;
   /** Called before each step of a flow. */
   onStep?(shoot: string, step: string): void;
@@ -122,7 +120,7 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
   };
 
   const deployControlPlane = async (namespace: string) => {
-    await apply(resourceManagerDeployment(namespace, options.extraTargetNamespaces ?? []));
+    await apply(resourceManagerDeployment(namespace));
     const { access, client } = await controlPlanes.wake(namespace);
     for (const secret of accessSecrets(namespace, access)) await apply(secret);
     return client;

@@ -7,7 +7,7 @@ import { loopbackCertificate } from './certificate.ts';
 import { startCrdController } from './crd.ts';
 import { catches, type Faults, type RequestMatch, type RequestSummary } from './faults.ts';
 import type { ApiObject, JsonObject } from './json.ts';
-import { startNamespaceController } from './namespace-controller.ts';
+import { startGarbageCollector, startNamespaceController } from './namespace-controller.ts';
 import { Objects } from './objects.ts';
 import { Registry } from './registry.ts';
 import { Handler, type LoggedRequest } from './server.ts';
@@ -26,6 +26,8 @@ export interface KubeApiOptions {
   authorization?: 'AlwaysAllow' | 'RBAC';
   /** Empties and removes namespaces that are being deleted. @default false: an API server alone does not */
   namespaceController?: boolean;
+  /** Ends foreground deletions. @default false */
+  garbageCollector?: boolean;
   /** @default 60,000, as the real one */
   bookmarkIntervalMs?: number;
   /** Asked about each creation by a request; what exists from the start, or a test creates without HTTP, is none. */
@@ -87,6 +89,7 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   for (const object of options.objects ?? []) objects.create(object as ApiObject);
   // As on a real server, history begins when the server has started.
   for (const { store } of registry.all()) store.compact();
+  if (options.garbageCollector) startGarbageCollector(registry);
   const stopController = options.namespaceController ? startNamespaceController(registry) : () => {};
 
   const handler = new Handler({

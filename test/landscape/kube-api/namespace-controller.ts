@@ -1,5 +1,6 @@
 import { type ApiObject, asArray, asObject, withKey } from './json.ts';
 import type { Registry } from './registry.ts';
+import type { ResourceStore } from './store.ts';
 
 /** Empties and removes namespaces that are being deleted, as kube-controller-manager does. */
 export function startNamespaceController(registry: Registry): () => void {
@@ -50,4 +51,23 @@ function deleteContents(registry: Registry, namespace: string): number {
     }
   }
   return left;
+}
+
+/** Ends foreground deletion, as kube-controller-manager does for objects without dependents: the landscape has no others. */
+export function startGarbageCollector(registry: Registry): void {
+  for (const { store } of registry.all()) {
+    store.subscribe(({ type, key, object: { metadata } }) => {
+      const isWaiting = metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes('foregroundDeletion');
+      if (type !== 'DELETED' && isWaiting) queueMicrotask(() => release(store, key));
+    });
+  }
+}
+
+function release(store: ResourceStore, key: string): void {
+  const live = store.get(key);
+  if (live === undefined) return;
+  const left = (live.metadata.finalizers ?? []).filter((finalizer) => finalizer !== 'foregroundDeletion');
+  const done = { ...live, metadata: { ...live.metadata, finalizers: left } };
+  if (left.length === 0) store.remove(key, done);
+  else store.put(key, done);
 }

@@ -47,6 +47,7 @@ function splitOutsideParentheses(selector: string): string[] {
 /** Fields that the API server can select by, besides name and namespace. */
 const selectable: Readonly<Record<string, readonly string[]>> = {
   secrets: ['type'],
+  pods: ['spec.nodeName', 'status.phase'],
   events: [
     'involvedObject.kind',
     'involvedObject.namespace',

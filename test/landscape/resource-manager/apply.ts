@@ -1,6 +1,6 @@
 import { errorMessage, isConflict, isInvalid, type KubeObject, type Resource } from '../client/client.ts';
 import { injectLabels, type MergeOptions, mergeObject } from './merge.ts';
-import { MANAGED_BY, namedOf, objectKey, objectText } from './references.ts';
+import { annotations, isTrue, MANAGED_BY, namedOf, objectKey, objectText } from './references.ts';
 import { NoMatchError, type Target } from './target.ts';
 
 /** An object of the ManagedResource, and how the status has described it since the last pass. */
@@ -43,7 +43,9 @@ async function write(
   live: KubeObject | undefined,
   options: MergeOptions,
 ): Promise<void> {
-  const merged = mergeObject(injectLabels(object, MANAGED_BY), live, options);
+  const onlyCreate = isTrue(object.metadata.annotations, annotations.ignore);
+  if (onlyCreate && live !== undefined) return;
+  const merged = onlyCreate ? object : mergeObject(injectLabels(object, MANAGED_BY), live, options);
   if (live === undefined) {
     await client.create(resource, merged, { fieldManager });
     return;

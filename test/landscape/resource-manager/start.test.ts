@@ -74,6 +74,27 @@ const untilCondition = (name: string, type: string, reason: string) =>
 const untilApplied = (name: string) => untilCondition(name, 'ResourcesApplied', 'ApplySucceeded');
 const inShoot = (name: string) => target.client.find(resources.configMaps, { namespace: 'kube-system', name });
 
+it('creates an object with the annotation ignore, and never updates it', async () => {
+  const ignored = (value: string) => {
+    const object = configMap('ignore', value);
+    const annotations = { 'resources.gardener.cloud/ignore': 'true' };
+    return { ...object, metadata: { ...object.metadata, annotations } };
+  };
+  await manage('ignore', ignored('a'));
+  await untilApplied('ignore');
+  await manage('ignore', ignored('b'));
+  const applied = async () => {
+    const found = await source.client.find<FullManagedResource>(resources.managedResources, {
+      namespace,
+      name: 'ignore',
+    });
+    return found?.status?.secretsDataChecksum;
+  };
+  const before = await applied();
+  await eventually('the next pass', async () => (await applied()) !== before);
+  expect(await inShoot('ignore')).toMatchObject({ data: { key: 'a' } });
+});
+
 it('replaces an immutable ConfigMap by deleting it', async () => {
   await manage('immutable', { ...configMap('immutable'), immutable: true });
   await untilApplied('immutable');
