@@ -21,8 +21,6 @@ export interface InformerOptions {
   namespace?: string | undefined;
   labelSelector?: string;
   signal: AbortSignal;
-  /** Pause after a failure, also while the resource is not served yet. */
-  retryMs?: number;
 }
 
 /** Lists and watches one resource until the signal aborts, as the controllers of Kubernetes do. */
@@ -32,7 +30,7 @@ export function startInformer<T extends KubeObject = KubeObject>(
   options: InformerOptions,
   handlers: Handlers<T> = {},
 ): Informer<T> {
-  const { signal, retryMs = 200, ...selection } = options;
+  const { signal, ...selection } = options;
   const objects = new Map<string, T>();
   const { promise: synced, resolve: onSynced } = Promise.withResolvers<void>();
 
@@ -74,7 +72,8 @@ export function startInformer<T extends KubeObject = KubeObject>(
       try {
         await watch(await list());
       } catch (error) {
-        if (!isGone(error)) await sleep(retryMs, undefined, { signal }).catch(() => {});
+        // The resource may not be served yet.
+        if (!isGone(error)) await sleep(200, undefined, { signal }).catch(() => {});
       }
     }
   };

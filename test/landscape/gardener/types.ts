@@ -32,14 +32,12 @@ export interface Shoot {
   metadata: ObjectMeta;
   spec?: {
     region?: string;
-    cloudProfileName?: string;
     cloudProfile?: { name?: string };
     dns?: { domain?: string };
     kubernetes?: { version?: string };
     provider?: { type?: string; workers?: unknown[] };
     hibernation?: { enabled?: boolean };
     networking?: { pods?: string; services?: string; nodes?: string };
-    maintenance?: { timeWindow?: { begin?: string; end?: string } };
     extensions?: { type: string; providerConfig?: unknown; disabled?: boolean }[];
     resources?: NamedReference[];
     seedName?: string;

@@ -20,7 +20,6 @@ export interface Call {
   query: URLSearchParams;
   contentType: string;
   userAgent: string;
-  user: User;
   body: Json | undefined;
   /** Checks a second right: an apply that creates needs it. @throws ApiError 403 */
   mayCreate(): void;

@@ -115,7 +115,6 @@ export class Objects {
       query: new URLSearchParams(),
       contentType: 'application/merge-patch+json',
       userAgent: 'test',
-      user: { name: 'test', groups: ['system:masters'] },
       body: undefined,
       mayCreate: () => {},
       admit: () => {},

@@ -44,11 +44,6 @@ export class Registry {
     return definition;
   }
 
-  /** Returns the newest served version of a resource. */
-  any(group: string, plural: string): Definition | undefined {
-    return [...this.#definitions.values()].find((known) => known.group === group && known.plural === plural);
-  }
-
   serves(group: string, version: string): boolean {
     return this.all().some((definition) => definition.group === group && definition.version === version);
   }

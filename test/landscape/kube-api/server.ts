@@ -95,7 +95,7 @@ export class Handler {
     if (definition === undefined || isMisplaced) throw noSuchPath();
     const { namespace, name, subresource } = info;
     const call: Call = {
-      ...{ definition, namespace, name, subresource, query, userAgent, user, body },
+      ...{ definition, namespace, name, subresource, query, userAgent, body },
       contentType: (request.headers['content-type'] ?? '').split(';')[0] ?? '',
       mayCreate: () => authorize('create'),
       admit: () => askWebhooks(webhooks, { user: user.name, ...info }),
@@ -149,7 +149,8 @@ export class Handler {
 }
 
 /** A request to a resource, before its path is understood. */
-interface Asked extends Pick<Call, 'query' | 'userAgent' | 'user' | 'body'> {
+interface Asked extends Pick<Call, 'query' | 'userAgent' | 'body'> {
+  user: User;
   verb: string;
   fault: Fault | undefined;
 }
