@@ -143,11 +143,26 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   };
 }
 
-const bootstrapObjects: ApiObject[] = ['default', 'kube-system', 'kube-public', 'kube-node-lease'].map((name) => ({
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name },
-}));
+const bootstrapObjects: ApiObject[] = [
+  ...['default', 'kube-system', 'kube-public', 'kube-node-lease'].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name },
+  })),
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'cluster-admin' },
+    rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+  },
+  {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'cluster-admin' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'system:masters' }],
+  },
+];
 
 function kubeconfigOf(server: string, ca: string, token: string): string {
   return stringify({
