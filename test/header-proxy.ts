@@ -1,8 +1,12 @@
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Passes requests on and shows their headers. */
-export async function startHeaderProxy(target: string, see: (headers: IncomingHttpHeaders) => void) {
+/** Passes requests on and shows their headers, and parts of their bodies. */
+export async function startHeaderProxy(
+  target: string,
+  see: (headers: IncomingHttpHeaders) => void,
+  hear: (part: string) => void = () => {},
+) {
   const server = createServer((incoming, response) => {
     see(incoming.headers);
     const onward = request(new URL(incoming.url ?? '/', target), {
@@ -13,6 +17,8 @@ export async function startHeaderProxy(target: string, see: (headers: IncomingHt
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
+    onward.on('error', () => response.destroy());
+    incoming.on('data', (part: Buffer) => hear(part.toString('utf8')));
     incoming.pipe(onward);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

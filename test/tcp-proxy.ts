@@ -8,8 +8,6 @@ export interface TcpProxy extends AsyncDisposable {
   /** `https://127.0.0.1:port` */
   url: string;
   behave(behaviour: Behaviour): void;
-  /** Connections that were accepted so far. */
-  accepted(): number;
 }
 
 /**
@@ -21,9 +19,7 @@ export async function startTcpProxy(server: string, onBytes?: (from: 'client' | 
   const target = new URL(server);
   const sockets = new Set<Socket>();
   let behaviour: Behaviour = 'forward';
-  let accepted = 0;
   const proxy = createServer((client) => {
-    accepted++;
     const upstream = connect(Number(target.port), target.hostname);
     let isDead = false;
     const pass = (from: Socket, to: Socket) => {
@@ -50,7 +46,6 @@ export async function startTcpProxy(server: string, onBytes?: (from: 'client' | 
       behaviour = next;
       if (next === 'refuse') for (const socket of sockets) socket.destroy();
     },
-    accepted: () => accepted,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => proxy.close(resolve));

@@ -1,10 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { builtInKinds } from '../../functions/managed-resources/shoot/objects.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { type Apis, CONTROL_PLANE, PROJECT, type Stage, startStage } from '../scenarios/stage.ts';
+import { aroundAllTests } from '../scenarios/around-each-test.ts';
+import { CONTROL_PLANE, PROJECT, type Stage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -56,18 +57,9 @@ const fluxConfig = {
 };
 
 describe('all options together', () => {
-  let apis: Apis;
   let stage: Stage;
-
-  beforeAll(async () => {
-    apis = await startEmbeddedApis();
-    stage = await startStage(apis, ownDistribution);
-    await stage.startProduct();
-  });
-
-  afterAll(async () => {
-    await stage?.[Symbol.asyncDispose]();
-    await apis?.stop();
+  aroundAllTests(startEmbeddedApis, ownDistribution, (next) => {
+    stage = next;
   });
 
   const specOf = async (name: string) => await stage.specInShoot(kustomizations, name);

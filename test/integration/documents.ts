@@ -16,7 +16,7 @@ const inTests = (pattern: RegExp) =>
 /** Pages that a test follows command by command: it calls `followPage` with the page. */
 const followed = inTests(/followPage\(\s*'([^']+)'/g);
 /** Commands that a test of their own starts: it calls `documented` with the page and the command. */
-const startedAlone = inTests(/documented\(\s*'[^']+',\s*'([^']+)'/g);
+const startedAlone = inTests(/documented\(\s*(?:'[^']+'|\w+),\s*'([^']+)'/g);
 
 /** The script of CI, with which every change begins: it installs, checks and tests. */
 const ci = readFileSync(join(root, '.ci/run'), 'utf8').split('\n');

@@ -1,7 +1,7 @@
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
-import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
+import { type KubeApi, type KubeApiOptions, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { restrictions } from '@shoot-flux/landscape/restrictions';
 import { type Installation, startShippedApi, tokenOf } from '../scenarios/identities.ts';
 import type { Api, Apis } from '../scenarios/stage.ts';
@@ -9,19 +9,19 @@ import type { Api, Apis } from '../scenarios/stage.ts';
 /** The small stand-in distribution of this project. */
 export const ownDistribution = standInDistribution.folder;
 
-/** Starts a garden, a seed and a shoot in this process. */
-export async function startEmbeddedApis(): Promise<Apis> {
+/**
+ * Starts a garden, a seed and a shoot in this process.
+ * @param ofShoot more options of the shoot's API server
+ * @param tokens that all of them accept besides the administrator's
+ */
+export async function startEmbeddedApis(ofShoot: KubeApiOptions = {}, tokens: KubeApiOptions['tokens'] = {}) {
   const [garden, seed, shoot] = await Promise.all([
-    startKubeApi({ objects: gardenCrds() as JsonObject[], webhooks: restrictions }),
-    startKubeApi({ objects: seedCrds() as JsonObject[] }),
-    startKubeApi({ namespaceController: true }),
+    startKubeApi({ objects: gardenCrds() as JsonObject[], webhooks: restrictions, tokens }),
+    startKubeApi({ objects: seedCrds() as JsonObject[], tokens }),
+    startKubeApi({ namespaceController: true, tokens, ...ofShoot }),
   ]);
-  return {
-    garden,
-    seed,
-    shoot,
-    stop: async () => void (await Promise.all([garden, seed, shoot].map((api) => api.stop()))),
-  };
+  const stop = async () => void (await Promise.all([garden, seed, shoot].map((api) => api.stop())));
+  return { garden, seed, shoot, stop };
 }
 
 /**

@@ -1,12 +1,13 @@
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { conditionFactory } from '../../shared/gardener/testing.ts';
 import type { Condition } from '../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { fieldsAt, textAt } from '../../shared/shapes.ts';
 import { testDistribution } from '../made-distribution.ts';
-import { eventually, inFlux, inProject, type Stage, startStage } from '../scenarios/stage.ts';
+import { aroundEachTest } from '../scenarios/around-each-test.ts';
+import { eventually, inFlux, inProject, type Stage } from '../scenarios/stage.ts';
 import { FORMER_RELEASE, twoReleases } from '../scenarios/world/two-releases.ts';
 import { startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
@@ -26,7 +27,7 @@ const upgrades: { from: string; to: string; distribution: string; stopped: strin
 if (real === undefined) it.skip(testDataMissing);
 const fieldManager = 'shoot';
 const pods: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
-const status = { fieldManager, subresource: 'status' } as const;
+const ofStatus = { fieldManager, subresource: 'status' } as const;
 const components = ['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller'];
 const config = {
   syncMode: 'Reconcile',
@@ -41,15 +42,14 @@ describe.each(upgrades)(
   ({ from, to, distribution, stopped }) => {
     let stage: Stage;
 
+    aroundEachTest(startEmbeddedApis, distribution, (next) => {
+      stage = next;
+    });
     beforeEach(async () => {
-      stage = await startStage(await startEmbeddedApis(), distribution);
-      await stage.startProduct();
       await follow({ ...config, fluxVersion: from });
       for (const name of components) await setPods(name, 'run');
       await untilCondition(({ status }) => status === 'True');
     });
-
-    afterEach(() => stage[Symbol.asyncDispose]());
 
     async function follow(data: Record<string, string>): Promise<void> {
       await stage.setFluxConfig(data);
@@ -67,14 +67,14 @@ describe.each(upgrades)(
       const template = fieldsAt(live?.spec, 'template');
       const areRunning = state === 'run';
       const staysUp = textAt(live?.spec, 'strategy', 'type') !== 'Recreate';
-      const of = {
+      const status = {
         observedGeneration: live?.metadata.generation,
         replicas: areRunning || !staysUp ? 1 : 2,
         updatedReplicas: 1,
         availableReplicas: areRunning || staysUp ? 1 : 0,
         conditions: [conditionFactory({ type: 'Progressing', reason: 'ReplicaSetUpdated' })],
       };
-      await stage.shoot.mergePatch(resources.deployments, inFlux(name), { status: of }, status);
+      await stage.shoot.mergePatch(resources.deployments, inFlux(name), { status }, ofStatus);
       const pod = inFlux(`${name}-new`);
       await stage.shoot.delete(pods, pod);
       if (areRunning) return;
@@ -84,7 +84,7 @@ describe.each(upgrades)(
       const [container] = (manifest.spec as { containers: { name: string; image: string }[] }).containers;
       const waiting = { name: container?.name, image: container?.image, imageID: '', ready: false, restartCount: 0 };
       const containerStatuses = [{ ...waiting, state: { waiting: state } }];
-      await stage.shoot.mergePatch(pods, pod, { status: { containerStatuses } }, status);
+      await stage.shoot.mergePatch(pods, pod, { status: { containerStatuses } }, ofStatus);
     }
 
     const untilCondition = async (isWanted: (condition: Condition) => boolean) => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Killed } from '../scenarios/project/dying.ts';
+import { Killed, killing } from '../scenarios/killing.ts';
 import { type Fleet, startFleet } from '../scenarios/rollout/fleet.ts';
-import { killing } from '../scenarios/rollout/killing.ts';
 import { sample, sampling } from '../scenarios/sampling.ts';
 
 const SHOOTS = ['s0', 's1', 's2', 's3'];
@@ -12,63 +11,48 @@ const edit = (repositoryBranch: string, parts: Record<string, string> = { rollou
   ...{ repositoryBranch, ...parts },
 });
 
-/** Edits of one project with several Shoots; the last one has to reach all of them. */
+/** Edits of one project with several Shoots, each with the seconds until the next; the last one has to reach all of them. */
 interface Life {
   name: string;
-  /** Ends with an edit to the branch. */
-  run(fleet: Fleet, branch: string): Promise<void>;
+  edits: (branch: string) => [Record<string, string>, seconds: number][];
+  /** True: the first edit pauses the rollout. */
+  pauses?: boolean;
   /** True: in the end there is no rollout. */
   ends?: boolean;
 }
 
 const lives: Life[] = [
-  {
-    name: 'an edit',
-    async run(fleet, branch) {
-      fleet.edit(edit(branch));
-      await fleet.settle(200);
-    },
-  },
+  { name: 'an edit', edits: (branch) => [[edit(branch), 200]] },
   {
     name: 'a bad edit that pauses the rollout, and then a good one',
-    async run(fleet, branch) {
-      fleet.edit(edit(`bad-${branch}`));
-      await fleet.settle(200);
-      expect(withBranch(fleet, `bad-${branch}`)).toBeGreaterThan(0);
-      expect(fleet.status().Rollout).toContain(' is paused, because more than 0 failed');
-      fleet.edit(edit(branch));
-      await fleet.settle(200);
-    },
+    pauses: true,
+    edits: (branch) => [
+      [edit(`bad-${branch}`), 200],
+      [edit(branch), 200],
+    ],
   },
   {
     name: 'two edits, the second one before anything of the first has ended',
-    async run(fleet, branch) {
-      fleet.edit(edit(`silent-${branch}`));
-      await fleet.settle(5);
-      fleet.edit(edit(branch));
-      await fleet.settle(400);
-    },
+    edits: (branch) => [
+      [edit(`silent-${branch}`), 5],
+      [edit(branch), 400],
+    ],
   },
   {
     name: 'an edit that is not valid in the middle, and then a valid one',
-    async run(fleet, branch) {
-      fleet.edit(edit(`silent-${branch}`));
-      await fleet.settle(5);
-      fleet.edit(edit(branch, { rollout, repositoryBranchh: 'typo' }));
-      await fleet.settle(5);
-      fleet.edit(edit(branch));
-      await fleet.settle(400);
-    },
+    edits: (branch) => [
+      [edit(`silent-${branch}`), 5],
+      [edit(branch, { rollout, repositoryBranchh: 'typo' }), 5],
+      [edit(branch), 400],
+    ],
   },
   {
     name: 'a rollout that is removed in the middle',
     ends: true,
-    async run(fleet, branch) {
-      fleet.edit(edit(`silent-${branch}`));
-      await fleet.settle(5);
-      fleet.edit(edit(branch, {}));
-      await fleet.settle(400);
-    },
+    edits: (branch) => [
+      [edit(`silent-${branch}`), 5],
+      [edit(branch, {}), 400],
+    ],
   },
 ];
 
@@ -78,11 +62,12 @@ const withBranch = (fleet: Fleet, branch: string) =>
 describe('Shoots of a project in a rollout', { timeout: typeof sampling === 'number' ? 120_000 : 1_200_000 }, () => {
   it.for(lives.map((life) => [life.name, life] as const))(
     'killed at any request, all get %s, never more at a time than may, and flux-status is true',
-    async ([name, { run, ends = false }]) => {
+    async ([name, { edits, pauses = false, ends = false }]) => {
       await using fleet = await startFleet({ shoots: SHOOTS });
       fleet.verdict = (_, branch) =>
         branch.startsWith('bad') ? 'bad' : branch.startsWith('silent') ? 'silent' : 'ready';
-      const death = killing(fleet);
+      const death = killing(() => fleet.restart());
+      fleet.wrap = (client) => death.wrap(client);
       const wrong: string[] = [];
       let branch = '';
       /** The state of the clusters after each round of runs and each change of a ManagedResource or of flux-status. */
@@ -106,7 +91,13 @@ describe('Shoots of a project in a rollout', { timeout: typeof sampling === 'num
         await fleet.settle(200);
         fleet.observe = observe;
         death.arm(at, isAfter);
-        await run(fleet, branch);
+        for (const [data, seconds] of edits(branch)) {
+          fleet.edit(data);
+          await fleet.settle(seconds);
+          if (!pauses || data.repositoryBranch === branch) continue;
+          expect(withBranch(fleet, `bad-${branch}`)).toBeGreaterThan(0);
+          expect(fleet.status().Rollout).toContain(' is paused, because more than 0 failed');
+        }
         expect(wrong).toEqual([]);
         expect(withBranch(fleet, branch), branch).toBe(SHOOTS.length);
         expect(fleet.lies(), branch).toEqual([]);

@@ -1,9 +1,10 @@
 import { gitRepositories, helmReleases, kustomizations } from '@shoot-flux/landscape/flux/objects';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { git, kustomize } from '../../shared/config/listed/testing.ts';
 import type { Condition } from '../../shared/gardener/types.ts';
 import type { KubeObject, Resource } from '../../shared/kube/resource.ts';
-import { type Apis, inControlPlane, inFlux, onlyFlux, reference, type Stage, startStage } from '../scenarios/stage.ts';
+import { aroundAllTests } from '../scenarios/around-each-test.ts';
+import { inControlPlane, inFlux, onlyFlux, reference, type Stage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -49,18 +50,9 @@ const whole = onlyFlux({
 });
 
 describe('lists of objects on embedded API servers', () => {
-  let apis: Apis;
   let stage: Stage;
-
-  beforeAll(async () => {
-    apis = await startEmbeddedApis();
-    stage = await startStage(apis, ownDistribution);
-    await stage.startProduct();
-  });
-
-  afterAll(async () => {
-    await stage?.[Symbol.asyncDispose]();
-    await apis?.stop();
+  aroundAllTests(startEmbeddedApis, ownDistribution, (next) => {
+    stage = next;
   });
 
   const untilCondition = async (status: string, reason?: string) => {

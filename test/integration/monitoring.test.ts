@@ -56,29 +56,12 @@ describe('alerts and dashboard', () => {
     expect(labelsIn(expr).filter((label) => ![...documented, ...added].includes(label))).toEqual([]);
   });
 
-  it('have one alert for every item of docs/running.md', () => {
-    const [, list = ''] = /^Alert on:\n\n((?:- .*\n)+)/m.exec(running) ?? [];
-    const listed = [...list.matchAll(/`(shoot_flux_\w+)`/g)].map(([, name = '']) => name);
-    const alerted = expressionsOf(seedAlerts).flatMap(metricsIn);
-    expect(listed.length).toBeGreaterThan(4);
-    expect(new Set(alerted.map((name) => name.replace(/_bucket$/, '')))).toEqual(new Set(listed));
-  });
-
   it('name in their texts only labels that the expression keeps', () => {
     for (const { expr, annotations } of [...seedAlerts, ...admissionAlerts].flatMap(({ rules }) => rules)) {
       const kept = [...(/^\S.*?by \(([^)]*)\)/.exec(expr)?.[1]?.split(/,\s*/) ?? [])];
       const named = [...JSON.stringify(annotations).matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
       expect(named.filter((label) => !kept.includes(label ?? ''))).toEqual([]);
     }
-  });
-
-  it('read the Prometheus of the seed, unless another one is chosen', () => {
-    const current = expect.objectContaining({ value: 'prometheus-seed' });
-    expect(dashboard.templating.list).toEqual([
-      expect.objectContaining({ type: 'datasource', name: 'datasource', current }),
-    ]);
-    const sources = dashboard.panels.filter(({ type }) => type === 'graph').map(({ datasource }) => datasource);
-    expect(new Set(sources)).toEqual(new Set(['$datasource']));
   });
 
   it('are in the charts as generated', () => {

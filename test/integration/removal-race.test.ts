@@ -1,11 +1,8 @@
-import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { kustomizations } from '@shoot-flux/landscape/flux/objects';
-import type { JsonObject } from '@shoot-flux/landscape/kube-api';
-import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { expect, it, onTestFinished } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { deployedByFlux, watchSpecs } from '../scenarios/removal.ts';
-import { eventually, startStage } from '../scenarios/stage.ts';
+import { eventually, inFlux, providerConfig, publicRepository, startStage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -13,12 +10,6 @@ speedUpTime();
 
 const serviceAccounts: Resource = {
   ...{ group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true },
-};
-const config = {
-  apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
-  kind: 'FluxConfig',
-  source: { template: { kind: 'GitRepository', spec: { url: 'https://git.example.com/a', ref: { branch: 'main' } } } },
-  kustomization: { template: { spec: { path: './', prune: true } } },
 };
 const nested = {
   apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
@@ -29,10 +20,9 @@ const nested = {
 it('suspends a Kustomization again that a concurrent reconciliation has resumed, before it is deleted', async () => {
   // The repository says `suspend: false`, and kustomize-controller finishes what it has begun.
   const endsItsWork = () =>
-    shoot.objects.patch(nested, { metadata: { finalizers: ['finalizers.fluxcd.io'] }, spec: { suspend: false } });
+    apis.shoot.objects.patch(nested, { metadata: { finalizers: ['finalizers.fluxcd.io'] }, spec: { suspend: false } });
   let isUnderWay = true;
-  const shoot: KubeApi = await startKubeApi({
-    namespaceController: true,
+  const apis = await startEmbeddedApis({
     onRequest: ({ method, path, userAgent }) => {
       const isLast = method === 'DELETE' && path.endsWith('/deployments/kustomize-controller');
       if (!isUnderWay || !isLast || !userAgent.startsWith('shoot-flux')) return;
@@ -40,32 +30,20 @@ it('suspends a Kustomization again that a concurrent reconciliation has resumed,
       endsItsWork();
     },
   });
-  const garden = await startKubeApi({ objects: gardenCrds() as JsonObject[] });
-  const seed = await startKubeApi({ objects: seedCrds() as JsonObject[] });
-  const stop = async () => void (await Promise.all([garden, seed, shoot].map((api) => api.stop())));
-  try {
-    await using stage = await startStage({ garden, seed, shoot, stop }, ownDistribution);
-    await stage.startProduct();
-    await stage.setFluxConfig({
-      repositoryUrl: 'https://git.example.com/fleet',
-      repositoryBranch: 'main',
-      repositoryType: 'public',
-      syncMode: 'Reconcile',
-    });
-    await stage.deliver();
-    for (const [resource, object] of deployedByFlux) {
-      await stage.shoot.create(resource, object, { fieldManager: 'person' });
-    }
-    const seen = await watchSpecs(stage);
-    await stage.deleteExtension();
-    await stage.untilGone();
-    const crd = { name: 'kustomizations.kustomize.toolkit.fluxcd.io' };
-    expect(await stage.shoot.find(resources.customResourceDefinitions, crd)).toBeUndefined();
-    expect(isUnderWay).toBe(false);
-    expect(seen()).toMatchObject({ 'apps/nested': true });
-  } finally {
-    await stop();
+  onTestFinished(() => apis.stop());
+  await using stage = await startStage(apis, ownDistribution);
+  await stage.startProduct();
+  await stage.setFluxConfig({ ...publicRepository, syncMode: 'Reconcile' });
+  await stage.deliver();
+  for (const [resource, object] of deployedByFlux) {
+    await stage.shoot.create(resource, object, { fieldManager: 'person' });
   }
+  const seen = await watchSpecs(stage);
+  await stage.leave();
+  const crd = { name: 'kustomizations.kustomize.toolkit.fluxcd.io' };
+  expect(await stage.shoot.find(resources.customResourceDefinitions, crd)).toBeUndefined();
+  expect(isUnderWay).toBe(false);
+  expect(seen()).toMatchObject({ 'apps/nested': true });
 });
 
 it('owns the new namespace and installs Flux in it when it is added again while the former namespace is being deleted', async () => {
@@ -74,18 +52,16 @@ it('owns the new namespace and installs Flux in it when it is added again while 
   await using stage = await startStage(apis, ownDistribution);
   await stage.startProduct();
   const namespace = () => stage.shoot.find(resources.namespaces, { name: 'flux-system' });
-  const parts = { providerConfig: { ...config, syncMode: 'Reconcile' } };
+  const parts = { providerConfig: providerConfig({ syncMode: 'Reconcile' }) };
   await stage.deliver(parts);
   await stage.bootstrap();
-  const metadata = { namespace: 'flux-system', name: 'held', finalizers: ['example.com/slow'] };
+  const metadata = { ...inFlux('held'), finalizers: ['example.com/slow'] };
   const held = { apiVersion: 'v1', kind: 'ServiceAccount', metadata };
   await stage.shoot.create(serviceAccounts, held, { fieldManager: 'person' });
-  await stage.deleteExtension();
-  await stage.untilGone();
+  await stage.leave();
   expect((await namespace())?.metadata.deletionTimestamp).toBeDefined();
   await stage.reconcileShoot(parts);
-  const failed = await stage.until('the error', ({ lastError }) => lastError != null);
-  expect(failed.status?.lastError?.description).toContain('is being deleted');
+  await stage.untilError('is being deleted');
   await stage.shoot.mergePatch(
     serviceAccounts,
     metadata,
@@ -95,5 +71,5 @@ it('owns the new namespace and installs Flux in it when it is added again while 
   await eventually('the former namespace is gone', namespace, (live) => live?.metadata.deletionTimestamp === undefined);
   const { status } = await stage.deliver(parts);
   expect(status?.state?.applied).toMatchObject({ ownsNamespace: true });
-  expect(await stage.shoot.find(kustomizations, { namespace: 'flux-system', name: 'flux-system' })).toBeDefined();
+  expect(await stage.inShoot(kustomizations, 'flux-system')).toBeDefined();
 });

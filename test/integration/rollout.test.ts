@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Killed } from '../scenarios/project/dying.ts';
+import { Killed, killing } from '../scenarios/killing.ts';
 import { type Fleet, type FleetOptions, startFleet } from '../scenarios/rollout/fleet.ts';
 
 const overrides = '[{ selector: { matchLabels: { stage: dev } }, config: { flux: { logLevel: debug } } }]';
@@ -190,26 +190,16 @@ describe('a rollout', () => {
     const before = fleet.branches();
     expect([...before.values()].filter((branch) => branch === 'one').length).toBeGreaterThan(4);
 
-    const writes = { left: 0 };
-    fleet.wrap = (client) => {
-      const dying = async <T>(write: () => Promise<T>): Promise<T> => {
-        const answer = await write();
-        if (--writes.left === 0) throw new Killed();
-        return answer;
-      };
-      return {
-        ...client,
-        create: (...args) => dying(() => client.create(...args)) as never,
-        mergePatch: (...args) => dying(() => client.mergePatch(...args)) as never,
-      };
-    };
-    for (const last of [0, 1, 2, 3, 5, 8]) {
-      writes.left = last;
+    const death = killing(() => fleet.restart());
+    fleet.wrap = (client) => death.wrap(client);
+    for (const last of [0, 1, 4, 8, 16, 32]) {
+      death.arm(last, true);
       fleet.secret('flux-variables', { region: `south-${last}` });
       await fleet.settle(100);
       expect(new Set(names(8).map(region)), `killed after ${last}`).toEqual(new Set([`south-${last}`]));
     }
-    expect(fleet.failures.length).toBe(5);
+    expect(death.kills()).toBe(5);
+    expect(fleet.failures.filter((failure) => !(failure instanceof Killed))).toEqual([]);
     expect(fleet.branches()).toEqual(before);
     expect(text()).toContain('is paused, because more than 1 failed');
   });

@@ -1,14 +1,11 @@
-import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
-import { standInDistribution } from '@shoot-flux/landscape/distribution';
-import type { JsonObject } from '@shoot-flux/landscape/kube-api';
-import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
+import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqsSender } from '../../events/sqs/open-sender.ts';
 import { createPrometheusMetrics } from '../../infra/process/metrics.ts';
 import { startWatching } from '../../infra/process/watching.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { startHeaderProxy } from '../header-proxy.ts';
 import { deployFunctions } from '../lambdas.ts';
-import { type QueueTap, startQueueTap } from '../scenarios/queue-tap.ts';
 import {
   type Api,
   base64,
@@ -22,6 +19,8 @@ import {
   type Stage,
   startStage,
 } from '../scenarios/stage.ts';
+import { type Emulator, startEmulator } from '../sqs.ts';
+import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 
 /** Marked secrets: any of them outside of a Secret is a leak. */
 const markers = {
@@ -37,28 +36,32 @@ const fluxSource = inProject('flux-source');
 const person = { fieldManager: 'person' };
 
 describe('secrets exist only in Secrets', () => {
-  let apis: { garden: KubeApi; seed: KubeApi; shoot: KubeApi };
+  let apis: Awaited<ReturnType<typeof startEmbeddedApis>>;
   let stage: Stage;
-  let tap: QueueTap;
+  let sqs: Emulator;
+  let tap: Awaited<ReturnType<typeof startHeaderProxy>>;
+  /** Bodies of all requests to SQS: messages, attributes, names. */
+  const said: string[] = [];
   let metrics = '';
   let stops: (() => Promise<void>)[];
 
   beforeAll(async () => {
     const tokens = { [markers.token]: { name: 'shoot-flux', groups: ['system:masters'] } };
-    const [garden, seed, shoot] = await Promise.all([
-      startKubeApi({ objects: gardenCrds() as JsonObject[], tokens }),
-      startKubeApi({ objects: seedCrds() as JsonObject[], tokens }),
-      startKubeApi({ namespaceController: true, tokens }),
-    ]);
-    apis = { garden, seed, shoot };
+    apis = await startEmbeddedApis({}, tokens);
+    const { garden, seed, shoot } = apis;
     const marked = ({ url, ca, token, kubeconfig }: KubeApi): Api => ({
       ...{ url, ca, token, kubeconfig: () => kubeconfig(markers.token), tokenOf: () => markers.token },
     });
     stage = await startStage(
       { garden: marked(garden), seed: marked(seed), shoot: marked(shoot), stop: async () => {} },
-      standInDistribution.folder,
+      ownDistribution,
     );
-    tap = await startQueueTap();
+    sqs = await startEmulator();
+    tap = await startHeaderProxy(
+      sqs.endpoint,
+      () => {},
+      (part) => said.push(part),
+    );
     await exerciseEveryFunction();
   });
 
@@ -66,14 +69,15 @@ describe('secrets exist only in Secrets', () => {
     for (const stop of stops) await stop();
     await stage[Symbol.asyncDispose]();
     await tap.stop();
-    await Promise.all(Object.values(apis).map((api) => api.stop()));
+    await sqs.stop();
+    await apis.stop();
   });
 
   /** Makes every function succeed and fail, each time with marked secrets as its input. */
   async function exerciseEveryFunction(): Promise<void> {
     // With queues in SQS, because there every message can be read.
     const options = stage.productOptions();
-    const queues = { endpoint: tap.endpoint, prefix: 'shoot-flux-' };
+    const queues = { endpoint: tap.url, prefix: 'shoot-flux-' };
     const functionMetrics = createPrometheusMetrics();
     const functions = await deployFunctions({ ...options, ...queues, metrics: functionMetrics });
     const watching = await startWatching({
@@ -152,7 +156,7 @@ describe('secrets exist only in Secrets', () => {
 
   it.each<[string, () => unknown]>([
     ['log lines', () => stage.logLines],
-    ['messages on queues', () => tap.said],
+    ['messages on queues', () => said.join('')],
     ['metrics and probes', () => metrics],
     ['Events', () => [objectsOf(apis.garden, 'v1', 'Event'), objectsOf(apis.seed, 'v1', 'Event')]],
     [
@@ -183,6 +187,6 @@ describe('secrets exist only in Secrets', () => {
     const copy = await stage.inShoot(resources.secrets, 'registry');
     expect(copy?.data).toEqual({ password: base64(markers.password) });
     expect(stage.logLines.length).toBeGreaterThan(20);
-    expect(tap.said.length).toBeGreaterThan(20);
+    expect(said.length).toBeGreaterThan(20);
   });
 });

@@ -1,9 +1,10 @@
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { conditionFactory } from '../../shared/gardener/testing.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { entriesAt } from '../../shared/shapes.ts';
-import { eventually, inControlPlane, inFlux, onlyFlux, type Stage, startStage } from '../scenarios/stage.ts';
+import { aroundEachTest } from '../scenarios/around-each-test.ts';
+import { eventually, inControlPlane, inFlux, onlyFlux, type Stage } from '../scenarios/stage.ts';
 import { FORMER_RELEASE, twoReleases } from '../scenarios/world/two-releases.ts';
 import { startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
@@ -19,13 +20,10 @@ const { version: newest } = standInDistribution;
 describe('an upgrade of Flux to a release that drops stored versions', () => {
   let stage: Stage;
 
-  beforeEach(async () => {
-    stage = await startStage(await startEmbeddedApis(), distribution);
-    await stage.startProduct();
-    await install(FORMER_RELEASE);
+  aroundEachTest(startEmbeddedApis, distribution, (next) => {
+    stage = next;
   });
-
-  afterEach(() => stage[Symbol.asyncDispose]());
+  beforeEach(async () => void (await install(FORMER_RELEASE)));
 
   const ask = (version: string | undefined) =>
     stage.reconcileShoot({

@@ -71,10 +71,11 @@ async function createExtension(namespace: string): Promise<void> {
 const createFluxConfig = () => garden.client.create(resources.configMaps, fluxConfig({}), { fieldManager });
 
 describe('shoot-flux watch', () => {
-  it('sends changes of the garden and a seed, has probes and metrics, and ends gracefully', async () => {
+  it('sends changes of the garden and a seed, has probes, metrics and a heartbeat, and ends gracefully', async () => {
     await deploy(['local']);
     await Promise.all([createExtension('shoot--foo--bar'), createFluxConfig()]);
-    await using watcher = watch([...ofGarden(), ...ofSeed('local')]);
+    const health = ['--shoot-health', '--namespace', 'local=shoot-flux'];
+    await using watcher = watch([...ofGarden(), ...ofSeed('local')], health);
     await watcher.until(/^shoot-flux watches the garden, local and sends to the queues shoot-flux-prod-\*, probes/m);
     await vi.waitFor(async () => {
       expect(await keysFor('managed-resources')).toEqual(['local/shoot--foo--bar/shoot-flux']);
@@ -95,6 +96,10 @@ describe('shoot-flux watch', () => {
       const later = (await watcher.page('/metrics')).text;
       expect(later).toContain('shoot_flux_watcher_objects{cluster="local",resource="extensions"} 2');
       expect(later).toContain('shoot_flux_watcher_up{cluster="local",resource="extensions"} 1');
+    }, soon);
+    await vi.waitFor(async () => {
+      const lease = { namespace: 'shoot-flux', name: 'gardener-extension-heartbeat' };
+      expect(await seed.client.find(resources.leases, lease)).toBeDefined();
     }, soon);
     expect(await watcher.end()).toBe(0);
     expect(watcher.output()).toContain('"message":"stopping","signal":"SIGTERM"');
@@ -144,16 +149,6 @@ describe('shoot-flux watch', () => {
         'local/shoot--foo--late/shoot-flux',
       ]);
     }, soon);
-  });
-
-  it('writes the heartbeat while it delivers', async () => {
-    await deploy(['local']);
-    await using watcher = watch(ofSeed('local'), ['--shoot-health', '--namespace', 'local=shoot-flux']);
-    await vi.waitFor(async () => {
-      const name = { namespace: 'shoot-flux', name: 'gardener-extension-heartbeat' };
-      expect(await seed.client.find(resources.leases, name)).toBeDefined();
-    }, soon);
-    expect(await watcher.end()).toBe(0);
   });
 
   it.each([

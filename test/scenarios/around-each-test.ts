@@ -1,25 +1,36 @@
-import { afterEach, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type Apis, type Stage, startStage } from './stage.ts';
 
+type Use = (stage: Stage) => void;
+
 /** Gives each test of the suite its own API servers, a stage on them and a running product; `use` receives the stage. */
-export function aroundEachTest(
-  startApis: () => Promise<Apis>,
-  fluxDistribution: string,
-  use: (stage: Stage) => void,
-): void {
+export function aroundEachTest(startApis: () => Promise<Apis>, fluxDistribution: string, use: Use): void {
+  const { start, stop } = stageOn(startApis, fluxDistribution, use);
+  beforeEach(start);
+  afterEach(stop);
+}
+
+/** The same, once for all tests of the suite. */
+export function aroundAllTests(startApis: () => Promise<Apis>, fluxDistribution: string, use: Use): void {
+  const { start, stop } = stageOn(startApis, fluxDistribution, use);
+  beforeAll(start);
+  afterAll(stop);
+}
+
+function stageOn(startApis: () => Promise<Apis>, fluxDistribution: string, use: Use) {
   let apis: Apis;
   let stage: Stage | undefined;
-
-  beforeEach(async () => {
-    stage = undefined;
-    apis = await startApis();
-    stage = await startStage(apis, fluxDistribution);
-    await stage.startProduct();
-    use(stage);
-  });
-
-  afterEach(async () => {
-    await stage?.[Symbol.asyncDispose]();
-    await apis.stop();
-  });
+  return {
+    async start() {
+      stage = undefined;
+      apis = await startApis();
+      stage = await startStage(apis, fluxDistribution);
+      await stage.startProduct();
+      use(stage);
+    },
+    async stop() {
+      await stage?.[Symbol.asyncDispose]();
+      await apis.stop();
+    },
+  };
 }

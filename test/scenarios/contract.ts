@@ -8,7 +8,7 @@ import { objectRef } from '../../functions/managed-resources/shoot/objects.ts';
 import { handler as readiness } from '../../functions/readiness/handler.ts';
 import { RetryableError, retryWithinSeconds } from '../../shared/errors.ts';
 import { conditionFactory, lastOperationFactory } from '../../shared/gardener/testing.ts';
-import { type Extension, type ExtensionStatus, FINALIZER, type ManagedResource } from '../../shared/gardener/types.ts';
+import { type Extension, FINALIZER, type ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
@@ -25,6 +25,7 @@ import {
   inControlPlane,
   inFlux,
   inProject,
+  isMigrated,
   privateRepository,
   reference,
   SEED,
@@ -131,6 +132,12 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         contextWith(stage.seed, () => new Date(Date.now() + seconds * 1000)),
       );
 
+    /** The error after a run at that time. */
+    const errorIn = async (seconds: number) => {
+      await runIn(seconds);
+      return (await stage.extension()).status?.lastError?.description;
+    };
+
     /** A seed client that does this whenever a function has read the Extension. */
     const afterReading = (happens: () => Promise<void>): KubeClient => ({
       ...stage.seed,
@@ -209,12 +216,13 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await setFinalizers([FINALIZER, FOREIGN]);
         await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
         await stage.operate('migrate');
-        const migrated = await stage.until('migrated', isMigrated);
-        await eventually('the annotation is gone', stage.extension, isAccepted);
-        expect((await stage.extension()).metadata.finalizers ?? []).toEqual([]);
-        expect(migrated.status?.lastOperation?.progress).toBe(100);
+        const { metadata, status } = await eventually('it is migrated', stage.extension, isMigrated);
+        expect(metadata.finalizers ?? []).toEqual([]);
+        expect(status?.lastOperation?.progress).toBe(100);
         const versions = await extensions.versions();
-        for (const version of versions.filter(({ status }) => !isMigrated(status ?? {}))) {
+        const isUnderWay = ({ status: { lastOperation } = {} }: Extension) =>
+          lastOperation?.type !== 'Migrate' || lastOperation.state !== 'Succeeded';
+        for (const version of versions.filter(isUnderWay)) {
           expect(version.metadata.finalizers).toEqual([FINALIZER, FOREIGN]);
           expect(version.metadata.annotations).toMatchObject({ 'gardener.cloud/operation': 'migrate' });
         }
@@ -225,8 +233,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await stage.writeCluster();
         await using extensions = await follow<Extension>(stage.seed, resources.extensions, CONTROL_PLANE);
         await create({ annotations: request('migrate') });
-        await stage.until('migrated', isMigrated);
-        await eventually('the annotation is gone', stage.extension, isAccepted);
+        await eventually('it is migrated', stage.extension, isMigrated);
         const finalizers = (await extensions.versions()).flatMap(({ metadata }) => metadata.finalizers ?? []);
         expect(finalizers).toEqual([]);
       });
@@ -303,9 +310,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
       it('trap 7: does nothing after Migrate/Succeeded, not even on DELETE', async () => {
         await live();
         await stage.operate('migrate');
-        await eventually('it is migrated', stage.extension, (extension) => {
-          return isMigrated(extension.status ?? {}) && isAccepted(extension);
-        });
+        await eventually('it is migrated', stage.extension, isMigrated);
         await stage.quiet();
         await leftAlone(() => setConfig(config({}, 'other')));
         await leftAlone(() => stage.operate('reconcile'));
@@ -565,9 +570,8 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
 
       it('trap 17: installs Flux when a Shoot that was created hibernated wakes up', async () => {
         await stage.stopResourceManager();
-        expect((await stage.deliver({ ...asleep, providerConfig: config() })).status?.lastOperation?.type).toBe(
-          'Create',
-        );
+        const { status } = await stage.deliver({ ...asleep, providerConfig: config() });
+        expect(status?.lastOperation?.type).toBe('Create');
         expect(await stage.managedResources()).toEqual({});
         await stage.startResourceManager();
         await live();
@@ -777,8 +781,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
           async () => Object.keys(await stage.managedResources()),
           (names) => names.join() === 'shoot-flux-sync',
         );
-        await runIn(70);
-        expect((await stage.extension()).status?.lastError?.description).toBe(
+        expect(await errorIn(70)).toBe(
           `ManagedResource ${CONTROL_PLANE}/shoot-flux-sync cannot be deleted because of its finalizer ${FOREIGN}; the controller that added the finalizer has to remove it.`,
         );
         await hold([]);
@@ -850,11 +853,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await stage.operate('reconcile');
         await runIn(0);
         expect((await stage.extension()).status).toMatchObject({ lastOperation: { state: 'Processing' } });
-        await runIn(70);
-        const { status } = await stage.extension();
-        expect(status?.lastError?.description).toMatch(
-          /^ManagedResource shoot-flux-sync: deletion of an old object is stuck/,
-        );
+        expect(await errorIn(70)).toMatch(/^ManagedResource shoot-flux-sync: deletion of an old object is stuck/);
         await hold([]);
         await stage.startProduct();
         await stage.until(
@@ -876,9 +875,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         expect(await runIn(25)).toEqual(requeueAfter(20));
         await stage.startResourceManager();
         await untilApplied('shoot-flux-controllers', 'ApplyFailed');
-        await runIn(45);
-        const { status } = await stage.extension();
-        expect(status?.lastError?.description).toContain('its field spec.selector is immutable');
+        expect(await errorIn(45)).toContain('its field spec.selector is immutable');
       });
 
       /** The resource-manager cannot apply a Deployment. */
@@ -960,9 +957,6 @@ const shootKind = { apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot' };
 function isAccepted({ metadata }: Extension): boolean {
   return metadata.annotations?.['gardener.cloud/operation'] === undefined;
 }
-
-const isMigrated = ({ lastOperation }: ExtensionStatus) =>
-  lastOperation?.type === 'Migrate' && lastOperation.state === 'Succeeded';
 
 /** Each state of the operation, with its annotation; versions in which only conditions changed are left out. */
 function operationChanges(versions: readonly Extension[]): string[] {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { notReady } from '@shoot-flux/landscape/gardenlet';
 import { type ResourceManager, startResourceManager } from '@shoot-flux/landscape/resource-manager';
 import { type Product, type ProductOptions, startProduct } from '../../infra/process/product.ts';
 import type { Landscape } from '../../shared/config/types.ts';
@@ -208,7 +209,9 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
   await seed.apply(resources.namespaces, namespace(CONTROL_PLANE, { 'gardener.cloud/role': 'shoot' }), {
     fieldManager,
   });
-  await seed.apply(resources.secrets, kubeconfigSecret(apis.shoot.kubeconfig()), { fieldManager });
+  await seed.apply(resources.secrets, secretWith(CONTROL_PLANE, 'gardener', { kubeconfig: apis.shoot.kubeconfig() }), {
+    fieldManager,
+  });
   let resourceManager: ResourceManager | undefined;
   const runResourceManager = async (targetNamespaces = ['kube-system', 'flux-system', 'elsewhere']) => {
     resourceManager = await startResourceManager({
@@ -271,12 +274,14 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     const { items } = await seed.list<ManagedResource>(resources.managedResources, { namespace: CONTROL_PLANE });
     return Object.fromEntries(items.map((item) => [item.metadata.name, item]));
   };
+  const notReadyYet = (live: Extension) =>
+    notReady(live, live.metadata.annotations?.['gardener.cloud/timestamp'] ?? '');
   const untilReady = (seconds?: number) =>
     eventually(
       'the Extension is ready for gardenlet',
       extension,
-      (live) => notReady(live) === undefined,
-      notReady,
+      (live) => notReadyYet(live) === undefined,
+      notReadyYet,
       seconds,
     );
   const until: Stage['until'] = (what, isWanted) =>
@@ -485,21 +490,6 @@ export async function untilLogged({ logLines }: Pick<Stage, 'logLines'>, ...part
   await eventually(`a line of the log with ${parts.join(' and ')}`, async () => logLines, isLogged);
 }
 
-/** Returns the first of gardenlet's rules that does not hold. */
-function notReady({ metadata, status }: Extension): string | undefined {
-  const timestamp = metadata.annotations?.['gardener.cloud/timestamp'] ?? '';
-  const last = status?.lastOperation;
-  if (status?.lastError) return `lastError: ${status.lastError.description}`;
-  if (status?.observedGeneration !== metadata.generation) return 'observedGeneration is not the generation';
-  if (metadata.annotations?.['gardener.cloud/operation'] !== undefined)
-    return 'the operation annotation is still there';
-  if (last === undefined) return 'there is no lastOperation';
-  if (last.state !== 'Succeeded') return `lastOperation is ${last.state}: ${last.description}`;
-  if (Math.floor(Date.parse(timestamp) / 1000) > Math.floor(Date.parse(last.lastUpdateTime) / 1000))
-    return 'lastUpdateTime is before the timestamp';
-  return undefined;
-}
-
 function readyStatus(observedGeneration: number): Record<string, unknown> {
   const lastTransitionTime = '2026-01-02T03:04:05Z';
   return {
@@ -512,17 +502,6 @@ function readyStatus(observedGeneration: number): Record<string, unknown> {
 
 function namespace(name: string, labels: Record<string, string> = {}): KubeObject {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
-}
-
-function kubeconfigSecret(kubeconfig: string): KubeObject {
-  const data = { kubeconfig: Buffer.from(kubeconfig).toString('base64') };
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: 'gardener', namespace: CONTROL_PLANE },
-    type: 'Opaque',
-    data,
-  };
 }
 
 /** The Cluster of the Shoot. */

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ExtensionStatus } from '../../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { done, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { Killed, killing } from '../killing.ts';
 import type { Apis } from '../stage.ts';
-import { dying, Killed } from './dying.ts';
 import { failing, PROJECT, type Project, ready, startProject, working } from './project.ts';
 
 const map = { namespace: PROJECT, name: 'flux-status' };
@@ -180,25 +180,26 @@ export function projectStatusSuite(name: string, startApis: () => Promise<Apis>,
 
     it('a run that is killed at any request, before or after it, leaves the same lines and Events', async () => {
       const steps: Partial<ExtensionStatus>[] = [ready, failing, ready];
-      const live = async (shoot: string, step: number, die: ReturnType<typeof dying>) => {
+      const death = killing();
+      const live = async (shoot: string, step: number) => {
         for (const [index, status] of steps.entries()) {
           await project.set(shoot, status);
-          const run = project.run(shoot, index === step ? die.wrap : undefined);
+          const run = project.run(shoot, index === step ? death.wrap : undefined);
           if (index === step) await run.then(undefined, (error) => expect(error).toBeInstanceOf(Killed));
           if (index === step) await project.settle(shoot);
           else await run;
         }
         return (await project.eventsOf(shoot)).sort();
       };
-      const undisturbed = await live('undisturbed', -1, dying(99, 'before'));
+      const undisturbed = await live('undisturbed', -1);
       expect(undisturbed).toHaveLength(3);
       let kills = 0;
       for (const step of steps.keys()) {
-        for (const when of ['before', 'after'] as const) {
+        for (const isAfter of [false, true]) {
           for (let at = 1; at < 20; at++) {
-            const death = dying(at, when);
-            const shoot = `killed-${step}-${when}-${at}`;
-            expect(await live(shoot, step, death), shoot).toEqual(undisturbed);
+            death.arm(at, isAfter);
+            const shoot = `killed-${step}-${isAfter}-${at}`;
+            expect(await live(shoot, step), shoot).toEqual(undisturbed);
             expect((await project.lines())?.[shoot], shoot).toBe('Ready');
             kills++;
             if (death.requests() < at) break;

@@ -59,6 +59,14 @@ export interface Lifecycle {
   calmMs?: number;
 }
 
+const managed = both(create(always), fluxWorks);
+const once = both(create(publicRepository), fluxWorks);
+const withKey = both(create(privateRepository), fluxWorks);
+const named = both(renamed('old'), fluxWorks);
+const withCopies = both(copy('a', ...copyNames), reconcile(referring));
+const edited = config({ ...always, ...otherBranch });
+const removes = true;
+
 export const lifecycles: Lifecycle[] = [
   { name: 'a new Shoot, public repository', setup: [], steps: [create(publicRepository)] },
   { name: 'a new Shoot, private repository', setup: [], steps: [create(privateRepository)] },
@@ -71,7 +79,7 @@ export const lifecycles: Lifecycle[] = [
   {
     name: 'the first success in mode Once, and then mode Reconcile',
     setup: [create(publicRepository)],
-    steps: [fluxWorks, config({ ...always, ...otherBranch })],
+    steps: [fluxWorks, edited],
     mayHappenAtOnce: true,
   },
   {
@@ -79,114 +87,86 @@ export const lifecycles: Lifecycle[] = [
     setup: [create({ ...publicRepository, syncMode: 'ManifestsOnly' })],
     steps: [fluxWorks],
   },
-  {
-    name: 'from Once to Reconcile',
-    setup: [both(create(publicRepository), fluxWorks)],
-    steps: [config({ ...always, ...otherBranch })],
-  },
-  {
-    name: 'from Reconcile to Once',
-    setup: [both(create(always), fluxWorks)],
-    steps: [config({ ...publicRepository, syncMode: 'Once' })],
-  },
+  { name: 'from Once to Reconcile', setup: [once], steps: [edited] },
+  { name: 'from Reconcile to Once', setup: [managed], steps: [config({ ...publicRepository, syncMode: 'Once' })] },
   {
     name: 'an edit that waits for its turn in a rollout, and another one after it',
     setup: [both(create(inWaves), fluxWorks)],
     steps: [config({ ...inWaves, ...otherBranch }), config({ ...inWaves, repositoryPath: './other' })],
     calmMs: 120_000,
   },
-  {
-    name: 'source and Kustomization are renamed',
-    setup: [both(renamed('old'), fluxWorks)],
-    steps: [renamed('new')],
-  },
+  { name: 'source and Kustomization are renamed', setup: [named], steps: [renamed('new')] },
   {
     name: 'source and Kustomization are renamed twice',
-    setup: [both(renamed('old'), fluxWorks)],
+    setup: [named],
     steps: [renamed('new'), renamed('newest')],
     mayHappenAtOnce: true,
   },
   {
     name: 'source and Kustomization are renamed, and renamed back',
-    setup: [both(renamed('old'), fluxWorks)],
+    setup: [named],
     steps: [renamed('new'), renamed('old')],
     mayHappenAtOnce: true,
   },
   {
     name: 'source and Kustomization are renamed, and renamed back before Flux has removed its finalizers',
-    setup: [both(renamed('old'), fluxWorks)],
+    setup: [named],
     steps: [both(renamed('new'), fluxPauses), renamed('old'), both(fluxWorks, renamed('old'))],
   },
   {
     name: 'the configuration synchronises nothing, and then something again',
-    setup: [both(renamed('old'), fluxWorks)],
+    setup: [named],
     steps: [reconcile({ providerConfig: fluxAlone }), renamed('old')],
     mayHappenAtOnce: true,
   },
-  { name: 'rotated credentials', setup: [both(create(privateRepository), fluxWorks)], steps: [rotate] },
-  {
-    name: 'key rotation started',
-    setup: [both(create(privateRepository), fluxWorks)],
-    steps: [askFor('start')],
-  },
-  {
-    name: 'key rotation completed',
-    setup: [both(create(privateRepository), fluxWorks), askFor('start')],
-    steps: [askFor('complete')],
-  },
+  { name: 'rotated credentials', setup: [withKey], steps: [rotate] },
+  { name: 'key rotation started', setup: [withKey], steps: [askFor('start')] },
+  { name: 'key rotation completed', setup: [withKey, askFor('start')], steps: [askFor('complete')] },
   {
     name: 'a bad configuration, then corrected',
     setup: [],
     steps: [create({ ...publicRepository, repositoryBranchh: 'x' }), config(publicRepository)],
   },
-  {
-    name: 'the configuration is deleted after the first success',
-    setup: [both(create(always), fluxWorks)],
-    steps: [config(undefined)],
-  },
+  { name: 'the configuration is deleted after the first success', setup: [managed], steps: [config(undefined)] },
   {
     name: 'hibernated, changed and woken up',
-    setup: [both(create(always), fluxWorks)],
-    steps: [reconcile(asleep), config({ ...always, ...otherBranch }), reconcile()],
+    setup: [managed],
+    steps: [reconcile(asleep), edited, reconcile()],
     mayHappenAtOnce: true,
   },
   { name: "taking over from 23technologies' extension", setup: [former], steps: [reconcile()] },
   {
     name: 'the extension is removed from the Shoot, and Flux with it',
-    setup: [both(create(always), fluxWorks), deployed],
+    setup: [managed, deployed],
     steps: [deleteExtension],
-    removes: true,
+    removes,
   },
   {
     name: 'the extension is removed from the Shoot before the first success',
     setup: [create(publicRepository)],
     steps: [deleteExtension],
-    removes: true,
+    removes,
   },
   {
     name: 'the extension is removed from the Shoot together with Flux, which was released',
     setup: [both(create({ ...publicRepository, deletionPolicy: 'Uninstall' }), fluxWorks), deployed],
     steps: [deleteExtension],
-    removes: true,
+    removes,
   },
   {
     name: 'the extension is removed from the Shoot, and Flux belongs to the user',
-    setup: [both(create(publicRepository), fluxWorks), deployed],
+    setup: [once, deployed],
     steps: [deleteExtension],
   },
   {
     name: 'the extension is removed from a Shoot whose API server does not answer',
-    setup: [both(create(always), fluxWorks), deployed],
+    setup: [managed, deployed],
     steps: [both(unreachable, deleteExtension)],
     calmMs: 180_000,
   },
-  { name: 'migration', setup: [both(create(publicRepository), fluxWorks)], steps: [migrate] },
-  { name: 'migration in mode Reconcile', setup: [both(create(always), fluxWorks)], steps: [migrate] },
-  {
-    name: 'restoration',
-    setup: [both(create(always), fluxWorks), migrate, leave],
-    steps: [createWaiting, restore],
-  },
+  { name: 'migration', setup: [once], steps: [migrate] },
+  { name: 'migration in mode Reconcile', setup: [managed], steps: [migrate] },
+  { name: 'restoration', setup: [managed, migrate, leave], steps: [createWaiting, restore] },
   {
     name: 'restoration after a Secret of the project, the source and the Kustomization have left the configuration',
     setup: [config(always), both(createVariables, renamed('old'), fluxWorks), deployed, migrate, leave],
@@ -195,7 +175,7 @@ export const lifecycles: Lifecycle[] = [
   },
   {
     name: 'restoration without the former Kustomization, which comes back before Flux has removed its finalizer',
-    setup: [both(renamed('old'), fluxWorks), deployed, migrate, leave, createRenamed('new'), fluxPauses],
+    setup: [named, deployed, migrate, leave, createRenamed('new'), fluxPauses],
     steps: [restore, renamed('old'), both(fluxWorks, renamed('old'))],
   },
   {
@@ -207,19 +187,15 @@ export const lifecycles: Lifecycle[] = [
       both(copy('a', variables), reconcile(referring)),
     ],
   },
-  {
-    name: 'rotated references',
-    setup: [both(copy('a', ...copyNames), reconcile(referring))],
-    steps: [both(copy('b', ...copyNames), reconcile(referring))],
-  },
+  { name: 'rotated references', setup: [withCopies], steps: [both(copy('b', ...copyNames), reconcile(referring))] },
   {
     name: 'references are removed from the resources of the Shoot, and its configuration still names them',
-    setup: [both(copy('a', ...copyNames), reconcile(referring))],
+    setup: [withCopies],
     steps: [both(reconcile({ providerConfig: referring.providerConfig }), deleteCopies)],
   },
   {
     name: 'restoration with references, whose copies lag',
-    setup: [both(copy('a', ...copyNames), reconcile(referring)), fluxWorks, migrate, both(leave, deleteCopies)],
+    setup: [withCopies, fluxWorks, migrate, both(leave, deleteCopies)],
     steps: [
       createReferring,
       // The objects that the Extension has listed exist before it is restored; a token is requested again.
@@ -227,26 +203,17 @@ export const lifecycles: Lifecycle[] = [
       both(copy('b', token), restoreAgain),
     ],
   },
-  {
-    name: 'the Shoot is deleted',
-    setup: [both(create(always), fluxWorks)],
-    steps: [deletedShoot, deleteExtension],
-  },
+  { name: 'the Shoot is deleted', setup: [managed], steps: [deletedShoot, deleteExtension] },
 ];
 
 /** Lifecycles whose steps may also happen all at once while the product is down. */
 export const lifecyclesAtOnce: Lifecycle[] = [
   ...lifecycles.filter(({ mayHappenAtOnce }) => mayHappenAtOnce === true),
-  {
-    name: 'a new Shoot that loses the extension again',
-    setup: [],
-    steps: [create(always), deleteExtension],
-    removes: true,
-  },
+  { name: 'a new Shoot that loses the extension again', setup: [], steps: [create(always), deleteExtension], removes },
   {
     name: 'source and Kustomization are renamed, and then the extension is removed',
-    setup: [both(renamed('old'), fluxWorks), deployed],
+    setup: [named, deployed],
     steps: [renamed('new'), deleteExtension],
-    removes: true,
+    removes,
   },
 ];
