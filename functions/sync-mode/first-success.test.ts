@@ -51,13 +51,9 @@ describe('decideFromExtension', () => {
   });
 });
 
-describe('bootstrapRecord', () => {
-  it('names the applied configuration and Flux release', () => {
-    const extension = extensionFactory({ status: { state: { applied: appliedFactory() } } });
-    expect(bootstrapRecord(extension, new Date('2026-01-02T03:04:05.678Z'))).toEqual({
-      at: '2026-01-02T03:04:05Z',
-      fluxVersion: 'v2.9.4',
-      configHash: 'c0ffee',
-    });
-  });
+it('the record names the applied configuration and Flux release', () => {
+  const at = '2026-01-02T03:04:05Z';
+  const record = { at, fluxVersion: 'v2.9.4', configHash: 'c0ffee' };
+  expect(bootstrapRecord(appliedFactory(), new Date('2026-01-02T03:04:05.678Z'))).toEqual(record);
+  expect(bootstrapRecord(appliedFactory(), at)).toEqual(record);
 });

@@ -1,5 +1,5 @@
 import { seconds } from '../../shared/gardener/operation.ts';
-import type { Bootstrapped, Extension } from '../../shared/gardener/types.ts';
+import type { Applied, Bootstrapped, Extension } from '../../shared/gardener/types.ts';
 
 /** Whether to record the first success, as far as the Extension alone decides it. */
 export type Decision =
@@ -27,10 +27,7 @@ export function decideFromExtension(extension: Extension): Decision {
   return { type: 'check ManagedResources' };
 }
 
-/** Returns the record of the first success, or undefined when nothing has been applied. */
-export function bootstrapRecord(extension: Extension, at: Date | string): Bootstrapped | undefined {
-  const applied = extension.status?.state?.applied;
-  if (applied === undefined) return undefined;
-  const time = typeof at === 'string' ? at : seconds(at.getTime());
-  return { at: time, fluxVersion: applied.fluxVersion, configHash: applied.configHash };
+/** Returns the record of the first success. */
+export function bootstrapRecord({ fluxVersion, configHash }: Applied, at: Date | string): Bootstrapped {
+  return { at: typeof at === 'string' ? at : seconds(at.getTime()), fluxVersion, configHash };
 }

@@ -16,14 +16,12 @@ export const handler: Handler = async (key, context) => {
   if (loaded.state !== 'open' || loaded.operation === 'Delete' || loaded.operation === 'Migrate') return done;
   const { extension } = loaded;
   const decision = decideFromExtension(extension);
-  if (decision.type === 'nothing to record') return done;
-
+  const applied = extension.status?.state?.applied;
+  if (decision.type === 'nothing to record' || applied === undefined) return done;
   if (decision.type === 'check ManagedResources') {
-    const items = await listManagedResources(seed, key.namespace);
-    const applied = extension.status?.state?.applied;
-    if (applied === undefined || !allApplied(applied, items)) return done;
+    if (!allApplied(applied, await listManagedResources(seed, key.namespace))) return done;
   }
-  const bootstrapped = bootstrapRecord(extension, decision.type === 'record' ? decision.at : context.now());
+  const bootstrapped = bootstrapRecord(applied, decision.type === 'record' ? decision.at : context.now());
   const { resourceVersion } = extension.metadata;
   await seed.mergePatch(
     resources.extensions,
@@ -31,6 +29,6 @@ export const handler: Handler = async (key, context) => {
     { metadata: { resourceVersion }, status: { state: { bootstrapped } } },
     { fieldManager: 'shoot-flux-sync-mode', subresource: 'status' },
   );
-  context.log.info('first success recorded', { configHash: bootstrapped?.configHash });
+  context.log.info('first success recorded', { configHash: bootstrapped.configHash });
   return done;
 };
