@@ -24,6 +24,12 @@ export interface SourceLayer {
   secret?: SecretOrigin | undefined;
 }
 
+/** An entry of a list; a source may have credentials. */
+export interface ListedTemplate extends SourceLayer {
+  /** Where the template is. */
+  place: Place;
+}
+
 /** An entry of `additionalSecretResources`. */
 export interface AdditionalSecret {
   name: string;
@@ -44,7 +50,7 @@ export interface FluxConfig {
   /** Changes of a lower layer's Kustomization. */
   kustomizationPatch?: JsonObject | undefined;
   /** The entries of `sources` and `kustomizations` after the first ones, which are `source` and `kustomization`. */
-  moreSources?: ListedSource[] | undefined;
+  moreSources?: ListedTemplate[] | undefined;
   moreKustomizations?: ListedTemplate[] | undefined;
   objects?: ListedTemplate[] | undefined;
   /** `name` or `namespace/name`. */
@@ -52,18 +58,6 @@ export interface FluxConfig {
   existingConfigMaps?: string[] | undefined;
   /** Absent where the list is empty. */
   additionalSecrets?: AdditionalSecret[] | undefined;
-}
-
-/** A template from one of the lists. */
-export interface ListedTemplate {
-  template: Template;
-  /** Where the template is. */
-  place: Place;
-}
-
-/** An entry of `sources` after the first one. */
-export interface ListedSource extends ListedTemplate {
-  secret?: SecretOrigin | undefined;
 }
 
 /** A layer after parsing. A part with an issue may be missing from `content`, so check `issues` first. */

@@ -22,8 +22,7 @@ import { kustomizationIssues, sourceIssues } from './template-rules.ts';
 import {
   kustomizationTemplateSchema,
   SOURCE_KINDS,
-  type SourceKind,
-  sourceTemplateSchema,
+  sourceTemplateSchemas,
   tidyTemplate,
   withoutDroppedFields,
 } from './templates.ts';
@@ -249,7 +248,7 @@ function readSource(written: Entry): Read<SourceLayer> {
       kind === undefined
         ? schemaIssues(place, z.object({ kind: z.enum(SOURCE_KINDS) }), template, ['template'])
         : [
-            ...schemaIssues(place, schemaOf(kind), template, ['template']),
+            ...schemaIssues(place, sourceTemplateSchemas[kind], template, ['template']),
             ...sourceIssues(source, template, kind, place, index !== undefined),
           ];
     return { template, issues };
@@ -304,15 +303,6 @@ function readTemplate(
       : []),
   ];
   return all.length > 0 ? { issues: all } : { value: checked.template as unknown as Template, issues: [], warnings };
-}
-
-const schemas = new Map<SourceKind, z.ZodMiniType>();
-
-/** A schema takes longer to make than to check one template with it, and a list may have a hundred. */
-function schemaOf(kind: SourceKind): z.ZodMiniType {
-  const schema = schemas.get(kind) ?? sourceTemplateSchema(kind);
-  schemas.set(kind, schema);
-  return schema;
 }
 
 /** The project's own credentials, which a source of `flux-config` may name without an entry in `spec.resources`. */

@@ -2,19 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConfigIssue } from '../errors.ts';
 import type { Complete } from './complete.ts';
 import { limits, limitText } from './limits.ts';
-import { linkProblems, linksOf, type Part } from './listed/links.ts';
+import { linkProblems, linksOf, type Part, type Problems } from './listed/links.ts';
 import { placesOf, secretIssues, secretWarnings } from './listed/secret-rules.ts';
 import { issueAt, issueOf, type Origins, originOf, type Place } from './origins.ts';
 import { quote, shown } from './quote.ts';
 import { copyInShoot, resourceProblem, resourcesByName } from './shoot-resources.ts';
 import type { CopiedSecret } from './types.ts';
 import { asObject } from './values.ts';
-
-/** What the rules find. */
-interface Problems {
-  issues: ConfigIssue[];
-  warnings: ConfigIssue[];
-}
 
 /**
  * Returns the issues that concern several layers, or several objects or options.

@@ -165,6 +165,13 @@ export function sourceTemplateSchema<K extends SourceKind>(kind: K) {
   });
 }
 
+/** A schema takes longer to make than to check one template with it, and a list may have a hundred. */
+export const sourceTemplateSchemas: Readonly<Record<SourceKind, z.ZodMiniType>> = {
+  GitRepository: sourceTemplateSchema('GitRepository'),
+  OCIRepository: sourceTemplateSchema('OCIRepository'),
+  Bucket: sourceTemplateSchema('Bucket'),
+};
+
 /** The schema of the Kustomization's template. */
 export const kustomizationTemplateSchema = z.strictObject({
   apiVersion: apiVersionOf('kustomize.toolkit.fluxcd.io'),

@@ -77,15 +77,11 @@ function list(value: unknown, path: string): [JsonObject, string][] {
   return value.map((entry, index) => [asObject(entry) ?? {}, `${path}[${index}]`]);
 }
 
-/** The objects that a reference may name. */
-interface Target {
-  kind: string;
-  namespace: string;
-  name: string;
-}
+/** An object that a reference may name. */
+type Target = Pick<Link, 'kind' | 'namespace' | 'name'>;
 
-/** What the rules for references find. */
-interface LinkProblems {
+/** What rules find. */
+export interface Problems {
   issues: ConfigIssue[];
   warnings: ConfigIssue[];
 }
@@ -95,7 +91,7 @@ interface LinkProblems {
  * that does not exist waits for ever and says so only in the shoot.
  * @param roots the source and the root Kustomization
  */
-export function linkProblems(listed: readonly Part[], roots: readonly KubeObject[], origins: Origins): LinkProblems {
+export function linkProblems(listed: readonly Part[], roots: readonly KubeObject[], origins: Origins): Problems {
   const objects = [...roots, ...listed.map(({ object }) => object)];
   const targets = objects.flatMap(targetsOf);
   const known = new Set(targets.map(refOf));
@@ -117,13 +113,15 @@ export function linkProblems(listed: readonly Part[], roots: readonly KubeObject
 }
 
 /** An ArtifactGenerator makes an ExternalArtifact for each of its artifacts. */
-function targetsOf({ kind, metadata, spec }: KubeObject): Target[] {
-  const namespace = metadata.namespace ?? '';
-  const own = { kind, namespace, name: metadata.name };
-  if (kind !== 'ArtifactGenerator') return [own];
-  const artifacts = asObject(spec)?.artifacts;
-  const names = (Array.isArray(artifacts) ? artifacts : []).map((artifact) => asString(asObject(artifact)?.name));
-  return [own, ...names.flatMap((name) => (name === undefined ? [] : [{ kind: 'ExternalArtifact', namespace, name }]))];
+function targetsOf(object: KubeObject): Target[] {
+  const own = targetOf(object);
+  if (own.kind !== 'ArtifactGenerator') return [own];
+  const names = list(asObject(object.spec)?.artifacts, '').flatMap(([{ name }]) => asString(name) ?? []);
+  return [own, ...names.map((name) => ({ ...own, kind: 'ExternalArtifact', name }))];
+}
+
+function targetOf({ kind, metadata }: KubeObject): Target {
+  return { kind, namespace: metadata.namespace ?? '', name: metadata.name };
 }
 
 function refOf({ kind, namespace, name }: Target): string {
@@ -155,9 +153,9 @@ function missingSentence(link: Link, meant: string | undefined): string {
 /** Objects that wait for each other wait for ever. */
 function cycleIssues(listed: readonly Part[], roots: readonly KubeObject[], origins: Origins): ConfigIssue[] {
   const objects = [...roots, ...listed.map(({ object }) => object)];
-  const waits = new Map(objects.map((object) => [refOfObject(object), dependenciesOf(object)]));
+  const waits = new Map(objects.map((object) => [refOf(targetOf(object)), dependenciesOf(object)]));
   for (const { object, part } of listed) {
-    const start = refOfObject(object);
+    const start = refOf(targetOf(object));
     const cycle = wayBack(start, waits);
     if (cycle === undefined) continue;
     const names = cycle.map((ref) => ref.slice(ref.indexOf(' ') + 1)).join(', which waits for ');
@@ -165,10 +163,6 @@ function cycleIssues(listed: readonly Part[], roots: readonly KubeObject[], orig
     return [issueOf(origins, `${part}.spec.dependsOn`, message)];
   }
   return [];
-}
-
-function refOfObject({ kind, metadata }: KubeObject): string {
-  return refOf({ kind, namespace: metadata.namespace ?? '', name: metadata.name });
 }
 
 function dependenciesOf(object: KubeObject): string[] {

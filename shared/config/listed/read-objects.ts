@@ -24,17 +24,7 @@ const chartValues = z.custom(
   'must be an object, because Flux ignores all other values; write them below the key, without | and quotes',
 );
 
-/** By kind; of the known ones, because anyone can think of others. */
-const schemas = new Map<string, ReturnType<typeof newObjectSchema>>();
-
-/** A schema takes longer to make than to check one object with it. */
-function objectSchema(kind: string): ReturnType<typeof newObjectSchema> {
-  const schema = schemas.get(kind) ?? newObjectSchema(kind);
-  if (Object.hasOwn(fluxKinds, kind)) schemas.set(kind, schema);
-  return schema;
-}
-
-const newObjectSchema = (kind: string) =>
+const objectSchema = (kind: string) =>
   z.strictObject({
     apiVersion: z.optional(text(apiVersionOf(kind))),
     kind: text(),
@@ -52,108 +42,6 @@ const newObjectSchema = (kind: string) =>
       ...(kind === 'HelmRelease' && { values: z.optional(chartValues) }),
     }),
   });
-
-/**
- * Reads `objects`: whole manifests of Flux's own kinds. Their `spec` is checked later, by the CRDs of the release.
- * @param place where the list is
- */
-export function readObjects(value: unknown, place: Place): ReadTemplates {
-  const entries = Array.isArray(value) ? value : [];
-  const read = entries.map((entry, index) => readObject(entry, inside(place, `[${index}]`)));
-  return {
-    templates: read.flatMap(({ template }) => (template === undefined ? [] : [template])),
-    issues: read.flatMap(({ issues }) => issues),
-    warnings: read.flatMap(({ warnings }) => warnings),
-  };
-}
-
-function readObject(
-  entry: unknown,
-  place: Place,
-): { template?: ListedTemplate; issues: ConfigIssue[]; warnings: ConfigIssue[] } {
-  const given = tidyObject(entry);
-  // The schema of the FluxConfig reports an entry that is not an object.
-  if (given === undefined) return { issues: [], warnings: [] };
-  const problem = kindProblem(given);
-  if (problem !== undefined) return { issues: [issueAt(place, problem.path, problem.message)], warnings: [] };
-  const kind = given.kind as string;
-  const { template, warnings } = withoutDroppedFields(given, kind, place);
-  const object = asObject(template) ?? {};
-  const ofVariables = variableIssues({ kind, spec: object.spec }, place);
-  const issues = [
-    ...schemaIssues(place, objectSchema(kind), object),
-    ...(ofVariables.length > 0 ? ofVariables : contentIssues(object, place)),
-  ];
-  if (issues.length > 0) return { issues, warnings: [] };
-  return { template: { template: object as unknown as Template, place }, issues: [], warnings };
-}
-
-/** The values of a chart keep their nulls: each removes a default of the chart. */
-function tidyObject(entry: unknown): JsonObject | undefined {
-  const object = asObject(tidyTemplate(entry));
-  const values = asObject(asObject(entry)?.spec)?.values;
-  if (object === undefined || values === undefined || values === null) return object;
-  return { ...object, spec: { ...asObject(object.spec), values } };
-}
-
-/** The form of all kinds. Tables by kind would find what every object inherits, such as `constructor`. */
-const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/;
-
-/** A kind that is unknown here may exist in a newer release, if its group is one of Flux. */
-function kindProblem({ kind, apiVersion }: JsonObject): { path: string; message: string } | undefined {
-  const known = Object.keys(fluxKinds);
-  const name = asString(kind);
-  if (name === undefined) return { path: 'kind', message: `is missing; use one of ${known.join(', ')}` };
-  const mayBeNew = KIND.test(name) && misspelt(name, known) === undefined;
-  const isOfFlux = mayBeNew && isFluxGroup(groupOf(asString(apiVersion) ?? ''));
-  if (known.includes(name) || isOfFlux) return undefined;
-  const suggestion = nearest(name, known);
-  const remedy =
-    suggestion === undefined
-      ? `use one of ${known.join(', ')}, or put the object into the repository`
-      : `did you mean ${suggestion}?`;
-  return { path: 'kind', message: `${quote(name)} is not a kind of Flux; ${remedy}` };
-}
-
-const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
-
-/** The version does not matter: the object is created in the version of the installed Flux. */
-function apiVersionOf(kind: string): Check {
-  return (value) => {
-    const group = fluxKinds[kind] ?? groupOf(value);
-    if (groupOf(value) === group && VERSION.test(value.slice(group.length + 1))) return undefined;
-    return `${quote(value)} is not an API version of ${kind}; use ${group}/v1 or omit it`;
-  };
-}
-
-/**
- * Returns what is wrong with a manifest although the schema of its kind accepts it, as in `sources` and `kustomizations`:
- * Flux would refuse it in the shoot, or everybody could read its credentials.
- */
-function contentIssues({ kind, spec: given }: JsonObject, place: Place): ConfigIssue[] {
-  const spec = asObject(given) ?? {};
-  if (kind === 'Kustomization') return kustomizationIssues(spec, place);
-  return kind === 'GitRepository' ? gitIssues(spec, place) : [];
-}
-
-const wrongUrl: Check = unlessVariables(gitUrl);
-
-function gitIssues({ url: given, secretRef }: JsonObject, place: Place): ConfigIssue[] {
-  const url = asString(given);
-  // The schema of the release says which other values are wrong.
-  if (url === undefined) return [];
-  const problem = wrongUrl(url);
-  if (problem !== undefined) return [issueAt(place, 'spec.url', problem)];
-  return isSsh(url) && secretRef === undefined
-    ? [
-        issueAt(
-          place,
-          'spec.secretRef',
-          'is missing, but Flux needs a key to read over SSH; name the Secret that holds identity and known_hosts',
-        ),
-      ]
-    : [];
-}
 
 /**
  * The kinds of Flux that this product knows -> their API group. The CRDs of the installed release decide which of them
@@ -176,6 +64,99 @@ export const fluxKinds: Readonly<Record<string, string>> = {
   Kustomization: 'kustomize.toolkit.fluxcd.io',
   HelmRelease: 'helm.toolkit.fluxcd.io',
 };
+
+/** A schema takes longer to make than to check one object with it. */
+const schemas = new Map(Object.keys(fluxKinds).map((kind) => [kind, objectSchema(kind)]));
+
+/**
+ * Reads `objects`: whole manifests of Flux's own kinds. Their `spec` is checked later, by the CRDs of the release.
+ * @param place where the list is
+ */
+export function readObjects(entries: readonly unknown[], place: Place): ReadTemplates {
+  const read = entries.map((entry, index) => readObject(entry, inside(place, `[${index}]`)));
+  return {
+    templates: read.flatMap(({ templates }) => templates),
+    issues: read.flatMap(({ issues }) => issues),
+    warnings: read.flatMap(({ warnings }) => warnings),
+  };
+}
+
+function readObject(entry: unknown, place: Place): ReadTemplates {
+  const none: ReadTemplates = { templates: [], issues: [], warnings: [] };
+  const given = tidyObject(entry);
+  // The schema of the FluxConfig reports an entry that is not an object.
+  if (given === undefined) return none;
+  const problem = kindProblem(given);
+  if (problem !== undefined) return { ...none, issues: [issueAt(place, 'kind', problem)] };
+  const kind = given.kind as string;
+  const { template, warnings } = withoutDroppedFields(given, kind, place);
+  const object = asObject(template) ?? {};
+  const ofVariables = variableIssues({ kind, spec: object.spec }, place);
+  const issues = [
+    ...schemaIssues(place, schemas.get(kind) ?? objectSchema(kind), object),
+    ...(ofVariables.length > 0 ? ofVariables : contentIssues(object, place)),
+  ];
+  if (issues.length > 0) return { ...none, issues };
+  return { ...none, templates: [{ template: object as unknown as Template, place }], warnings };
+}
+
+/** The values of a chart keep their nulls: each removes a default of the chart. */
+function tidyObject(entry: unknown): JsonObject | undefined {
+  const object = asObject(tidyTemplate(entry));
+  const values = asObject(asObject(entry)?.spec)?.values;
+  if (object === undefined || values === undefined || values === null) return object;
+  return { ...object, spec: { ...asObject(object.spec), values } };
+}
+
+/** The form of all kinds. Tables by kind would find what every object inherits, such as `constructor`. */
+const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/;
+
+/** A kind that is unknown here may exist in a newer release, if its group is one of Flux. */
+function kindProblem({ kind, apiVersion }: JsonObject): string | undefined {
+  const known = Object.keys(fluxKinds);
+  const name = asString(kind);
+  if (name === undefined) return `is missing; use one of ${known.join(', ')}`;
+  const mayBeNew = KIND.test(name) && misspelt(name, known) === undefined;
+  const isOfFlux = mayBeNew && isFluxGroup(groupOf(asString(apiVersion) ?? ''));
+  if (known.includes(name) || isOfFlux) return undefined;
+  const suggestion = nearest(name, known);
+  const remedy =
+    suggestion === undefined
+      ? `use one of ${known.join(', ')}, or put the object into the repository`
+      : `did you mean ${suggestion}?`;
+  return `${quote(name)} is not a kind of Flux; ${remedy}`;
+}
+
+const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
+
+/** The version does not matter: the object is created in the version of the installed Flux. */
+function apiVersionOf(kind: string): Check {
+  return (value) => {
+    const group = fluxKinds[kind] ?? groupOf(value);
+    if (groupOf(value) === group && VERSION.test(value.slice(group.length + 1))) return undefined;
+    return `${quote(value)} is not an API version of ${kind}; use ${group}/v1 or omit it`;
+  };
+}
+
+/**
+ * Returns what is wrong with a manifest although the schema of its kind accepts it, as in `sources` and `kustomizations`:
+ * Flux would refuse it in the shoot, or everybody could read its credentials.
+ */
+function contentIssues({ kind, spec: given }: JsonObject, place: Place): ConfigIssue[] {
+  const spec = asObject(given) ?? {};
+  if (kind === 'Kustomization') return kustomizationIssues(spec, place);
+  // The schema of the release says which other values than texts are wrong.
+  const url = kind === 'GitRepository' ? asString(spec.url) : undefined;
+  if (url === undefined) return [];
+  const problem = wrongUrl(url);
+  if (problem !== undefined) return [issueAt(place, 'spec.url', problem)];
+  if (!isSsh(url) || spec.secretRef !== undefined) return [];
+  const message =
+    'is missing, but Flux needs a key to read over SSH; name the Secret that holds identity and known_hosts';
+  return [issueAt(place, 'spec.secretRef', message)];
+}
+
+const wrongUrl: Check = unlessVariables(gitUrl);
 
 const order = Object.keys(fluxKinds);
 
