@@ -1,6 +1,6 @@
 import { knownHostsLimits } from '../ssh/known-hosts.ts';
 import { quote } from './quote.ts';
-import { asObject } from './values.ts';
+import { asObject, valueAt } from './values.ts';
 
 /** A limit on what projects may write. It is checked before the work that it bounds. */
 export interface Limit {
@@ -201,24 +201,17 @@ function escapedLength(key: string): number {
 }
 
 /** The lists of a providerConfig, by their paths. */
-const bounded: readonly (readonly string[])[] = [
-  ['flux', 'components'],
-  ['flux', 'componentsExtra'],
-  ['flux', 'tolerationKeys'],
-  ['additionalSecretResources'],
-  ['sources'],
-  ['kustomizations'],
-  ['objects'],
-  ['existingSecrets'],
-  ['existingConfigMaps'],
+const bounded = [
+  ...['flux.components', 'flux.componentsExtra', 'flux.tolerationKeys', 'additionalSecretResources'],
+  ...['sources', 'kustomizations', 'objects', 'existingSecrets', 'existingConfigMaps'],
 ];
 
 /** Returns the lists of a providerConfig with too many entries, by path: nothing of them is read. */
 export function listProblems(config: unknown): { path: string; message: string }[] {
   return bounded.flatMap((path) => {
-    const list = path.reduce<unknown>((inner, field) => asObject(inner)?.[field], config);
+    const list = valueAt(config, path);
     if (!Array.isArray(list) || list.length <= limits.list.most) return [];
-    return [{ path: path.join('.'), message: entriesProblem(list.length) }];
+    return [{ path, message: entriesProblem(list.length) }];
   });
 }
 

@@ -11,6 +11,11 @@ export function asString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** Returns the value at a path such as `chart.spec`, undefined where an object is missing on the way. */
+export function valueAt(value: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((inner, field) => asObject(inner)?.[field], value);
+}
+
 /**
  * Removes the fields that are null or the empty string, which Go programs write for absent fields. Deeper levels are
  * unchanged.

@@ -14,11 +14,11 @@ import {
   semverRange,
 } from './checks.ts';
 import { nearest } from './nearest.ts';
-import { issueAt, type Origins, originOf, type Place } from './origins.ts';
+import { issueAt, issueOf, type Origins, type Place } from './origins.ts';
 import { quote } from './quote.ts';
 import { lengthProblem } from './schema.ts';
 import type { ShootTraits } from './types.ts';
-import { asObject, asString, type JsonObject } from './values.ts';
+import { asObject, asString, type JsonObject, valueAt } from './values.ts';
 
 /** The facts of `shoot-facts` that may be variables; `SHOOT_LABEL_` with the key of a label is one, too. */
 export const SHOOT_FACTS = [
@@ -202,35 +202,32 @@ export function variableIssues(object: Kinded, place: Place): ConfigIssue[] {
 }
 
 /**
- * Replaces the variables of a source or Kustomization by the values of a Shoot, and checks the results like values that
- * were written.
- * @param part `source` or `kustomization`, whose fields `origins` has
+ * Replaces the variables of an object by the values of a Shoot, and checks the results like values that were written.
+ * @param part the path of the object in the effective configuration
  */
-export function substituted<T extends KubeObject | undefined>(
+export function substituted(
   part: string,
-  object: T,
+  object: KubeObject,
   shoot: ShootTraits | undefined,
   origins: Origins,
-): { object: T; issues: ConfigIssue[] } {
+): { object: KubeObject; issues: ConfigIssue[] } {
   // Before the Shoot is known, its variables stay.
-  if (object === undefined || shoot?.facts === undefined) return { object, issues: [] };
+  if (shoot?.facts === undefined) return { object, issues: [] };
   const issues: ConfigIssue[] = [];
   let spec = asObject(object.spec) ?? {};
   for (const { path, text, check } of textsOf(object)) {
     if (!text.includes('${')) continue;
     const result = substitute(text, shoot);
     const problem = 'problem' in result ? result.problem : (lengthProblem(result.text) ?? check(result.text));
-    if (problem !== undefined) issues.push({ ...originOf(origins, `${part}.spec.${path}`), message: problem });
+    if (problem !== undefined) issues.push(issueOf(origins, `${part}.spec.${path}`, problem));
     else if ('text' in result) spec = withText(spec, path, result.text);
   }
   return { object: { ...object, spec }, issues };
 }
 
-function textsOf(object: Kinded | undefined): { path: string; text: string; check: Check }[] {
-  const spec = asObject(object?.spec) ?? {};
-  return Object.entries(fields[object?.kind ?? ''] ?? {}).flatMap(([path, check]) => {
-    const [field = '', below] = path.split('.');
-    const text = asString(below === undefined ? spec[field] : asObject(spec[field])?.[below]);
+function textsOf({ kind, spec }: Kinded): { path: string; text: string; check: Check }[] {
+  return Object.entries(fields[kind] ?? {}).flatMap(([path, check]) => {
+    const text = asString(valueAt(spec, path));
     return text === undefined ? [] : [{ path, text, check }];
   });
 }
@@ -244,7 +241,7 @@ function withText(spec: JsonObject, path: string, text: string): JsonObject {
  * True when the URL of a source has variables that are not replaced yet. Once the Shoot is known, what looks like one is a
  * part of the URL: it was escaped, or no variable is replaced there.
  */
-export function hasOpenUrl(object: KubeObject | undefined, shoot: ShootTraits | undefined): boolean {
-  const mayBeOpen = shoot?.facts === undefined && fields[object?.kind ?? '']?.url !== undefined;
-  return mayBeOpen && variablesIn(asString(asObject(object?.spec)?.url) ?? '').length > 0;
+export function hasOpenUrl({ kind, spec }: KubeObject, shoot: ShootTraits | undefined): boolean {
+  const mayBeOpen = shoot?.facts === undefined && fields[kind]?.url !== undefined;
+  return mayBeOpen && variablesIn(asString(asObject(spec)?.url) ?? '').length > 0;
 }

@@ -2,7 +2,7 @@ import semver from 'semver';
 import type { KubeObject } from '../../kube/resource.ts';
 import { isSsh } from '../checks.ts';
 import type { CopyKind } from '../shoot-resources.ts';
-import { asObject, asString, type JsonObject } from '../values.ts';
+import { asObject, asString, type JsonObject, valueAt } from '../values.ts';
 
 /** A field that names a Secret or ConfigMap in the namespace of its object. */
 interface SecretUse {
@@ -110,10 +110,6 @@ function secret(spec: JsonObject, path: string, needs?: NeedsKeys): SecretUse | 
 function reference(kind: CopyKind, spec: JsonObject, path: string, needs?: NeedsKeys): SecretUse | undefined {
   const name = asString(asObject(valueAt(spec, path))?.name);
   return name === undefined ? undefined : { kind, name, path: `spec.${path}`, ...(needs && { needs }) };
-}
-
-function valueAt(spec: JsonObject, path: string): unknown {
-  return path.split('.').reduce<unknown>((inner, field) => asObject(inner)?.[field], spec);
 }
 
 /** The key that a Secret lacks, or the rest of `Secret … which …` with the remedy. */
