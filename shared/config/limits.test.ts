@@ -33,6 +33,10 @@ const tooLarge: [ConfigInputs, string][] = [
     'ConfigMap garden-foo/flux-config has 100,000 entries; use at most 100',
   ],
   [
+    { fluxConfig: fluxConfigMapOf('garden-foo', { binaryData: { file: 'A'.repeat(1_000_000) } }) },
+    'ConfigMap garden-foo/flux-config is longer than 128 KiB; move long content to the repository',
+  ],
+  [
     withFluxConfig({ components: names(5000).join(' ') }),
     'ConfigMap garden-foo/flux-config: components has 5,000 entries; use at most 100',
   ],
@@ -110,6 +114,11 @@ describe('a limit is reported with one sentence, and nothing else is read', () =
 
 describe('everything up to a limit is read', () => {
   it.each<[string, ConfigInputs]>([
+    ['100 components', withFluxConfig({ componentsExtra: times(100, (i) => `extra-${i}`).join(',') })],
+    [
+      '100 additional Secrets',
+      withProviderConfig({ additionalSecretResources: times(100, (i) => ({ name: `s${i}`, targetName: `t${i}` })) }),
+    ],
     ['500 lines of knownHosts', withSsh(Array(500).fill(hostKey('git.example.com')).join('\n'))],
     ['64 hosts in one line', withSsh(hostKey(`${'a.example.com,'.repeat(63)}git.example.com`))],
     ['100 annotations', withTemplates(gitRepository({}, { metadata: { annotations: fields(100) } }))],
