@@ -70,9 +70,10 @@ const variants: Record<string, Partial<FluxInstall>> = {
 const releases = testData('flux') ?? '';
 const versions = releases === '' ? [] : await openDistribution(releases).versions();
 
-withTestData('releases of Flux', () => {
+withTestData('releases of Flux', (plain) => {
   describe.each(versions)('%s', (version) => {
     const from = join(releases, version);
+    /** With a digest for each image. */
     let distribution: Awaited<ReturnType<typeof files>>;
     let release: Release;
     let digests: Record<string, string>;
@@ -91,7 +92,7 @@ withTestData('releases of Flux', () => {
       const named = components.map((component) => ({ component, digest: digests[component] ?? '' }));
       const quiet = { out: () => {}, err: () => {}, stdin: async () => '', environment: {} };
       await makeRelease({ dir: distribution.dir, from, version, images: named }, quiet);
-      release = await openDistribution(distribution.dir).release(version);
+      release = await openDistribution(plain).release(version);
       installs = drawnInstalls(CASES, `options ${version}`).map((install) => {
         const chosen = (install.components ?? core).filter((name) => components.includes(name));
         return { ...install, components: chosen.length === 0 ? ['source-controller'] : chosen };
@@ -123,7 +124,7 @@ withTestData('releases of Flux', () => {
     });
 
     test('release.json has the same objects as the YAML files', async () => {
-      expect(await readFile(join(distribution.dir, version, RELEASE_JSON), 'utf8')).toContain(release.digest);
+      expect(await readFile(join(plain, version, RELEASE_JSON), 'utf8')).toContain(release.digest);
       for (const [name, objects] of release.files)
         expect(objects, name).toEqual(objectsIn(await readFile(join(from, `${name}.yaml`), 'utf8')));
     });
