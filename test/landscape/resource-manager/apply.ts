@@ -53,7 +53,9 @@ async function write(
   try {
     await client.replace(resource, merged, { fieldManager });
   } catch (error) {
-    if (!isInvalid(error) || !error.message.includes('field is immutable when `immutable` is set')) throw error;
+    const mayDelete = isTrue(merged.metadata.annotations, annotations.deleteOnInvalidUpdate);
+    if (!isInvalid(error) || !(mayDelete || error.message.includes('field is immutable when `immutable` is set')))
+      throw error;
     await client.delete(resource, object.metadata);
     const text = objectText(namedOf(object));
     throw new DeletedError(

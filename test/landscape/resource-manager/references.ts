@@ -67,6 +67,7 @@ export interface FullManagedResource extends ManagedResource {
 }
 
 export const annotations = {
+  deleteOnInvalidUpdate: 'resources.gardener.cloud/delete-on-invalid-update',
   ignore: 'resources.gardener.cloud/ignore',
   keepObject: 'resources.gardener.cloud/keep-object',
   skipHealthCheck: 'resources.gardener.cloud/skip-health-check',
