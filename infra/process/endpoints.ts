@@ -32,7 +32,7 @@ const REUSE_MS = 100;
 const MOST_CONNECTIONS = 1000;
 
 /** A connection over which nothing moves for so long is closed. */
-const SILENT_MS = 5_000;
+export const SILENT_MS = 5_000;
 
 const limits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
