@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../integration/documents.ts';
 import { runProgram } from '../tools/cache.ts';
+import { cacheFolder } from '../tools/tool.ts';
 
 /** A checkout in an empty folder, in which a test runs commands. */
 export interface Workplace {
@@ -43,6 +44,8 @@ export async function makeWorkplace({ environment, path = [], release }: Workpla
   const env = {
     PATH: [join(folder, 'bin'), ...path, join(root, 'node_modules/.bin'), process.env.PATH].join(':'),
     HOME: folder,
+    // Without it, kubectl's stand-in would build kustomize again in the new HOME.
+    SHOOT_FLUX_TOOLS: cacheFolder(),
     ...environment,
   };
   return {
