@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { pullSecretSchema } from '../../shared/config/defaults.ts';
+import { fluxConfigSchema } from '../../shared/config/flux-config.ts';
 import { fluxSchema } from '../../shared/config/flux-options.ts';
 import { type Limit, limits, limitText } from '../../shared/config/limits.ts';
 import { fluxKinds } from '../../shared/config/listed/read-objects.ts';
@@ -22,11 +23,12 @@ export const DOCS = new URL('../../docs/', import.meta.url);
 /** What the code says on the pages, by page and by the name between the markers. */
 const generated: Record<string, Record<string, () => string | Promise<string>>> = {
   'configuration.md': {
-    'flux-config': () => ownAndSharedKeys(fluxSchema).own,
-    'shared-keys': () => quoted(ownAndSharedKeys(fluxSchema).shared),
+    'flux-config': () => ownAndSharedKeys(fluxConfigSchema, fluxSchema).own,
+    'shared-keys': () => quoted(ownAndSharedKeys(fluxConfigSchema, fluxSchema).shared),
     rollout: () => table(rolloutSchema),
     facts: () => quoted(SHOOT_FACTS),
-    'provider-config': () => table(providerConfigSchema),
+    'provider-config': () => ownAndSharedKeys(providerConfigSchema, fluxConfigSchema).own,
+    'keys-of-both': () => quoted(ownAndSharedKeys(providerConfigSchema, fluxConfigSchema).shared),
     flux: () => table(fluxSchema),
     source: () => table(sourceSchema),
     'source-template': () => table(...SOURCE_KINDS.map((kind) => sourceTemplateSchema(kind))),

@@ -6,14 +6,15 @@ type Schema = z.core.$ZodType;
 
 /** The documented keys of the schemas with those of the objects inside, each once. */
 export function table(...schemas: Schema[]): string {
-  return tableOf(schemas.flatMap((schema) => documented(schema).map((row) => line(row, schema === fluxConfigSchema))));
+  return tableOf(schemas.flatMap((schema) => documented(schema).map((row) => line(row, false))));
 }
 
-/** The keys of `flux-config` that no option of Flux has, in a table, and the names of the others. */
-export function ownAndSharedKeys(options: Schema): { own: string; shared: string[] } {
-  const shared = documented(fluxConfigSchema).filter(({ path }) => shapeOf(options)?.[path] !== undefined);
-  const own = documented(fluxConfigSchema).filter((row) => !shared.some(({ path }) => path === row.path));
-  return { own: tableOf(own.map((row) => line(row, true))), shared: shared.map(({ path }) => path) };
+/** The keys of a schema that another one does not have, in a table, and the names of the others. */
+export function ownAndSharedKeys(schema: Schema, other: Schema): { own: string; shared: string[] } {
+  const isShared = ({ path }: Row) => shapeOf(other)?.[path] !== undefined;
+  const rows = documented(schema);
+  const own = rows.filter((row) => !isShared(row)).map((row) => line(row, schema === fluxConfigSchema));
+  return { own: tableOf(own), shared: rows.filter(isShared).map(({ path }) => path) };
 }
 
 function tableOf(lines: string[]): string {

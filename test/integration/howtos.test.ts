@@ -42,7 +42,6 @@ async function run(command: string): Promise<{ code: number; out: string }> {
 }
 
 describe('upgrades of Flux', () => {
-  const PAGE = 'docs/howto/flux-upgrades.md';
   const validate = documented(
     'docs/howto/flux-upgrades.md',
     'npm run --silent shoot-flux -- validate --flux-distribution ./distribution --flux-config flux-config.yaml --upgrade-from v2.8.8',
@@ -57,7 +56,7 @@ describe('upgrades of Flux', () => {
   );
 
   test('the page shows what an upgrade changes', async () => {
-    await write('flux-config.yaml', example(PAGE, 'ConfigMap'));
+    await write('flux-config.yaml', example('README.md', 'ConfigMap'));
     const { code, out } = await run(validate);
     expect(code).toBe(0);
     const warnings = out.trimEnd().split('\n');
@@ -147,6 +146,8 @@ describe('many Shoots', () => {
 
 describe('Secrets', () => {
   const OCI = 'docs/howto/oci.md';
+  // It needs nothing in flux-config.
+  const SOPS = 'docs/howto/sops.md';
   const validate = documented(
     'docs/howto/sops.md',
     'npm run --silent shoot-flux -- validate --flux-distribution ./distribution --flux-config flux-config.yaml --secrets secrets.yaml',
@@ -156,12 +157,12 @@ describe('Secrets', () => {
     'npm run --silent shoot-flux -- render --flux-distribution ./distribution --flux-config flux-config.yaml --secrets secrets.yaml',
   );
   const place = async (page: string, secrets = example(page, 'Secret')) => {
-    await write('flux-config.yaml', example(page, 'ConfigMap'));
+    await write('flux-config.yaml', example(page === SOPS ? 'docs/first-shoot.md' : page, 'ConfigMap'));
     await write('secrets.yaml', secrets);
   };
 
   test.each([
-    ['docs/howto/sops.md', 'AGE-SECRET-KEY-', 'age1', 'has no line AGE-SECRET-KEY-… in "project.agekey"'],
+    [SOPS, 'AGE-SECRET-KEY-', 'age1', 'has no line AGE-SECRET-KEY-… in "project.agekey"'],
     [OCI, 'kubernetes.io/dockerconfigjson', 'Opaque', 'flux-registry'],
     ['docs/howto/github-app.md', '"12345678"', '"org"', 'githubAppInstallationID is not a number'],
   ])(
