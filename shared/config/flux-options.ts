@@ -119,16 +119,14 @@ const shardingSchema = z.strictObject({
 /** `flux.commonMetadata`. */
 const commonMetadataSchema = ruled(
   z.strictObject({
-    labels: key(mapOf(ownKey, labelValue), { description: 'Labels.', example: '{ example.com/team: platform }' }),
-    annotations: key(mapOf(ownKey), { description: 'Annotations.', example: '{ example.com/contact: platform team }' }),
+    labels: z.optional(mapOf(ownKey, labelValue)),
+    annotations: z.optional(mapOf(ownKey)),
   }),
   (value) =>
     JSON.stringify(value).length > limits.metadata.most * 1024
       ? `is longer than ${limitText(limits.metadata)}; use shorter values`
       : undefined,
 );
-
-const target = (description: string, example: string) => key(text(), { description, example });
 
 /** An entry of `flux.patches`. */
 const patchSchema = z.strictObject({
@@ -137,16 +135,21 @@ const patchSchema = z.strictObject({
       'A strategic merge, as an object with `kind` and `metadata.name`, or a list of JSON 6902 operations, which needs a target. In YAML or JSON.',
     example: '"[{ op: replace, path: /spec/replicas, value: 1 }]"',
   }),
-  target: z.optional(
+  target: key(
     z.strictObject({
-      group: target('The API group: a regular expression that matches all of it, as the next four.', 'apps'),
-      version: target('The version of the API.', 'v1'),
-      kind: target('The kind.', 'Deployment'),
-      name: target('The name.', '(source|helm)-controller'),
-      namespace: target('The namespace.', 'flux-system'),
-      labelSelector: target('The labels.', 'app.kubernetes.io/component=source-controller'),
-      annotationSelector: target('The annotations, in the same form.', 'example.com/team'),
+      group: z.optional(text()),
+      version: z.optional(text()),
+      kind: z.optional(text()),
+      name: z.optional(text()),
+      namespace: z.optional(text()),
+      labelSelector: z.optional(text()),
+      annotationSelector: z.optional(text()),
     }),
+    {
+      description:
+        'The objects: `group`, `version`, `kind`, `name` and `namespace` are regular expressions that match all of it, `labelSelector` and `annotationSelector` select by labels and annotations.',
+      example: '{ kind: Deployment, name: (source|helm)-controller }',
+    },
   ),
 });
 
