@@ -35,19 +35,6 @@ test('the example of the ConfigMap is good', () => {
   });
 });
 
-test('the example of overrides is good', async () => {
-  const { metadata, data } = parse(example(PAGE, 'ConfigMap'));
-  const { fluxVersion: _, componentsExtra: __, ...others } = data;
-  const documents = { 'config.yaml': 'flux: { logLevel: error }', 'overrides.yaml': textBelow('`overrides.yaml`') };
-  const fluxConfig = { namespace: metadata.namespace, data: { ...others, ...documents } };
-  const configOf = (labels: Record<string, string>) => effectiveConfig({ fluxConfig, shoot: { labels } });
-  expect(configOf({})).toMatchObject({ flux: { logLevel: 'error', version: undefined } });
-  expect(configOf({ stage: 'dev', team: 'blue' })).toMatchObject({
-    flux: { logLevel: 'error', version: '2.9.x', components: expect.arrayContaining(['image-reflector-controller']) },
-    kustomization: { metadata: { name: 'main-ks' }, spec: { path: './clusters/dev' } },
-  });
-});
-
 test('the example of the Shoot is good', () => {
   const { spec } = parse(example(PAGE, 'Shoot'));
   const [{ providerConfig }] = spec.extensions;

@@ -190,10 +190,6 @@ describe('Secrets', () => {
 
 describe('waves', () => {
   const PAGE = 'docs/howto/waves.md';
-  const validate = documented(
-    'docs/howto/waves.md',
-    'npm run --silent shoot-flux -- validate --flux-distribution ./distribution --flux-config flux-config.yaml',
-  );
   const show = documented(
     'docs/howto/waves.md',
     'kubectl -n garden-my-project get configmap flux-status -o jsonpath={.data.Rollout}',
@@ -208,9 +204,6 @@ describe('waves', () => {
     const labels = (shoot: string) => ({ stage: shoot === 's7' ? '1' : '2' });
     await using fleet = await startFleet({ shoots, labels });
     await write('kubeconfig', fleet.kubeconfig());
-    await write('flux-config.yaml', example(PAGE, 'ConfigMap'));
-    expect(await run(validate)).toEqual({ code: 0, out: '' });
-
     const { data } = parse(example(PAGE, 'ConfigMap'));
     fleet.edit(data);
     await fleet.settle();
