@@ -148,7 +148,7 @@ const patchSchema = z.strictObject({
     {
       description:
         'The objects: `group`, `version`, `kind`, `name` and `namespace` are regular expressions that match all of it, `labelSelector` and `annotationSelector` select by labels and annotations.',
-      example: '{ kind: Deployment, name: (source|helm)-controller }',
+      example: '{ kind: Deployment, name: .*-controller }',
     },
   ),
 });
