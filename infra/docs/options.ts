@@ -1,6 +1,7 @@
 import type { Command } from '../cli/command.ts';
 import type { Option } from '../cli/option.ts';
 import { keyOf, variableOf } from '../cli/sources.ts';
+import { cell } from './table.ts';
 
 /** Returns a section for each command that runs until a signal, with a table of its options. */
 export function optionTables(commands: Command[]): string {
@@ -33,12 +34,10 @@ function section({ definition }: Command, all: Command[]): string {
 function line(flag: string, option: Option): string {
   const { value, required, fallback, type } = option;
   const key = keyOf(flag, option);
-  const flagText =
-    type === 'nested' ? '' : `\`--${flag}${value === undefined ? '' : ` ${value.replaceAll('|', '\\|')}`}\``;
+  const flagText = type === 'nested' ? '' : `\`--${flag}${value === undefined ? '' : ` ${cell(value)}`}\``;
   const variable = type === 'nested' ? '' : `\`${variableOf(key)}\``;
   const usual = option.default ?? (required === true ? '**required**' : type === 'boolean' ? 'false' : '');
   const others = Object.keys(fallback?.variables ?? {}).map((name) => `\`${name}\``);
   const set = fallback === undefined ? '' : `; else ${others.join(' or ')}, which ${fallback.setBy} sets`;
-  const meaning = option.description.replaceAll('|', '\\|');
-  return `| ${flagText} | ${variable}${set} | \`${key}\` | ${usual} | ${meaning} |`;
+  return `| ${flagText} | ${variable}${set} | \`${key}\` | ${usual} | ${cell(option.description)} |`;
 }

@@ -38,8 +38,12 @@ export function documented(schema: Schema, prefix = ''): Row[] {
 function line({ path, schema }: Row, onlyTexts: boolean): string {
   const doc = keyDocs.get(schema);
   const needed = schema._zod.def.type === 'optional' ? '' : '**required**';
-  return `| \`${path}\` | ${doc?.description} | ${doc?.default ?? needed} | \`${exampleOf(schema, onlyTexts)}\` |`;
+  const cells = [doc?.description ?? '', doc?.default ?? needed, `\`${exampleOf(schema, onlyTexts)}\``];
+  return `| \`${path}\` | ${cells.map(cell).join(' | ')} |`;
 }
+
+/** A text in a table of Markdown, where a bar ends the cell. */
+export const cell = (text: string) => text.replaceAll('|', '\\|');
 
 /** A key's example as YAML takes it. @param onlyTexts in a ConfigMap every value has to be a text */
 export function exampleOf(schema: Schema, onlyTexts: boolean): string {

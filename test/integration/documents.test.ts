@@ -37,6 +37,16 @@ it('links of the documentation lead to files and headings', () => {
   expect(links.filter((link) => !leadsSomewhere(link))).toEqual([]);
 });
 
+it('rows of tables have the cells of their head', () => {
+  const cellsOf = (row: string) => row.replaceAll('\\|', '').split('|').length;
+  const tables = documents.flatMap(({ text }) => text.match(/(?:^\|.*\n)+/gm) ?? []);
+  const rows = tables.flatMap((table) => {
+    const [head = '', ...others] = table.trimEnd().split('\n');
+    return others.filter((row) => cellsOf(row) !== cellsOf(head));
+  });
+  expect(rows).toEqual([]);
+});
+
 it('the documents name npm scripts that exist', () => {
   const named = documents.flatMap(({ text }) => [...text.matchAll(/npm run ([a-z][\w:-]*)/g)].map(([, name]) => name));
   expect(named.filter((name) => scripts[name ?? ''] === undefined)).toEqual([]);

@@ -5,6 +5,7 @@ import { ShootFluxError } from '../../../shared/errors.ts';
 import type { Option } from '../../cli/option.ts';
 import { serviceOptions } from '../../cli/options.ts';
 import { keyOf } from '../../cli/sources.ts';
+import { cell } from '../../docs/table.ts';
 import { type AnyDefinition, findAllDefinitions, isWebhook } from '../../functions.ts';
 import { CONFIGURATION } from '../../webhooks/names.ts';
 import { yaml } from '../manifests.ts';
@@ -102,8 +103,6 @@ interface Chart {
   description: string;
   annotations?: Record<string, string>;
 }
-
-const cell = (text: string) => text.replaceAll('|', '\\|');
 
 function shown(value: unknown): string {
   return value === '' ? 'empty' : `\`${cell(JSON.stringify(value))}\``;
