@@ -11,7 +11,8 @@ import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { ProcessDependencies, QueueFunction } from '../events/run/runner.ts';
 import { createVisibility } from '../events/sqs/batcher.ts';
 import { createSqsClient } from '../events/sqs/connect.ts';
-import { createDelayLambda, createSqsLambda, type SqsLambda } from '../events/sqs/lambda.ts';
+import { createDelayLambda, createSqsLambda, type SqsDependencies, type SqsLambda } from '../events/sqs/lambda.ts';
+import { tagsOf } from '../events/sqs/open-sender.ts';
 import {
   BATCH_SIZE,
   DELAY,
@@ -22,9 +23,7 @@ import {
   queueNames,
   VISIBILITY_SECONDS,
 } from '../events/sqs/queues.ts';
-import type { SqsDependencies } from '../events/sqs/runner.ts';
 import { createSender, type Sender } from '../events/sqs/sender.ts';
-import { tagsOf } from '../events/sqs/served-seeds.ts';
 import { lambdaContext } from '../events/testing.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 

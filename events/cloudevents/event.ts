@@ -50,24 +50,14 @@ function event(change: ChangeRequest, own: { type: string; id: string }, now: Da
   return { attributes, data: encodeChange(change) };
 }
 
-/** Where the attributes of an event are: in the headers, or beside the data in the body. */
-export type Mode = 'binary' | 'structured';
-
 /** The headers and the body of a request that carries an event. */
 export interface Encoded {
   headers: Record<string, string>;
   body: string;
 }
 
-/** Returns the request that carries an event. */
-export function encodeEvent({ attributes, data }: CloudEvent, mode: Mode = 'binary'): Encoded {
-  if (mode === 'structured') {
-    const envelope = { ...attributes, datacontenttype: 'application/json', data: JSON.parse(data) };
-    return {
-      headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' },
-      body: JSON.stringify(envelope),
-    };
-  }
+/** Returns the request that carries an event, with its attributes in the headers (binary mode). */
+export function encodeEvent({ attributes, data }: CloudEvent): Encoded {
   const headers = Object.entries(attributes).map(([name, value]) => [`ce-${name}`, escaped(value)]);
   return { headers: { ...Object.fromEntries(headers), 'content-type': 'application/json' }, body: data };
 }

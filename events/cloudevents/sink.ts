@@ -1,15 +1,17 @@
+import { existsSync } from 'node:fs';
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { getCACertificates } from 'node:tls';
 import * as z from 'zod/mini';
-import { ShootFluxError } from '../../shared/errors.ts';
+import { errorMessage, RetryableError, ShootFluxError } from '../../shared/errors.ts';
+import { tokenFile } from '../../shared/kube/connection.ts';
 import { type Transport, UnsentError } from '../transport.ts';
-import { type Attributes, type CloudEvent, delayedEventOf, encodeEvent, eventOf, type Mode } from './event.ts';
-import { createPost, SilentSinkError } from './post.ts';
+import { type Attributes, type CloudEvent, delayedEventOf, type Encoded, encodeEvent, eventOf } from './event.ts';
 
 /** Where events are sent, and how. */
 export interface SinkOptions {
   /** A broker, or anything else that takes CloudEvents over HTTP. */
   url: string;
-  /** Default `binary`. */
-  mode?: Mode | undefined;
   /** Attributes that every event gets besides its own. */
   extensions?: Attributes | undefined;
   /** Certificates of authorities (PEM) besides those of the system. */
@@ -20,7 +22,6 @@ export interface SinkOptions {
   concurrency?: number | undefined;
   /** How long an answer may take. Default 10,000: a broker without `async-handler` answers after the run. */
   timeoutMs?: number | undefined;
-  now?: (() => Date) | undefined;
 }
 
 /** Sends changes as CloudEvents; what is due later goes to the bridge, which sends it on then. */
@@ -33,26 +34,24 @@ const TOKEN_PATH = '/oidc/token';
 
 /** Opens a sink; nothing is sent yet. @throws ShootFluxError for an address that cannot be used */
 export function openSink(options: SinkOptions): Sink {
-  const { mode, extensions = {}, now = () => new Date() } = options;
-  const { ca, tokenPath = TOKEN_PATH, concurrency = 32, timeoutMs = 10_000 } = options;
-  const url = sinkUrl(options.url);
-  const post = createPost({ url, ca, tokenPath, mostConnections: concurrency, timeoutMs });
+  const { extensions = {}, concurrency = 32 } = options;
+  const { post, close } = createPost(sinkUrl(options.url), options, concurrency);
   const send = ({ attributes, data }: CloudEvent) =>
-    post.send(encodeEvent({ attributes: { ...attributes, ...extensions }, data }, mode));
+    post(encodeEvent({ attributes: { ...attributes, ...extensions }, data }));
 
   return {
     sender: {
       async send(changes) {
-        const results = await inParallel(changes, concurrency, (change) => send(eventOf(change, now())));
+        const results = await inParallel(changes, concurrency, (change) => send(eventOf(change, new Date())));
         const failure = results.find((result) => result?.status === 'rejected');
         const unsent = changes.filter((_, index) => results[index]?.status !== 'fulfilled');
         if (failure !== undefined) throw new UnsentError('The sink', unsent, changes.length, failure.reason);
       },
       async retryLater(change) {
-        await send(delayedEventOf(change, now()));
+        await send(delayedEventOf(change, new Date()));
       },
     },
-    close: post.close,
+    close,
   };
 }
 
@@ -69,6 +68,47 @@ export function sinkAt(
     throw new ShootFluxError('K_CA_CERTS has no certificate in PEM; correct the SinkBinding.');
   }
   return { url, extensions: overridesOf(overrides), ca: ca || undefined };
+}
+
+/** The sink gave no answer. */
+class SilentSinkError extends RetryableError {
+  override name = 'SilentSinkError';
+}
+
+/** Returns what posts requests to one address over connections that stay open, and resolves when one was accepted. */
+function createPost(url: URL, { ca, tokenPath = TOKEN_PATH, timeoutMs = 10_000 }: SinkOptions, maxSockets: number) {
+  const isSecure = url.protocol === 'https:';
+  const options = { keepAlive: true, maxSockets };
+  const agent = isSecure
+    ? new HttpsAgent({ ...options, ...(ca && { ca: [...getCACertificates(), ca] }) })
+    : new HttpAgent(options);
+  const token = existsSync(tokenPath) ? tokenFile(tokenPath) : undefined;
+  const request = isSecure ? requestHttps : requestHttp;
+
+  const statusOf = async ({ headers, body }: Encoded, refresh: boolean): Promise<number> => {
+    const authorization = typeof token === 'function' ? { authorization: `Bearer ${await token(refresh)}` } : {};
+    const answered = Promise.withResolvers<IncomingMessage>();
+    const sent = request(url, {
+      ...{ method: 'POST', agent, signal: AbortSignal.timeout(timeoutMs) },
+      headers: { ...headers, ...authorization, 'content-length': Buffer.byteLength(body) },
+    });
+    sent.once('response', answered.resolve).once('error', answered.reject).end(body);
+    const answer = await answered.promise;
+    answer.on('error', () => {}).resume();
+    return answer.statusCode ?? 0;
+  };
+
+  return {
+    /** @throws RetryableError */
+    async post(encoded: Encoded): Promise<void> {
+      const status = await statusOf(encoded, false).catch((error: unknown) => {
+        throw new SilentSinkError(`the sink ${url.host} does not answer (${errorMessage(error)})`, { cause: error });
+      });
+      const final = status === 401 && token !== undefined ? await statusOf(encoded, true) : status;
+      if (final < 200 || final > 299) throw new RetryableError(`the sink ${url.host} answered ${final}`);
+    },
+    close: () => agent.destroy(),
+  };
 }
 
 function sinkUrl(text: string): URL {

@@ -2,7 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type CloudEvent, decodeEvent } from './event.ts';
+import { type CloudEvent, decodeEvent, type Encoded } from './event.ts';
+
+/** Returns the request that carries an event in structured mode, with its attributes in the body. */
+export function structuredEvent({ attributes, data }: CloudEvent): Encoded {
+  const envelope = { ...attributes, datacontenttype: 'application/json', data: JSON.parse(data) };
+  return { headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' }, body: JSON.stringify(envelope) };
+}
 
 /** An HTTP server that keeps the events it receives. */
 export interface TestSink extends AsyncDisposable {

@@ -8,10 +8,10 @@ export interface ReadyKey {
   readyAs: Priority | undefined;
 }
 
-/** The keys that are due, by priority; within one, clusters take turns, and within a cluster its projects. */
+/** The keys that are due, first in, first out, by priority; within one, clusters take turns, and within a cluster its projects. */
 export class Ready<T extends ReadyKey> {
   /** By priority, cluster and project: the one whose turn is next comes first. */
-  readonly #keys: Record<Priority, Map<string, Map<string, Fifo<T>>>> = {
+  readonly #keys: Record<Priority, Map<string, Map<string, Set<T>>>> = {
     awaited: new Map(),
     live: new Map(),
     background: new Map(),
@@ -34,9 +34,10 @@ export class Ready<T extends ReadyKey> {
     const { cluster, project } = key.tenant;
     if (key.readyAs === priority) return;
     if (key.readyAs === undefined) this.#count(cluster, 1);
+    else this.#keys[key.readyAs].get(cluster)?.get(project)?.delete(key);
     key.readyAs = priority;
-    const projects = getOr(this.#keys[priority], cluster, () => new Map<string, Fifo<T>>());
-    getOr(projects, project, () => new Fifo<T>()).push(key);
+    const projects = getOr(this.#keys[priority], cluster, () => new Map<string, Set<T>>());
+    getOr(projects, project, () => new Set<T>()).add(key);
   }
 
   /** Takes the key that runs next, and passes the turn on. @param isBackgroundHeld true to leave the background */
@@ -58,7 +59,7 @@ export class Ready<T extends ReadyKey> {
     const clusters = this.#keys[priority];
     for (const [cluster, projects] of clusters) {
       if (slots.roomFor(cluster) <= 0 || !isUp(cluster)) continue;
-      const key = takeInTurn(projects, (project) => slots.has({ cluster, project }), priority);
+      const key = takeInTurn(projects, (project) => slots.has({ cluster, project }));
       if (key !== undefined || projects.size === 0) clusters.delete(cluster);
       if (key === undefined) continue;
       if (projects.size > 0) clusters.set(cluster, projects);
@@ -81,49 +82,18 @@ const orders: (readonly Priority[])[] = [
   ...[priorities, priorities, priorities, ['background', 'live', 'awaited'] as const],
 ];
 
-function takeInTurn<T extends ReadyKey>(
-  projects: Map<string, Fifo<T>>,
-  mayStart: (project: string) => boolean,
-  priority: Priority,
-): T | undefined {
-  for (const [project, fifo] of projects) {
+function takeInTurn<T>(projects: Map<string, Set<T>>, mayStart: (project: string) => boolean): T | undefined {
+  for (const [project, keys] of projects) {
     if (!mayStart(project)) continue;
-    // A key that has changed its priority, or has run meanwhile, is still in the former list.
-    const key = fifo.take((candidate) => candidate.readyAs === priority);
+    const [key] = keys;
     projects.delete(project);
+    // Its last key has changed its priority.
     if (key === undefined) continue;
-    if (!fifo.isEmpty) projects.set(project, fifo);
+    keys.delete(key);
+    if (keys.size > 0) projects.set(project, keys);
     return key;
   }
   return undefined;
-}
-
-/** First in, first out, in constant time: an array that is cut only when half of it is used up. */
-class Fifo<T> {
-  #items: (T | undefined)[] = [];
-  #next = 0;
-
-  get isEmpty(): boolean {
-    return this.#next === this.#items.length;
-  }
-
-  push(item: T): void {
-    this.#items.push(item);
-  }
-
-  /** Takes the first that counts, and drops those before it. */
-  take(counts: (item: T) => boolean): T | undefined {
-    while (!this.isEmpty) {
-      const item = this.#items[this.#next];
-      this.#items[this.#next++] = undefined;
-      if (this.#next > 64 && this.#next * 2 > this.#items.length) {
-        this.#items = this.#items.slice(this.#next);
-        this.#next = 0;
-      }
-      if (item !== undefined && counts(item)) return item;
-    }
-    return undefined;
-  }
 }
 
 function getOr<K, V>(map: Map<K, V>, key: K, make: () => V): V {

@@ -16,45 +16,38 @@ const MOST_SLOW = 10_000;
  * stays free; the same holds for the projects of a cluster. Tenants whose last run was long leave 20 % of what such
  * tenants may hold together, so that hanging runs never occupy everything for long (decision 25).
  */
-export interface Slots {
-  /** Returns how many slots and runs the cluster may still take; none at 0 or less. */
-  roomFor(cluster: string): number;
-  /** Returns whether a run for this tenant may start. */
-  has(tenant: Tenant): boolean;
-  start(tenant: Tenant): void;
-  /** The run lasts: it gives its slot back and counts as a run only. */
-  release(tenant: Tenant): void;
-  /** @param released true if its slot was given back before */
-  end(tenant: Tenant, released: boolean): void;
-  /** How many runs hold a slot, and how many there are. */
-  counts(): { working: number; runs: number };
-}
+export type Slots = ReturnType<typeof createSlots>;
 
 /** Creates the slots of one function. */
-export function createSlots(concurrency: number): Slots {
+export function createSlots(concurrency: number) {
   const working = new Limited(concurrency);
   const runs = new Limited(concurrency * RUNS_PER_SLOT);
   const slow = new Set<string>();
   const isSlow = (tenant: Tenant) => slow.has(idOf(tenant));
   return {
-    roomFor: (cluster) => Math.min(working.all.roomFor(cluster), runs.all.roomFor(cluster)),
-    has: (tenant) => working.has(tenant, isSlow(tenant)) && runs.has(tenant, isSlow(tenant)),
-    start(tenant) {
+    /** Returns how many slots and runs the cluster may still take; none at 0 or less. */
+    roomFor: (cluster: string) => Math.min(working.all.roomFor(cluster), runs.all.roomFor(cluster)),
+    /** Returns whether a run for this tenant may start. */
+    has: (tenant: Tenant) => working.has(tenant, isSlow(tenant)) && runs.has(tenant, isSlow(tenant)),
+    start(tenant: Tenant) {
       working.add(tenant, 1, isSlow(tenant));
       runs.add(tenant, 1, isSlow(tenant));
     },
-    release(tenant) {
+    /** The run lasts: it gives its slot back and counts as a run only. */
+    release(tenant: Tenant) {
       working.add(tenant, -1, isSlow(tenant));
       if (isSlow(tenant) || slow.size >= MOST_SLOW) return;
       slow.add(idOf(tenant));
       for (const limited of [working, runs]) limited.count(tenant, true);
     },
-    end(tenant, released) {
+    /** @param released true if its slot was given back before */
+    end(tenant: Tenant, released: boolean) {
       if (!released) working.add(tenant, -1, isSlow(tenant));
       runs.add(tenant, -1, isSlow(tenant));
       if (released || !slow.delete(idOf(tenant))) return;
       for (const limited of [working, runs]) limited.count(tenant, false);
     },
+    /** How many runs hold a slot, and how many there are. */
     counts: () => ({ working: working.all.total, runs: runs.all.total }),
   };
 }

@@ -1,13 +1,39 @@
 import middy from '@middy/core';
 import type { Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { isServed, NotServedError } from '../retry.ts';
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
+import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { afterFailure, isServed, LAST_ATTEMPT, NotServedError, retryAfterOf } from '../retry.ts';
 import { ABORT_EARLY_MS } from '../run/deadline.ts';
-import { report } from '../run/report.ts';
-import { type QueueFunction, type Run, runOnce } from '../run/runner.ts';
+import { type Ending, report } from '../run/report.ts';
+import {
+  type ProcessDependencies,
+  type QueueFunction,
+  type Run,
+  type Runner,
+  runnerOf,
+  runOnce,
+} from '../run/runner.ts';
 import { laterChange } from '../waits.ts';
-import { handleFailure, rejectUnreadable, type SqsEnding } from './failure.ts';
-import { type Group, groupRecords, type Received } from './groups.ts';
-import { delayRunnerOf, type SqsDependencies, type SqsRunner, sqsRunnerOf } from './runner.ts';
+import type { ChangeVisibility } from './batcher.ts';
+import { type Group, groupRecords, type Received, type Unreadable } from './groups.ts';
+import { DELAY, MAX_RECEIVE_COUNT } from './queues.ts';
+import type { Sender } from './sender.ts';
+
+/** What a function whose changes come from SQS needs. */
+export interface SqsDependencies extends ProcessDependencies {
+  sender: Sender;
+  /** For the queue that the records come from. */
+  visibility: ChangeVisibility;
+}
+
+/** A function with its queue of SQS. */
+interface SqsRunner extends Runner, SqsDependencies {
+  /** True for a FIFO queue with a group for each key; its long waits go through the delay queue. */
+  hasGroups: boolean;
+  /** The attempt after which a change goes to the dead-letter queue. */
+  lastAttempt: number;
+}
 
 /** What Lambda's event source mapping calls with a batch of messages. */
 export type SqsLambda = (event: SQSEvent, context: LambdaContext) => Promise<SQSBatchResponse>;
@@ -17,12 +43,33 @@ export type SqsLambda = (event: SQSEvent, context: LambdaContext) => Promise<SQS
  * response names the messages that SQS shall redeliver; a failing change or function never makes the Lambda throw.
  */
 export function createSqsLambda(queueFunction: QueueFunction, dependencies: SqsDependencies): SqsLambda {
-  return lambdaOf(sqsRunnerOf(queueFunction, dependencies));
+  const { sender } = dependencies;
+  const runner = runnerOf(queueFunction, { ...dependencies, send: (changes) => sender.send(changes) });
+  return lambdaOf({ ...dependencies, ...runner, hasGroups: true, lastAttempt: LAST_ATTEMPT });
 }
 
-/** Creates the Lambda of the delay queue, which sends changes back to the queues of their functions when they are due. */
+/**
+ * Creates the Lambda of the delay queue, which holds changes until they are due, so that a long wait blocks no other change
+ * of the same key, and sends them back to the queues of their functions. SQS delays by at most 15 minutes: then they are
+ * delayed again.
+ */
 export function createDelayLambda(dependencies: SqsDependencies): SqsLambda {
-  return lambdaOf(delayRunnerOf(dependencies));
+  const { sender, now } = dependencies;
+  const send: Runner['send'] = (changes) => sender.send(changes);
+  const invoke: Runner['invoke'] = async (change) => {
+    const seconds = secondsUntilDue(change.cause, now());
+    if (seconds > 0) return requeueAfter(seconds);
+    await send([change]);
+    return done;
+  };
+  // Retries stay in the queue, so the queue's own limit comes first.
+  return lambdaOf({ ...dependencies, name: DELAY, send, invoke, hasGroups: false, lastAttempt: MAX_RECEIVE_COUNT });
+}
+
+/** Returns the seconds until a change is due, 0 or less when it is due now. */
+function secondsUntilDue(cause: Cause, now: Date): number {
+  if (!('notBefore' in cause) || cause.notBefore === undefined) return 0;
+  return (Date.parse(cause.notBefore) - now.getTime()) / 1000;
 }
 
 function lambdaOf(runner: SqsRunner): SqsLambda {
@@ -92,4 +139,75 @@ function dueAt({ record, change: { cause } }: Received): number {
   const sentAt = Number(record.attributes.SentTimestamp);
   if (!('notBefore' in cause) || cause.notBefore === undefined) return sentAt;
   return Math.max(sentAt, Date.parse(cause.notBefore));
+}
+
+/** How a run ended. `isRedelivered`: its kept message stays in the queue. */
+type SqsEnding = Ending & { isRedelivered?: boolean };
+
+/** A longer wait goes through the delay queue: a hidden message blocks its group, and with it the edit that helps. */
+const MOST_HIDDEN_SECONDS = 10;
+
+/** How long a message is hidden, and blocks its group, when another queue does not take it. */
+const UNSENT_HIDDEN_SECONDS = 60;
+
+/**
+ * Retries the kept change of a group whose run has failed, drops it, or sends it to the dead-letter queue. Its retry stands
+ * for the whole group; it is given up only when it is exhausted itself.
+ */
+async function handleFailure(runner: SqsRunner, group: Group, error: unknown): Promise<SqsEnding> {
+  const { record, change, attempt } = group.kept;
+  const next = afterFailure(error, { attempt, isResync: group.isResync }, runner.lastAttempt);
+  if (next.type === 'drop') return { result: 'dropped', error };
+  const seconds = next.type === 'deadLetter' ? UNSENT_HIDDEN_SECONDS : next.seconds;
+  try {
+    if (next.type === 'deadLetter') {
+      await deadLetter(runner, record, `${describeError(error)} (attempt ${attempt})`);
+      return { result: 'dead_letter', error };
+    }
+    if (runner.hasGroups && (next.type === 'long' || seconds > MOST_HIDDEN_SECONDS)) {
+      const options = { attempt: next.attempt, atLeastSeconds: retryAfterOf(error) };
+      const later = laterChange(change, seconds, runner.now(), options);
+      await runner.sender.retryLater(later.change, later.seconds);
+      return { result: 'retry', seconds, error };
+    }
+  } catch (failure) {
+    // The message is still in its queue, which is as good a place to wait.
+    runner.log.warn('requeue failed', { function: runner.name, error: describeError(failure) });
+  }
+  const hidden = Math.min(seconds, UNSENT_HIDDEN_SECONDS);
+  await hide(runner, group, hidden);
+  return { result: 'retry', seconds: hidden, error, isRedelivered: true };
+}
+
+/** Sends a message that is no valid change to the dead-letter queue. Returns the ids of messages to redeliver. */
+async function rejectUnreadable(runner: SqsRunner, { record, reason }: Unreadable): Promise<string[]> {
+  const fields = { function: runner.name, messageId: record.messageId };
+  runner.metrics.count('terminal_total', { function: runner.name });
+  try {
+    await deadLetter(runner, record, reason);
+    runner.log.error('unreadable message', { ...fields, error: reason });
+    return [];
+  } catch (error) {
+    runner.log.warn('dead letter not sent', { ...fields, error: describeError(error) });
+    return [record.messageId];
+  }
+}
+
+function deadLetter(runner: SqsRunner, record: Unreadable['record'], reason: string): Promise<void> {
+  return runner.sender.deadLetter({
+    function: runner.name,
+    body: record.body,
+    reason,
+    messageId: record.messageId,
+    groupId: record.attributes.MessageGroupId,
+  });
+}
+
+/** Hides the kept message for the back-off. If that fails, SQS redelivers it when its visibility timeout ends. */
+async function hide(runner: SqsRunner, { kept: { record } }: Group, seconds: number): Promise<void> {
+  try {
+    await runner.visibility(record.receiptHandle, seconds);
+  } catch (failure) {
+    runner.log.warn('visibility change failed', { function: runner.name, error: describeError(failure) });
+  }
 }

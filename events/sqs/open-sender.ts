@@ -1,4 +1,4 @@
-import { GetQueueUrlCommand, QueueDoesNotExist, type SQSClient } from '@aws-sdk/client-sqs';
+import { GetQueueUrlCommand, ListQueueTagsCommand, QueueDoesNotExist, type SQSClient } from '@aws-sdk/client-sqs';
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { withinMs } from '../../shared/runtime/sleep.ts';
@@ -6,7 +6,6 @@ import type { OpenSender, Pace } from '../transport.ts';
 import { createSqsClient } from './connect.ts';
 import { DELAY, type QueueUrls, queueNames } from './queues.ts';
 import { createSender } from './sender.ts';
-import { recordedSeeds, unservedProblem } from './served-seeds.ts';
 
 /** SQS answers within milliseconds. The SDK has no limit of its own, and a start would wait for ever. */
 const OPEN_MS = 15_000;
@@ -89,4 +88,58 @@ async function findQueues(client: SQSClient, functions: string[], prefix: string
       throw new TypeError(`Only ${name} itself sends to its dead-letter queue.`);
     },
   };
+}
+
+/** A tag's key, followed by a number: SQS allows 50 tags with 256 characters each. */
+const TAG = 'shoot-flux-seeds-';
+const LONGEST_VALUE = 256;
+const MOST_TAGS = 40;
+
+/** Returns the seeds that the functions behind the queues serve, as far as they are recorded. */
+async function recordedSeeds(client: SQSClient, QueueUrl: string): Promise<string[]> {
+  const command = new ListQueueTagsCommand({ QueueUrl });
+  const { Tags = {} } = await client.send(command, { abortSignal: AbortSignal.timeout(10_000) });
+  return seedsIn(Tags);
+}
+
+/**
+ * Returns why a watcher must not send to the queues: no function behind them would run for a seed, and its changes would
+ * become dead letters.
+ */
+function unservedProblem(recorded: string[], prefix: string, watched: string[]): string | undefined {
+  const unserved = watched.filter((seed) => !recorded.includes(seed));
+  if (recorded.length === 0 || unserved.length === 0) return undefined;
+  return (
+    `The functions behind the queues ${prefix}* serve ${namesOf(recorded)}, and not ${namesOf(unserved)}; add the seed ` +
+    'to the functions first, or choose their --queue-prefix.'
+  );
+}
+
+/** Returns the seeds in the tags of a queue; empty if none are recorded. */
+export function seedsIn(tags: Record<string, string>): string[] {
+  return Object.entries(tags)
+    .filter(([key]) => key.startsWith(TAG))
+    .flatMap(([, value]) => value.split(' '))
+    .filter(Boolean)
+    .sort();
+}
+
+/** Returns the tags for seeds, as many names in each as it has room for. */
+export function tagsOf(seeds: string[]): Record<string, string> {
+  const values: string[] = [];
+  for (const seed of seeds.toSorted()) {
+    const last = values.at(-1);
+    if (last === undefined || last.length + 1 + seed.length > LONGEST_VALUE) values.push(seed);
+    else values[values.length - 1] = `${last} ${seed}`;
+  }
+  if (values.length > MOST_TAGS) {
+    throw new ShootFluxError(
+      `${seeds.length} seeds are too many for one queue prefix; make one deployment for each half.`,
+    );
+  }
+  return Object.fromEntries(values.map((value, index) => [`${TAG}${index}`, value]));
+}
+
+function namesOf(seeds: string[]): string {
+  return seeds.toSorted().join(', ');
 }

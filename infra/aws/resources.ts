@@ -1,3 +1,4 @@
+import { tagsOf } from '../../events/sqs/open-sender.ts';
 import {
   DEAD_LETTER_RETENTION_SECONDS,
   DELAY,
@@ -6,7 +7,6 @@ import {
   queueNames,
   VISIBILITY_SECONDS,
 } from '../../events/sqs/queues.ts';
-import { tagsOf } from '../../events/sqs/served-seeds.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { type AnyDefinition, isWebhook } from '../functions.ts';
 import { SIGNING_ALGORITHM, TOKEN_SECONDS } from './clusters.ts';

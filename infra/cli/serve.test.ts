@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { startCluster } from '@shoot-flux/landscape/cluster';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { expect, test } from 'vitest';
-import { encodeEvent, eventOf } from '../../events/cloudevents/event.ts';
+import { eventOf } from '../../events/cloudevents/event.ts';
+import { structuredEvent } from '../../events/cloudevents/testing.ts';
 import { changeOf } from '../../events/testing.ts';
 import { standIn } from '../../shared/flux/testing.ts';
 import { files, kubeconfigOf, shootFlux } from './testing.ts';
@@ -54,7 +55,7 @@ test('answers events in a process of its own, with the address of a SinkBinding,
     const [said] = (await once(child.stderr, 'data')) as [string];
     const port = /serves readiness for local with Flux v2\.9\.99, events and metrics on port (\d+)/.exec(said)?.[1];
     const post = async (target: string) => {
-      const event = encodeEvent(eventOf(changeOf({ function: target }), new Date()), 'structured');
+      const event = structuredEvent(eventOf(changeOf({ function: target }), new Date()));
       const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', ...event });
       return { status: answer.status, text: await answer.text() };
     };
