@@ -6,26 +6,20 @@ import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { type Change, parseChange } from '../change.ts';
-import { createDeadLetters, type DeadLetters } from '../queue/dead-letters.ts';
+import { createDeadLetters } from '../queue/dead-letters.ts';
 import type { Queue } from '../queue/queue.ts';
 import { afterShortRetries, SHORT_ATTEMPTS } from '../retry.ts';
 import { laterChange } from '../waits.ts';
-import type { Answer, Receive } from './answer.ts';
-import { type Attributes, DELAY, LONGEST_TYPE, typeOf } from './event.ts';
+import type { Answer } from './answer.ts';
+import { type Attributes, type CloudEvent, DELAY, LONGEST_TYPE, typeOf } from './event.ts';
 
 /**
  * What the bridge does besides sending: it keeps the changes that wait, and what brokers have given up. Both are in memory
  * only: the first list and the resync cover what is lost.
  */
-export interface EventBridge {
-  /** Takes events of changes that wait, and dead letters of the broker. */
-  receive: Receive;
-  deadLetters: Pick<DeadLetters, 'list'>;
-  /** How many changes wait. */
-  waiting(): number;
-}
+export type EventBridge = ReturnType<typeof createEventBridge>;
 
-export interface EventBridgeOptions {
+interface EventBridgeOptions {
   /** Names of the functions whose changes it takes: each has metrics of its own, and the sender is unknown. */
   functions: readonly string[];
   /** Holds changes until they are due, and sends them. */
@@ -49,7 +43,7 @@ export function createEventBridge({
   log,
   metrics,
   now = () => new Date(),
-}: EventBridgeOptions): EventBridge {
+}: EventBridgeOptions) {
   const deadLetters = createDeadLetters((name) => metrics.count('dead_letters_dropped_total', { function: name }));
 
   // Also what is due, and waits for the sink or for its cluster.
@@ -82,8 +76,10 @@ export function createEventBridge({
 
   return {
     deadLetters,
+    /** Returns how many changes wait. */
     waiting,
-    async receive({ attributes, data }): Promise<Answer> {
+    /** Takes events of changes that wait, and dead letters of the broker. */
+    async receive({ attributes, data }: CloudEvent): Promise<Answer> {
       const change = parseChange(data);
       if (!functions.includes(change.function)) {
         throw new TerminalError(`There is no function ${change.function}; send changes of ${functions.join(', ')}.`);

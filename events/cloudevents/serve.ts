@@ -1,19 +1,33 @@
 import { TerminalError } from '../../shared/errors.ts';
-import { ClusterDownError } from '../../shared/kube/errors.ts';
+import { ClusterDownError, ConflictError } from '../../shared/kube/errors.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
+import { keyText } from '../../shared/runtime/key.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
-import { parseChange } from '../change.ts';
-import { afterFailure, isServed, NotServedError, retryAfterOf } from '../retry.ts';
+import { type Change, parseChange } from '../change.ts';
+import { createSchedule, type Start } from '../queue/schedule.ts';
+import { runOf, startWorker } from '../queue/worker.ts';
+import { afterFailure, isServed, type Next, NotServedError, retryAfterOf } from '../retry.ts';
 import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
-import { type ProcessDependencies, type QueueFunction, type Run, type RunResult, runnerOf } from '../run/runner.ts';
+import { type Ending, report } from '../run/report.ts';
+import {
+  type ProcessDependencies,
+  type QueueFunction,
+  type Run,
+  type Runner,
+  type RunResult,
+  runnerOf,
+  runOnce,
+} from '../run/runner.ts';
 import type { Transport } from '../transport.ts';
 import { laterChange } from '../waits.ts';
 import type { Answer, Receive } from './answer.ts';
 import { LONGEST_TYPE, typeOf } from './event.ts';
-import { createKeyedRuns, type KeyedEnding } from './keyed-runs.ts';
+
+/** How a run ended. `isSent`: the bridge has its retry, and the broker needs none. */
+type KeyedEnding = Ending & { isSent?: boolean };
 
 /** Functions behind HTTP, and what they need. */
-export interface ServeOptions {
+interface ServeOptions {
   functions: readonly { queueFunction: QueueFunction; dependencies: ProcessDependencies }[];
   sender: Transport;
   /** Runs of each function at a time. */
@@ -33,8 +47,7 @@ export function serveFunctions({
     functions.map(({ queueFunction, dependencies }) => {
       const { name } = queueFunction.definition;
       const runner = runnerOf(queueFunction, { ...dependencies, send: (changes) => sender.send(changes) });
-      const endingOf = (result: RunResult, run: Run) => endingOfRun(result, run, sender);
-      const run = createKeyedRuns({ runner, concurrency, timeoutSeconds, endingOf });
+      const run = keyedRuns(runner, { sender, concurrency, timeoutSeconds });
       return [name, { run, seeds: dependencies.settings.seeds }] as const;
     }),
   );
@@ -52,8 +65,64 @@ export function serveFunctions({
   };
 }
 
+/** Another writer was faster, which is ordinary: so often the run is repeated at once. */
+const MOST_REPEATS = 2;
+
+/**
+ * Runs one function in this process, never twice at a time for a key. Returns what takes a change, and resolves with the
+ * ending of the run that answers it, together with all others that waited for it.
+ */
+function keyedRuns(
+  runner: Runner,
+  { sender, concurrency, timeoutSeconds }: Pick<ServeOptions, 'sender' | 'concurrency'> & { timeoutSeconds: number },
+) {
+  // A cluster that is down fails its runs at once, and the broker keeps their changes.
+  const schedule = createSchedule({ concurrency });
+  const waiting = new Map<string, ((ending: KeyedEnding) => void)[]>();
+
+  const work = async (start: Start, signal: AbortSignal): Promise<Next> => {
+    const text = keyText(start.key);
+    const answers = waiting.get(text) ?? [];
+    waiting.delete(text);
+    const begun = performance.now();
+    const run = runOf(runner, { ...start, attempt: freshestAttempt(start) });
+    const ending = await endingOf(await repeated(runner, run, signal), run, sender);
+    report(runner, run, ending, (performance.now() - begun) / 1000);
+    for (const answer of answers) answer(ending);
+    return { result: 'done' };
+  };
+
+  const worker = startWorker({ schedule, timeoutSeconds, work });
+
+  return ({ key, cause }: Change): Promise<KeyedEnding> => {
+    const { promise, resolve } = Promise.withResolvers<KeyedEnding>();
+    schedule.add(key, cause, performance.now());
+    const text = keyText(key);
+    waiting.set(text, [...(waiting.get(text) ?? []), resolve]);
+    worker.wake();
+    return promise;
+  };
+}
+
+async function repeated(runner: Runner, run: Run, signal: AbortSignal): Promise<RunResult> {
+  let result = await runOnce(runner, run, signal);
+  for (let repeats = 0; repeats < MOST_REPEATS; repeats++) {
+    if (result.type !== 'failed' || !(result.error instanceof ConflictError)) break;
+    result = await runOnce(runner, run, signal);
+  }
+  return result;
+}
+
+/**
+ * The broker counts the failures, and each change carries its own count: the freshest counts, so that what has failed
+ * for hours does not use up the attempts of an edit.
+ */
+function freshestAttempt({ causes }: Start): number {
+  return Math.min(...causes.map((cause) => ('attempt' in cause ? (cause.attempt ?? 0) : 0))) + 1;
+}
+
 /** Passes on what a run asks for. The broker retries what has failed for now. */
-async function endingOfRun(result: RunResult, run: Run, later: Transport): Promise<KeyedEnding> {
+async function endingOf(result: RunResult, run: Run, later: Transport): Promise<KeyedEnding> {
   if (result.type === 'done') return { result: 'done' };
   if (result.type === 'failed') return endingOfFailure(result.error, run, later);
   try {

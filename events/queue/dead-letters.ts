@@ -16,13 +16,7 @@ export interface DeadLetter {
 }
 
 /** The changes that were given up: one for each key of a function, until the key succeeds. */
-export interface DeadLetters {
-  add(letter: Omit<DeadLetter, 'since' | 'last'>, at: Date): void;
-  /** The key has succeeded. */
-  remove(name: string, key: ReconcileKey): void;
-  /** Returns all that are kept, oldest first, and how many were dropped because there were too many. */
-  list(): { deadLetters: DeadLetter[]; dropped: number };
-}
+export type DeadLetters = ReturnType<typeof createDeadLetters>;
 
 /** Each takes about a kilobyte. Where there are more, they have a common reason. */
 export const MOST_DEAD_LETTERS = 1000;
@@ -32,12 +26,12 @@ const LONGEST_REASON = 1000;
  * Creates an empty list.
  * @param onDrop called when the oldest gives way to a new one
  */
-export function createDeadLetters(onDrop: (name: string) => void = () => {}): DeadLetters {
+export function createDeadLetters(onDrop: (name: string) => void = () => {}) {
   const letters = new Map<string, DeadLetter>();
   let dropped = 0;
 
   return {
-    add(letter, at) {
+    add(letter: Omit<DeadLetter, 'since' | 'last'>, at: Date): void {
       const id = idOf(letter.function, letter.key);
       const last = at.toISOString();
       const since = letters.get(id)?.since ?? last;
@@ -49,8 +43,10 @@ export function createDeadLetters(onDrop: (name: string) => void = () => {}): De
       dropped++;
       onDrop(oldest[1].function);
     },
-    remove: (name, key) => void letters.delete(idOf(name, key)),
-    list: () => ({ deadLetters: [...letters.values()], dropped }),
+    /** The key has succeeded. */
+    remove: (name: string, key: ReconcileKey) => void letters.delete(idOf(name, key)),
+    /** Returns all that are kept, oldest first, and how many were dropped because there were too many. */
+    list: (): { deadLetters: DeadLetter[]; dropped: number } => ({ deadLetters: [...letters.values()], dropped }),
   };
 }
 

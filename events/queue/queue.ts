@@ -6,39 +6,16 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
 import { type ProcessDependencies, type QueueFunction, runnerOf } from '../run/runner.ts';
 import type { Pace } from '../transport.ts';
-import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
-import { type ForwardOptions, type QueueStatus, startForwarder } from './forwarder.ts';
-import { createSchedule, type Depth, type Schedule } from './schedule.ts';
+import { createDeadLetters } from './dead-letters.ts';
+import { type ForwardOptions, startForwarder } from './forwarder.ts';
+import { createSchedule, type Schedule } from './schedule.ts';
 import { startWorker, type Worker, workOf } from './worker.ts';
 
 /**
  * The keyed queue of this process: for each function one entry per key, in which everything that arrives for the key is
  * merged. Either functions of this process work off its keys, or a transport takes them to functions elsewhere.
  */
-export interface Queue {
-  /**
-   * Adds a change of a key.
-   * @param waitMs how long it may wait for others of its key, or has to wait. Default 0
-   */
-  add(functionName: string, key: ReconcileKey, cause: Cause, waitMs?: number): void;
-  /** Adds what one function sends to others. */
-  send(changes: ChangeRequest[]): Promise<void>;
-  deadLetters: Pick<DeadLetters, 'list'>;
-  /** How many keys each function has. */
-  depths(): { function: string; depth: Depth }[];
-  /** Runs functions for the changes in their queues. */
-  start(
-    functions: QueueFunction[],
-    dependenciesOf: (definition: FunctionDefinition) => ProcessDependencies,
-    options?: { timeoutSeconds?: number },
-  ): Running;
-  /** Sends all changes to functions that run elsewhere. */
-  forward(
-    options: Omit<ForwardOptions, 'name' | 'schedule' | 'isUp' | 'perSecond'> & { pace?: Pace | undefined },
-  ): Forwarding;
-  /** Closes the queues; stop the functions first. */
-  stop(): Promise<void>;
-}
+export type Queue = ReturnType<typeof openQueue>;
 
 /** Functions that run. */
 export interface Running {
@@ -52,12 +29,7 @@ export interface Running {
 }
 
 /** Queues whose changes are sent elsewhere. */
-export interface Forwarding extends Running {
-  /** Returns true unless changes of a function wait, or will in a moment, and none has been accepted yet. */
-  accepts(): boolean;
-  /** Returns how many keys wait to be sent, by function, and why the last attempt failed. */
-  status(): QueueStatus[];
-}
+export type Forwarding = ReturnType<Queue['forward']>;
 
 /** The functions whose queues are opened, and their limits. */
 export interface QueueOptions {
@@ -80,7 +52,7 @@ interface Lane {
 }
 
 /** Opens the queues of functions in this process. */
-export function openQueue({ definitions, metrics, health, concurrency = DEFAULT_CONCURRENCY }: QueueOptions): Queue {
+export function openQueue({ definitions, metrics, health, concurrency = DEFAULT_CONCURRENCY }: QueueOptions) {
   const isUp = (cluster: string) => health?.isUp(cluster) !== false;
   const lanes = new Map<string, Lane>(
     definitions.map(({ name, sends }) => [
@@ -96,7 +68,7 @@ export function openQueue({ definitions, metrics, health, concurrency = DEFAULT_
     }
   });
 
-  const add: Queue['add'] = (name, key, cause, waitMs) => {
+  const add = (name: string, key: ReconcileKey, cause: Cause, waitMs?: number): void => {
     const { schedule, worker } = laneOf(lanes, name);
     schedule.add(key, cause, performance.now(), waitMs);
     worker?.wake();
@@ -109,11 +81,22 @@ export function openQueue({ definitions, metrics, health, concurrency = DEFAULT_
   };
 
   return {
+    /**
+     * Adds a change of a key.
+     * @param waitMs how long it may wait for others of its key, or has to wait. Default 0
+     */
     add,
+    /** Adds what one function sends to others. */
     send,
     deadLetters,
+    /** Returns how many keys each function has. */
     depths: () => [...lanes].map(([name, { schedule }]) => ({ function: name, depth: schedule.depth() })),
-    start(functions, dependenciesOf, { timeoutSeconds = FUNCTION_TIMEOUT_SECONDS } = {}) {
+    /** Runs functions for the changes in their queues. */
+    start(
+      functions: QueueFunction[],
+      dependenciesOf: (definition: FunctionDefinition) => ProcessDependencies,
+      { timeoutSeconds = FUNCTION_TIMEOUT_SECONDS }: { timeoutSeconds?: number } = {},
+    ): Running {
       const workers = functions
         .filter(({ definition }) => lanes.has(definition.name))
         .map((queueFunction) => {
@@ -126,7 +109,11 @@ export function openQueue({ definitions, metrics, health, concurrency = DEFAULT_
         });
       return runningOf(workers, (timeoutSeconds + 1) * 1000);
     },
-    forward({ pace, ...options }) {
+    /** Sends all changes to functions that run elsewhere. */
+    forward({
+      pace,
+      ...options
+    }: Omit<ForwardOptions, 'name' | 'schedule' | 'isUp' | 'perSecond'> & { pace?: Pace | undefined }) {
       const forwarders = [...lanes].map(([name, lane]) => {
         const perSecond = lane.sends ? pace?.perSecondOfSenders : pace?.perSecond;
         const forwarder = startForwarder({ ...options, name, schedule: lane.schedule, isUp, perSecond });
@@ -135,11 +122,14 @@ export function openQueue({ definitions, metrics, health, concurrency = DEFAULT_
       });
       return {
         ...runningOf(forwarders, Infinity),
+        /** Returns true unless changes of a function wait, or will in a moment, and none has been accepted yet. */
         accepts: () => forwarders.every((forwarder) => forwarder.accepts()),
+        /** Returns how many keys wait to be sent, by function, and why the last attempt failed. */
         status: () => forwarders.map((forwarder) => forwarder.status()),
       };
     },
-    async stop() {
+    /** Closes the queues; stop the functions first. */
+    async stop(): Promise<void> {
       stopListening?.();
     },
   };

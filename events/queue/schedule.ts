@@ -58,23 +58,7 @@ export interface Depth {
  * it never runs twice at a time, what arrives while it runs makes one more run afterwards, and it has one pending look,
  * which the outcome of the latest run replaces.
  */
-export interface Schedule {
-  /** @param waitMs how long the change may wait for others of its key, or has to wait. Default 0 */
-  add(key: ReconcileKey, cause: Cause, now: number, waitMs?: number): void;
-  /**
-   * Returns the key that runs next; undefined while there is none, or no slot for it.
-   * @param isBackgroundHeld true to leave what a list or the resync has found
-   */
-  take(now: number, isBackgroundHeld?: boolean): Start | undefined;
-  /** The run under way waits for a network: it no longer counts as working. */
-  lasts(key: ReconcileKey): void;
-  end(key: ReconcileKey, next: Next, now: number): void;
-  /** The cluster answers again: what waited for it is due. */
-  resume(cluster: string, now: number): void;
-  /** Returns when the first delayed key is due. */
-  nextDue(): number | undefined;
-  depth(): Depth;
-}
+export type Schedule = ReturnType<typeof createSchedule>;
 
 /** The limits of a schedule. */
 export interface ScheduleOptions {
@@ -87,7 +71,7 @@ export interface ScheduleOptions {
 const MOST_GIVEN_UP = 100_000;
 
 /** Creates the schedule of one function. */
-export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptions): Schedule {
+export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptions) {
   const entries = new Map<string, Entry>();
   const ready = new Ready<Entry>();
   const delayed = new Heap<Entry>();
@@ -168,13 +152,18 @@ export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptio
   };
 
   return {
-    add(key, cause, now, waitMs = 0) {
+    /** @param waitMs how long the change may wait for others of its key, or has to wait */
+    add(key: ReconcileKey, cause: Cause, now: number, waitMs = 0): void {
       const entry = entryOf(key);
       arrive(entry, pendingOf(cause, now + waitMs), now);
       if (isRetry(cause) && entry.index >= 0) waitFor(entry, key.cluster);
     },
 
-    take(now, isBackgroundHeld = false) {
+    /**
+     * Returns the key that runs next; undefined while there is none, or no slot for it.
+     * @param isBackgroundHeld true to leave what a list or the resync has found
+     */
+    take(now: number, isBackgroundHeld = false): Start | undefined {
       for (let first = delayed.first(); first !== undefined && first.at <= now; first = delayed.first()) {
         const { pending } = first;
         if (pending !== undefined) makeReady(first, pending);
@@ -191,14 +180,15 @@ export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptio
       return { key: entry.key, causes: [first, ...rest], merged: count, attempt: attempts + 1, since, priority };
     },
 
-    lasts(key) {
+    /** The run under way waits for a network: it no longer counts as working. */
+    lasts(key: ReconcileKey): void {
       const entry = entries.get(keyText(key));
       if (entry?.running === undefined || entry.running.isLong) return;
       entry.running.isLong = true;
       slots.release(entry.tenant);
     },
 
-    end(key, next, now) {
+    end(key: ReconcileKey, next: Next, now: number): void {
       const entry = entries.get(keyText(key));
       if (entry?.running === undefined) return;
       const { pending: ran, isLong, begun } = entry.running;
@@ -222,7 +212,8 @@ export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptio
       else if (entry.pending === undefined) entries.delete(entry.text);
     },
 
-    resume(cluster, now) {
+    /** The cluster answers again: what waited for it is due. */
+    resume(cluster: string, now: number): void {
       resumed.set(cluster, now);
       for (const entry of [...(waiting.get(cluster) ?? [])]) {
         const { pending } = entry;
@@ -230,9 +221,10 @@ export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptio
       }
     },
 
+    /** Returns when the first delayed key is due. */
     nextDue: () => delayed.first()?.at,
 
-    depth() {
+    depth(): Depth {
       const down = ready.sizes().filter(([cluster]) => !isUp(cluster));
       const parked = down.reduce((sum, [, size]) => sum + size, 0);
       return { waiting: ready.size - parked, delayed: delayed.size, running: slots.counts().runs, parked };

@@ -1,9 +1,15 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { createLog, type Log } from '../../shared/runtime/log.ts';
 import type { WebhookFunction } from '../functions.ts';
-import { type AnswerDependencies, answer, type HttpAnswer, sentenceAnswer } from '../webhooks/answer.ts';
+import {
+  type AnswerDependencies,
+  answer,
+  type HttpAnswer,
+  MAX_BYTES,
+  sentenceAnswer,
+  tooLong,
+} from '../webhooks/answer.ts';
 import { isAllowed, type PathTokens, pathTokensOf, TOKEN_HASHES } from '../webhooks/path-token.ts';
-import { MAX_BYTES, tooLong } from '../webhooks/respond.ts';
 import { lambdaClusters } from './clusters.ts';
 import { createEmfMetrics } from './emf.ts';
 import { readEnvironment } from './settings.ts';

@@ -3,8 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findDue } from '../webhooks/certificates.ts';
-import { issueDue } from '../webhooks/issue-certificates.ts';
+import { renewed } from '../webhooks/certificates.ts';
 import { webhooksOf } from './webhook-options.ts';
 
 let folder: string;
@@ -54,7 +53,7 @@ describe('webhooks of run', () => {
   it('use a certificate from files, and name the file that is wrong, and why', async () => {
     const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
     const now = new Date();
-    const make = (names: string[], date = now) => issueDue(undefined, findDue(undefined, names, date), names, date);
+    const make = (names: string[], date = now) => renewed(undefined, names, date);
     const values = { 'webhook-port': 0, 'webhook-cert': certFile, 'webhook-key': keyFile };
     const refusal = async (cert: string, key: string) => {
       await writeFile(certFile, cert);

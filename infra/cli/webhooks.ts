@@ -6,7 +6,7 @@ import { clientsOf } from '../process/clients.ts';
 import { endpointsOn } from '../process/endpoints.ts';
 import { createPrometheusMetrics, type PrometheusMetrics } from '../process/metrics.ts';
 import { servedWebhooks, serveWebhooks, type WebhookDependencies, type WebhookOptions } from '../process/webhooks.ts';
-import { startPlainServer } from '../webhooks/webhooks.ts';
+import { startPlainServer } from '../webhooks/server.ts';
 import { clusterNotes, clustersOf } from './clusters.ts';
 import { service } from './command.ts';
 import { port } from './option.ts';

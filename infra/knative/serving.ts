@@ -45,11 +45,8 @@ export async function startServing(options: ServingOptions) {
   });
   const receive = serveFunctions({ functions: own, sender: sink.sender, concurrency });
   const server = await startEventServer({ port: options.port, receive, log, metrics });
-  const probes = clientsOf('watcher', clients);
-  const prober = startProber({
-    ...{ health, clusters: [GARDEN, ...settings.seeds], log, metrics },
-    probe: async (cluster) => (await probes(cluster)).probe(),
-  });
+  const kube = clientsOf('watcher', clients);
+  const prober = startProber({ health, clusters: [GARDEN, ...settings.seeds], kube, log, metrics });
   return {
     port: server.port,
     async stop() {

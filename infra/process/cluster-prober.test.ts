@@ -17,10 +17,12 @@ function proberOf(isAnswered: (probe: number) => boolean) {
   health.onChange((_, isUp) => heard.push(`${isUp ? 'up' : 'down'} after ${state.probes} probes`));
   const prober = startProber({
     ...{ health, clusters: ['local'], log: createLog('error', () => {}), metrics: noMetrics, pauseMs: [20, 20] },
-    async probe() {
-      state.probes++;
-      if (!isAnswered(state.probes)) throw reset;
-    },
+    kube: async () => ({
+      async probe() {
+        state.probes++;
+        if (!isAnswered(state.probes)) throw reset;
+      },
+    }),
   });
   const guard = health.guard('local');
   return { health, heard, state, begin: () => guard.begin('GET x'), [Symbol.asyncDispose]: () => prober.stop() };

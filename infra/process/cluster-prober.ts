@@ -1,5 +1,6 @@
 import { errorMessage } from '../../shared/errors.ts';
 import { UnreachableError } from '../../shared/kube/errors.ts';
+import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
@@ -9,8 +10,10 @@ import { sleep } from '../../shared/runtime/sleep.ts';
 export interface ProberOptions {
   health: ClusterHealth;
   clusters: string[];
-  /** Asks a cluster over a new connection. @throws UnreachableError */
-  probe(cluster: string): Promise<void>;
+  /** Its clients ask a cluster over new connections. */
+  kube(cluster: string): Promise<Pick<HttpKubeClient, 'probe'>>;
+  /** Returns whether a call elsewhere was answered in the last so many ms, which says more than a probe without one. */
+  wasAnswered?: ((cluster: string, msAgo: number) => boolean) | undefined;
   log: Log;
   metrics: Metrics;
   /** The first and the longest pause between two probes of a cluster that is down. Default 1 s and 5 s. */
@@ -24,7 +27,8 @@ const PATIENCE = 1.5;
  * Asks each cluster whose calls fail or wait for long, so that it is known at once when it goes down and when it
  * answers again, and no function has to wait for it. Logs both, and counts them.
  */
-export function startProber({ health, clusters, probe, log, metrics, pauseMs = [1000, 5000] }: ProberOptions) {
+export function startProber(options: ProberOptions) {
+  const { health, clusters, kube, wasAnswered, log, metrics, pauseMs = [1000, 5000] } = options;
   const stopped = new AbortController();
   const running = new Map<string, Promise<void>>();
   const unsubscribe = health.onChange(reporter(health, log, metrics));
@@ -34,7 +38,7 @@ export function startProber({ health, clusters, probe, log, metrics, pauseMs = [
     const begun = health.now();
     let pauses = 0;
     while (!stopped.signal.aborted) {
-      const failure = await failureOf(probe(cluster));
+      const failure = await failureOf(kube(cluster));
       if (stopped.signal.aborted) return;
       if (failure === undefined) return health.declare(cluster, undefined);
       const wasUp = health.isUp(cluster);
@@ -43,7 +47,7 @@ export function startProber({ health, clusters, probe, log, metrics, pauseMs = [
         await sleep(pauseMs[0] / 4, stopped.signal);
         continue;
       }
-      health.declare(cluster, failure.problem, begun);
+      if (!wasAnswered?.(cluster, health.now() - begun)) health.declare(cluster, failure.problem, begun);
       // A call was answered meanwhile.
       if (health.isUp(cluster)) return;
       await sleep(Math.min(pauseMs[1], pauseMs[0] * 2 ** Math.min(pauses++, 10)), stopped.signal);
@@ -71,9 +75,11 @@ export function startProber({ health, clusters, probe, log, metrics, pauseMs = [
 }
 
 /** Returns why a probe failed; some errors say nothing about the cluster, such as an unreadable kubeconfig. */
-async function failureOf(probe: Promise<void>): Promise<{ isNoAnswer: boolean; problem: string } | undefined> {
+async function failureOf(
+  client: ReturnType<ProberOptions['kube']>,
+): Promise<{ isNoAnswer: boolean; problem: string } | undefined> {
   try {
-    await probe;
+    await (await client).probe();
     return undefined;
   } catch (error) {
     const isNoAnswer = error instanceof UnreachableError;

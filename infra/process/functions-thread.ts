@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type QueueFunction, runnerOf, runOnce } from '../../events/run/runner.ts';
 import { asRun, onActivity } from '../../shared/runtime/activity.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
-import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { useCompileCache } from '../compile-cache.ts';
@@ -26,16 +26,16 @@ const BEAT_MS = 100;
 
 /** Runs functions and answers reviews in this thread until the process terminates it. */
 async function serve(port: MessagePort, data: ThreadData): Promise<void> {
-  const { kubeconfigs, settings, beats, executing } = data;
+  const { kubeconfigs, settings, beats, executing, answeredAt } = data;
   const post = inOrder(port);
   const log = forwardedLog(post);
   const metrics = forwardedMetrics(post);
-  const health = createClusterHealth();
-  const clients = {
-    credentials: () => kubeconfigFiles(kubeconfigs),
-    metrics,
-    health: withAnswers(health, data),
+  const clusters = [GARDEN, ...settings.seeds];
+  const onAnswered = (cluster: string) => {
+    answeredAt[clusters.indexOf(cluster)] = Date.now();
   };
+  const health = createClusterHealth({ onAnswered });
+  const clients = { credentials: () => kubeconfigFiles(kubeconfigs), metrics, health };
   const aborts = new Map<number, AbortController>();
   const sent = new Map<number, PromiseWithResolvers<void>>();
   let sends = 0;
@@ -110,31 +110,6 @@ function informed(found: QueueFunction, endedBefore: string | undefined): QueueF
   if (endedBefore === undefined) return found;
   const { definition, handler: invoke } = found;
   return { definition, handler: (key, context) => invoke(key, { ...context, endedBefore }) };
-}
-
-/** Records when each cluster answers, which the process compares with what its prober finds. */
-function withAnswers(health: ClusterHealth, { settings, answeredAt }: ThreadData): ClusterHealth {
-  const clusters = [GARDEN, ...settings.seeds];
-  return {
-    ...health,
-    guard(cluster) {
-      const guard = health.guard(cluster);
-      const index = clusters.indexOf(cluster);
-      return {
-        ...guard,
-        begin(call) {
-          const begun = guard.begin(call);
-          return {
-            ...begun,
-            answered() {
-              if (index >= 0) answeredAt[index] = Date.now();
-              begun.answered();
-            },
-          };
-        },
-      };
-    },
-  };
 }
 
 useCompileCache();

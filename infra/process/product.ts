@@ -1,7 +1,7 @@
 import { openQueue, type Queue, type Running } from '../../events/queue/queue.ts';
 import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
-import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
@@ -12,7 +12,7 @@ import { startProber } from './cluster-prober.ts';
 import { endpointsOn } from './endpoints.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createPrometheusMetrics, type PrometheusMetrics } from './metrics.ts';
-import { startThreadedFunctions, type ThreadedFunctions, type ThreadOptions } from './threaded-functions.ts';
+import { startThreadedFunctions } from './threaded-functions.ts';
 import { serveWebhooks, type WebhookOptions } from './webhooks.ts';
 
 export interface ProductOptions {
@@ -64,11 +64,14 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     ...{ health, log, metrics },
     ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
   });
-  const thread = threadOf(options, { definitions, health, metrics, onSuspect: (cluster) => prober.ask(cluster) });
+  const { threadKubeconfigs: kubeconfigs } = options;
+  const onSuspect = (cluster: string) => prober.ask(cluster);
+  const thread =
+    kubeconfigs && startThreadedFunctions({ definitions, kubeconfigs, settings, health, log, metrics, onSuspect });
   if (thread !== undefined) starting.defer(thread.stop);
   const prober = startProber({
-    ...{ health: withAnswersOf(thread, health), clusters: [GARDEN, ...settings.seeds], log, metrics },
-    probe: async (cluster) => (await watcherKube(cluster)).probe(),
+    ...{ health, clusters: [GARDEN, ...settings.seeds], kube: watcherKube, log, metrics },
+    wasAnswered: thread?.wasAnswered,
   });
   starting.defer(prober.stop);
   // Before anything runs: a port may be taken.
@@ -98,24 +101,6 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   starting.defer(heartbeat.stop);
   const started = starting.move();
   return { port: endpoints?.port, webhookPort: webhooks?.port, watcher, stop: () => started.disposeAsync() };
-}
-
-function threadOf(
-  { threadKubeconfigs: kubeconfigs, settings, log }: ProductOptions,
-  rest: Pick<ThreadOptions, 'definitions' | 'health' | 'metrics' | 'onSuspect'>,
-): ThreadedFunctions | undefined {
-  return kubeconfigs && startThreadedFunctions({ ...rest, kubeconfigs, settings, log });
-}
-
-/** Returns the health for the prober: what the thread has heard of a cluster since it was asked says more. */
-function withAnswersOf(thread: ThreadedFunctions | undefined, health: ClusterHealth): ClusterHealth {
-  return {
-    ...health,
-    declare(cluster, problem, begun = health.now()) {
-      const isContradicted = problem !== undefined && thread?.wasAnswered(cluster, health.now() - begun) === true;
-      if (!isContradicted) health.declare(cluster, problem, begun);
-    },
-  };
 }
 
 /** Adds the depth of queues, which is only counted when it is asked for. */

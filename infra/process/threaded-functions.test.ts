@@ -8,9 +8,9 @@ import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done } from '../../shared/runtime/outcome.ts';
 import { errorOf, type FromThread, forwardedLog, inOrder, plainError } from './thread-messages.ts';
-import { startThreadedFunctions, type ThreadedFunctions } from './threaded-functions.ts';
+import { startThreadedFunctions } from './threaded-functions.ts';
 
-let thread: ThreadedFunctions | undefined;
+let thread: ReturnType<typeof startThreadedFunctions> | undefined;
 afterEach(() => thread?.stop());
 
 /** Starts a thread whose code is given; each run calls `run` with its job, and the last number of the namespace. */

@@ -9,7 +9,7 @@ import { GARDEN, keyText, type ReconcileKey } from '../../shared/runtime/key.ts'
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Outcome } from '../../shared/runtime/outcome.ts';
-import type { Answerer } from '../webhooks/respond.ts';
+import type { Answerer } from '../webhooks/server.ts';
 import { errorOf, type FromThread, type Job, plainError, type ThreadData, type ToThread } from './thread-messages.ts';
 
 /** What runs in the thread, and what it uses of its process by messages. */
@@ -25,19 +25,6 @@ export interface ThreadOptions {
   onSuspect(cluster: string): void;
   /** The code of the thread; tests replace it. */
   code?: URL | undefined;
-}
-
-/** Functions that run in a thread, which is replaced when one of them blocks it. */
-export interface ThreadedFunctions {
-  functions: QueueFunction[];
-  /** Returns what answers the reviews of a webhook function. */
-  answererOf(name: string): Answerer;
-  /** Returns whether a call of a function to the cluster was answered in the last so many milliseconds. */
-  wasAnswered(cluster: string, msAgo: number): boolean;
-  /** Returns false if threads fail to start, one after the other: only a new process may help. */
-  alive(): boolean;
-  /** Ends the thread; end what runs in it first. */
-  stop(): Promise<void>;
 }
 
 /** Limits of answers and documents bound what is not counted here, such as Buffers. */
@@ -80,7 +67,7 @@ interface Waiting {
  * Runs functions, and answers reviews, in a thread. A thread that is stuck, or needs too much memory, is replaced at
  * once. What blocked it fails, and the queue retries it later; everything else that was running runs again.
  */
-export function startThreadedFunctions(options: ThreadOptions): ThreadedFunctions {
+export function startThreadedFunctions(options: ThreadOptions) {
   const { definitions, kubeconfigs, settings, health, log, metrics, code = CODE } = options;
   const clusters = [GARDEN, ...settings.seeds];
   const answeredAt = new Float64Array(new SharedArrayBuffer(8 * clusters.length));
@@ -215,18 +202,23 @@ export function startThreadedFunctions(options: ThreadOptions): ThreadedFunction
   });
 
   return {
-    functions: definitions.map((definition) => ({
-      definition,
-      handler: (key, context) => run(definition.name, key, context),
-    })),
-    answererOf: (name) => async (body, signal) => {
-      const message = await submit({ type: 'review', id: ++jobs, function: name, body }, signal);
-      if (message.type !== 'answered') throw new TypeError(`A review ended with ${message.type}.`);
-      return message.answer;
-    },
-    wasAnswered: (cluster, msAgo) => (answeredAt[clusters.indexOf(cluster)] ?? 0) > Date.now() - msAgo,
+    functions: definitions.map(
+      (definition): QueueFunction => ({ definition, handler: (key, context) => run(definition.name, key, context) }),
+    ),
+    /** Returns what answers the reviews of a webhook function. */
+    answererOf:
+      (name: string): Answerer =>
+      async (body, signal) => {
+        const message = await submit({ type: 'review', id: ++jobs, function: name, body }, signal);
+        if (message.type !== 'answered') throw new TypeError(`A review ended with ${message.type}.`);
+        return message.answer;
+      },
+    /** Returns whether a call of a function to the cluster was answered in the last so many milliseconds. */
+    wasAnswered: (cluster: string, msAgo: number) => (answeredAt[clusters.indexOf(cluster)] ?? 0) > Date.now() - msAgo,
+    /** Returns false if threads fail to start, one after the other: only a new process may help. */
     alive: () => failedStarts < MOST_FAILED_STARTS,
-    async stop() {
+    /** Ends the thread; end what runs in it first. */
+    async stop(): Promise<void> {
       isStopped = true;
       stopListening();
       clearTimeout(restart);

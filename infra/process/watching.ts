@@ -70,10 +70,7 @@ export async function startWatching(options: WatchingOptions) {
   });
   if (endpoints !== undefined) starting.defer(endpoints.stop);
   const names = [...(clusters.garden ? [GARDEN] : []), ...clusters.seeds];
-  const prober = startProber({
-    ...{ health, clusters: names, log, metrics },
-    probe: async (cluster) => (await watcherKube(cluster)).probe(),
-  });
+  const prober = startProber({ health, clusters: names, kube: watcherKube, log, metrics });
   starting.defer(prober.stop);
   watcher.start();
   starting.defer(watcher.stop);

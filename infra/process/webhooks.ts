@@ -9,7 +9,7 @@ import type { CertificateSecret } from '../webhooks/managed-certificates.ts';
 import { managedCertificates } from '../webhooks/managed-certificates.ts';
 import type { PathTokens } from '../webhooks/path-token.ts';
 import { publish } from '../webhooks/publish.ts';
-import type { Answerer, ServedWebhook } from '../webhooks/respond.ts';
+import type { Answerer, ServedWebhook } from '../webhooks/server.ts';
 import { startWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 
 export interface WebhookOptions {

@@ -12,6 +12,9 @@ export const TIMEOUT_SECONDS = 10;
 /** How long before the timeout reads are aborted, so that an answer from what is known by then still arrives in time. */
 const EARLY_MS = 2000;
 
+/** More than kube-apiserver sends: two Shoots, of which etcd takes 1.5 MiB each. */
+export const MAX_BYTES = 6 * 1024 * 1024;
+
 /** What an answer needs. Clients abort their requests when the signal aborts. */
 export interface AnswerDependencies extends Omit<WebhookContext, 'signal' | 'kube'> {
   kube(cluster: string, signal: AbortSignal): Promise<KubeClient>;
@@ -62,6 +65,8 @@ export async function answer(
 export function sentenceAnswer(status: number, sentence: string): HttpAnswer {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
 }
+
+export const tooLong = sentenceAnswer(413, `The body is longer than ${MAX_BYTES} bytes.`);
 
 async function run(
   failurePolicy: 'Fail' | 'Ignore',

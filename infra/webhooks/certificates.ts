@@ -28,16 +28,6 @@ export function caBundle({ authority, next, former }: Certificates): string {
   return [authority.cert, next?.cert, former].filter((cert) => cert !== undefined).join('');
 }
 
-/** Which certificates have to be issued now; all of them when `all`. */
-export interface Due {
-  all: boolean;
-  next: boolean;
-  /** `next` becomes the authority and signs a new serving certificate. */
-  takeOver: boolean;
-  dropFormer: boolean;
-  serving: boolean;
-}
-
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -57,26 +47,46 @@ const SETTLED_MS = HOUR;
 
 const RENEW_SERVING_BEFORE_MS = 5 * DAY;
 
-const nothingDue: Due = { all: false, next: false, takeOver: false, dropFormer: false, serving: false };
+/** Needs 0.3 MB of code, once in some days. */
+const issuing = () => import('./issue-certificates.ts');
 
-/** Decides what has to be issued. @param certificates undefined when there are none, or when they cannot be read */
-export function findDue(certificates: Certificates | undefined, hosts: readonly string[], now: Date): Due {
-  if (certificates === undefined) return { ...nothingDue, all: true };
-  const authority = new X509Certificate(certificates.authority.cert);
-  const left = timeLeft(authority, now);
-  if (left <= 0 || isFromFuture(authority, now)) return { ...nothingDue, all: true };
-  const takeOver = left <= TAKE_OVER_BEFORE_MS && isSettled(certificates.next, now);
+/**
+ * Issues the certificates that are due, and keeps the others. Returns the same object while nothing is due.
+ * @param certificates undefined when there are none, or when they cannot be read
+ */
+export async function renewed(
+  certificates: Certificates | undefined,
+  hosts: readonly string[],
+  now: Date,
+): Promise<Certificates> {
+  const names = namesFor(certificates, hosts);
+  const authority = certificates && new X509Certificate(certificates.authority.cert);
+  const left = authority === undefined ? 0 : timeLeft(authority, now);
+  if (certificates === undefined || authority === undefined || left <= 0 || isFromFuture(authority, now)) {
+    const { issueAuthority, issueServing } = await issuing();
+    const first = await issueAuthority(now);
+    return { authority: first, serving: await issueServing(first, names, now) };
+  }
+  const { next, former } = certificates;
+  if (next !== undefined && left <= TAKE_OVER_BEFORE_MS && isSettled(next, now)) {
+    const serving = await (await issuing()).issueServing(next, names, now);
+    return { authority: next, former: certificates.authority.cert, serving };
+  }
+  const isFormerOver = former !== undefined && timeLeft(new X509Certificate(former), now) <= 0;
+  const current = isFormerOver ? { ...certificates, former: undefined } : certificates;
+  const needsNext = left <= NEXT_BEFORE_MS && next === undefined;
+  const needsServing = isServingDue(new X509Certificate(certificates.serving.cert), authority, hosts, now);
+  if (!needsNext && !needsServing) return current;
+  const { issueAuthority, issueServing } = await issuing();
   return {
-    all: false,
-    next: left <= NEXT_BEFORE_MS && certificates.next === undefined,
-    takeOver,
-    dropFormer: certificates.former !== undefined && timeLeft(new X509Certificate(certificates.former), now) <= 0,
-    serving: !takeOver && isServingDue(new X509Certificate(certificates.serving.cert), authority, hosts, now),
+    ...current,
+    ...(needsNext && { next: await issueAuthority(now) }),
+    ...(needsServing && { serving: await issueServing(current.authority, names, now) }),
   };
 }
 
 /** Returns the names for a new serving certificate: the API servers may call other processes by other names. */
-export function namesFor(certificates: Certificates | undefined, hosts: readonly string[]): string[] {
+function namesFor(certificates: Certificates | undefined, hosts: readonly string[]): string[] {
   const present = certificates === undefined ? [] : namesOf(new X509Certificate(certificates.serving.cert));
   const areCovered = hosts.every((host) => present.includes(host));
   // A name that is no longer configured is dropped at the next renewal.
@@ -97,9 +107,8 @@ function isServingDue(
   return timeLeft(serving, now) <= RENEW_SERVING_BEFORE_MS && canLast;
 }
 
-function isSettled(next: KeyPair | undefined, now: Date): boolean {
-  if (next === undefined) return false;
-  const issuedAt = Date.parse(new X509Certificate(next.cert).validFrom) + BACKDATED_MS;
+function isSettled({ cert }: KeyPair, now: Date): boolean {
+  const issuedAt = Date.parse(new X509Certificate(cert).validFrom) + BACKDATED_MS;
   return now.getTime() - issuedAt >= SETTLED_MS;
 }
 

@@ -10,10 +10,9 @@ import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { findWebhooks } from '../functions.ts';
 import { answererOf } from '../process/webhooks.ts';
 import type { AnswerDependencies } from './answer.ts';
-import { findDue, type KeyPair } from './certificates.ts';
-import { issueDue } from './issue-certificates.ts';
+import { type KeyPair, renewed } from './certificates.ts';
 import { pathTokensOf } from './path-token.ts';
-import { startWebhookServer, type WebhookServer } from './webhooks.ts';
+import { startWebhookServer, type WebhookServer } from './server.ts';
 
 const token = 'f'.repeat(64);
 
@@ -36,7 +35,7 @@ let open: WebhookServer;
 let closed: WebhookServer;
 beforeAll(async () => {
   const now = new Date();
-  certificate = (await issueDue(undefined, findDue(undefined, ['127.0.0.1'], now), ['127.0.0.1'], now)).serving;
+  certificate = (await renewed(undefined, ['127.0.0.1'], now)).serving;
   const served = (await findWebhooks()).map((webhook) => ({
     definition: webhook.definition,
     answer: answererOf(webhook, dependencies),

@@ -1,43 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import forge from 'node-forge';
-import {
-  AUTHORITY_MS,
-  BACKDATED_MS,
-  type Certificates,
-  type Due,
-  type KeyPair,
-  namesFor,
-  SERVING_MS,
-} from './certificates.ts';
+import { AUTHORITY_MS, BACKDATED_MS, type KeyPair, SERVING_MS } from './certificates.ts';
 
 const RSA_BITS = 2048;
 
-/** Issues the certificates that are due, and keeps the others. */
-export async function issueDue(
-  certificates: Certificates | undefined,
-  due: Due,
-  hosts: readonly string[],
-  now: Date,
-): Promise<Certificates> {
-  const names = namesFor(certificates, hosts);
-  if (certificates === undefined || due.all) {
-    const authority = await issueAuthority(now);
-    return { authority, serving: await issueServing(authority, names, now) };
-  }
-  const current = due.dropFormer ? { ...certificates, former: undefined } : certificates;
-  const { next } = current;
-  if (due.takeOver && next !== undefined) {
-    return { authority: next, former: current.authority.cert, serving: await issueServing(next, names, now) };
-  }
-  return {
-    ...current,
-    ...(due.next && { next: await issueAuthority(now) }),
-    ...(due.serving && { serving: await issueServing(current.authority, names, now) }),
-  };
-}
-
-async function issueAuthority(now: Date): Promise<KeyPair> {
+/** Issues an authority for serving certificates. */
+export async function issueAuthority(now: Date): Promise<KeyPair> {
   const keys = await rsaKeys();
   const certificate = createUnsigned(keys, now, now.getTime() + AUTHORITY_MS);
   // Each has its own name, because an API server trusts two of them during a rotation.
@@ -52,7 +21,8 @@ async function issueAuthority(now: Date): Promise<KeyPair> {
   return sign(certificate, keys, keys.privateKey);
 }
 
-async function issueServing(authority: KeyPair, names: readonly string[], now: Date): Promise<KeyPair> {
+/** Issues a serving certificate for these names. */
+export async function issueServing(authority: KeyPair, names: readonly string[], now: Date): Promise<KeyPair> {
   const keys = await rsaKeys();
   const issuer = forge.pki.certificateFromPem(authority.cert);
   const end = Math.min(now.getTime() + SERVING_MS, issuer.validity.notAfter.getTime());

@@ -5,7 +5,7 @@ import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/k
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { type CertificateSource, type Certificates, caBundle, findDue, type KeyPair } from './certificates.ts';
+import { type CertificateSource, type Certificates, caBundle, type KeyPair, renewed } from './certificates.ts';
 import { CERTIFICATES, NAMESPACE } from './names.ts';
 import { type PublishOptions, publish } from './publish.ts';
 
@@ -40,13 +40,9 @@ async function upToDate({ kube, hosts, secret = defaultSecret, now }: BoundOptio
   const client = await kube(secret.cluster);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const stored = await readCertificates(client, secret);
-    const work = findDue(stored?.certificates, hosts, now());
-    const isDue = Object.values(work).includes(true);
-    if (!isDue && stored?.certificates !== undefined) return stored.certificates;
-    // 0.3 MB of code, needed every few days.
-    const { issueDue } = await import('./issue-certificates.ts');
-    const certificates = await issueDue(stored?.certificates, work, hosts, now());
-    if (await writeCertificates(client, certificates, stored, secret)) return certificates;
+    const certificates = await renewed(stored?.certificates, hosts, now());
+    if (certificates === stored?.certificates || (await writeCertificates(client, certificates, stored, secret)))
+      return certificates;
   }
   const { cluster, namespace, name } = secret;
   throw new RetryableError(`${cluster}: Secret ${namespace}/${name} changed during every attempt; retrying.`);

@@ -1,8 +1,7 @@
 import { eventually } from '@shoot-flux/landscape/eventually';
 import { beforeAll, expect, it } from 'vitest';
 import { createLog } from '../../shared/runtime/log.ts';
-import { findDue, type KeyPair } from './certificates.ts';
-import { issueDue } from './issue-certificates.ts';
+import { type KeyPair, renewed } from './certificates.ts';
 import { startWebhooks } from './webhooks.ts';
 
 const start = new Date();
@@ -11,7 +10,7 @@ const at = (days: number) => new Date(start.getTime() + days * 86_400_000);
 /** Valid for ten days. */
 let certificate: KeyPair;
 beforeAll(async () => {
-  certificate = (await issueDue(undefined, findDue(undefined, ['a.example'], start), ['a.example'], start)).serving;
+  certificate = (await renewed(undefined, ['a.example'], start)).serving;
 });
 
 async function servedOn(date: Date, problems: string[]) {

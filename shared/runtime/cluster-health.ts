@@ -18,32 +18,7 @@ export interface ClusterStatus {
  * whose calls fail one after the other without any answer is down. Calls to it then fail at once, so that it holds no
  * slot, and one probe at a time asks whether it is back.
  */
-export interface ClusterHealth {
-  isUp(cluster: string): boolean;
-  /** Calls the listener when a cluster goes down or comes back. Returns a function that removes the listener. */
-  onChange(listener: (cluster: string, isUp: boolean) => void): () => void;
-  /**
-   * Resolves when calls to the cluster make sense: when it is up or, in a process without a prober, when a call may be
-   * the probe. Also resolves when the signal aborts; never rejects.
-   */
-  untilUp(cluster: string, signal: AbortSignal): Promise<void>;
-  /** All clusters that were called. */
-  status(): ClusterStatus[];
-  /** Returns what stands before the calls of a client to this cluster. */
-  guard(cluster: string): CallGuard;
-  /**
-   * From now on `suspect` is called when a cluster may be down, at once and again until it answers or `declare` was
-   * called; calls are no longer probes, and only `declare` marks a cluster as down. Returns a function that ends this.
-   */
-  attachProber(suspect: (cluster: string) => void): () => void;
-  /**
-   * The verdict of the prober: undefined when the cluster answered, else why it counts as down.
-   * @param begun when it was asked: a call that was answered since then says more
-   */
-  declare(cluster: string, problem: string | undefined, begun?: number): void;
-  /** The clock of `declare`. */
-  now(): number;
-}
+export type ClusterHealth = ReturnType<typeof createClusterHealth>;
 
 /** Times in ms, and limits; tests use others. */
 export interface HealthOptions {
@@ -55,6 +30,8 @@ export interface HealthOptions {
   probeMs?: [number, number];
   /** A monotonic clock. */
   now?: () => number;
+  /** Called when a call to the cluster was answered. */
+  onAnswered?: (cluster: string) => void;
 }
 
 interface State {
@@ -74,8 +51,9 @@ interface State {
 }
 
 /** Creates the health of all clusters of a process; all are up until their calls fail. */
-export function createClusterHealth(options: HealthOptions = {}): ClusterHealth {
-  const { failures: most = 3, suspiciousMs = 2000, probeMs = [1000, 5000], now = () => performance.now() } = options;
+export function createClusterHealth(options: HealthOptions = {}) {
+  const { failures: most = 3, suspiciousMs = 2000, probeMs = [1000, 5000] } = options;
+  const { now = () => performance.now(), onAnswered } = options;
   const states = new Map<string, State>();
   const listeners = new Set<(cluster: string, isUp: boolean) => void>();
   let suspect: ((cluster: string) => void) | undefined;
@@ -131,7 +109,7 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
     if (state.isUp && state.failures >= most) down(state, error.reason);
   };
 
-  const onChange: ClusterHealth['onChange'] = (listener) => {
+  const onChange = (listener: (cluster: string, isUp: boolean) => void) => {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   };
@@ -164,6 +142,7 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
     return {
       answered() {
         end();
+        onAnswered?.(state.cluster);
         answered(state);
       },
       failed(error) {
@@ -177,18 +156,25 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
   };
 
   return {
-    isUp: (cluster) => states.get(cluster)?.isUp !== false,
+    isUp: (cluster: string) => states.get(cluster)?.isUp !== false,
+    /** Calls the listener when a cluster goes down or comes back. Returns a function that removes the listener. */
     onChange,
-    async untilUp(cluster, signal) {
+    /**
+     * Resolves when calls to the cluster make sense: when it is up or, in a process without a prober, when a call may be
+     * the probe. Also resolves when the signal aborts; never rejects.
+     */
+    async untilUp(cluster: string, signal: AbortSignal): Promise<void> {
       const state = stateOf(cluster);
       while (!state.isUp && !signal.aborted && !mayProbe(state)) await untilChange(cluster, signal);
     },
-    status: () =>
+    /** Returns all clusters that were called. */
+    status: (): ClusterStatus[] =>
       [...states.values()].map(({ cluster, isUp, since, problem }) => ({
         ...{ cluster, isUp, since },
         ...(problem !== undefined && { problem }),
       })),
-    guard(cluster) {
+    /** Returns what stands before the calls of a client to this cluster. */
+    guard(cluster: string): CallGuard {
       const state = stateOf(cluster);
       return {
         begin: (call) => begin(state, call),
@@ -198,19 +184,28 @@ export function createClusterHealth(options: HealthOptions = {}): ClusterHealth 
           }),
       };
     },
-    attachProber(prober) {
+    /**
+     * From now on `suspect` is called when a cluster may be down, at once and again until it answers or `declare` was
+     * called; calls are no longer probes, and only `declare` marks a cluster as down. Returns a function that ends this.
+     */
+    attachProber(prober: (cluster: string) => void): () => void {
       suspect = prober;
       for (const { cluster, isUp } of states.values()) if (!isUp) prober(cluster);
       return () => {
         suspect = undefined;
       };
     },
-    declare(cluster, problem, begun = now()) {
+    /**
+     * The verdict of the prober: undefined when the cluster answered, else why it counts as down.
+     * @param begun when it was asked: a call that was answered since then says more
+     */
+    declare(cluster: string, problem: string | undefined, begun = now()): void {
       const state = stateOf(cluster);
       if (problem === undefined) answered(state);
       // For example one of two addresses is dead: the others' calls must not be cut off because the probe met that one.
       else if (!state.isUp || state.answeredAt <= begun) down(state, problem);
     },
+    /** The clock of `declare`. */
     now,
   };
 }

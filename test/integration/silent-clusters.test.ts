@@ -44,7 +44,7 @@ async function processWith({ prober = true, ...options }: KubeClientOptions & { 
     startProber({
       ...{ health, clusters: ['local'], metrics: { ...noMetrics, gauge }, pauseMs: [50, 100] },
       log: createLog('info', (line) => log.push(line)),
-      probe: async (cluster) => (await clusters(cluster)).probe(),
+      kube: clusters,
     });
   const list = async (cluster = 'local') => (await clusters(cluster)).list(configMaps, { namespace: 'foo' });
   return {
@@ -158,7 +158,7 @@ test('finds a moved address also when the cluster has been down for a while', as
   const { state, clusters, list, close } = rotating({ server: 'https://127.0.0.1:1', ca: api.ca }, health);
   const prober = startProber({
     ...{ health, clusters: ['local'], metrics: noMetrics, pauseMs: [50, 50], log: createLog('error', () => {}) },
-    probe: async (cluster) => (await clusters(cluster)).probe(),
+    kube: clusters,
   });
   await expect(list()).rejects.toBeInstanceOf(UnreachableError);
   // Its credentials have been read again in vain, and no call is sent any more.

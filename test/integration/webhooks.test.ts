@@ -18,11 +18,11 @@ import { startProduct } from '../../infra/process/product.ts';
 import { answererOf, serveWebhooks, type WebhookOptions } from '../../infra/process/webhooks.ts';
 import { TIMEOUT_SECONDS } from '../../infra/webhooks/answer.ts';
 import { certificateFromFiles } from '../../infra/webhooks/certificate-files.ts';
-import { issueDue } from '../../infra/webhooks/issue-certificates.ts';
+import { renewed } from '../../infra/webhooks/certificates.ts';
 import { managedCertificates } from '../../infra/webhooks/managed-certificates.ts';
 import { configurations } from '../../infra/webhooks/publish.ts';
+import { startWebhookServer } from '../../infra/webhooks/server.ts';
 import type { Webhooks } from '../../infra/webhooks/webhooks.ts';
-import { startWebhookServer } from '../../infra/webhooks/webhooks.ts';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -620,8 +620,7 @@ describe('a given certificate', () => {
 
   /** A certificate of another authority. */
   async function madeAside() {
-    const work = { all: true, next: false, takeOver: false, dropFormer: false, serving: false };
-    const made = await issueDue(undefined, work, hosts, new Date());
+    const made = await renewed(undefined, hosts, new Date());
     return { certificate: made.serving, authority: made.authority.cert };
   }
 });

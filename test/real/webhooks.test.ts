@@ -2,12 +2,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
 import { answererOf } from '../../infra/process/webhooks.ts';
-import { caBundle, findDue } from '../../infra/webhooks/certificates.ts';
-import { issueDue } from '../../infra/webhooks/issue-certificates.ts';
+import { caBundle, renewed } from '../../infra/webhooks/certificates.ts';
 import { managedCertificates, readCertificates } from '../../infra/webhooks/managed-certificates.ts';
 import { CONFIGURATION } from '../../infra/webhooks/names.ts';
 import { configurations } from '../../infra/webhooks/publish.ts';
-import { startWebhookServer, type WebhookServer } from '../../infra/webhooks/webhooks.ts';
+import { startWebhookServer, type WebhookServer } from '../../infra/webhooks/server.ts';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
 import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -266,7 +265,7 @@ onRealApis('real API servers call the webhooks', ({ apis }) => {
 
 function makeAside() {
   const now = new Date();
-  return issueDue(undefined, findDue(undefined, ['127.0.0.1'], now), ['127.0.0.1'], now);
+  return renewed(undefined, ['127.0.0.1'], now);
 }
 
 const labelled = { 'extensions.extensions.gardener.cloud/shoot-flux': 'true' };

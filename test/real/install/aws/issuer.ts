@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:https';
-import { issueDue } from '../../../../infra/webhooks/issue-certificates.ts';
+import { renewed } from '../../../../infra/webhooks/certificates.ts';
 import { listen } from '../../cluster/ports.ts';
 
 /** The issuer of an account's tokens: API servers read its keys, as they read AWS's. */
@@ -14,8 +14,7 @@ export interface Issuer extends AsyncDisposable {
 
 /** Serves the discovery document and the public key on loopback, over TLS. */
 export async function startIssuer(): Promise<Issuer> {
-  const due = { all: true, next: false, takeOver: false, dropFormer: false, serving: false };
-  const { authority, serving } = await issueDue(undefined, due, ['127.0.0.1'], new Date());
+  const { authority, serving } = await renewed(undefined, ['127.0.0.1'], new Date());
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' });
   const jwk = publicKey.export({ format: 'jwk' });
   const kid = createHash('sha256').update(JSON.stringify(jwk)).digest('hex').slice(0, 16);

@@ -1,8 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer } from 'node:https';
 import { finished } from 'node:stream/promises';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
-import { type HttpAnswer, sentenceAnswer, timeLimit } from './answer.ts';
+import { closeServer, listen } from '../listen.ts';
+import { type HttpAnswer, MAX_BYTES, sentenceAnswer, TIMEOUT_SECONDS, timeLimit, tooLong } from './answer.ts';
+import type { KeyPair } from './certificates.ts';
 import { isAllowed, type PathTokens } from './path-token.ts';
 
 /** Answers the body of a review. @param signal aborts when the answer is due */
@@ -14,24 +23,13 @@ export interface ServedWebhook {
   answer: Answerer;
 }
 
-export interface ResponderOptions {
+/** What a server of webhooks serves. */
+export interface ServerOptions {
+  port: number;
   served: ServedWebhook[];
   /** Present: a path is served only with one of these tokens at its end. */
   tokens?: PathTokens | undefined;
 }
-
-/**
- * Answers one HTTP request with the function at its path.
- * @param isStopping whether the server is stopping; the connection is then closed after the answer
- */
-export type Responder = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  isStopping: () => boolean,
-) => Promise<void>;
-
-/** More than kube-apiserver sends: two Shoots, of which etcd takes 1.5 MiB each. */
-export const MAX_BYTES = 6 * 1024 * 1024;
 
 /** Almost all bodies are smaller, and need no room. */
 const FREE_BYTES = 64 * 1024;
@@ -42,33 +40,30 @@ const FREE_BYTES = 64 * 1024;
  */
 const ROOM_BYTES = 48 * 1024 * 1024;
 
-export const tooLong = sentenceAnswer(413, `The body is longer than ${MAX_BYTES} bytes.`);
-
 const noRoom = sentenceAnswer(503, 'There are too many large requests at once; send it again.');
 
 interface Room {
   free: number;
 }
 
-/** Returns the function that answers the requests of one server. */
-export function createResponder(options: ResponderOptions): Responder {
-  const room: Room = { free: ROOM_BYTES };
-  return async (request, response, isStopping) => {
-    try {
-      const { status, contentType, body } = await answerOf(request, options, room);
-      const isOver = isStopping() || leavesMuch(request);
-      response.writeHead(status, { 'content-type': contentType, ...(isOver && { connection: 'close' }) }).end(body);
-    } catch {
-      response.destroy();
-    }
-  };
+/** Answers one HTTP request with the function at its path. While the server is stopping, closes the connection. */
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: ServerOptions,
+  room: Room,
+  isStopping: () => boolean,
+): Promise<void> {
+  try {
+    const { status, contentType, body } = await answerOf(request, options, room);
+    const isOver = isStopping() || leavesMuch(request);
+    response.writeHead(status, { 'content-type': contentType, ...(isOver && { connection: 'close' }) }).end(body);
+  } catch {
+    response.destroy();
+  }
 }
 
-async function answerOf(
-  request: IncomingMessage,
-  { served, tokens }: ResponderOptions,
-  room: Room,
-): Promise<HttpAnswer> {
+async function answerOf(request: IncomingMessage, { served, tokens }: ServerOptions, room: Room): Promise<HttpAnswer> {
   const webhook = webhookAt(request.url ?? '', served, tokens);
   if (webhook === undefined) return notFound(served, tokens);
   if (request.method !== 'POST') return sentenceAnswer(405, 'Send an AdmissionReview with POST.');
@@ -144,4 +139,75 @@ async function withBody(
 /** Returns whether so much of the body was not read that closing the connection is better than reading it now. */
 function leavesMuch({ complete, headers }: IncomingMessage): boolean {
   return !complete && !(Number(headers['content-length']) <= FREE_BYTES);
+}
+
+/** Longer than the 90 s after which an API server closes an idle connection, so that it never writes into a closed one. */
+const KEEP_ALIVE_MS = 120_000;
+
+/** A silent connection must not keep the process from stopping. */
+const HANDSHAKE_MS = 5_000;
+
+/**
+ * A request has to arrive well before the API server stops waiting, its headers at once; Node checks both only every 30 s
+ * unless it is asked to check more often.
+ */
+const limits = {
+  requestTimeout: (TIMEOUT_SECONDS - 2) * 1000,
+  headersTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16 * 1024,
+};
+
+/** An API server, or a proxy, opens one for each request at the same time. Each takes about 80 KB. */
+const MOST_CONNECTIONS = 512;
+
+/** A server over HTTPS. */
+export type WebhookServer = Awaited<ReturnType<typeof startWebhookServer>>;
+
+/** Serves every webhook at its path over HTTPS. Until `use` is called every handshake fails. */
+export async function startWebhookServer(options: ServerOptions) {
+  const tls = { keepAliveTimeout: KEEP_ALIVE_MS, handshakeTimeout: HANDSHAKE_MS };
+  let used: string | undefined;
+  const create = (answer: RequestListener) => createServer({ ...limits, ...tls }, answer);
+  const { server, ...running } = await start(create, options);
+  return {
+    ...running,
+    /** Uses this certificate for new connections; open ones keep theirs, so no call is dropped. */
+    use(certificate: KeyPair): void {
+      if (certificate.cert === used) return;
+      server.setSecureContext(certificate);
+      used = certificate.cert;
+    },
+  };
+}
+
+/** Serves every webhook at its path over HTTP, behind a proxy that terminates TLS, and `/healthz`. */
+export async function startPlainServer(options: ServerOptions) {
+  return start(
+    (answer) =>
+      createPlainServer(limits, (request, response) => {
+        if (request.method === 'GET' && request.url === '/healthz') response.end('ok\n');
+        else answer(request, response);
+      }),
+    options,
+  );
+}
+
+async function start<S extends Server>(create: (answer: RequestListener) => S, options: ServerOptions) {
+  const room: Room = { free: ROOM_BYTES };
+  let isStopping = false;
+  const server = create((request, response) => void respond(request, response, options, room, () => isStopping));
+  server.maxConnections = MOST_CONNECTIONS;
+  // A client that does not read its answer.
+  server.timeout = 2 * TIMEOUT_SECONDS * 1000;
+  return {
+    server,
+    port: await listen(server, options.port),
+    /** Finishes the answers in progress. */
+    stop(): Promise<void> {
+      isStopping = true;
+      // No API server waits any longer.
+      return closeServer(server, TIMEOUT_SECONDS * 1000);
+    },
+  };
 }
