@@ -54,14 +54,9 @@ export function requeueTime(now: Date, afterSeconds: number, key: ReconcileKey, 
   return new Date(gridOf(key, afterSeconds / 4).from(begun + Math.max(afterSeconds, atLeastSeconds) * 1000));
 }
 
-/** A change that has to wait, and for how long from now. */
-export interface Later {
-  change: ChangeRequest;
-  seconds: number;
-}
-
 /**
- * Returns what a transport has to keep for so many seconds, so that the change runs again: it says itself when it is due.
+ * Returns what a transport has to keep, and for how many seconds from now, so that the change runs again: it says itself when
+ * it is due.
  * @param attempt set when the run has failed: a transport counts the deliveries of the next change from 1 again
  * @param atLeastSeconds the wait that an API server asks for, which is never undercut
  */
@@ -70,7 +65,7 @@ export function laterChange(
   afterSeconds: number,
   now: Date,
   { attempt, atLeastSeconds }: { attempt?: number; atLeastSeconds?: number } = {},
-): Later {
+): { change: ChangeRequest; seconds: number } {
   const due = requeueTime(now, afterSeconds, key, atLeastSeconds);
   const next: Cause = { type: 'notBefore', notBefore: due.toISOString(), attempt };
   // Only a retry: where a pass stopped is known to nothing else.

@@ -3,7 +3,7 @@ import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSCli
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { changeId, encodeChange, keyId } from '../change.ts';
 import { type Transport, UnsentError } from '../transport.ts';
-import { type BatcherOptions, createBatcher } from './batcher.ts';
+import { createBatcher } from './batcher.ts';
 import { DELAY, MAX_DELAY_SECONDS, type QueueUrls } from './queues.ts';
 
 /** A message that will not be retried, and why. */
@@ -22,8 +22,6 @@ export interface DeadLetter {
 
 /** Sends changes to the queues of functions, whose Lambdas (`lambda.ts`) receive them. */
 export interface Sender extends Transport {
-  /** Sends through the delay queue, where a change waits without blocking its group; see MAX_DELAY_SECONDS. */
-  retryLater(change: ChangeRequest, seconds: number): Promise<void>;
   deadLetter(letter: DeadLetter): Promise<void>;
 }
 
@@ -31,15 +29,13 @@ export interface Sender extends Transport {
 export interface SenderOptions {
   client: SQSClient;
   queues: QueueUrls;
-  /** How entries that SQS rejects are retried. */
-  batching?: BatcherOptions;
 }
 
 /** One request may take this long; SQS answers sends within milliseconds. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
 /** Sends changes to the queues of functions, in batches of ten per queue. */
-export function createSender({ client, queues, batching }: SenderOptions): Sender {
+export function createSender({ client, queues }: SenderOptions): Sender {
   type Entry = Omit<SendMessageBatchRequestEntry, 'Id'>;
   const batchers = new Map<string, (entry: Entry) => Promise<void>>();
   const enqueue = (url: string, entry: Entry): Promise<void> => {
@@ -48,7 +44,7 @@ export function createSender({ client, queues, batching }: SenderOptions): Sende
       batcher = createBatcher<Entry>((Entries) => {
         const command = new SendMessageBatchCommand({ QueueUrl: url, Entries });
         return client.send(command, { abortSignal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
-      }, batching);
+      });
       batchers.set(url, batcher);
     }
     return batcher(entry);
@@ -64,6 +60,7 @@ export function createSender({ client, queues, batching }: SenderOptions): Sende
       if (failure !== undefined) throw new UnsentError('SQS', unsent, changes.length, failure.reason);
     },
 
+    // Through the delay queue, where a change waits without blocking its group.
     retryLater: (change, delaySeconds) =>
       enqueue(queues.queue(DELAY), {
         MessageBody: encodeChange(change),

@@ -16,17 +16,7 @@ import type { Tracker } from './tracker.ts';
 export type WatchedHealth = Pick<ClusterHealth, 'isUp' | 'onChange' | 'untilUp'>;
 
 /** Keeps a tracker up to date with one selection. */
-export interface Reflector {
-  /** Returns when the signal aborts; never throws. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Returns why it makes no progress; undefined while it does. */
-  problem(): string | undefined;
-  /**
-   * Returns when it last received an object, a page, an event, a bookmark or an error, or now while it waits for a known
-   * time or cluster; by `performance.now()`.
-   */
-  lastProgress(): number;
-}
+export type Reflector = ReturnType<typeof createReflector>;
 
 /** What a reflector follows, and where it reports. */
 export interface ReflectorOptions {
@@ -47,7 +37,7 @@ export interface ReflectorOptions {
 }
 
 /** Lists one selection of a cluster and watches it from there, as long as the watcher runs. */
-export function createReflector(options: ReflectorOptions): Reflector {
+export function createReflector(options: ReflectorOptions) {
   const { selection, tracker, health, timing, metrics } = options;
   const { cluster, resource, metadataOnly, labelSelector, fieldSelector } = selection;
   const labels = { cluster, resource: resource.plural };
@@ -219,12 +209,18 @@ export function createReflector(options: ReflectorOptions): Reflector {
   };
 
   return {
+    /** Returns when the signal aborts; never throws. */
     run,
-    problem() {
+    /** Returns why it makes no progress; undefined while it does. */
+    problem(): string | undefined {
       const current = problem ?? listProblem;
       if (current !== undefined || fruitless < timing.silentWatches) return current;
       return `the last ${fruitless} watches brought no event and no bookmark; the objects are listed regularly instead`;
     },
+    /**
+     * Returns when it last received an object, a page, an event, a bookmark or an error, or now while it waits for a known
+     * time or cluster; by `performance.now()`.
+     */
     lastProgress: () => (waits > 0 ? performance.now() : lastProgress),
   };
 }

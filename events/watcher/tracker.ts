@@ -13,26 +13,10 @@ import type { Selection, Subscriber } from './selections.ts';
 export type Emit = (functionName: string, key: ReconcileKey, cause: Cause, mayWaitMs?: number) => void;
 
 /** Remembers fingerprints of the objects of one selection, never the objects, and emits a change when one differs. */
-export interface Tracker {
-  /** Takes an object as added or modified. */
-  observe(object: KubeObject): void;
-  /** Takes the last version of a deleted object. */
-  remove(object: KubeObject): void;
-  /** Begins a list, and abandons one under way. */
-  beginList(): TrackedList;
-  /** Returns the number of remembered objects. */
-  size(): number;
-  /** Returns the keys of a function, with repetitions; without those of subscriptions with `onlyKnownKeys`. */
-  keys(functionName: string): Iterable<ReconcileKey>;
-}
+export type Tracker = ReturnType<typeof createTracker>;
 
 /** A list, beside which a watch may have begun. */
-export interface TrackedList {
-  /** Takes an object as listed, unless the watch has already brought a later version. */
-  observe(object: KubeObject): void;
-  /** Finds the objects that have vanished since the last list, in turns with others: they may be thousands. */
-  complete(resourceVersion: string): Promise<void>;
-}
+export type TrackedList = ReturnType<Tracker['beginList']>;
 
 /** There are 50,000 entries, so each is small: an array of numbers, and a list of keys shared with equal ones. */
 interface Entry {
@@ -72,7 +56,7 @@ export function createTracker(
   emit: Emit,
   known: KnownKeys,
   onError: (functionName: string, object: unknown, error: unknown) => void,
-): Tracker {
+) {
   const entries = new Map<string, Entry>();
   const share = createSharing(entries);
   let list = 0;
@@ -160,14 +144,16 @@ export function createTracker(
   };
 
   return {
-    observe(object) {
+    /** Takes an object as added or modified. */
+    observe(object: KubeObject): void {
       if (isSkipped(object)) return;
       const text = textOf(object);
       watched?.add(text);
       take(text, object);
     },
 
-    remove(object) {
+    /** Takes the last version of a deleted object. */
+    remove(object: KubeObject): void {
       if (isSkipped(object)) return;
       const text = textOf(object);
       watched?.add(text);
@@ -175,17 +161,20 @@ export function createTracker(
       if (entry) forget(text, entry, object.metadata.resourceVersion ?? '');
     },
 
+    /** Begins a list, and abandons one under way. */
     beginList() {
       const current = ++list;
       const later = new Set<string>();
       watched = later;
       return {
-        observe(object) {
+        /** Takes an object as listed, unless the watch has already brought a later version. */
+        observe(object: KubeObject): void {
           if (current !== list || isSkipped(object)) return;
           const text = textOf(object);
           if (!later.has(text)) take(text, object, { listed: true });
         },
-        async complete(resourceVersion) {
+        /** Finds the objects that have vanished since the last list, in turns with others: they may be thousands. */
+        async complete(resourceVersion: string): Promise<void> {
           for (const [text, entry] of entries) {
             if (current !== list) return;
             if (entry.list === current) continue;
@@ -197,9 +186,11 @@ export function createTracker(
       };
     },
 
+    /** Returns the number of remembered objects. */
     size: () => entries.size,
 
-    *keys(functionName) {
+    /** Returns the keys of a function, with repetitions; without those of subscriptions with `onlyKnownKeys`. */
+    *keys(functionName: string): Iterable<ReconcileKey> {
       const indexes = subscribers.flatMap(({ function: name, subscription }, index) =>
         name === functionName && subscription.onlyKnownKeys !== true ? [index] : [],
       );
@@ -267,20 +258,17 @@ function createSharing(entries: ReadonlyMap<string, unknown>) {
 }
 
 /** Which keys a function has objects for, apart from those of its subscriptions with `onlyKnownKeys`. */
-export interface KnownKeys {
-  /** Counts one object with these keys instead of the former ones. */
-  replace(functionName: string, former: readonly ReconcileKey[], keys: readonly ReconcileKey[]): void;
-  has(functionName: string, key: ReconcileKey): boolean;
-}
+export type KnownKeys = ReturnType<typeof createKnownKeys>;
 
 /** Creates the known keys of all functions with such a subscription; the others are not counted. */
-export function createKnownKeys(definitions: readonly FunctionDefinition[]): KnownKeys {
+export function createKnownKeys(definitions: readonly FunctionDefinition[]) {
   const counts = new Map<string, Map<string, number>>();
   for (const { name, subscriptions } of definitions) {
     if (subscriptions.some(({ onlyKnownKeys }) => onlyKnownKeys === true)) counts.set(name, new Map());
   }
   return {
-    replace(functionName, former, keys) {
+    /** Counts one object with these keys instead of the former ones. */
+    replace(functionName: string, former: readonly ReconcileKey[], keys: readonly ReconcileKey[]): void {
       const known = counts.get(functionName);
       if (known === undefined || former === keys) return;
       for (const key of keys) {
@@ -294,6 +282,6 @@ export function createKnownKeys(definitions: readonly FunctionDefinition[]): Kno
         else known.delete(text);
       }
     },
-    has: (functionName, key) => counts.get(functionName)?.has(keyText(key)) === true,
+    has: (functionName: string, key: ReconcileKey): boolean => counts.get(functionName)?.has(keyText(key)) === true,
   };
 }

@@ -53,19 +53,7 @@ export interface WatcherStatus {
 }
 
 /** All lists and watches of one process. */
-export interface Watcher {
-  start(): void;
-  /** Ends all loops. */
-  stop(): Promise<void>;
-  /**
-   * Returns true when the first sync is done, except for seeds that cannot be listed: one of them must not take the
-   * others' webhooks down. Stays true.
-   */
-  ready(): boolean;
-  /** Returns true unless a loop is stuck. An unreachable cluster does not count: a restart would not help. */
-  alive(): boolean;
-  status(): WatcherStatus;
-}
+export type Watcher = ReturnType<typeof createWatcher>;
 
 interface WatchedSelection {
   selection: Selection;
@@ -81,7 +69,7 @@ interface WatchedSelection {
  * reflector lists and watches a selection of objects; its tracker compares fingerprints and emits a key with a cause;
  * the function's queue gathers the causes of the key.
  */
-export function createWatcher(options: WatcherOptions): Watcher {
+export function createWatcher(options: WatcherOptions) {
   const { definitions, clusters, metrics } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const stopped = new AbortController();
@@ -98,26 +86,32 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let startedAt = performance.now();
 
   return {
-    start() {
+    start(): void {
       if (loops.length > 0) return;
       startedAt = performance.now();
       keepHeapSmall();
       loops = selections.map(({ reflector }) => reflector.run(stopped.signal));
       loops.push(runResync(options, selections, emit, stopped.signal), returnMemory(stopped.signal));
     },
-    async stop() {
+    /** Ends all loops. */
+    async stop(): Promise<void> {
       stopped.abort();
       await Promise.all(loops);
     },
-    ready() {
+    /**
+     * Returns true when the first sync is done, except for seeds that cannot be listed: one of them must not take the
+     * others' webhooks down. Stays true.
+     */
+    ready(): boolean {
       wasReady ||= isReady(selections, performance.now() - startedAt > timing.patienceMs);
       return wasReady;
     },
-    alive() {
+    /** Returns true unless a loop is stuck. An unreachable cluster does not count: a restart would not help. */
+    alive(): boolean {
       const oldest = Math.min(...selections.map(({ reflector }) => reflector.lastProgress()));
       return performance.now() - oldest < timing.stuckMs;
     },
-    status: () => ({ selections: selections.map(selectionStatus) }),
+    status: (): WatcherStatus => ({ selections: selections.map(selectionStatus) }),
   };
 }
 

@@ -1,3 +1,5 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { awsManifests, manifestsFolder } from '../aws/manifests.ts';
 import { CHARTS, chartFiles } from '../gardener/chart/files.ts';
 import { gardenerManifests } from '../gardener/manifests.ts';
@@ -18,4 +20,13 @@ export async function generatedFiles(): Promise<[file: URL, text: string][]> {
   return folders.flatMap(([folder, files]) =>
     Object.entries(files).map(([name, text]): [URL, string] => [new URL(name, folder), text]),
   );
+}
+
+if (import.meta.main) {
+  for (const [file, text] of await generatedFiles()) {
+    const isCurrent = (await readFile(file, 'utf8').catch(() => '')) === text;
+    await mkdir(new URL('./', file), { recursive: true });
+    if (!isCurrent) await writeFile(file, text);
+    process.stdout.write(`${fileURLToPath(file)} ${isCurrent ? 'is up to date' : 'written'}\n`);
+  }
 }

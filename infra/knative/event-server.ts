@@ -5,11 +5,7 @@ import { closeServer, listen } from '../listen.ts';
 import type { PrometheusMetrics } from '../process/metrics.ts';
 
 /** A server that takes CloudEvents. */
-export interface EventServer {
-  port: number;
-  /** Takes no more events, and finishes those under way until the deadline. */
-  stop(deadlineMs: number): Promise<void>;
-}
+export type EventServer = Awaited<ReturnType<typeof startEventServer>>;
 
 interface EventServerOptions {
   /** 0 chooses a free port. */
@@ -29,7 +25,7 @@ const KEEP_MS = 120_000;
  * are still open are refused with 503, so that the broker sends their events again.
  * @throws ShootFluxError when the port is not available
  */
-export async function startEventServer({ port, receive, log, metrics }: EventServerOptions): Promise<EventServer> {
+export async function startEventServer({ port, receive, log, metrics }: EventServerOptions) {
   const answer = answering(receive, { log, metrics });
   let isStopping = false;
   const server = createServer(limits, (request, response) => {
@@ -43,7 +39,8 @@ export async function startEventServer({ port, receive, log, metrics }: EventSer
   server.maxConnections = MOST_CONNECTIONS;
   return {
     port: await listen(server, port),
-    stop(deadlineMs) {
+    /** Takes no more events, and finishes those under way until the deadline. */
+    stop(deadlineMs: number): Promise<void> {
       isStopping = true;
       return closeServer(server, deadlineMs);
     },

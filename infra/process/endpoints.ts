@@ -21,10 +21,7 @@ export interface Probes {
   deadLetters?: DeadLetters['list'] | undefined;
 }
 
-export interface Endpoints {
-  port: number;
-  stop(): Promise<void>;
-}
+export type Endpoints = Awaited<ReturnType<typeof startEndpoints>>;
 
 /** Callers are not authenticated, and a page takes milliseconds of the thread that everything shares. */
 const REUSE_MS = 100;
@@ -41,7 +38,7 @@ const limits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsChecki
  * and `/dead-letters` (what was given up).
  * @throws ShootFluxError when the port is not available
  */
-export async function startEndpoints(port: number, probes: Probes): Promise<Endpoints> {
+export async function startEndpoints(port: number, probes: Probes) {
   const reuse = reusing();
   const server = createServer(limits, ({ url = '/' }, response) => {
     void answer(url.split('?', 1)[0] ?? '/', response, probes, reuse).catch(() => response.destroy());

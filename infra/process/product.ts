@@ -1,5 +1,5 @@
 import { openQueue, type Queue, type Running } from '../../events/queue/queue.ts';
-import { createWatcher, type Watcher } from '../../events/watcher/watcher.ts';
+import { createWatcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
@@ -37,16 +37,10 @@ export interface ProductOptions {
   onRequest?: ((identity: string, cluster: string, info: RequestInfo) => void) | undefined;
 }
 
-export interface Product {
-  port?: number | undefined;
-  webhookPort?: number | undefined;
-  watcher: Watcher;
-  /** Stops watching, waits for current runs, and closes the queue. */
-  stop(): Promise<void>;
-}
+export type Product = Awaited<ReturnType<typeof startProduct>>;
 
 /** Starts queue, functions and watcher. Returns when changes can arrive, before any is handled. */
-export async function startProduct(options: ProductOptions): Promise<Product> {
+export async function startProduct(options: ProductOptions) {
   const { settings, log } = options;
   await using starting = new AsyncDisposableStack();
   const metrics = createPrometheusMetrics();
@@ -100,7 +94,13 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   });
   starting.defer(heartbeat.stop);
   const started = starting.move();
-  return { port: endpoints?.port, webhookPort: webhooks?.port, watcher, stop: () => started.disposeAsync() };
+  return {
+    port: endpoints?.port,
+    webhookPort: webhooks?.port,
+    watcher,
+    /** Stops watching, waits for current runs, and closes the queue. */
+    stop: () => started.disposeAsync(),
+  };
 }
 
 /** Adds the depth of queues, which is only counted when it is asked for. */

@@ -5,7 +5,7 @@ import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.t
 import type { Settings } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
-import type { Log, LogFields, LogLevel } from '../../shared/runtime/log.ts';
+import { type Log, type LogFields, type LogLevel, logTo } from '../../shared/runtime/log.ts';
 import type { Labels, Metrics } from '../../shared/runtime/metrics.ts';
 import type { Outcome } from '../../shared/runtime/outcome.ts';
 import type { HttpAnswer } from '../webhooks/answer.ts';
@@ -58,9 +58,28 @@ export interface PlainError {
   retryWithinSeconds?: number | undefined;
 }
 
+type Kind = [
+  kind: PlainError['kind'],
+  of: abstract new (...given: never[]) => Error,
+  make: (plain: PlainError) => Error,
+];
+
+/** The kinds of errors, the more special ones first, and how one is made of its data. */
+const kinds: Kind[] = [
+  ['terminal', TerminalError, ({ message }) => new TerminalError(message)],
+  ['retryable', RetryableError, ({ message }) => new RetryableError(message)],
+  ['down', ClusterDownError, ({ message, cluster = '' }) => new ClusterDownError(cluster, message)],
+  ['conflict', ConflictError, (plain) => new ConflictError(plain.message, 409, 'Conflict', waitOf(plain))],
+  ['kube', KubeError, (plain) => new KubeError(plain.message, 0, '', waitOf(plain))],
+];
+
+function waitOf({ retryAfterSeconds }: PlainError) {
+  return retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+}
+
 export function plainError(error: unknown): PlainError {
   return {
-    kind: kindOf(error),
+    kind: kinds.find(([, type]) => error instanceof type)?.[0] ?? 'other',
     message: describeError(error),
     cluster: error instanceof ClusterDownError ? error.cluster : undefined,
     retryAfterSeconds: error instanceof KubeError ? error.retryAfterSeconds : undefined,
@@ -68,36 +87,10 @@ export function plainError(error: unknown): PlainError {
   };
 }
 
-function kindOf(error: unknown): PlainError['kind'] {
-  if (error instanceof TerminalError) return 'terminal';
-  if (error instanceof RetryableError) return 'retryable';
-  if (error instanceof ClusterDownError) return 'down';
-  if (error instanceof ConflictError) return 'conflict';
-  return error instanceof KubeError ? 'kube' : 'other';
-}
-
 /** Returns an error that is retried and logged like the one that `plainError` took. */
 export function errorOf(plain: PlainError): unknown {
-  const error = withoutWish(plain);
+  const error = kinds.find(([kind]) => kind === plain.kind)?.[2](plain) ?? new ShootFluxError(plain.message);
   return plain.retryWithinSeconds === undefined ? error : retryWithin(error, plain.retryWithinSeconds);
-}
-
-function withoutWish({ kind, message, cluster = '', retryAfterSeconds }: PlainError): ShootFluxError {
-  const options = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  switch (kind) {
-    case 'terminal':
-      return new TerminalError(message);
-    case 'retryable':
-      return new RetryableError(message);
-    case 'down':
-      return new ClusterDownError(cluster, message);
-    case 'conflict':
-      return new ConflictError(message, 409, 'Conflict', options);
-    case 'kube':
-      return new KubeError(message, 0, '', options);
-    case 'other':
-      return new ShootFluxError(message);
-  }
 }
 
 type Post = (message: FromThread) => void;
@@ -116,16 +109,10 @@ export function inOrder(port: Pick<MessagePort, 'postMessage'>): Post {
 }
 
 /** A log whose lines the process writes, with the time at which they were logged. */
-export function forwardedLog(post: Post, base: LogFields = {}): Log {
-  const line = (level: LogLevel) => (message: string, fields?: LogFields) =>
-    post({ type: 'line', level, message, fields: { time: new Date().toISOString(), ...base, ...fields } });
-  return {
-    debug: line('debug'),
-    info: line('info'),
-    warn: line('warn'),
-    error: line('error'),
-    with: (fields) => forwardedLog(post, { ...base, ...fields }),
-  };
+export function forwardedLog(post: Post): Log {
+  return logTo((level, message, fields) =>
+    post({ type: 'line', level, message, fields: { time: new Date().toISOString(), ...fields } }),
+  );
 }
 
 /** Metrics that the process keeps. */

@@ -14,11 +14,7 @@ interface WebhooksOptions extends ServerOptions {
   now(): Date;
 }
 
-export interface Webhooks {
-  port: number;
-  status(): WebhooksStatus;
-  stop(): Promise<void>;
-}
+export type Webhooks = Awaited<ReturnType<typeof startWebhooks>>;
 
 export interface WebhooksStatus {
   /** Whether there is a valid certificate; API servers accept no other. */
@@ -29,7 +25,7 @@ export interface WebhooksStatus {
 }
 
 /** Listens immediately; the first certificate may follow later. */
-export async function startWebhooks({ certificates, log, now, ...options }: WebhooksOptions): Promise<Webhooks> {
+export async function startWebhooks({ certificates, log, now, ...options }: WebhooksOptions) {
   const server = await startWebhookServer(options);
   let served: string | undefined;
   let found: string[] = [];
@@ -56,7 +52,7 @@ export async function startWebhooks({ certificates, log, now, ...options }: Webh
   return {
     port: server.port,
     status,
-    async stop() {
+    async stop(): Promise<void> {
       await Promise.all([renewing.stop(), server.stop()]);
     },
   };

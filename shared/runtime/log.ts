@@ -26,18 +26,22 @@ const order: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 export function createLog(
   level: LogLevel = 'info',
   write: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
-  base: LogFields = {},
 ): Log {
-  const line = (at: LogLevel) => (message: string, fields?: LogFields) => {
+  return logTo((at, message, fields) => {
     if (order[at] < order[level]) return;
-    write(JSON.stringify({ time: new Date().toISOString(), level: at, message, ...base, ...fields }));
-  };
+    write(JSON.stringify({ time: new Date().toISOString(), level: at, message, ...fields }));
+  });
+}
+
+/** Returns a log whose lines go to a function. */
+export function logTo(line: (level: LogLevel, message: string, fields: LogFields) => void, base: LogFields = {}): Log {
+  const at = (level: LogLevel) => (message: string, fields?: LogFields) => line(level, message, { ...base, ...fields });
   return {
-    debug: line('debug'),
-    info: line('info'),
-    warn: line('warn'),
-    error: line('error'),
-    with: (fields) => createLog(level, write, { ...base, ...fields }),
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    with: (fields) => logTo(line, { ...base, ...fields }),
   };
 }
 

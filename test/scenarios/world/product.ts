@@ -80,7 +80,7 @@ export function startInstance(dependencies: ProductDependencies): ProductInstanc
       },
       causes,
       now,
-      log: createLog('debug', (line) => alive() && dependencies.logLines.push(line), {
+      log: createLog('debug', (line) => alive() && dependencies.logLines.push(line)).with({
         function: name,
         key: keyText(key),
       }),
