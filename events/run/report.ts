@@ -1,9 +1,8 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { keyText } from '../../shared/runtime/key.ts';
-import type { Log, LogFields } from '../../shared/runtime/log.ts';
-import type { Metrics } from '../../shared/runtime/metrics.ts';
-import type { Run } from './runner.ts';
+import type { LogFields } from '../../shared/runtime/log.ts';
+import type { Run, Runner } from './runner.ts';
 
 /** How a run ended. */
 export type Ending =
@@ -15,20 +14,17 @@ export type Ending =
   | { result: 'dropped'; error: unknown }
   | { result: 'dead_letter'; error: unknown };
 
-/** The function that ran, and where the report goes. */
-export interface Reporter {
-  /** The function's name. */
-  name: string;
-  now(): Date;
-  log: Log;
-  metrics: Metrics;
-}
-
 /** Longer lists of causes are cut: one run can answer hundreds of changes from the fan-out. */
 const SHOWN_CAUSES = 10;
 
 /** Writes the log line and the metrics of a run: names and numbers only. */
-export function report({ name, now, log, metrics }: Reporter, run: Run, ending: Ending, seconds: number): void {
+export function report(
+  runner: Pick<Runner, 'name' | 'now' | 'log' | 'metrics'>,
+  run: Run,
+  ending: Ending,
+  seconds: number,
+): void {
+  const { name, now, log, metrics } = runner;
   const { result } = ending;
   const labels = { function: name };
   const age = (now().getTime() - run.dueAt) / 1000 - seconds;

@@ -1,11 +1,10 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { resuming } from '../../shared/runtime/activity.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
-import type { Context, Handler, Settings } from '../../shared/runtime/context.ts';
+import type { Context, Handler } from '../../shared/runtime/context.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { keyText } from '../../shared/runtime/key.ts';
-import { type Log, withLoggedDeletions } from '../../shared/runtime/log.ts';
-import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { withLoggedDeletions } from '../../shared/runtime/log.ts';
 import type { Outcome } from '../../shared/runtime/outcome.ts';
 import { withinTime } from './deadline.ts';
 
@@ -16,13 +15,9 @@ export interface QueueFunction {
 }
 
 /** What a function needs from the process that runs it; the queue adds `send`. */
-export interface ProcessDependencies {
+export interface ProcessDependencies extends Pick<Context, 'settings' | 'now' | 'log' | 'metrics'> {
   /** Returns clients for `garden` and seeds; their calls end with the signal. */
   kube(cluster: string, signal: AbortSignal): Promise<KubeClient>;
-  settings: Settings;
-  now(): Date;
-  log: Log;
-  metrics: Metrics;
 }
 
 /** A function with its dependencies. */
@@ -71,14 +66,5 @@ function contextOf(runner: Runner, { changes }: Run, signal: AbortSignal): Conte
     kube: async (cluster: string) => resuming(withLoggedDeletions(await runner.kube(cluster, signal), cluster, log)),
     send: (requests: ChangeRequest[]) => runner.send(requests),
   });
-  return {
-    kube,
-    settings,
-    send,
-    causes: changes.map(({ cause }) => cause),
-    now,
-    log,
-    metrics,
-    signal,
-  };
+  return { kube, settings, send, causes: changes.map(({ cause }) => cause), now, log, metrics, signal };
 }

@@ -1,5 +1,5 @@
 import { yieldToOthers } from '../../shared/event-loop.ts';
-import type { Cause } from '../../shared/runtime/change-request.ts';
+import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 
 /** The steps of a resync period; each key always belongs to the same one. */
@@ -14,13 +14,6 @@ const stepsPerTick = 4;
  */
 const stepsAhead = 36;
 
-/** A key of a function, and why it is looked at. */
-export interface Due {
-  functionName: string;
-  key: ReconcileKey;
-  cause: Cause;
-}
-
 /**
  * Selects the keys that are due, so that each is sent once per period and all are spread evenly over it. A key's step
  * follows from its name alone, so a restart neither repeats nor skips a key.
@@ -34,7 +27,7 @@ export function createResync(
 ) {
   const everyMs = (periodSeconds * 1000) / stepsPerPeriod;
   /** Counted since 1970. */
-  const planned = new Map<number, Due[]>();
+  const planned = new Map<number, ChangeRequest[]>();
   let last = Math.floor(startMs / everyMs);
   let lastPlanned = last;
 
@@ -49,7 +42,11 @@ export function createResync(
         seen.add(text);
         const ofStep = planned.get(step) ?? [];
         planned.set(step, ofStep);
-        ofStep.push({ functionName, key, cause: { type: 'resync', epoch: Math.floor(step / stepsPerPeriod) } });
+        ofStep.push({
+          function: functionName,
+          key,
+          cause: { type: 'resync', epoch: Math.floor(step / stepsPerPeriod) },
+        });
       }
       // With 40,000 objects, one part takes ten milliseconds.
       await yieldToOthers();
@@ -60,7 +57,7 @@ export function createResync(
     /** How often `due` should be called, in ms. */
     everyMs,
     /** Returns what is due in the steps that have passed; after a pause in those of the last period, a few at a time. */
-    async due(nowMs: number): Promise<Due[]> {
+    async due(nowMs: number): Promise<ChangeRequest[]> {
       const present = Math.floor(nowMs / everyMs);
       const from = Math.max(last, present - stepsPerPeriod);
       const to = Math.max(from, Math.min(present, from + stepsPerTick));

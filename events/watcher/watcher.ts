@@ -196,7 +196,7 @@ async function runResync(
   );
   while (!signal.aborted) {
     await sleep(resync.everyMs, signal);
-    for (const { functionName, key, cause } of await resync.due(steadyTime())) emit(functionName, key, cause);
+    for (const { function: name, key, cause } of await resync.due(steadyTime())) emit(name, key, cause);
   }
 }
 

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { DeadLetters } from '../../events/queue/dead-letters.ts';
 import type { QueueStatus } from '../../events/queue/forwarder.ts';
+import type { Queue } from '../../events/queue/queue.ts';
 import type { SelectionStatus, WatcherStatus } from '../../events/watcher/watcher.ts';
 import type { ClusterStatus } from '../../shared/runtime/cluster-health.ts';
 import { closeServer, listen } from '../listen.ts';
@@ -17,6 +18,8 @@ export interface Probes {
   /** Absent when no webhooks are served. */
   webhooks?: (() => WebhooksStatus) | undefined;
   metrics: PrometheusMetrics;
+  /** Absent when the functions run elsewhere. */
+  depths?: Queue['depths'] | undefined;
   /** Absent when another queue keeps them. */
   deadLetters?: DeadLetters['list'] | undefined;
 }
@@ -72,6 +75,7 @@ async function answer(path: string, response: ServerResponse, probes: Probes, re
     const page = () => {
       metrics.gauge('ready', ready() ? 1 : 0);
       gaugeWatched(probes);
+      gaugeQueues(probes);
       return metrics.expose();
     };
     return send(response, 200, await reuse(path, page));
@@ -110,6 +114,14 @@ function gaugeWatched({ status, metrics }: Probes): void {
     metrics.gauge('watcher_objects', objects, labels);
     metrics.gauge('watcher_up', isUp ? 1 : 0, labels);
   }
+}
+
+function gaugeQueues({ depths, deadLetters, metrics }: Probes): void {
+  if (depths === undefined) return;
+  for (const { function: name, depth } of depths()) {
+    for (const [state, keys] of Object.entries(depth)) metrics.gauge('queue_keys', keys, { function: name, state });
+  }
+  metrics.gauge('dead_letters', deadLetters?.().deadLetters.length ?? 0);
 }
 
 function isFollowed({ synced, problem }: SelectionStatus): boolean {

@@ -1,4 +1,4 @@
-import { openQueue, type Queue, type Running } from '../../events/queue/queue.ts';
+import { openQueue, type Running } from '../../events/queue/queue.ts';
 import { createWatcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
@@ -11,7 +11,7 @@ import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
 import { endpointsOn } from './endpoints.ts';
 import { startHeartbeat } from './heartbeat.ts';
-import { createPrometheusMetrics, type PrometheusMetrics } from './metrics.ts';
+import { createPrometheusMetrics } from './metrics.ts';
 import { startThreadedFunctions } from './threaded-functions.ts';
 import { serveWebhooks, type WebhookOptions } from './webhooks.ts';
 
@@ -78,8 +78,8 @@ export async function startProduct(options: ProductOptions) {
   const alive = () => watcher.alive() && running?.alive() !== false && thread?.alive() !== false;
   const endpoints = await endpointsOn(options.port, {
     ...{ alive, ready: () => watcher.ready() && webhooks?.status().ready !== false, status: watcher.status },
-    ...{ clusters: health.status, webhooks: webhooks?.status, metrics: withDepths(metrics, queue) },
-    deadLetters: queue.deadLetters.list,
+    ...{ clusters: health.status, webhooks: webhooks?.status, metrics },
+    ...{ depths: queue.depths, deadLetters: queue.deadLetters.list },
   });
   if (endpoints !== undefined) starting.defer(endpoints.stop);
   running = queue.start(thread?.functions ?? (await findFunctions()), ({ name }) => ({
@@ -100,19 +100,5 @@ export async function startProduct(options: ProductOptions) {
     watcher,
     /** Stops watching, waits for current runs, and closes the queue. */
     stop: () => started.disposeAsync(),
-  };
-}
-
-/** Adds the depth of queues, which is only counted when it is asked for. */
-function withDepths(metrics: PrometheusMetrics, queue: Queue): PrometheusMetrics {
-  return {
-    ...metrics,
-    expose() {
-      for (const { function: name, depth } of queue.depths()) {
-        for (const [state, keys] of Object.entries(depth)) metrics.gauge('queue_keys', keys, { function: name, state });
-      }
-      metrics.gauge('dead_letters', queue.deadLetters.list().deadLetters.length);
-      return metrics.expose();
-    },
   };
 }

@@ -40,17 +40,14 @@ export interface RefusalDetails {
   causes: Cause[];
 }
 
-/** The request, or one sentence about what is wrong with it. */
-export type ReadReview = { request: AdmissionRequest } | { problem: string };
-
 const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';
 
 /** No name, namespace, operation or uid of Kubernetes is longer; they end up in logs. */
 const LONGEST_NAME = 253;
 
-/** Reads the body that an API server posts. Never throws. */
-export function readReview(text: string): ReadReview {
+/** Returns the request in the body that an API server posts, or one sentence about what is wrong with it. */
+export function readReview(text: string): { request: AdmissionRequest } | { problem: string } {
   let review: unknown;
   try {
     review = JSON.parse(text);

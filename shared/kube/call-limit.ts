@@ -4,14 +4,7 @@ import type { ShootFluxError } from '../errors.ts';
 export type Stop = { by: 'limit' | 'run' | 'caller' } | { by: 'down'; error: ShootFluxError };
 
 /** The time that a call has. */
-export interface CallLimit {
-  /** Its reason is a `Stop`. */
-  signal: AbortSignal;
-  stop(reason: Stop): void;
-  /** From now on the call may take any time: what a watch answers has begun. */
-  lift(): void;
-  end(): void;
-}
+export type CallLimit = ReturnType<typeof beginCall>;
 
 /** Default time limit of a call: below the functions' 10 s. */
 export const CALL_MS = 8000;
@@ -23,7 +16,7 @@ export const CONNECT_MS = 2000;
 export function beginCall(
   { signal: run, timeoutMs = CALL_MS }: { signal?: AbortSignal; timeoutMs?: number },
   caller?: AbortSignal,
-): CallLimit {
+) {
   const controller = new AbortController();
   const stop = (reason: Stop) => controller.abort(reason);
   const ofRun = () => stop({ by: 'run' });
@@ -38,7 +31,14 @@ export function beginCall(
     run?.removeEventListener('abort', ofRun);
     caller?.removeEventListener('abort', ofCaller);
   };
-  return { signal: controller.signal, stop, lift, end };
+  return {
+    /** Its reason is a `Stop`. */
+    signal: controller.signal,
+    stop,
+    /** From now on the call may take any time: what a watch answers has begun. */
+    lift,
+    end,
+  };
 }
 
 /** Does the work of a call within its limit. */

@@ -1,10 +1,10 @@
 import { Agent, type AgentOptions } from 'node:https';
 import { DEFAULT_CIPHERS } from 'node:tls';
 import { ShootFluxError } from '../errors.ts';
+import type { CallGuard } from '../runtime/cluster-health.ts';
 import type { Call } from './call-errors.ts';
 import { CONNECT_MS, expiry } from './call-limit.ts';
 import type { Connection } from './connection.ts';
-import type { ClusterDownError, UnreachableError } from './errors.ts';
 
 /** How many bytes of an answer are read. An answer with more is refused while it arrives, before it is parsed. */
 export interface AnswerLimits {
@@ -30,34 +30,6 @@ const clusterLimits: AnswerLimits = { object: 16 * MIB, list: 32 * MIB, stream: 
  * Shoots: their owners choose what aggregated APIs answer. 3 MiB are what an API server accepts as the body of a request.
  */
 export const shootLimits: AnswerLimits = { object: 3 * MIB, list: 3 * MIB, stream: 64 * MIB, error: MIB / 16 };
-
-/**
- * Stands before the calls to one cluster: refuses them while the cluster does not answer, and sees how they end.
- * `shared/runtime/cluster-health.ts` is the one that all clients of a process share.
- */
-export interface CallGuard {
-  /**
-   * Begins a call. Exactly one method of the result must be called.
-   * @param call for the sentence of the error, for example `GET secrets foo/bar`
-   * @throws ClusterDownError while the cluster is down
-   */
-  begin(call: string): GuardedCall;
-  /**
-   * Calls the listener when the cluster goes down, with a function that returns the error of a call. Returns a function
-   * that removes the listener.
-   */
-  onDown(listener: (errorOf: (call: string) => ClusterDownError) => void): () => void;
-}
-
-/** A call that was sent. */
-export interface GuardedCall {
-  /** The cluster has answered, with whatever status. */
-  answered(): void;
-  /** No connection, or no answer in time. Returns the error to throw instead if the cluster is down now. */
-  failed(error: UnreachableError): ClusterDownError | undefined;
-  /** The call ended for another reason, which says nothing about the cluster. */
-  dropped(): void;
-}
 
 /** A finished request, for metrics and benchmarks; a watch counts when its answer begins. */
 export interface RequestInfo {

@@ -1,5 +1,4 @@
 import { ClusterDownError, type UnreachableError } from '../kube/errors.ts';
-import type { CallGuard, GuardedCall } from '../kube/transport.ts';
 import { clusterName } from './key.ts';
 import { sleep } from './sleep.ts';
 
@@ -19,6 +18,9 @@ export interface ClusterStatus {
  * slot, and one probe at a time asks whether it is back.
  */
 export type ClusterHealth = ReturnType<typeof createClusterHealth>;
+
+/** Stands before the calls to one cluster: refuses them while the cluster does not answer, and sees how they end. */
+export type CallGuard = ReturnType<ClusterHealth['guard']>;
 
 /** Times in ms, and limits; tests use others. */
 export interface HealthOptions {
@@ -124,7 +126,8 @@ export function createClusterHealth(options: HealthOptions = {}) {
 
   const mayProbe = (state: State) => suspect === undefined && !state.isProbing && now() >= state.probeAt;
 
-  const begin = (state: State, call: string): GuardedCall => {
+  /** Returns the call that was sent: exactly one of its methods must be called. */
+  const begin = (state: State, call: string) => {
     const isProbe = !state.isUp;
     if (isProbe) {
       if (!mayProbe(state)) throw downError(state, call);
@@ -140,17 +143,20 @@ export function createClusterHealth(options: HealthOptions = {}) {
       if (isProbe) state.isProbing = false;
     };
     return {
-      answered() {
+      /** The cluster has answered, with whatever status. */
+      answered(): void {
         end();
         onAnswered?.(state.cluster);
         answered(state);
       },
-      failed(error) {
+      /** No connection, or no answer in time. Returns the error to throw instead if the cluster is down now. */
+      failed(error: UnreachableError): ClusterDownError | undefined {
         end();
         failed(state, begun, isProbe, error);
         // If the only waiting key also probes, a failure says that the cluster is down, not that the change is bad.
         return state.isUp ? undefined : new ClusterDownError(state.cluster, error.message);
       },
+      /** The call ended for another reason, which says nothing about the cluster. */
       dropped: end,
     };
   };
@@ -174,11 +180,19 @@ export function createClusterHealth(options: HealthOptions = {}) {
         ...(problem !== undefined && { problem }),
       })),
     /** Returns what stands before the calls of a client to this cluster. */
-    guard(cluster: string): CallGuard {
+    guard(cluster: string) {
       const state = stateOf(cluster);
       return {
-        begin: (call) => begin(state, call),
-        onDown: (listener) =>
+        /**
+         * @param call for the sentence of the error, for example `GET secrets foo/bar`
+         * @throws ClusterDownError while the cluster is down
+         */
+        begin: (call: string) => begin(state, call),
+        /**
+         * Calls the listener when the cluster goes down, with a function that returns the error of a call. Returns a function
+         * that removes the listener.
+         */
+        onDown: (listener: (errorOf: (call: string) => ClusterDownError) => void) =>
           onChange((changed, isUp) => {
             if (changed === cluster && !isUp) listener((call) => downError(state, call));
           }),
