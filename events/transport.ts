@@ -51,9 +51,11 @@ export interface OpenSender {
   stop(): Promise<void>;
 }
 
-/** The clusters of a watcher, and whether it makes progress. */
+/** What a watcher shows of itself. */
 export interface WatchedHeartbeat {
+  /** The garden, seeds, or both. */
   clusters: string[];
+  /** Whether it makes progress. While this is false nothing is sent, so that the alarm of each cluster goes off. */
   alive(): boolean;
   log: Log;
 }

@@ -1,7 +1,6 @@
 import type { SqsSender } from '../../events/sqs/open-sender.ts';
-import type { OpenSender } from '../../events/transport.ts';
+import type { OpenSender, WatchedHeartbeat } from '../../events/transport.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
-import type { Log } from '../../shared/runtime/log.ts';
 import { repeat } from '../repeat.ts';
 import { type AwsEndpoint, awsQuery } from './request.ts';
 
@@ -20,15 +19,10 @@ export function heartbeatDimensions(queuePrefix: string, cluster: string): { Nam
   ];
 }
 
-interface WatcherHeartbeatOptions {
+interface WatcherHeartbeatOptions extends WatchedHeartbeat {
   /** Where CloudWatch is, and the watcher's credentials. */
   cloudWatch: AwsEndpoint;
   queuePrefix: string;
-  /** The watched clusters: the garden, seeds, or both. */
-  clusters: string[];
-  /** While this is false nothing is sent, so that the alarm of each cluster goes off. */
-  alive(): boolean;
-  log: Log;
   everyMs?: number;
 }
 

@@ -41,7 +41,8 @@ export async function makeImage(options: ImageOptions): Promise<void> {
       await writeFile(options.sbom, `${JSON.stringify(bom, null, 2)}\n`);
     }
     if (options.oci !== undefined) await writeLayout(builder, tag, options.oci);
-    if (options.push === true) await push(builder, tag, options.insecureRegistry === true);
+    const insecure = options.insecureRegistry === true ? ['--tls-verify=false'] : [];
+    if (options.push === true) await run(builder, ['push', ...insecure, tag]);
   } finally {
     await rm(context, { recursive: true });
   }
@@ -152,11 +153,6 @@ async function writeLayout(builder: Builder, tag: string, folder: string): Promi
     throw new ShootFluxError('docker cannot write an OCI layout; use --builder podman or buildah, or push the image');
   const [, version = 'latest'] = /:([^:/]+)$/.exec(tag) ?? [];
   await run(builder, ['push', tag, `oci:${folder}:${version}`]);
-}
-
-/** Pushes the image to the registry that its tag names. */
-export async function push(builder: Builder, tag: string, insecure: boolean): Promise<void> {
-  await run(builder, ['push', ...(insecure ? ['--tls-verify=false'] : []), tag]);
 }
 
 async function run(command: string, args: string[]): Promise<string> {

@@ -3,26 +3,21 @@ import { openSink, type SinkOptions } from '../../events/cloudevents/sink.ts';
 import { FUNCTION_TIMEOUT_SECONDS } from '../../events/run/deadline.ts';
 import type { QueueFunction } from '../../events/run/runner.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
-import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
-import type { Settings } from '../../shared/runtime/context.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
-import type { Log } from '../../shared/runtime/log.ts';
 import { clientsOf } from '../process/clients.ts';
 import { startProber } from '../process/cluster-prober.ts';
 import { createPrometheusMetrics } from '../process/metrics.ts';
+import type { ProductOptions } from '../process/product.ts';
 import { startEventServer } from './event-server.ts';
 
 /** Functions behind HTTP: an instance of a Knative Service. */
-interface ServingOptions {
+interface ServingOptions extends Pick<ProductOptions, 'credentials' | 'settings' | 'log'> {
   functions: readonly QueueFunction[];
-  credentials(identity: string): ClusterCredentials;
-  settings: Settings;
   /** Takes the changes that the functions send, and those that wait. */
   sink: SinkOptions;
   port: number;
   /** Runs of each function at a time. Default 20. */
   concurrency?: number | undefined;
-  log: Log;
 }
 
 const CONCURRENCY = 20;

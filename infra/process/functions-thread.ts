@@ -1,9 +1,10 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { type QueueFunction, runnerOf, runOnce } from '../../events/run/runner.ts';
+import { runnerOf, runOnce } from '../../events/run/runner.ts';
 import { asRun, onActivity } from '../../shared/runtime/activity.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
+import type { Handler } from '../../shared/runtime/context.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { useCompileCache } from '../compile-cache.ts';
 import { findFunctions, findWebhooks } from '../functions.ts';
@@ -48,21 +49,26 @@ async function serve(port: MessagePort, data: ThreadData): Promise<void> {
   };
 
   const dependencies = { settings, log, metrics };
-  const functions = new Map((await findFunctions()).map((each) => [each.definition.name, each]));
+  const functions = new Map(
+    (await findFunctions()).map((found) => {
+      const { name } = found.definition;
+      return [name, { ...found, kube: clientsOf(name, clients) }] as const;
+    }),
+  );
   const answerers = new Map(
     (await findWebhooks()).map((webhook) => {
       const { name } = webhook.definition;
       return [name, answererOf(webhook, { ...dependencies, kube: clientsOf(name, clients) })] as const;
     }),
   );
-  const kubeOf = new Map([...functions.keys()].map((name) => [name, clientsOf(name, clients)]));
 
   const run = async (job: Extract<Job, { type: 'run' }>, signal: AbortSignal): Promise<FromThread> => {
     const { id, key, causes, endedBefore } = job;
     const found = functions.get(job.function);
-    const kube = kubeOf.get(job.function);
-    if (found === undefined || kube === undefined) throw new TypeError(`Function ${job.function} does not exist.`);
-    const runner = runnerOf(informed(found, endedBefore), { ...dependencies, kube, now: () => new Date(), send });
+    if (found === undefined) throw new TypeError(`Function ${job.function} does not exist.`);
+    const { definition, handler: invoke, kube } = found;
+    const handler: Handler = (key, context) => invoke(key, { ...context, endedBefore });
+    const runner = runnerOf({ definition, handler }, { ...dependencies, kube, now: () => new Date(), send });
     const [first, ...rest] = causes.map((cause) => ({ function: job.function, key, cause }));
     if (first === undefined) throw new TypeError('A run needs a cause.');
     const run = { changes: [first, ...rest] as const, attempt: 1, dueAt: 0, superseded: 0 };
@@ -103,13 +109,6 @@ async function serve(port: MessagePort, data: ThreadData): Promise<void> {
       else taken?.reject(errorOf(message.error));
     } else void asRun(message.id, () => work(message));
   });
-}
-
-/** Returns the function whose context says why the last run of its key was ended. */
-function informed(found: QueueFunction, endedBefore: string | undefined): QueueFunction {
-  if (endedBefore === undefined) return found;
-  const { definition, handler: invoke } = found;
-  return { definition, handler: (key, context) => invoke(key, { ...context, endedBefore }) };
 }
 
 useCompileCache();

@@ -1,9 +1,7 @@
 import { openQueue, type Queue } from '../../events/queue/queue.ts';
 import type { OpenSender } from '../../events/transport.ts';
 import { createWatcher, type WatchedClusters } from '../../events/watcher/watcher.ts';
-import type { RequestInfo } from '../../shared/kube/http-client.ts';
 import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
-import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
@@ -13,6 +11,7 @@ import { startProber } from './cluster-prober.ts';
 import { endpointsOn } from './endpoints.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createPrometheusMetrics, type PrometheusMetrics } from './metrics.ts';
+import type { ProductOptions } from './product.ts';
 
 /** What a transport can use of the process that watches. */
 export interface OwnProcess {
@@ -22,19 +21,12 @@ export interface OwnProcess {
   metrics: PrometheusMetrics;
 }
 
-export interface WatchingOptions {
-  /** Returns the credentials for an identity: `watcher` or `heartbeat`. */
-  credentials(identity: string): ClusterCredentials;
+/** As for the whole product: the identities are `watcher` and `heartbeat`. */
+interface WatchingOptions
+  extends Pick<ProductOptions, 'credentials' | 'log' | 'port' | 'heartbeat' | 'resyncSeconds' | 'onRequest'> {
   clusters: WatchedClusters;
   /** Opens where changes of these functions are sent. */
   open(definitions: FunctionDefinition[], own: OwnProcess): Promise<OpenSender>;
-  log: Log;
-  /** Port for `/healthz`, `/readyz` and `/metrics`; 0 chooses a free port. Absent: no endpoints. */
-  port?: number | undefined;
-  /** The extension's namespace by seed, in which the heartbeat is written. Absent: no heartbeat. */
-  heartbeat?: Record<string, string> | undefined;
-  resyncSeconds?: number | undefined;
-  onRequest?: ((identity: string, cluster: string, info: RequestInfo) => void) | undefined;
 }
 
 /** Starts a watcher that sends to functions elsewhere. Returns when it watches, before the first list is complete. */

@@ -16,9 +16,6 @@ export interface ManagedCertificatesOptions extends Omit<PublishOptions, 'kube'>
   now(): Date;
 }
 
-/** The options, with clients that are bound to the signal of one call. */
-type BoundOptions = Omit<ManagedCertificatesOptions, 'kube'> & { kube(cluster: string): Promise<KubeClient> };
-
 /** More lost races in a row than other processes can cause. */
 const ATTEMPTS = 5;
 
@@ -27,7 +24,8 @@ export function managedCertificates(options: ManagedCertificatesOptions): Certif
   return {
     async current(signal) {
       const kube = (cluster: string) => options.kube(cluster, signal);
-      const certificates = await upToDate({ ...options, kube });
+      const { secret = defaultSecret } = options;
+      const certificates = await upToDate(await kube(secret.cluster), secret, options);
       // The certificate is usable before the publication ends, so that a cluster that does not answer blocks no other:
       // a new authority was published before it took over, and the first one has no predecessor to keep.
       const problems = publish({ ...options, kube }, caBundle(certificates));
@@ -36,8 +34,11 @@ export function managedCertificates(options: ManagedCertificatesOptions): Certif
   };
 }
 
-async function upToDate({ kube, hosts, secret = defaultSecret, now }: BoundOptions): Promise<Certificates> {
-  const client = await kube(secret.cluster);
+async function upToDate(
+  client: KubeClient,
+  secret: CertificateSecret,
+  { hosts, now }: ManagedCertificatesOptions,
+): Promise<Certificates> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const stored = await readCertificates(client, secret);
     const certificates = await renewed(stored?.certificates, hosts, now());
