@@ -1,8 +1,9 @@
+import { describeError } from '../shared/runtime/describe-error.ts';
 import { sleep } from '../shared/runtime/sleep.ts';
 
 /**
  * Repeats an attempt until it is stopped.
- * @param attempt returns what is wrong; undefined: nothing
+ * @param attempt returns what is wrong, or throws it; undefined: nothing
  * @param report called where this has changed
  */
 export function repeat(
@@ -15,7 +16,7 @@ export function repeat(
   const run = async () => {
     let last: string | undefined;
     while (!signal.aborted) {
-      const problem = await attempt(signal);
+      const problem = await attempt(signal).catch(describeError);
       if (problem !== last && !signal.aborted) report(problem);
       last = problem;
       await sleep(pauseMs(problem), signal);

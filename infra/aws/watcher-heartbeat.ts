@@ -1,6 +1,5 @@
 import type { SqsSender } from '../../events/sqs/open-sender.ts';
 import type { OpenSender, WatchedHeartbeat } from '../../events/transport.ts';
-import { describeError } from '../../shared/runtime/describe-error.ts';
 import { repeat } from '../repeat.ts';
 import { type AwsEndpoint, awsQuery } from './request.ts';
 
@@ -50,22 +49,16 @@ export function startWatcherHeartbeat(options: WatcherHeartbeatOptions): { stop(
   const { alive, log, everyMs = WATCHER_HEARTBEAT_SECONDS * 1000 } = options;
   return repeat(
     () => everyMs,
-    () => sendOnce(options, alive),
+    async () => {
+      if (!alive()) return 'the watcher makes no progress';
+      await putMetrics(options);
+      return undefined;
+    },
     (error) => {
       if (error === undefined) log.info('heartbeat to CloudWatch recovered');
       else log.warn('heartbeat to CloudWatch failed', { error });
     },
   );
-}
-
-async function sendOnce(options: WatcherHeartbeatOptions, alive: () => boolean): Promise<string | undefined> {
-  if (!alive()) return 'the watcher makes no progress';
-  try {
-    await putMetrics(options);
-    return undefined;
-  } catch (error) {
-    return describeError(error);
-  }
 }
 
 /** CloudWatch takes 1,000 values in one request. */

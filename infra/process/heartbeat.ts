@@ -51,19 +51,15 @@ export function startHeartbeat(options: HeartbeatOptions) {
   const { namespaces, kube, alive, now, log, metrics, everyMs = BEAT_SECONDS * 1000 } = options;
   const renewing = Object.entries(namespaces).map(([cluster, namespace]) => {
     const renew = async (signal: AbortSignal) => {
-      try {
-        if (!alive()) return 'the process makes no progress';
-        await beat(await kube(cluster, signal), namespace, now());
-        return undefined;
-      } catch (error) {
-        return describeError(error);
-      }
+      if (!alive()) return 'the process makes no progress';
+      await beat(await kube(cluster, signal), namespace, now());
+      return undefined;
     };
     metrics.count('heartbeat_failures_total', { cluster }, 0);
     return repeat(
       () => everyMs,
       async (signal) => {
-        const error = await renew(signal);
+        const error = await renew(signal).catch(describeError);
         if (error !== undefined && !signal.aborted) metrics.count('heartbeat_failures_total', { cluster });
         return error;
       },
