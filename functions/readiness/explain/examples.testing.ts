@@ -1,12 +1,8 @@
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import type { Origin } from './places.ts';
 
-/** Real messages of Flux about an object, each with the reason that it gets, and fragments that its sentence contains. */
-export type Examples = [
-  object: KubeObject,
-  origin: Origin,
-  ...messages: [message: string, reason: string, ...fragments: string[]][],
-];
+/** Real messages of Flux about an object, each with `reason: fragment` of its sentence, and maybe more fragments. */
+export type Examples = [object: KubeObject, origin: Origin, messages: Record<string, string | string[]>];
 
 export const flux = (group: string, kind: string, name: string, spec: Record<string, unknown>): KubeObject => ({
   apiVersion: `${group}.toolkit.fluxcd.io/v1`,

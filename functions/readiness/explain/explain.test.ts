@@ -38,8 +38,12 @@ const examples = [
   ...helmExamples,
   ...notificationExamples,
   ...imageExamples,
-].flatMap(([object, origin, ...messages]) =>
-  messages.map(([message, reason, ...fragments]) => ({ object, origin, message, reason, fragments })),
+].flatMap(([object, origin, messages]) =>
+  Object.entries(messages).map(([message, expected]) => {
+    const [first = '', ...more] = [expected].flat();
+    const [reason = '', ...fragment] = first.split(': ');
+    return { object, origin, message, reason, fragments: [fragment.join(': '), ...more] };
+  }),
 );
 
 // As `%s`, because vitest truncates the fields of an object in a title.

@@ -5,79 +5,41 @@ export const chartExamples: Examples[] = [
   [
     chart,
     listed,
-    [
-      'chart pull error: failed to get chart version for remote reference: could not locate a version matching provided version string 9.x',
-      'ChartNotFound',
-      'HelmChart flux-system/app: the registry has no version of the chart that matches 9.x; push one, or correct the version in objects[1].spec of the providerConfig',
-    ],
-    [
-      'chart pull error: failed to download chart for remote reference: failed to get \'oci://registry.example.com/charts/app:9.0.0\': failed to perform "FetchReference" on source: registry.example.com/charts/app:9.0.0: not found',
-      'ChartNotFound',
-      'correct the chart and its version in objects[1].spec of the providerConfig',
-    ],
-    [
-      'invalid chart reference: failed to get chart version for remote reference: improper constraint: ">>9"',
-      'RevisionInvalid',
-      '">>9" is not a valid version range; correct the version of the chart in objects[1].spec of the providerConfig',
-    ],
-    [
-      'chart pull error: failed to get chart version for remote reference: could not get tags for "app": could not fetch tags for "oci://registry.example.com/charts/app": GET "https://registry.example.com/v2/charts/app/tags/list": basic credential not found',
-      'AuthenticationFailed',
-      'put .dockerconfigjson with pull access into the Secret that spec.secretRef of its HelmRepository names',
-    ],
-    [
-      'unknown build error: failed to get authentication secret \'flux-system/nothing\': secrets "nothing" not found',
-      'CredentialsMissing',
-      'Secret flux-system/nothing of its HelmRepository does not exist in the shoot; create its original',
-    ],
-    [
-      'failed to get source: HelmRepository.source.toolkit.fluxcd.io "charts" not found',
-      'SourceMissing',
-      'HelmRepository charts does not exist in the shoot; create it, or correct the reference in objects[1].spec of the providerConfig',
-    ],
-    [
-      "no artifact available for HelmRepository source 'charts'",
-      'SourceNotReady',
-      'HelmRepository charts has no artifact yet; check HelmRepository charts',
-    ],
-    [
-      'invalid chart reference: stat /tmp/helmchart-flux-system-app-4101488288/source/charts/app: no such file or directory',
-      'PathNotFound',
-      'the source has no chart in the folder charts/app; add it, or correct the chart in objects[1].spec of the providerConfig',
-    ],
-    [
-      'invalid chart reference: open /tmp/helmchart-flux-system-app-3707305096/source/plain/Chart.yaml: no such file or directory',
-      'PathNotFound',
-      'the source has no chart in the folder plain',
-    ],
-    [
-      "values files merge error: no values file found at path '/production.yaml' (reference 'production.yaml')",
-      'ValuesMissing',
-      'there is no file /production.yaml with values; add it, or correct valuesFiles in objects[1].spec of the providerConfig',
-    ],
-    [
-      "failed to verify the signature using provider 'cosign': no matching signatures were found for 'registry.example.com/charts/app:1.2.3'",
-      'VerificationFailed',
-      'sign the chart, or correct verify in objects[1].spec of the providerConfig',
-    ],
-    [
-      'chart pull error: failed to get chart version for remote reference: could not get tags for "app": could not fetch tags for "oci://registry.example.com/charts/app": Get "https://registry.example.com/v2/charts/app/tags/list": tls: failed to verify certificate: x509: certificate signed by unknown authority',
-      'NotReachable',
-      'check url, certSecretRef and insecure of its HelmRepository',
-    ],
+    {
+      'chart pull error: failed to get chart version for remote reference: could not locate a version matching provided version string 9.x':
+        'ChartNotFound: HelmChart flux-system/app: the registry has no version of the chart that matches 9.x; push one, or correct the version in objects[1].spec of the providerConfig',
+      'chart pull error: failed to download chart for remote reference: failed to get \'oci://registry.example.com/charts/app:9.0.0\': failed to perform "FetchReference" on source: registry.example.com/charts/app:9.0.0: not found':
+        'ChartNotFound: correct the chart and its version in objects[1].spec of the providerConfig',
+      'invalid chart reference: failed to get chart version for remote reference: improper constraint: ">>9"':
+        'RevisionInvalid: ">>9" is not a valid version range; correct the version of the chart in objects[1].spec of the providerConfig',
+      'chart pull error: failed to get chart version for remote reference: could not get tags for "app": could not fetch tags for "oci://registry.example.com/charts/app": GET "https://registry.example.com/v2/charts/app/tags/list": basic credential not found':
+        'AuthenticationFailed: put .dockerconfigjson with pull access into the Secret that spec.secretRef of its HelmRepository names',
+      'unknown build error: failed to get authentication secret \'flux-system/nothing\': secrets "nothing" not found':
+        'CredentialsMissing: Secret flux-system/nothing of its HelmRepository does not exist in the shoot; create its original',
+      'failed to get source: HelmRepository.source.toolkit.fluxcd.io "charts" not found':
+        'SourceMissing: HelmRepository charts does not exist in the shoot; create it, or correct the reference in objects[1].spec of the providerConfig',
+      "no artifact available for HelmRepository source 'charts'":
+        'SourceNotReady: HelmRepository charts has no artifact yet; check HelmRepository charts',
+      'invalid chart reference: stat /tmp/helmchart-flux-system-app-4101488288/source/charts/app: no such file or directory':
+        'PathNotFound: the source has no chart in the folder charts/app; add it, or correct the chart in objects[1].spec of the providerConfig',
+      'invalid chart reference: open /tmp/helmchart-flux-system-app-3707305096/source/plain/Chart.yaml: no such file or directory':
+        'PathNotFound: the source has no chart in the folder plain',
+      "values files merge error: no values file found at path '/production.yaml' (reference 'production.yaml')":
+        'ValuesMissing: there is no file /production.yaml with values; add it, or correct valuesFiles in objects[1].spec of the providerConfig',
+      "failed to verify the signature using provider 'cosign': no matching signatures were found for 'registry.example.com/charts/app:1.2.3'":
+        'VerificationFailed: sign the chart, or correct verify in objects[1].spec of the providerConfig',
+      'chart pull error: failed to get chart version for remote reference: could not get tags for "app": could not fetch tags for "oci://registry.example.com/charts/app": Get "https://registry.example.com/v2/charts/app/tags/list": tls: failed to verify certificate: x509: certificate signed by unknown authority':
+        'NotReachable: check url, certSecretRef and insecure of its HelmRepository',
+    },
   ],
   [
     release,
     listed,
-    [
-      'HelmChart \'flux-system/flux-system-app\' is not ready: failed to get source: HelmRepository.source.toolkit.fluxcd.io "charts" not found',
-      'SourceMissing',
-      'HelmRelease flux-system/app: HelmRepository charts does not exist in the shoot',
-    ],
-    [
-      'could not get Source object: OCIRepository.source.toolkit.fluxcd.io "app" not found',
-      'SourceMissing',
-      'OCIRepository app does not exist in the shoot; create it',
-    ],
+    {
+      'HelmChart \'flux-system/flux-system-app\' is not ready: failed to get source: HelmRepository.source.toolkit.fluxcd.io "charts" not found':
+        'SourceMissing: HelmRelease flux-system/app: HelmRepository charts does not exist in the shoot',
+      'could not get Source object: OCIRepository.source.toolkit.fluxcd.io "app" not found':
+        'SourceMissing: OCIRepository app does not exist in the shoot; create it',
+    },
   ],
 ];

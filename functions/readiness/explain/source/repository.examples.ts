@@ -20,177 +20,130 @@ export const repositoryExamples: Examples[] = [
   [
     oci,
     providerConfig,
-    [
-      'failed to determine artifact digest: GET https://ghcr.io/token?scope=repository:org/fleet:pull&service=ghcr.io: DENIED: denied',
-      'AuthenticationFailed',
-      'OCIRepository flux-system/fleet: the registry does not allow Flux to pull oci://ghcr.io/org/fleet; put .dockerconfigjson',
-      'into the Secret that source.secretResourceName of the providerConfig refers to',
-    ],
-    [
-      "failed to determine the artifact tag for 'oci://ghcr.io/org/fleet': semver '>>9' parse error: improper constraint: >>9",
-      'RevisionInvalid',
-      '>>9 is not a valid version range; correct source.template.spec.ref',
-    ],
-    [
-      "failed to pull artifact from 'oci://ghcr.io/org/fleet': GET https://ghcr.io/v2/org/fleet/manifests/6.0.0: MANIFEST_UNKNOWN: manifest unknown",
-      'RevisionNotFound',
-      'the registry has no such artifact at oci://ghcr.io/org/fleet; push it, or correct source.template.spec.url',
-    ],
-    ['failed to extract layer contents from artifact: gzip: invalid header', 'ArtifactUnusable', 'flux push artifact'],
-    [
-      "URL validation failed for 'oci://ghcr.io/org/fleet:v1': URL must not contain a tag; remove ':v1'",
-      'UrlInvalid',
-      'correct source.template.spec.url of the providerConfig',
-    ],
+    {
+      'failed to determine artifact digest: GET https://ghcr.io/token?scope=repository:org/fleet:pull&service=ghcr.io: DENIED: denied':
+        [
+          'AuthenticationFailed: OCIRepository flux-system/fleet: the registry does not allow Flux to pull oci://ghcr.io/org/fleet; put .dockerconfigjson',
+          'into the Secret that source.secretResourceName of the providerConfig refers to',
+        ],
+      "failed to determine the artifact tag for 'oci://ghcr.io/org/fleet': semver '>>9' parse error: improper constraint: >>9":
+        'RevisionInvalid: >>9 is not a valid version range; correct source.template.spec.ref',
+      "failed to pull artifact from 'oci://ghcr.io/org/fleet': GET https://ghcr.io/v2/org/fleet/manifests/6.0.0: MANIFEST_UNKNOWN: manifest unknown":
+        'RevisionNotFound: the registry has no such artifact at oci://ghcr.io/org/fleet; push it, or correct source.template.spec.url',
+      'failed to extract layer contents from artifact: gzip: invalid header': 'ArtifactUnusable: flux push artifact',
+      "URL validation failed for 'oci://ghcr.io/org/fleet:v1': URL must not contain a tag; remove ':v1'":
+        'UrlInvalid: correct source.template.spec.url of the providerConfig',
+    },
   ],
   [
     bucket,
     providerConfig,
-    [
-      "failed to confirm existence of 'fleet' bucket: Access Denied.",
-      'AuthenticationFailed',
-      's3.example.com does not allow Flux to read the bucket; put accesskey and secretkey',
-    ],
-    [
-      "bucket 'fleet' not found",
-      'RepositoryNotFound',
-      'bucket fleet does not exist; correct bucketName or endpoint in source.template.spec of the providerConfig',
-    ],
+    {
+      "failed to confirm existence of 'fleet' bucket: Access Denied.":
+        'AuthenticationFailed: s3.example.com does not allow Flux to read the bucket; put accesskey and secretkey',
+      "bucket 'fleet' not found":
+        'RepositoryNotFound: bucket fleet does not exist; correct bucketName or endpoint in source.template.spec of the providerConfig',
+    },
   ],
   [
     overHttps,
     fluxConfig,
-    [
-      `${checkout} clone '${https}': authentication required`,
-      'AuthenticationFailed',
-      `${https} cannot be read with these credentials, or does not exist; `,
-      'repositoryUrl in ConfigMap flux-config',
-      'put username and password (a token) with read access into Secret flux-source',
-    ],
-    [
-      `${checkout} clone '${https}': object not found`,
-      'CheckoutFailed',
-      'branch main of https://git.example.com/org/fleet cannot be checked out;',
-    ],
-    [
-      `${checkout} list remote for '${https}': invalid pkt-len found`,
-      'NoGitServer',
-      'does not respond like a Git server (it may be a login page); correct repositoryUrl',
-    ],
-    [
-      'failed to create temporary working directory: mkdir /tmp/gitrepository: no space left on device',
-      'StorageFull',
-      '.sourceignore',
-    ],
-    [
-      'unable to archive artifact to storage: open /data/gitrepository/x: permission denied',
-      'StorageFailed',
-      'source-controller cannot store the artifact; check its log',
-    ],
+    {
+      [`${checkout} clone '${https}': authentication required`]: [
+        `AuthenticationFailed: ${https} cannot be read with these credentials, or does not exist; `,
+        'repositoryUrl in ConfigMap flux-config',
+        'put username and password (a token) with read access into Secret flux-source',
+      ],
+      [`${checkout} clone '${https}': object not found`]:
+        'CheckoutFailed: branch main of https://git.example.com/org/fleet cannot be checked out;',
+      [`${checkout} list remote for '${https}': invalid pkt-len found`]:
+        'NoGitServer: does not respond like a Git server (it may be a login page); correct repositoryUrl',
+      'failed to create temporary working directory: mkdir /tmp/gitrepository: no space left on device':
+        'StorageFull: .sourceignore',
+      'unable to archive artifact to storage: open /data/gitrepository/x: permission denied':
+        'StorageFailed: source-controller cannot store the artifact; check its log',
+    },
   ],
   [
     open,
     fluxConfig,
-    [
-      `${checkout} clone '${https}': authentication required: Repository not found.`,
-      'AuthenticationFailed',
-      'set repositoryType in ConfigMap flux-config to private',
-    ],
-    [
-      `git repository not found: unable to clone: couldn't find remote ref 'refs/tags/v1': git repository: '${https}'`,
-      'RevisionNotFound',
-      'has no tag v1; push it, or correct repositoryTag in ConfigMap flux-config',
-    ],
-    ['git repository is empty', 'RepositoryEmpty', 'push tag v1'],
+    {
+      [`${checkout} clone '${https}': authentication required: Repository not found.`]:
+        'AuthenticationFailed: set repositoryType in ConfigMap flux-config to private',
+      [`git repository not found: unable to clone: couldn't find remote ref 'refs/tags/v1': git repository: '${https}'`]:
+        'RevisionNotFound: has no tag v1; push it, or correct repositoryTag in ConfigMap flux-config',
+      'git repository is empty': 'RepositoryEmpty: push tag v1',
+    },
   ],
   [
     overHttps,
     providerConfig,
-    [
-      `${checkout} list remote for '${https}': authorization failed`,
-      'AuthenticationFailed',
-      'bearerToken, with read access into the Secret that source.secretResourceName',
-    ],
-    ["no artifact available for include 'other'", 'IncludeNotReady', 'the included GitRepository other'],
-    [
-      'could not get resource for include \'other\': gitrepositories.source.toolkit.fluxcd.io "other" not found',
-      'IncludeFailed',
-      'GitRepository other cannot be included',
-      'correct include in source.template.spec of the providerConfig',
-    ],
-    [
-      'failed to sparse checkout directories : lstat /tmp/gitrepository-1/apps: no such file or directory',
-      'PathNotFound',
-      'correct sparseCheckout',
-    ],
-    [
-      'failed to verify the signature using provider \'cosign keyless\': Get "https://rekor.sigstore.dev": context deadline exceeded',
-      'VerificationFailed',
-      'the service that verifies the signature does not respond; allow the shoot to reach it',
-    ],
-    [
-      'failed to verify the signature of commit: unable to verify commit with any of the given key rings',
-      'VerificationFailed',
-      'correct verify in source.template.spec of the providerConfig',
-    ],
-    ["cannot verify signature of commit '9c36b9c4' since it is not signed", 'VerificationFailed', 'sign the revision'],
+    {
+      [`${checkout} list remote for '${https}': authorization failed`]:
+        'AuthenticationFailed: bearerToken, with read access into the Secret that source.secretResourceName',
+      "no artifact available for include 'other'": 'IncludeNotReady: the included GitRepository other',
+      'could not get resource for include \'other\': gitrepositories.source.toolkit.fluxcd.io "other" not found': [
+        'IncludeFailed: GitRepository other cannot be included',
+        'correct include in source.template.spec of the providerConfig',
+      ],
+      'failed to sparse checkout directories : lstat /tmp/gitrepository-1/apps: no such file or directory':
+        'PathNotFound: correct sparseCheckout',
+      'failed to verify the signature using provider \'cosign keyless\': Get "https://rekor.sigstore.dev": context deadline exceeded':
+        'VerificationFailed: the service that verifies the signature does not respond; allow the shoot to reach it',
+      'failed to verify the signature of commit: unable to verify commit with any of the given key rings':
+        'VerificationFailed: correct verify in source.template.spec of the providerConfig',
+      "cannot verify signature of commit '9c36b9c4' since it is not signed": 'VerificationFailed: sign the revision',
+    },
   ],
   [
     open,
     released,
-    [
-      `${checkout} clone '${https}': authentication required`,
-      'AuthenticationFailed',
-      'a new Secret in the shoot that you reference as spec.secretRef of GitRepository flux-system/main-gitrepo',
-    ],
+    {
+      [`${checkout} clone '${https}': authentication required`]:
+        'AuthenticationFailed: a new Secret in the shoot that you reference as spec.secretRef of GitRepository flux-system/main-gitrepo',
+    },
   ],
   [
     overSsh,
     fluxConfig,
-    [
-      `${checkout} clone '${ssh}': couldn't find remote ref "refs/heads/main"`,
-      'RevisionNotFound',
-      `${ssh} has no branch main; push it, or correct repositoryBranch in ConfigMap flux-config`,
-    ],
-    [
-      `${checkout} clone '${ssh}': unknown error: ERROR: The project you were looking for could not be found or you don't have permission to view it.`,
-      'RepositoryNotFound',
-      'or these credentials cannot see it',
-      deployKey,
-    ],
+    {
+      [`${checkout} clone '${ssh}': couldn't find remote ref "refs/heads/main"`]: `RevisionNotFound: ${ssh} has no branch main; push it, or correct repositoryBranch in ConfigMap flux-config`,
+      [`${checkout} clone '${ssh}': unknown error: ERROR: The project you were looking for could not be found or you don't have permission to view it.`]:
+        ['RepositoryNotFound: or these credentials cannot see it', deployKey],
+    },
   ],
   [
     gitRepository({ url: https, ref: { semver: '>=9' } }),
     fluxConfig,
-    [
-      'failed to checkout and determine revision: no match found for semver: >=9',
-      'RevisionNotFound',
-      'has no version >=9; push it, or correct repositorySemver',
-    ],
+    {
+      'failed to checkout and determine revision: no match found for semver: >=9':
+        'RevisionNotFound: has no version >=9; push it, or correct repositorySemver',
+    },
   ],
   [
     gitRepository({ url: https, ref: { commit: '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c' } }),
     released,
-    [
-      "failed to checkout and determine revision: unable to resolve commit object for '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c': object not found",
-      'RevisionNotFound',
-      'correct spec.ref of GitRepository flux-system/main-gitrepo in the shoot',
-    ],
+    {
+      "failed to checkout and determine revision: unable to resolve commit object for '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c': object not found":
+        'RevisionNotFound: correct spec.ref of GitRepository flux-system/main-gitrepo in the shoot',
+    },
   ],
   [
     open,
     providerConfig,
-    [
-      `${checkout} clone '${https}': repository not found: git repository: '${https}'`,
-      'RepositoryNotFound',
-      'correct source.template.spec.url of the providerConfig',
-      'a new Secret that you reference as source.secretResourceName',
-    ],
+    {
+      [`${checkout} clone '${https}': repository not found: git repository: '${https}'`]: [
+        'RepositoryNotFound: correct source.template.spec.url of the providerConfig',
+        'a new Secret that you reference as source.secretResourceName',
+      ],
+    },
   ],
   [
     gitRepository({ url: 'fleet' }),
     released,
-    ["failed to parse url: unknown transport ''", 'UrlInvalid', 'correct spec.url of GitRepository'],
+    {
+      "failed to parse url: unknown transport ''": 'UrlInvalid: correct spec.url of GitRepository',
+    },
   ],
 ];
 
@@ -198,25 +151,15 @@ export const chartRepositoryExamples: Examples[] = [
   [
     charts,
     providerConfig,
-    [
-      'failed to fetch Helm repository index: failed to cache index to temporary file: failed to fetch https://charts.example.com/index.yaml : 401 Unauthorized',
-      'AuthenticationFailed',
-      'the server does not allow Flux to read the charts at https://charts.example.com; put username and password',
-    ],
-    [
-      'failed to fetch Helm repository index: failed to cache index to temporary file: failed to fetch https://charts.example.com/index.yaml : 404 Not Found',
-      'RepositoryNotFound',
-      'there is no repository of charts at https://charts.example.com; correct source.template.spec.url of the providerConfig',
-    ],
-    [
-      'failed to load Helm repository from index YAML: failed to load index: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go value of type repo.IndexFile',
-      'ArtifactUnusable',
-      'does not respond like a repository of charts',
-    ],
-    [
-      "invalid Helm repository URL: 'oci' URL scheme cannot be used with 'default' HelmRepository type",
-      'UrlInvalid',
-      'set type to oci in source.template.spec of the providerConfig',
-    ],
+    {
+      'failed to fetch Helm repository index: failed to cache index to temporary file: failed to fetch https://charts.example.com/index.yaml : 401 Unauthorized':
+        'AuthenticationFailed: the server does not allow Flux to read the charts at https://charts.example.com; put username and password',
+      'failed to fetch Helm repository index: failed to cache index to temporary file: failed to fetch https://charts.example.com/index.yaml : 404 Not Found':
+        'RepositoryNotFound: there is no repository of charts at https://charts.example.com; correct source.template.spec.url of the providerConfig',
+      'failed to load Helm repository from index YAML: failed to load index: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go value of type repo.IndexFile':
+        'ArtifactUnusable: does not respond like a repository of charts',
+      "invalid Helm repository URL: 'oci' URL scheme cannot be used with 'default' HelmRepository type":
+        'UrlInvalid: set type to oci in source.template.spec of the providerConfig',
+    },
   ],
 ];
