@@ -95,29 +95,15 @@ describe('admission of a providerConfig', () => {
     });
   });
 
-  it.each<[string, Parts, string]>([
-    ['a text', { providerConfig: 'flux' }, 'must be an object, not a string'],
-    [
-      'a reference without an entry',
-      {
-        providerConfig: { source: { ...source, secretResourceName: 'fleet' }, kustomization },
-        resources: [secret('other')],
-      },
-      `source.secretResourceName "fleet" is not an entry of the Shoot's spec.resources (it has other)`,
-    ],
-    [
-      'namespaces that no ConfigMap can make equal',
-      {
-        providerConfig: {
-          flux: { watchAllNamespaces: false, namespace: 'flux-y' },
-          source: { template: { ...source.template, metadata: { namespace: 'flux-x' } } },
-          kustomization,
-        },
-      },
-      'source.template.metadata.namespace must be flux-y',
-    ],
-  ])('rejects one with %s', (_, parts, sentence) => {
-    expect(sentences(created(parts))).toEqual([expect.stringContaining(sentence)]);
+  it('rejects one with namespaces that no ConfigMap can make equal', () => {
+    const providerConfig = {
+      flux: { watchAllNamespaces: false, namespace: 'flux-y' },
+      source: { template: { ...source.template, metadata: { namespace: 'flux-x' } } },
+      kustomization,
+    };
+    expect(sentences(created({ providerConfig }))).toEqual([
+      expect.stringContaining('source.template.metadata.namespace must be flux-y'),
+    ]);
   });
 });
 
@@ -130,13 +116,6 @@ describe('admission of lists of objects', () => {
   it('leaves it to the Extension what the ConfigMap may have', () => {
     expect(created({ providerConfig: { objects: [kustomize('apps', 'main-gitrepo')] } })).toEqual({ allowed: true });
     expect(created({ providerConfig: { objects: [kustomize('apps', 'of-config-yaml')] } })).toEqual({ allowed: true });
-  });
-
-  it('rejects a foreign kind', () => {
-    const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: 'a' } };
-    expect(sentences(created({ providerConfig: { objects: [binding] } }))).toEqual([
-      expect.stringContaining('objects[0].kind "ClusterRoleBinding" is not a kind of Flux; '),
-    ]);
   });
 });
 
@@ -161,30 +140,16 @@ describe('admission of patches', () => {
   const good = { target: { kind: 'Deployment' }, patch: any };
   const withPatches = (...patches: object[]): Parts => ({ providerConfig: { flux: { patches } } });
 
-  it.each<[string, object, string]>([
-    ['no YAML', { patch: 'a: [' }, 'is not YAML: '],
-    ['operations without a target', { patch: '[]' }, 'is a list of operations without a target; add a target'],
-    [
-      'a wrong operation',
-      { target: { kind: 'Deployment' }, patch: '[{ op: merge, path: /spec }]' },
-      'has a wrong operation 0: op must be one of ',
-    ],
-    ['a broken pattern', { target: { name: '[' }, patch: any }, 'target.name "[" is not a regular expression'],
-    ['a broken selector', { target: { labelSelector: 'a in b' }, patch: any }, 'is not a label selector'],
-    [
-      'two documents with a target',
-      { target: { kind: 'Deployment' }, patch: `${any}\n---\n${any}` },
-      'has several documents and a target; use one entry for each, or remove the target',
-    ],
-    [
-      'thousands of mistakes',
-      { target: { kind: 'Deployment' }, patch: `"${'\\q'.repeat(8000)}"` },
-      'is not YAML: Invalid escape sequence \\q at line 1, column 2; correct it',
-    ],
-  ])('rejects one with %s', (_, patch, sentence) => {
-    const [message] = sentences(created(withPatches(good, patch)));
-    expect(message).toContain('providerConfig: flux.patches[1]');
-    expect(message).toContain(sentence);
+  it('rejects a wrong one', () => {
+    expect(sentences(created(withPatches(good, { patch: '[]' })))).toEqual([
+      expect.stringContaining('providerConfig: flux.patches[1] is a list of operations without a target; add a target'),
+    ]);
+  });
+
+  it('rejects thousands of mistakes in one sentence', () => {
+    const patch = { target: { kind: 'Deployment' }, patch: `"${'\\q'.repeat(8000)}"` };
+    const [message] = sentences(created(withPatches(patch)));
+    expect(message).toContain('is not YAML: Invalid escape sequence \\q at line 1, column 2; correct it');
   });
 
   it('allows those that an installation could take, whatever is installed', () => {
@@ -267,18 +232,7 @@ describe('admission of a Shoot', () => {
 
 describe('admission of very large requests', () => {
   const times = <T>(count: number, entry: (index: number) => T) => Array.from({ length: count }, (_, i) => entry(i));
-  const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
   const parts: [string, Parts, string][] = [
-    [
-      'many keys',
-      { providerConfig: Object.fromEntries(times(60_000, (i) => [`key-${i}`, 1])) },
-      'providerConfig has more than 5,000 values in all its objects and lists; move long content to the repository',
-    ],
-    [
-      'deep nesting',
-      { providerConfig: { source: { template: nested(9000) } } },
-      'is nested more than 64 levels deep; flatten it',
-    ],
     [
       'many references without entries',
       {
@@ -286,11 +240,6 @@ describe('admission of very large requests', () => {
         resources: times(15_000, (i) => secret(`other-${i}`)),
       },
       '(it has other-0, other-1, other-2, other-3, other-4, other-5, other-6, other-7, other-8, other-9 and 14990 more)',
-    ],
-    [
-      'more references than can be copied',
-      { providerConfig: { additionalSecretResources: times(2000, (i) => ({ name: `n${i}` })) } },
-      'providerConfig: additionalSecretResources has 2,000 entries; use at most 100',
     ],
     [
       'resources without names',

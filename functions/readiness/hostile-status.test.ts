@@ -20,11 +20,8 @@ const sourceWith = (parts: object) =>
 
 describe('what the owner of a shoot writes into a status', () => {
   it.each([
-    ['a list instead of a status', { status: [condition] }],
     ['a text instead of conditions', { status: { observedGeneration: 1, conditions: 'Ready' } }],
     ['null and texts among the conditions', { status: { observedGeneration: 1, conditions: [null, 'Ready', 7] } }],
-    ['a generation that is a text', { status: { observedGeneration: '1', conditions: [condition] } }],
-    ['no generation', { metadata: { generation: undefined }, status: { conditions: [condition] } }],
     [
       'a condition whose status is a flag',
       { status: { observedGeneration: 1, conditions: [{ ...condition, status: true }] } },

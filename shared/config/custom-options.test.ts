@@ -8,75 +8,51 @@ const NAME_RULE = "use at most 20 lowercase letters, digits and '-', starting an
 const OWN_DOMAIN =
   'which belongs to Kubernetes, Gardener, Flux or Helm; use a key of your own domain, for example example.com/team';
 
-test.each<[object, ...string[]]>([
-  [{ size: 'huge' }, 'size "huge" is not a valid value; use one of small, medium, large'],
-  [{ size: 'Medium' }, 'size "Medium" is not a valid value; did you mean medium?'],
-  [{ imageDigests: 'always' }, 'imageDigests "always" is not a valid value; did you mean Always?'],
-  [{ priorityClass: 'Very High' }, expect.stringContaining('priorityClass "Very High" is not a valid object name')],
-  [
-    { proxy: { http: 'proxy:3128' } },
-    'proxy.http "proxy:3128" is not the URL of a proxy; use a form like http://proxy.example.com:3128',
-  ],
-  [{ proxy: { https: 'http://proxy/$(HOME)' } }, expect.stringContaining('is not the URL of a proxy')],
-  [
+/** The only sentence about an option -> the option. */
+const wrong: Record<string, object> = {
+  'size "huge" is not a valid value; use one of small, medium, large': { size: 'huge' },
+  'imageDigests "always" is not a valid value; did you mean Always?': { imageDigests: 'always' },
+  "priorityClass \"Very High\" is not a valid object name; use at most 253 lowercase letters, digits, '-' and '.', where each part between dots starts and ends with a letter or digit":
+    { priorityClass: 'Very High' },
+  'proxy.http "proxy:3128" is not the URL of a proxy; use a form like http://proxy.example.com:3128': {
+    proxy: { http: 'proxy:3128' },
+  },
+  'proxy.https "http://proxy/$(HOME)" is not the URL of a proxy; use a form like http://proxy.example.com:3128': {
+    proxy: { https: 'http://proxy/$(HOME)' },
+  },
+  'proxy.https contains credentials, which anyone can read here; put the URL into a Secret under the key HTTP_PROXY or HTTPS_PROXY, and set secretName':
     { proxy: { https: 'http://me:geheim@proxy.example.com' } },
-    'proxy.https contains credentials, which anyone can read here; put the URL into a Secret under the key HTTP_PROXY or HTTPS_PROXY, and set secretName',
-  ],
-  [
+  'proxy.noProxy "a b" is not a list of hosts; separate domains, addresses and address ranges with commas, as in .example.com,10.0.0.0/8':
     { proxy: { noProxy: 'a b' } },
-    'proxy.noProxy "a b" is not a list of hosts; separate domains, addresses and address ranges with commas, as in .example.com,10.0.0.0/8',
-  ],
-  [{ proxy: { secret: 'a' } }, expect.stringContaining('proxy.secret is not a known key')],
-  [
-    { proxy: { http: 'http://a', secretName: 'b' } },
-    'proxy.secretName excludes http and https, which the Secret contains; remove them or secretName',
-  ],
-  [{ storage: {} }, 'storage.size is missing; set it, for example 10Gi'],
-  [
-    { storage: { size: '10 GB' } },
-    'storage.size "10 GB" is not a size; use a number with Mi, Gi or Ti, for example 10Gi',
-  ],
-  [{ sharding: {} }, 'sharding.shards is missing; set it, for example shard1, shard2'],
-  [{ sharding: { shards: ['A'] } }, `sharding.shards[0] "A" is not a valid name of a shard; ${NAME_RULE}`],
-  [{ sharding: { shards: names(17) } }, 'sharding.shards has 17 entries; use at most 16'],
-  [
-    { nodeSelector: { 'a b': 'c' } },
-    'nodeSelector "a b" is not a valid label or annotation key; use a form like example.com/team',
-  ],
-  [{ nodeSelector: { pool: 1 } }, 'nodeSelector.pool must be a string, not a number; put it in quotes'],
-  [
-    { nodeSelector: Object.fromEntries(names(101).map((name) => [name, ''])) },
-    'nodeSelector has 101 entries; use at most 100',
-  ],
-  [
-    { commonMetadata: { labels: { 'fluxcd.controlplane.io/name': 'flux' } } },
-    `commonMetadata.labels has the key "fluxcd.controlplane.io/name", ${OWN_DOMAIN}`,
-  ],
-  [
-    { commonMetadata: { annotations: { 'meta.helm.sh/release-name': 'flux' } } },
-    `commonMetadata.annotations has the key "meta.helm.sh/release-name", ${OWN_DOMAIN}`,
-  ],
-  [
-    { commonMetadata: { labels: { 'app.kubernetes.io/part-of': 'mine' } } },
-    `commonMetadata.labels has the key "app.kubernetes.io/part-of", ${OWN_DOMAIN}`,
-  ],
-  [
-    { commonMetadata: { annotations: { 'Resources.Gardener.Cloud/ignore': 'true' } } },
-    `commonMetadata.annotations has the key "Resources.Gardener.Cloud/ignore", ${OWN_DOMAIN}`,
-  ],
-  [
-    { commonMetadata: { labels: { team: 'a b' } } },
-    expect.stringContaining('commonMetadata.labels.team "a b" is not a valid label value'),
-  ],
-  [
-    { sopsAgeSecret: 'sops-age' },
-    'sopsAgeSecret has no effect without a Kustomization; configure a source and a kustomization, or remove it',
-  ],
-])('%j has its own sentence', (flux, ...sentences) => {
-  const expected = sentences.map((sentence) =>
-    typeof sentence === 'string' ? `providerConfig: flux.${sentence}` : sentence,
-  );
-  expect(problems(withProviderConfig({ flux }))).toEqual(expected);
+  'proxy.secretName excludes http and https, which the Secret contains; remove them or secretName': {
+    proxy: { http: 'http://a', secretName: 'b' },
+  },
+  'storage.size is missing; set it, for example 10Gi': { storage: {} },
+  'storage.size "10 GB" is not a size; use a number with Mi, Gi or Ti, for example 10Gi': {
+    storage: { size: '10 GB' },
+  },
+  'sharding.shards is missing; set it, for example shard1, shard2': { sharding: {} },
+  [`sharding.shards[0] "A" is not a valid name of a shard; ${NAME_RULE}`]: { sharding: { shards: ['A'] } },
+  'sharding.shards has 17 entries; use at most 16': { sharding: { shards: names(17) } },
+  'nodeSelector "a b" is not a valid label or annotation key; use a form like example.com/team': {
+    nodeSelector: { 'a b': 'c' },
+  },
+  'nodeSelector has 101 entries; use at most 100': {
+    nodeSelector: Object.fromEntries(names(101).map((name) => [name, ''])),
+  },
+  [`commonMetadata.labels has the key "app.kubernetes.io/part-of", ${OWN_DOMAIN}`]: {
+    commonMetadata: { labels: { 'app.kubernetes.io/part-of': 'mine' } },
+  },
+  [`commonMetadata.annotations has the key "Resources.Gardener.Cloud/ignore", ${OWN_DOMAIN}`]: {
+    commonMetadata: { annotations: { 'Resources.Gardener.Cloud/ignore': 'true' } },
+  },
+  'sopsAgeSecret has no effect without a Kustomization; configure a source and a kustomization, or remove it': {
+    sopsAgeSecret: 'sops-age',
+  },
+};
+
+test.each(Object.entries(wrong))('%s', (sentence, flux) => {
+  expect(problems(withProviderConfig({ flux }))).toEqual([`providerConfig: flux.${sentence}`]);
 });
 
 describe('in the effective configuration', () => {

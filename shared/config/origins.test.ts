@@ -71,11 +71,6 @@ test.each<[string, ConfigInputs, string]>([
   expect(located(field, inputs)).toBe(where);
 });
 
-test('names the layer that decides a field', () => {
-  const inputs = { ...withFluxConfig({ fluxVersion: '2.x' }), ...flux({ version: 'v2.9.4' }) };
-  expect(located('flux.version', inputs)).toBe('providerConfig: flux.version');
-});
-
 test('names the providerConfig for its source, and the ConfigMap still for its Kustomization', () => {
   const keys = { repositoryUrl: 'https://example.com/fleet', repositoryPath: './a' };
   const { source } = withTemplates(gitRepository(), kustomization()).providerConfig as { source: object };

@@ -34,51 +34,47 @@ const pathsOf = ({ kustomization, objects }: ReturnType<typeof effectiveConfig>)
 describe('an override with lists', () => {
   const both = { sources: [source], kustomizations: [entry('root', './root'), entry('apps', './apps')] };
 
-  it.each<[string, Record<string, string>, object | undefined, object, object]>([
-    [
-      'replaces all objects of a lower layer, also by the same names',
-      repository,
-      { objects: [listed('apps'), listed('infrastructure')] },
-      { objects: [listed('apps', './dev')] },
-      { 'main-ks': './', apps: './dev' },
-    ],
-    [
-      'removes all objects with an empty list',
-      repository,
-      { objects: [listed('apps')] },
-      { objects: [] },
-      { 'main-ks': './' },
-    ],
-    [
-      'replaces the whole list of Kustomizations, with the first one as the root',
-      {},
-      both,
-      { kustomizations: [entry('apps', './dev')] },
-      { apps: './dev' },
-    ],
-    [
-      'replaces the Kustomization of repositoryUrl by one of the same name',
-      repository,
-      undefined,
-      { kustomizations: [entry('main-ks', './dev'), entry('apps', './apps')] },
-      { 'main-ks': './dev', apps: './apps' },
-    ],
-    ['replaces the list by its short form', {}, both, { kustomization: entry('root', './dev') }, { root: './dev' }],
-    [
-      'changes only the root with a patch, which keeps the others',
-      {},
-      both,
-      { kustomization: { patch: { spec: { path: './dev' } } } },
-      { root: './dev', apps: './apps' },
-    ],
-    [
-      'has variables of the Shoot in each entry',
-      repository,
-      undefined,
-      { objects: [listed('apps', `./\${SHOOT_NAME}/\${SHOOT_LABEL_stage}`)] },
-      { 'main-ks': './', apps: './bar/dev' },
-    ],
-  ])('%s', (_what, data, config, override, paths) => {
+  it.each(
+    Object.entries<[Record<string, string>, object | undefined, object, object]>({
+      'replaces all objects of a lower layer, also by the same names': [
+        repository,
+        { objects: [listed('apps'), listed('infrastructure')] },
+        { objects: [listed('apps', './dev')] },
+        { 'main-ks': './', apps: './dev' },
+      ],
+      'removes all objects with an empty list': [
+        repository,
+        { objects: [listed('apps')] },
+        { objects: [] },
+        { 'main-ks': './' },
+      ],
+      'replaces the whole list of Kustomizations, with the first one as the root': [
+        {},
+        both,
+        { kustomizations: [entry('apps', './dev')] },
+        { apps: './dev' },
+      ],
+      'replaces the Kustomization of repositoryUrl by one of the same name': [
+        repository,
+        undefined,
+        { kustomizations: [entry('main-ks', './dev'), entry('apps', './apps')] },
+        { 'main-ks': './dev', apps: './apps' },
+      ],
+      'replaces the list by its short form': [{}, both, { kustomization: entry('root', './dev') }, { root: './dev' }],
+      'changes only the root with a patch, which keeps the others': [
+        {},
+        both,
+        { kustomization: { patch: { spec: { path: './dev' } } } },
+        { root: './dev', apps: './apps' },
+      ],
+      'has variables of the Shoot in each entry': [
+        repository,
+        undefined,
+        { objects: [listed('apps', `./\${SHOOT_NAME}/\${SHOOT_LABEL_stage}`)] },
+        { 'main-ks': './', apps: './bar/dev' },
+      ],
+    }),
+  )('%s', (_what, [data, config, override, paths]) => {
     expect(pathsOf(effectiveConfig(inputs(data, config, override)))).toEqual(paths);
   });
 

@@ -156,51 +156,27 @@ describe('overrides.yaml', () => {
     ]);
   });
 
-  it.each<[string, string]>([
-    ['selector: {}', ' must be a list of entries with selector and config; start each entry with "- "'],
-    ['- a', '[0] must be an object, not a string'],
-    ['- { config: {} }', '[0].selector is missing; set it, for example { matchLabels: { stage: dev } }'],
-    ['- { selector: {} }', '[0].config is missing; set it, for example { flux: { version: v2.9.4 } }'],
-    ['- { selector: {}, config: {}, conifg: {} }', '[0].conifg is not a known key; did you mean config?'],
-    [
-      '- { selector: { matchlabels: {} }, config: {} }',
-      '[0].selector.matchlabels is not a known key; did you mean matchLabels?',
-    ],
-    [
-      '- { selector: { matchLabels: { stage: 1 } }, config: {} }',
-      '[0].selector.matchLabels.stage must be a string, not a number; put it in quotes',
-    ],
-    [
-      '- { selector: { matchLabels: { stage: } }, config: {} }',
-      '[0].selector.matchLabels.stage must be a string, not null; write its value',
-    ],
-    ['- { selector: { matchLabels: }, config: {} }', '[0].selector.matchLabels must be an object, not null'],
-    [
-      '- { selector: { matchLabels: { a: b }, matchExpressions: }, config: {} }',
-      '[0].selector.matchExpressions must be a list, not null; start each entry with "- "',
-    ],
-    [
-      '- { selector: { matchLabels: { stage: "a b" } }, config: {} }',
-      `[0].selector.matchLabels.stage "a b" is not a valid label value; use at most 63 letters, digits, '-', '_' and '.', starting and ending with a letter or digit`,
-    ],
-    [
-      '- { selector: { matchLabels: { __proto__: x } }, config: {} }',
-      ' has the key "__proto__", which is not supported; remove it',
-    ],
-    [
-      '- { selector: { matchExpressions: [{ key: a, operator: Notin }] }, config: {} }',
-      '[0].selector.matchExpressions[0].operator "Notin" is not a valid value; did you mean NotIn?',
-    ],
-    [
-      '- { selector: { matchExpressions: [{ key: a, operator: In }] }, config: {} }',
-      '[0].selector.matchExpressions[0].values is missing; In needs at least one value',
-    ],
-    [
-      '- { selector: { matchExpressions: [{ key: a, operator: Exists, values: [b] }] }, config: {} }',
-      '[0].selector.matchExpressions[0].values is not read with Exists; remove it',
-    ],
-    ['- { selector: {}, config: {} }\n'.repeat(101), ' has 101 entries; use at most 100'],
-  ])('rejects %s for every Shoot', (text, sentence) => {
+  it.each(
+    Object.entries<string>({
+      ' must be a list of entries with selector and config; start each entry with "- "': 'selector: {}',
+      '[0].selector is missing; set it, for example { matchLabels: { stage: dev } }': '- { config: {} }',
+      '[0].config is missing; set it, for example { flux: { version: v2.9.4 } }': '- { selector: {} }',
+      '[0].selector.matchlabels is not a known key; did you mean matchLabels?':
+        '- { selector: { matchlabels: {} }, config: {} }',
+      '[0].selector.matchLabels.stage must be a string, not null; write its value':
+        '- { selector: { matchLabels: { stage: } }, config: {} }',
+      '[0].selector.matchLabels must be an object, not null': '- { selector: { matchLabels: }, config: {} }',
+      '[0].selector.matchExpressions must be a list, not null; start each entry with "- "':
+        '- { selector: { matchLabels: { a: b }, matchExpressions: }, config: {} }',
+      '[0].selector.matchExpressions[0].operator "Notin" is not a valid value; did you mean NotIn?':
+        '- { selector: { matchExpressions: [{ key: a, operator: Notin }] }, config: {} }',
+      '[0].selector.matchExpressions[0].values is missing; In needs at least one value':
+        '- { selector: { matchExpressions: [{ key: a, operator: In }] }, config: {} }',
+      '[0].selector.matchExpressions[0].values is not read with Exists; remove it':
+        '- { selector: { matchExpressions: [{ key: a, operator: Exists, values: [b] }] }, config: {} }',
+      ' has 101 entries; use at most 100': '- { selector: {}, config: {} }\n'.repeat(101),
+    }),
+  )('rejects: %s', (sentence, text) => {
     expect(problems(inputs({ 'overrides.yaml': text }, { any: 'label' }))).toEqual([
       `${object}: overrides.yaml${sentence}`,
     ]);

@@ -25,10 +25,6 @@ function isValid(inputs: ConfigInputs): boolean {
 const keys = Object.keys(fluxConfigSchema._zod.def.shape);
 
 describe('effectiveConfig throws only ConfigErrors', () => {
-  test('for any JSON as providerConfig', () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => void isValid({ providerConfig: value })));
-  });
-
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('the key %s', (key) => {
     const hostile: unknown = JSON.parse(`{"${key}": {"a": 1}}`);
     expect(isValid({ providerConfig: hostile })).toBe(false);

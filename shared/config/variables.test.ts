@@ -142,11 +142,6 @@ describe('variables', () => {
       'repositoryPath uses ${SHOOT_LABEL_stage}, but the Shoot has no value for the label "stage"; add the label, or set the field for such Shoots in overrides.yaml',
     ],
     [
-      { ...repository, repositoryPath: './${SHOOT_LABEL_stage}' },
-      { stage: '' },
-      'repositoryPath uses ${SHOOT_LABEL_stage}, but the Shoot has no value for the label "stage"; add the label, or set the field for such Shoots in overrides.yaml',
-    ],
-    [
       { ...repository, repositoryPath: './${SHOOT_LABEL_stage:-dev}' },
       { stage: 'dev' },
       'repositoryPath uses ${"SHOOT_LABEL_stage:-dev"}, but "stage:-dev" is not the key of a label; write only the key, and set the field for Shoots without the label in overrides.yaml',

@@ -14,24 +14,18 @@ const failed = (message: string, code = 403) =>
   ).catch((error: unknown) => error);
 
 describe('a refused creation', () => {
-  it.each([
-    [
-      'admission webhook "seed-restriction.gardener.cloud" denied the request: object does not belong to seed "lab"',
-      'the admission webhook seed-restriction.gardener.cloud denies it; create it by hand. Once the operators of this landscape have upgraded the shoot-flux chart, shoot-flux has its own account in the garden and can create it itself.',
-    ],
-    [
-      'admission webhook "shoot-restriction.gardener.cloud" denied the request: object does not belong to shoot garden/a',
-      'the admission webhook shoot-restriction.gardener.cloud denies it; create it by hand.',
-    ],
-    [
-      `secrets "flux-source" is forbidden: ValidatingAdmissionPolicy 'only-ours' with binding 'b' denied request: no`,
-      'the ValidatingAdmissionPolicy only-ours denies it; create it by hand.',
-    ],
-    [
-      'secrets is forbidden: User "u" cannot create resource "secrets" in API group "" in the namespace "garden-foo"',
-      'shoot-flux lacks the right; create it by hand. The operators of this landscape have to apply the registration of this shoot-flux version; it grants the right.',
-    ],
-  ])('says who refuses it and what helps: %s', async (message, expected) => {
+  it.each(
+    Object.entries({
+      'admission webhook "seed-restriction.gardener.cloud" denied the request: object does not belong to seed "lab"':
+        'the admission webhook seed-restriction.gardener.cloud denies it; create it by hand. Once the operators of this landscape have upgraded the shoot-flux chart, shoot-flux has its own account in the garden and can create it itself.',
+      'admission webhook "shoot-restriction.gardener.cloud" denied the request: object does not belong to shoot garden/a':
+        'the admission webhook shoot-restriction.gardener.cloud denies it; create it by hand.',
+      "secrets \"flux-source\" is forbidden: ValidatingAdmissionPolicy 'only-ours' with binding 'b' denied request: no":
+        'the ValidatingAdmissionPolicy only-ours denies it; create it by hand.',
+      'secrets is forbidden: User "u" cannot create resource "secrets" in API group "" in the namespace "garden-foo"':
+        'shoot-flux lacks the right; create it by hand. The operators of this landscape have to apply the registration of this shoot-flux version; it grants the right.',
+    }),
+  )('says who refuses it and what helps: %s', async (message, expected) => {
     const error = await failed(message);
     expect(error).toBeInstanceOf(CreationRefusedError);
     expect(error).toMatchObject({ message: `Secret garden-foo/flux-source cannot be created, because ${expected}` });

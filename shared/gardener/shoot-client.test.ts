@@ -72,15 +72,3 @@ test('rejects a kubeconfig that is larger than any that Gardener writes', async 
   );
   seed.close();
 });
-
-test('reads no more of an answer than a shoot may send', async () => {
-  await using shoot = await startTlsServer((_, response) => {
-    sendJson(response, 200, { metadata: {}, items: [{ metadata: { name: 'a' }, text: 'x'.repeat(4_000_000) }] });
-  });
-  await using server = await seedWith(['gardener'], shoot);
-  const seed = createKubeClient(server.connection);
-  await expect(withShoot(runOf(seed), listNamespaces)).rejects.toThrow(
-    'GET namespaces: the answer of the shoot is larger than 3 MiB, so it is not read',
-  );
-  seed.close();
-});

@@ -49,11 +49,6 @@ test('returns all facts of a Shoot', () => {
   });
 });
 
-test('uses only names that Flux can substitute', () => {
-  const { info, facts } = shootFacts(clusterOf(shoot), {});
-  for (const name of [...Object.keys(info), ...Object.keys(facts)]) expect(name).toMatch(/^[_A-Za-z][_A-Za-z0-9]*$/);
-});
-
 test('names the control plane when the technical ID is still empty', () => {
   const { info, facts } = shootFacts(clusterOf({ ...shoot, status: { technicalID: '' } }), {});
   expect(info.SHOOT_INFO_TECHNICAL_ID).toBe('shoot--foo--bar');

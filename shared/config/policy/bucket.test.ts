@@ -31,63 +31,54 @@ describe('a bucket is judged by what Flux reads', () => {
     expect(judged(only(entry), spec)).toEqual([]);
   });
 
-  it.each<[string, object, string]>([
-    [
-      'bucket://s3.example.com/**',
-      { provider: 'gcp', bucketName: 'evil' },
-      'bucketName "bucket://storage.googleapis.com/evil" is not allowed by',
-    ],
-    [
-      'bucket://account.blob.core.windows.net/**',
-      { ...azure, endpoint: 'https://evil.blob.core.windows.net' },
-      'endpoint "bucket://evil.blob.core.windows.net/fleet" is not allowed by',
-    ],
-    [
-      'bucket://account.blob.core.windows.net/**',
-      { ...azure, endpoint: 'http://account.blob.core.windows.net' },
-      'endpoint "bucket://account.blob.core.windows.net:80/fleet" is not allowed by',
-    ],
-    [
-      'bucket://account.blob.core.windows.net/**',
-      { ...azure, endpoint: 'https://account.blob.core.windows.net/?x=' },
-      'endpoint "bucket://account.blob.core.windows.net/?x=/fleet" has a form that cannot be compared with',
-    ],
-    [
-      'bucket://s3.amazonaws.com/fleet',
-      { ...aws, region: 'cn-northwest-1' },
-      'endpoint "bucket://s3.cn-northwest-1.amazonaws.com.cn/fleet" is not allowed by',
-    ],
-    [
-      'bucket://s3.cn-north-1.amazonaws.com.cn/fleet',
-      { ...aws, endpoint: 's3.cn-north-1.amazonaws.com.cn', region: 'anywhere' },
-      'endpoint "bucket://s3.amazonaws.com/fleet" is not allowed by',
-    ],
-    [
-      'bucket://s3.eu-central-1.amazonaws.com/fleet',
-      { endpoint: 's3.eu-central-1.amazonaws.com', region: 'us-gov-west-1' },
-      'endpoint "bucket://s3.us-gov-west-1.amazonaws.com/fleet" is not allowed by',
-    ],
-    [
-      'bucket://s3.example.com/fleet',
-      { bucketName: 'fleet.git' },
-      'endpoint "bucket://s3.example.com/fleet.git" is not allowed by',
-    ],
-    [
-      'bucket://s3.example.com/**',
-      { bucketName: 'fleet/other' },
-      'endpoint "bucket://s3.example.com/fleet/other" has a form that cannot be compared with',
-    ],
-    [
-      'bucket://s3.example.com/fleet',
-      { bucketName: 'fl%65et' },
-      'endpoint "bucket://s3.example.com/fl%65et" has a form that cannot be compared with',
-    ],
-    [
-      'bucket://s3.example.com/fleet',
-      { insecure: true },
-      'endpoint "bucket://s3.example.com:80/fleet" is not allowed by',
-    ],
-  ])('refused by %s: %j', (entry, spec, sentence) => {
+  it.each(
+    Object.entries<[string, object]>({
+      'bucketName "bucket://storage.googleapis.com/evil" is not allowed by': [
+        'bucket://s3.example.com/**',
+        { provider: 'gcp', bucketName: 'evil' },
+      ],
+      'endpoint "bucket://evil.blob.core.windows.net/fleet" is not allowed by': [
+        'bucket://account.blob.core.windows.net/**',
+        { ...azure, endpoint: 'https://evil.blob.core.windows.net' },
+      ],
+      'endpoint "bucket://account.blob.core.windows.net:80/fleet" is not allowed by': [
+        'bucket://account.blob.core.windows.net/**',
+        { ...azure, endpoint: 'http://account.blob.core.windows.net' },
+      ],
+      'endpoint "bucket://account.blob.core.windows.net/?x=/fleet" has a form that cannot be compared with': [
+        'bucket://account.blob.core.windows.net/**',
+        { ...azure, endpoint: 'https://account.blob.core.windows.net/?x=' },
+      ],
+      'endpoint "bucket://s3.cn-northwest-1.amazonaws.com.cn/fleet" is not allowed by': [
+        'bucket://s3.amazonaws.com/fleet',
+        { ...aws, region: 'cn-northwest-1' },
+      ],
+      'endpoint "bucket://s3.amazonaws.com/fleet" is not allowed by': [
+        'bucket://s3.cn-north-1.amazonaws.com.cn/fleet',
+        { ...aws, endpoint: 's3.cn-north-1.amazonaws.com.cn', region: 'anywhere' },
+      ],
+      'endpoint "bucket://s3.us-gov-west-1.amazonaws.com/fleet" is not allowed by': [
+        'bucket://s3.eu-central-1.amazonaws.com/fleet',
+        { endpoint: 's3.eu-central-1.amazonaws.com', region: 'us-gov-west-1' },
+      ],
+      'endpoint "bucket://s3.example.com/fleet.git" is not allowed by': [
+        'bucket://s3.example.com/fleet',
+        { bucketName: 'fleet.git' },
+      ],
+      'endpoint "bucket://s3.example.com/fleet/other" has a form that cannot be compared with': [
+        'bucket://s3.example.com/**',
+        { bucketName: 'fleet/other' },
+      ],
+      'endpoint "bucket://s3.example.com/fl%65et" has a form that cannot be compared with': [
+        'bucket://s3.example.com/fleet',
+        { bucketName: 'fl%65et' },
+      ],
+      'endpoint "bucket://s3.example.com:80/fleet" is not allowed by': [
+        'bucket://s3.example.com/fleet',
+        { insecure: true },
+      ],
+    }),
+  )('refused by: %s', (sentence, [entry, spec]) => {
     expect(judged(only(entry), spec)).toEqual([
       expect.stringContaining(`providerConfig: source.template.spec.${sentence} allowedRepositoryUrls`),
     ]);

@@ -12,41 +12,35 @@ const inRegistry = (chart: string) => [
   helmRelease('app', 'charts', { chart: { spec: { chart, sourceRef: { kind: 'HelmRepository', name: 'charts' } } } }),
 ];
 
-test.each<[Policy, object[], string]>([
-  [urls, [git('a')], 'objects[0].spec.url "https://github.com/org/a" is not allowed by allowedRepositoryUrls'],
-  [urls, [ours, git('b')], 'objects[1].spec.url "https://github.com/org/b" is not allowed by'],
-  [urls, [helmRepository('a')], 'objects[0].spec.url "https://charts.example.com" is not allowed by'],
-  [
-    urls,
-    [registry('oci://registry.example.com/other')],
-    'objects[0].spec.url "oci://registry.example.com/other" is not',
-  ],
-  [
-    urls,
-    inRegistry('../other/app'),
-    'objects[1].spec.chart.spec.chart "oci://registry.example.com/team/../other/app" has a form that cannot be compared with',
-  ],
-  [
-    urls,
-    [git('a', { url: 'https://git.example.com/a', proxySecretRef: { name: 'proxy' } })],
-    'objects[0].spec.proxySecretRef is not allowed by',
-  ],
-  [
-    encrypted,
-    [helmRepository('a', { url: 'http://charts.example.com' })],
-    'objects[0].spec.url "http://charts.example.com" is not allowed by allowInsecureUrls',
-  ],
-  [
-    encrypted,
-    [{ kind: 'Provider', metadata: { name: 'a' }, spec: { type: 'generic', address: 'http://a.example' } }],
-    'objects[0].spec.address "http://a.example" is not allowed by',
-  ],
-  [
-    encrypted,
-    [{ kind: 'ImageRepository', metadata: { name: 'a' }, spec: { image: 'a.example/b', insecure: true } }],
-    'objects[0].spec.insecure true is not allowed by',
-  ],
-])('%j refuses %j', (policy, objects, sentence) => {
+test.each(
+  Object.entries<[Policy, object[]]>({
+    'objects[0].spec.url "https://github.com/org/a" is not allowed by allowedRepositoryUrls': [urls, [git('a')]],
+    'objects[1].spec.url "https://github.com/org/b" is not allowed by': [urls, [ours, git('b')]],
+    'objects[0].spec.url "https://charts.example.com" is not allowed by': [urls, [helmRepository('a')]],
+    'objects[0].spec.url "oci://registry.example.com/other" is not': [
+      urls,
+      [registry('oci://registry.example.com/other')],
+    ],
+    'objects[1].spec.chart.spec.chart "oci://registry.example.com/team/../other/app" has a form that cannot be compared with':
+      [urls, inRegistry('../other/app')],
+    'objects[0].spec.proxySecretRef is not allowed by': [
+      urls,
+      [git('a', { url: 'https://git.example.com/a', proxySecretRef: { name: 'proxy' } })],
+    ],
+    'objects[0].spec.url "http://charts.example.com" is not allowed by allowInsecureUrls': [
+      encrypted,
+      [helmRepository('a', { url: 'http://charts.example.com' })],
+    ],
+    'objects[0].spec.address "http://a.example" is not allowed by': [
+      encrypted,
+      [{ kind: 'Provider', metadata: { name: 'a' }, spec: { type: 'generic', address: 'http://a.example' } }],
+    ],
+    'objects[0].spec.insecure true is not allowed by': [
+      encrypted,
+      [{ kind: 'ImageRepository', metadata: { name: 'a' }, spec: { image: 'a.example/b', insecure: true } }],
+    ],
+  }),
+)('%s', (sentence, [policy, objects]) => {
   const found = problems(withLists({ objects, existingSecrets: ['proxy'] }, { landscape: { policy } }));
   expect(found).toHaveLength(1);
   expect(found[0]).toContain(`providerConfig: ${sentence}`);

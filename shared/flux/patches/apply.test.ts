@@ -118,138 +118,117 @@ describe('one sentence for each mistake:', () => {
   const end = '/spec/template/spec/containers/0/args/-';
   const twice = [1, 2].map((value) => ({ name: 'A', value: `${value}` }));
 
-  it.each<[what: string, Patch | string, string]>([
-    ['text', 'replicas', 'is neither an object nor a list of operations; use one of these'],
-    ['nothing', '# later', 'is empty; write an object, or a list of operations'],
-    ['no YAML', 'a: [', 'is not YAML: '],
-    ['a date', 'kind: A\nmetadata: { name: a }\nspec: !!timestamp 2026-11-22', NOT_JSON],
-    ['no number', { patch: '[{ op: add, path: /spec, value: .nan }]', target: { kind: 'Deployment' } }, NOT_JSON],
-    ['a circle', 'kind: A\nmetadata: &a { name: a, labels: *a }', NOT_JSON],
-    ['a deep text', '['.repeat(15_000), 'is nested too deeply; flatten it'],
-    [
-      'another selector',
-      merge({ spec: { selector: { matchLabels: { tier: 'a' } } } }),
-      'changes the selector of Deployment source-controller, which cannot change once it is installed; remove it',
-    ],
-    [
-      'a merge key',
-      'kind: A\nmetadata: { name: a, labels: &a { b: c }, annotations: { <<: *a } }',
-      'has a merge key, <<, which is not supported; write the fields in its place',
-    ],
-    ['a repeated key', 'kind: a\nkind: b', 'has the key "kind" twice; remove one of them'],
-    ['no name', 'kind: Deployment', 'lacks kind or metadata.name; add them, with a target they may be any'],
-    ['no target', '[]', 'is a list of operations without a target; add a target'],
-    [
-      'two documents with a target',
-      { target: controller, patch: `${stringify(any)}---\n${stringify(any)}` },
-      'has several documents and a target; use one entry for each, or remove the target',
-    ],
-    [
-      'a misspelt target',
-      among({ kind: 'Deployment', name: 'sorce-controller' }),
-      'has target { kind: Deployment, name: sorce-controller }, which selects no installed object; did you mean "source-controller"?',
-    ],
-    [
-      'a component that is not installed',
-      among({ kind: 'Deployment', name: 'image-reflector-controller' }),
-      'has target { kind: Deployment, name: image-reflector-controller }, which selects no installed object; installed are source-controller, kustomize-controller, helm-controller, notification-controller',
-    ],
-    [
-      'a kind that is not installed',
-      'kind: CronJob\nmetadata: { name: a }',
-      'names CronJob a, which is not installed; installed kinds are Namespace, ',
-    ],
-    [
-      'an object that is not installed',
-      'kind: Deployment\nmetadata: { name: podinfo }',
-      'names Deployment podinfo, which is not installed; installed are source-controller,',
-    ],
-    [
-      'an unknown operation',
-      operations({ op: 'merge', path: '/spec' }),
-      wrong('op must be one of add, remove, replace, move, copy, test'),
-    ],
-    ['no value', operations({ op: 'add', path: '/spec/replicas' }), wrong('value is missing')],
-    ['no path', operations({ op: 'remove', path: 'spec' }), wrong('path must be a path such as /spec/replicas')],
-    [
-      'an inherited field',
-      operations({ op: 'add', path: '/__proto__/a', value: 1 }),
-      wrong('path "/__proto__/a" is not a field'),
-    ],
-    [
-      'a missing path',
-      operations({ op: 'remove', path: '/spec/nothing' }),
-      fails('0 (remove)', 'there is nothing at "/spec/nothing"'),
-    ],
-    [
-      'the end of a list, which only an addition has',
-      operations({ op: 'replace', path: end, value: 'a' }),
-      fails('0 (replace)', `there is nothing at "${end}"`),
-    ],
-    [
-      'a path into a text',
-      operations({ op: 'move', from: '/spec/replicas', path: '/kind/7' }),
-      fails('0 (move)', 'there is nothing at "/kind/7"'),
-    ],
-    [
-      'a copy of what an earlier operation has removed',
-      operations({ op: 'remove', path: '/spec/replicas' }, { op: 'copy', from: '/spec/replicas', path: '/spec/x' }),
-      fails('1 (copy)', 'there is nothing at "/spec/replicas"'),
-    ],
-    [
-      'a failed test',
-      operations({ op: 'test', path: '/spec/replicas', value: 7 }),
-      fails('0 (test)', 'another value is at "/spec/replicas"'),
-    ],
-    [
-      'copies',
-      operations(...Array(5).fill({ op: 'copy', from: '/spec', path: '/x' })),
-      'has more than 4 operations copy; write the values',
-    ],
-    [
-      'an object as a list',
-      pod({ containers: {} }),
-      'has an object at spec.template.spec.containers, which is a list; correct it',
-    ],
-    [
-      'an unknown directive',
-      merge({ spec: { $patch: 'drop' } }),
-      'has an unknown directive $patch at spec; use delete, replace or merge',
-    ],
-    [
-      'the directives of kubectl',
-      pod({ '$setElementOrder/containers': [{ name: 'manager' }] }),
-      'has the directive $setElementOrder/containers at spec.template.spec, which kustomize ignores; remove it',
-    ],
-    [
-      'two changes of one entry',
-      inContainer({ env: twice }),
-      `has two entries of ${env} with name "A", of which kustomize ignores one; remove one`,
-    ],
-    ['no entry', inContainer({ env: [null] }), unmerged(env, 'name')],
-    ['no key', pod({ containers: [{ image: 'a' }] }), unmerged('spec.template.spec.containers', 'name')],
-    ['a port without its protocol', inContainer({ ports: [{ containerPort: 80 }] }), unmerged(ports, 'protocol')],
-    [
-      'annotations that are a text',
-      operations({ op: 'add', path: '/metadata/annotations', value: 'text' }),
-      'sets metadata.annotations of Deployment source-controller to no object; correct it',
-    ],
-    [
-      'a slow pattern',
-      among({ name: '(a+)+b' }),
-      'target.name "(a+)+b" is too complex a pattern; use a name, or a form like (source|helm)-controller.*',
-    ],
-    [
-      'a broken pattern',
-      among({ name: '[' }),
-      'target.name "[" is not a regular expression; use a name, or a form like .*-controller',
-    ],
-    [
-      'a broken selector',
-      among({ labelSelector: 'a in b' }),
-      'target.labelSelector "a in b" is not a label selector; use a form like app=source-controller,tier in (a,b)',
-    ],
-  ])('%s', (_what, patch, expected) => {
+  it.each(
+    Object.entries<[Patch | string, string]>({
+      text: ['replicas', 'is neither an object nor a list of operations; use one of these'],
+      nothing: ['# later', 'is empty; write an object, or a list of operations'],
+      'no YAML': ['a: [', 'is not YAML: '],
+      'a date': ['kind: A\nmetadata: { name: a }\nspec: !!timestamp 2026-11-22', NOT_JSON],
+      'no number': [{ patch: '[{ op: add, path: /spec, value: .nan }]', target: { kind: 'Deployment' } }, NOT_JSON],
+      'a circle': ['kind: A\nmetadata: &a { name: a, labels: *a }', NOT_JSON],
+      'a deep text': ['['.repeat(15_000), 'is nested too deeply; flatten it'],
+      'another selector': [
+        merge({ spec: { selector: { matchLabels: { tier: 'a' } } } }),
+        'changes the selector of Deployment source-controller, which cannot change once it is installed; remove it',
+      ],
+      'a merge key': [
+        'kind: A\nmetadata: { name: a, labels: &a { b: c }, annotations: { <<: *a } }',
+        'has a merge key, <<, which is not supported; write the fields in its place',
+      ],
+      'a repeated key': ['kind: a\nkind: b', 'has the key "kind" twice; remove one of them'],
+      'no name': ['kind: Deployment', 'lacks kind or metadata.name; add them, with a target they may be any'],
+      'no target': ['[]', 'is a list of operations without a target; add a target'],
+      'two documents with a target': [
+        { target: controller, patch: `${stringify(any)}---\n${stringify(any)}` },
+        'has several documents and a target; use one entry for each, or remove the target',
+      ],
+      'a misspelt target': [
+        among({ kind: 'Deployment', name: 'sorce-controller' }),
+        'has target { kind: Deployment, name: sorce-controller }, which selects no installed object; did you mean "source-controller"?',
+      ],
+      'a component that is not installed': [
+        among({ kind: 'Deployment', name: 'image-reflector-controller' }),
+        'has target { kind: Deployment, name: image-reflector-controller }, which selects no installed object; installed are source-controller, kustomize-controller, helm-controller, notification-controller',
+      ],
+      'a kind that is not installed': [
+        'kind: CronJob\nmetadata: { name: a }',
+        'names CronJob a, which is not installed; installed kinds are Namespace, ',
+      ],
+      'an object that is not installed': [
+        'kind: Deployment\nmetadata: { name: podinfo }',
+        'names Deployment podinfo, which is not installed; installed are source-controller,',
+      ],
+      'an unknown operation': [
+        operations({ op: 'merge', path: '/spec' }),
+        wrong('op must be one of add, remove, replace, move, copy, test'),
+      ],
+      'no value': [operations({ op: 'add', path: '/spec/replicas' }), wrong('value is missing')],
+      'no path': [operations({ op: 'remove', path: 'spec' }), wrong('path must be a path such as /spec/replicas')],
+      'an inherited field': [
+        operations({ op: 'add', path: '/__proto__/a', value: 1 }),
+        wrong('path "/__proto__/a" is not a field'),
+      ],
+      'a missing path': [
+        operations({ op: 'remove', path: '/spec/nothing' }),
+        fails('0 (remove)', 'there is nothing at "/spec/nothing"'),
+      ],
+      'the end of a list, which only an addition has': [
+        operations({ op: 'replace', path: end, value: 'a' }),
+        fails('0 (replace)', `there is nothing at "${end}"`),
+      ],
+      'a path into a text': [
+        operations({ op: 'move', from: '/spec/replicas', path: '/kind/7' }),
+        fails('0 (move)', 'there is nothing at "/kind/7"'),
+      ],
+      'a copy of what an earlier operation has removed': [
+        operations({ op: 'remove', path: '/spec/replicas' }, { op: 'copy', from: '/spec/replicas', path: '/spec/x' }),
+        fails('1 (copy)', 'there is nothing at "/spec/replicas"'),
+      ],
+      'a failed test': [
+        operations({ op: 'test', path: '/spec/replicas', value: 7 }),
+        fails('0 (test)', 'another value is at "/spec/replicas"'),
+      ],
+      copies: [
+        operations(...Array(5).fill({ op: 'copy', from: '/spec', path: '/x' })),
+        'has more than 4 operations copy; write the values',
+      ],
+      'an object as a list': [
+        pod({ containers: {} }),
+        'has an object at spec.template.spec.containers, which is a list; correct it',
+      ],
+      'an unknown directive': [
+        merge({ spec: { $patch: 'drop' } }),
+        'has an unknown directive $patch at spec; use delete, replace or merge',
+      ],
+      'the directives of kubectl': [
+        pod({ '$setElementOrder/containers': [{ name: 'manager' }] }),
+        'has the directive $setElementOrder/containers at spec.template.spec, which kustomize ignores; remove it',
+      ],
+      'two changes of one entry': [
+        inContainer({ env: twice }),
+        `has two entries of ${env} with name "A", of which kustomize ignores one; remove one`,
+      ],
+      'no entry': [inContainer({ env: [null] }), unmerged(env, 'name')],
+      'no key': [pod({ containers: [{ image: 'a' }] }), unmerged('spec.template.spec.containers', 'name')],
+      'a port without its protocol': [inContainer({ ports: [{ containerPort: 80 }] }), unmerged(ports, 'protocol')],
+      'annotations that are a text': [
+        operations({ op: 'add', path: '/metadata/annotations', value: 'text' }),
+        'sets metadata.annotations of Deployment source-controller to no object; correct it',
+      ],
+      'a slow pattern': [
+        among({ name: '(a+)+b' }),
+        'target.name "(a+)+b" is too complex a pattern; use a name, or a form like (source|helm)-controller.*',
+      ],
+      'a broken pattern': [
+        among({ name: '[' }),
+        'target.name "[" is not a regular expression; use a name, or a form like .*-controller',
+      ],
+      'a broken selector': [
+        among({ labelSelector: 'a in b' }),
+        'target.labelSelector "a in b" is not a label selector; use a form like app=source-controller,tier in (a,b)',
+      ],
+    }),
+  )('%s', (_what, [patch, expected]) => {
     const given = typeof patch === 'string' ? { patch } : patch;
     expect(sentence(given)).toContain(`providerConfig: flux.patches[0] ${expected}`);
   });
@@ -270,56 +249,51 @@ describe('a patch cannot', () => {
   });
   const marked = (field: string, key: string) => merge({ metadata: { name: 'any', [field]: { [key]: 'flux' } } });
 
-  it.each<[string, Patch, string]>([
-    ['rename', operations({ op: 'replace', path: '/metadata/name', value: 'x' }), identity],
-    ['move', operations({ op: 'replace', path: '/metadata/namespace', value: 'kube-system' }), identity],
-    ['become another kind', operations({ op: 'replace', path: '/kind', value: 'DaemonSet' }), identity],
-    ['lose its metadata', operations({ op: 'remove', path: '/metadata' }), identity],
-    [
-      'delete a controller',
-      merge({ $patch: 'delete' }),
-      `deletes ${what}, which the installation needs; remove the directive $patch`,
-    ],
-    ['change rights', merge({ subjects: [] }, binding), bound],
-    ['bind another subject to its rights', add('/subjects/-', { kind: 'User', name: 'eve' }, binding), bound],
-    [
-      'hold its namespace when that is deleted',
-      add('/spec', { finalizers: ['a'] }, { kind: 'Namespace' }),
-      fixed('Namespace flux-system'),
-    ],
-    ['set finalizers', add('/metadata/finalizers', ['a/b']), `sets metadata.finalizers of ${what}; remove it`],
-    [
-      'set keys of Gardener',
-      add('/metadata/annotations', { 'resources.gardener.cloud/ignore': 'true' }),
-      managed('resources.gardener.cloud/ignore'),
-    ],
-    ['set a mark of Helm', marked('annotations', 'meta.helm.sh/release-name'), managed('meta.helm.sh/release-name')],
-    [
-      'set a mark of flux-operator',
-      add('/metadata/labels/fluxcd.controlplane.io~1name', 'flux'),
-      managed('fluxcd.controlplane.io/name'),
-    ],
-    ['hide the version', marked('labels', 'app.kubernetes.io/version'), managed('app.kubernetes.io/version')],
-    ['use the network of the node', pod({ hostNetwork: true }), rights('hostNetwork')],
-    ['use files of the node', pod({ volumes: [{ name: 'a', hostPath: { path: '/' } }] }), rights('a hostPath')],
-    ['be privileged', inContainer({ securityContext: { privileged: true } }), rights('privileged')],
-    [
-      'add a privileged container',
-      pod({ initContainers: [{ name: 'a', securityContext: { privileged: true } }] }),
-      rights('privileged'),
-    ],
-    [
-      'add capabilities',
-      inContainer({ securityContext: { capabilities: { add: ['SYS_ADMIN'] } } }),
-      rights('capabilities'),
-    ],
-    ['be root', inContainer({ securityContext: { runAsNonRoot: false } }), rights('root')],
-    [
-      'act as another account',
-      pod({ serviceAccountName: 'kustomize-controller' }),
-      `changes the ServiceAccount of ${what}, which decides what it may do; remove it`,
-    ],
-  ])('%s', (_what, patch, expected) => {
+  it.each(
+    Object.entries<[Patch, string]>({
+      rename: [operations({ op: 'replace', path: '/metadata/name', value: 'x' }), identity],
+      move: [operations({ op: 'replace', path: '/metadata/namespace', value: 'kube-system' }), identity],
+      'become another kind': [operations({ op: 'replace', path: '/kind', value: 'DaemonSet' }), identity],
+      'lose its metadata': [operations({ op: 'remove', path: '/metadata' }), identity],
+      'delete a controller': [
+        merge({ $patch: 'delete' }),
+        `deletes ${what}, which the installation needs; remove the directive $patch`,
+      ],
+      'change rights': [merge({ subjects: [] }, binding), bound],
+      'bind another subject to its rights': [add('/subjects/-', { kind: 'User', name: 'eve' }, binding), bound],
+      'hold its namespace when that is deleted': [
+        add('/spec', { finalizers: ['a'] }, { kind: 'Namespace' }),
+        fixed('Namespace flux-system'),
+      ],
+      'set finalizers': [add('/metadata/finalizers', ['a/b']), `sets metadata.finalizers of ${what}; remove it`],
+      'set keys of Gardener': [
+        add('/metadata/annotations', { 'resources.gardener.cloud/ignore': 'true' }),
+        managed('resources.gardener.cloud/ignore'),
+      ],
+      'set a mark of Helm': [marked('annotations', 'meta.helm.sh/release-name'), managed('meta.helm.sh/release-name')],
+      'set a mark of flux-operator': [
+        add('/metadata/labels/fluxcd.controlplane.io~1name', 'flux'),
+        managed('fluxcd.controlplane.io/name'),
+      ],
+      'hide the version': [marked('labels', 'app.kubernetes.io/version'), managed('app.kubernetes.io/version')],
+      'use the network of the node': [pod({ hostNetwork: true }), rights('hostNetwork')],
+      'use files of the node': [pod({ volumes: [{ name: 'a', hostPath: { path: '/' } }] }), rights('a hostPath')],
+      'be privileged': [inContainer({ securityContext: { privileged: true } }), rights('privileged')],
+      'add a privileged container': [
+        pod({ initContainers: [{ name: 'a', securityContext: { privileged: true } }] }),
+        rights('privileged'),
+      ],
+      'add capabilities': [
+        inContainer({ securityContext: { capabilities: { add: ['SYS_ADMIN'] } } }),
+        rights('capabilities'),
+      ],
+      'be root': [inContainer({ securityContext: { runAsNonRoot: false } }), rights('root')],
+      'act as another account': [
+        pod({ serviceAccountName: 'kustomize-controller' }),
+        `changes the ServiceAccount of ${what}, which decides what it may do; remove it`,
+      ],
+    }),
+  )('%s', (_what, [patch, expected]) => {
     expect(sentence(patch)).toBe(`providerConfig: flux.patches[0] ${expected}`);
   });
 });
