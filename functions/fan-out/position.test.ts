@@ -92,16 +92,6 @@ describe('the listing of the Shoots of a project', () => {
     expect(beginning([rest('x'), rest('m')])).toEqual(earliest);
   });
 
-  it('is followed by another one when something changed meanwhile', () => {
-    expect(beginning([rest('m'), forwarded()])).toMatchObject({ after: 'm', again: true });
-    expect(next({ ...START, after: 'm', again: true }, ['z'], undefined)).toEqual(START);
-  });
-
-  it('ends with the last page', () => {
-    expect(next(START, ['a', 'z'], undefined)).toBeUndefined();
-    expect(next(START, ['a', 'b'], 'token')).toEqual({ after: 'b', token: 'token', hop: 0, again: false });
-  });
-
   it('never goes back, also when a list begins again', () => {
     expect(next({ ...START, after: 'm' }, ['a', 'b'], 'token')).toMatchObject({ after: 'm' });
   });

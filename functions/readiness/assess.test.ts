@@ -52,17 +52,6 @@ describe('assess', () => {
     });
   });
 
-  it('names the remedy and a retryable code for a known failure', () => {
-    const failing = live(object('GitRepository', 'repo'), 'False', 'couldn\'t find remote ref "refs/heads/mian"');
-    expect(assess(applied, { deployments, source: failing, kustomization }).verdicts[1]).toMatchObject({
-      reason: 'RevisionNotFound',
-      codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'],
-      message: expect.stringMatching(
-        /correct spec\.ref of GitRepository flux-system\/repo in the shoot.*\(config c0ffee\)$/,
-      ),
-    });
-  });
-
   it.each([
     ['main-gitrepo', true, 's', 'repositoryBranch in ConfigMap flux-config'],
     ['main-gitrepo', false, 's', 'source.template.spec.ref of the providerConfig'],

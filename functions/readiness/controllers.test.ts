@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Applied } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { controllersVerdict, type ObservedControllers } from './controllers.ts';
+import { controllersVerdict, lateControllers, type ObservedControllers } from './controllers.ts';
+import { pullReport } from './observe-pods.ts';
 import { applied, deployment, deployments } from './shoot.testing.ts';
+import type { Previous } from './verdict.ts';
 
 const nothing = { conditions: [], now: new Date() };
 const verdictOn = (record: Applied, found: KubeObject[], more: Partial<ObservedControllers> = {}, previous = nothing) =>
@@ -81,3 +83,149 @@ describe('controllersVerdict', () => {
     });
   });
 });
+
+const image = 'registry.example.com/fluxcd/source-controller:v1.9.1';
+const registry = { object: 'ConfigMap garden-foo/flux-config', path: 'registry' };
+const imagePullSecret = { object: 'providerConfig', path: 'flux.imagePullSecret' };
+const managed: Applied = {
+  ...applied,
+  managedResources: { 'shoot-flux-controllers': 'x' },
+  imagePlaces: { registry, imagePullSecret },
+};
+const pod = (reason: string, message: string, secrets: string[] = [], name = image): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'source-controller-5b' },
+  spec: { imagePullSecrets: secrets.map((secret) => ({ name: secret })) },
+  status: { containerStatuses: [{ name: 'manager', image: name, state: { waiting: { reason, message } } }] },
+});
+const stopped = deployment('source-controller', 0);
+/** Its former Pod is available beside the new one. */
+const former = deployment('kustomize-controller', 1, { replicas: 2 });
+const unknown: Previous = { conditions: [], now: new Date() };
+
+function pullVerdict(pods: KubeObject[], missingSecrets: string[] = [], record = managed, previous = unknown) {
+  const found = {
+    deployments: [stopped, former, ...deployments.slice(2)],
+    pull: pullReport(record, pods, missingSecrets),
+  };
+  return controllersVerdict(record, found, previous);
+}
+
+const end = ' Not available until then: source-controller. The former Pods of kustomize-controller still run.';
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+const pulling = `failed to pull and unpack image "${image}": failed to resolve reference "${image}": `;
+const user = ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'];
+
+const orRegistry = 'or correct registry in ConfigMap garden-foo/flux-config.';
+
+/** Sentences that a user has to act on -> Pods with messages of containerd and cri-o that get them. */
+const toCorrect: Record<string, KubeObject[]> = {
+  [`the registry denies access to image "${image}"; name a pull secret (flux.imagePullSecret of the providerConfig), create Secret flux-registry in the project, ${orRegistry}`]:
+    [pod('ErrImagePull', `${pulling}unexpected status from HEAD request to https://a.example: 401 Unauthorized`)],
+  [`the registry denies access to image "${image}"; correct the credentials in the original of Secret flux-system/mine, ${orRegistry}`]:
+    [pod('ErrImagePull', 'pull access denied, insufficient_scope: authorization failed', ['mine'])],
+  [`the registry denies access to image "${image}"; correct the credentials in Secret flux-registry in the project, ${orRegistry}`]:
+    [
+      pod('ImagePullBackOff', `Back-off pulling image "${image}": ErrImagePull: ${pulling}403 Forbidden`, [
+        'flux-registry',
+      ]),
+    ],
+  [`the registry has no image "${image}"; copy it there, ${orRegistry}`]: [
+    pod('ErrImagePull', `rpc error: code = NotFound desc = ${pulling}${image}: not found`),
+    pod('ErrImagePull', 'reading manifest sha256:403429: manifest unknown: OCI index found, but its digest is another'),
+  ],
+  [`image "${image}" is no valid name of an image; correct registry in ConfigMap garden-foo/flux-config.`]: [
+    pod('InvalidImageName', `couldn't parse image name "${image}": invalid reference format`),
+  ],
+  [`the nodes do not trust the registry of image "${image}"; give its certificate to the nodes, ${orRegistry}`]: [
+    pod('ErrImagePull', `${pulling}tls: failed to verify certificate: x509: certificate signed by unknown authority`),
+  ],
+};
+/** The same for sentences about what may pass. */
+const toRetry: Record<string, KubeObject[]> = {
+  [`the nodes do not reach the registry of image "${image}"; allow them to (firewall, proxy), ${orRegistry}`]: [
+    pod('ErrImagePull', `${pulling}Head "https://a.example/v2": dial tcp: lookup a.example: no such host`),
+  ],
+  [`the registry limits how often image "${image}" is pulled; use credentials (flux.imagePullSecret of the providerConfig), or a mirror (registry in ConfigMap garden-foo/flux-config).`]:
+    [pod('ErrImagePull', `${pulling}429 Too Many Requests: toomanyrequests: You have reached your pull rate limit`)],
+  // The kubelet of an older release does not repeat the cause.
+  [`image "${image}" cannot be pulled; check registry in ConfigMap garden-foo/flux-config and flux.imagePullSecret of the providerConfig.`]:
+    [pod('ImagePullBackOff', `Back-off pulling image "${image}"`)],
+};
+const rows = [toCorrect, toRetry].flatMap((sentences) =>
+  Object.entries(sentences).flatMap(([sentence, pods]) =>
+    pods.map((waiting) => ({ sentence, waiting, codes: sentences === toCorrect ? user : undefined })),
+  ),
+);
+
+describe('an image that cannot be pulled', () => {
+  it.each(rows)('$sentence', ({ sentence, waiting, codes }) => {
+    const { message, ...verdict } = pullVerdict([waiting]);
+    expect(message).toBe(`${capital(sentence)}${end} Kubernetes says: ${waitingMessage(waiting)}`);
+    expect(verdict).toEqual({ type: 'FluxReady', status: 'False', reason: 'ImageNotPulled', ...(codes && { codes }) });
+  });
+
+  it.each([
+    [
+      'mine',
+      'copy it with additionalSecretResources, create it there, or correct flux.imagePullSecret of the providerConfig.',
+    ],
+    ['flux-registry', 'create Secret flux-registry in the project again.'],
+    ['shoot-flux-pull-secret', "ask the operators for the landscape's pull secret."],
+  ])('says first that the shoot lacks the pull secret %s', (name, remedy) => {
+    const { message, codes } = pullVerdict([pod('ErrImagePull', 'not found', [name])], [name]);
+    expect(message).toBe(
+      `Image "${image}" cannot be pulled without Secret flux-system/${name}, which the shoot does not have; ${remedy}${end} Kubernetes says: not found`,
+    );
+    expect(codes).toEqual(user);
+  });
+
+  it('names what the configuration could have, and the Deployment once it is released', () => {
+    const waiting = [pod('ErrImagePull', 'not found')];
+    const { imagePlaces: _, ...without } = managed;
+    expect(pullVerdict(waiting, [], without).message).toContain('or correct registry in the configuration. ');
+    const patches = { object: 'providerConfig', path: 'flux.patches' };
+    const patched = { ...managed, imagePlaces: { registry, patches } };
+    expect(pullVerdict(waiting, [], patched).message).toContain(
+      'or correct registry in ConfigMap garden-foo/flux-config, or the patch of the image in flux.patches of the providerConfig. ',
+    );
+    expect(pullVerdict(waiting, [], { ...managed, managedResources: {} }).message).toContain(
+      'or correct the image of the Deployment in the shoot. ',
+    );
+  });
+
+  it('keeps what was published while only the words of the kubelet change', () => {
+    const first = pullVerdict([pod('ErrImagePull', 'not found (1)')]);
+    const published = { ...first, lastTransitionTime: '', lastUpdateTime: '' };
+    const again = (waiting: KubeObject) =>
+      pullVerdict([waiting], [], managed, { conditions: [published], now: new Date() }).message;
+    expect(again(pod('ErrImagePull', 'not found (2)'))).toBe(first.message);
+    expect(again(pod('ImagePullBackOff', `Back-off pulling image "${image}"`))).toBe(first.message);
+    expect(again(pod('ErrImagePull', '401 Unauthorized'))).toContain('denies access');
+    expect(again(pod('ImagePullBackOff', 'Back-off', [], 'other'))).toContain('Image "other" cannot be pulled');
+  });
+
+  it('is looked for only where a controller has been about to change for a while', () => {
+    const since = (lastUpdateTime: string) =>
+      deployment('source-controller', 0, { conditions: [{ type: 'Progressing', status: 'True', lastUpdateTime }] });
+    const now = new Date('2026-01-02T03:04:25Z');
+    const names = (first: KubeObject) => lateControllers(applied, [first, ...deployments.slice(1)], now);
+    expect(names(since('2026-01-02T03:04:05Z'))).toEqual(['source-controller']);
+    expect(names(since('2026-01-02T03:04:06Z'))).toEqual([]);
+    expect(names(deployment('source-controller', 0))).toEqual([]);
+    expect(lateControllers(applied, deployments, now)).toEqual([]);
+  });
+
+  it('never quotes secrets, nor more than a part of a long message', () => {
+    const long = `https://user:s3cr3t@registry.example.com/${'x'.repeat(9000)}`;
+    const { message } = pullVerdict([pod('ErrImagePull', long, [long], long)], [long]);
+    expect(message).not.toContain('s3cr3t');
+    expect(message.length).toBeLessThan(2500);
+  });
+});
+
+function waitingMessage({ status }: KubeObject): string {
+  const { containerStatuses } = status as { containerStatuses: { state: { waiting: { message: string } } }[] };
+  return containerStatuses[0]?.state.waiting.message ?? '';
+}

@@ -78,16 +78,4 @@ describe('readiness', () => {
       message: 'Reconciliation in progress',
     });
   });
-
-  it('passes on the message of Flux about a failure', () => {
-    const failed = { observedGeneration: 1, conditions: [condition('Ready', 'False', 'authentication failed')] };
-    expect(readiness(object({ status: failed }))).toEqual({ state: 'in progress', message: 'authentication failed' });
-  });
-
-  it('returns the applied revision', () => {
-    expect(readiness(object({ status: { ...ready, lastAppliedRevision: 'main@sha1:abc' } }))).toEqual({
-      state: 'current',
-      revision: 'main@sha1:abc',
-    });
-  });
 });

@@ -1,7 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import { ConfigError } from '../errors.ts';
+import { hostKey, kustomizationOf, problems, sourceOf, withFluxConfig, withTemplates } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigFields, fluxConfigSchema, readFluxConfig } from './flux-config.ts';
+import { fluxConfigObject } from './flux-config-map.ts';
 import { originOf } from './origins.ts';
+import { fluxConfigRepository, repositoryKeys } from './repository.ts';
 import { keyDocs } from './schema.ts';
 import { asObject } from './values.ts';
 
@@ -70,4 +74,99 @@ describe('a number after the colon of an address in the form of scp', () => {
   ])('is not in %s', (url) => {
     expect(warningsAbout(url)).toBeUndefined();
   });
+});
+
+const read = (data: Record<string, string>) => fluxConfigRepository({ namespace: 'garden-foo', data });
+
+test('fills in the defaults of a repository', () => {
+  expect(read({ repositoryUrl: 'https://github.com/org/fleet' })).toEqual({
+    url: 'https://github.com/org/fleet',
+    type: 'public',
+    sshKeyType: 'ed25519',
+  });
+});
+
+test('returns everything that a key pair needs', () => {
+  const knownHosts = hostKey('github.com');
+  const data = { repositoryUrl: 'git@github.com:org/fleet', repositoryType: 'private', sshKeyType: 'rsa', knownHosts };
+  expect(read(data)).toEqual({ url: 'ssh://git@github.com/org/fleet', type: 'private', sshKeyType: 'rsa', knownHosts });
+});
+
+test('returns the same URL as effectiveConfig', () => {
+  const data = { repositoryUrl: ' git@github.com:/org/fleet ', repositoryType: 'private' };
+  expect(sourceOf(effectiveConfig(withFluxConfig(data))).spec).toMatchObject({ url: read(data)?.url });
+});
+
+test('returns undefined without repositoryUrl', () => {
+  expect(read({ fluxVersion: 'v2.9.4' })).toBeUndefined();
+});
+
+test('ignores a typo in another key, so that a key pair is still created', () => {
+  expect(read({ repositoryUrl: 'https://github.com/org/fleet', syncmode: 'Onec' })).toBeDefined();
+});
+
+test('throws the same errors about the repository as effectiveConfig', () => {
+  const data = { repositoryUrl: 'ssh://git@github.com/org/fleet', knownHosts: 'x' };
+  const thrown = (action: () => unknown): unknown => {
+    try {
+      return action();
+    } catch (error) {
+      return error;
+    }
+  };
+  const error = thrown(() => read(data));
+  expect(error).toBeInstanceOf(ConfigError);
+  expect(error).toEqual(thrown(() => effectiveConfig(withFluxConfig(data))));
+});
+
+test.each([
+  ['git.example.com', 'ssh://git@git.example.com/org/fleet'],
+  ['*.example.com,other', 'ssh://git@git.example.com/org/fleet'],
+  ['@cert-authority *.example.com', 'ssh://git@git.example.com/org/fleet'],
+  ['[git.example.com]:2222', 'ssh://git@git.example.com:2222/org/fleet'],
+])('accepts known_hosts with a line for %s for %s', (hosts, repositoryUrl) => {
+  const knownHosts = `# comment\n\n${hostKey(hosts)} comment\n`;
+  expect(read({ repositoryUrl, repositoryType: 'private', knownHosts })?.knownHosts).toBe(knownHosts.trim());
+});
+
+test('names a ConfigMap from a file without a namespace', () => {
+  expect(fluxConfigObject('garden-foo')).toBe('ConfigMap garden-foo/flux-config');
+  expect(fluxConfigObject('')).toBe('ConfigMap flux-config');
+});
+
+test('a GitHub App is the provider of the source, and needs a private repository over HTTPS', () => {
+  const data = {
+    repositoryUrl: 'https://github.com/org/fleet',
+    repositoryType: 'private',
+    repositoryProvider: 'github',
+  };
+  expect(read(data)).toMatchObject({ provider: 'github' });
+  expect(sourceOf(effectiveConfig(withFluxConfig(data))).spec).toMatchObject({
+    provider: 'github',
+    secretRef: { name: 'flux-source' },
+  });
+  const generic = effectiveConfig(withFluxConfig({ ...data, repositoryProvider: 'generic' }));
+  expect(sourceOf(generic).spec).not.toHaveProperty('provider');
+  expect(problems(withFluxConfig({ ...data, repositoryType: 'public' }))).toEqual([
+    'ConfigMap garden-foo/flux-config: repositoryType must be private, because repositoryProvider is github',
+  ]);
+  expect(problems(withFluxConfig({ ...data, repositoryUrl: 'ssh://git@github.com/org/fleet' }))).toEqual([
+    'ConfigMap garden-foo/flux-config: repositoryProvider cannot be github with SSH; use the https:// URL of the repository',
+  ]);
+});
+
+const ofObjects = Object.entries(repositoryKeys).filter(([, row]) => keyDocs.get(row)?.sets?.includes('.spec.'));
+const oddValues = ['1h', '1m30s', '0s', '-1m', '5', 'x y', '../x', '>=1', 'v1..2'];
+
+test.each(ofObjects)('%s accepts nothing that a template refuses in the field that it sets', (name) => {
+  for (const value of oddValues) {
+    const inputs = withFluxConfig({
+      repositoryUrl: 'https://github.com/org/fleet',
+      repositoryBranch: 'main',
+      [name]: value,
+    });
+    if (problems(inputs).length > 0) continue;
+    const config = effectiveConfig(inputs);
+    expect(problems(withTemplates(sourceOf(config), kustomizationOf(config))), value).toEqual([]);
+  }
 });

@@ -1,6 +1,16 @@
 import { describe, expect, it, test } from 'vitest';
-import { gitRepository, kustomization, problems, withProviderConfig } from './config.fixtures.ts';
+import {
+  gitRepository,
+  kustomization,
+  kustomizationOf,
+  problems,
+  withFluxConfig,
+  withProviderConfig,
+} from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
+import { documentsOf } from './flux-config-map.ts';
+import { mergePatch } from './merge.ts';
+import { originOf } from './origins.ts';
 import { projectLayers } from './project-layers.ts';
 import type { ConfigInputs } from './types.ts';
 
@@ -203,4 +213,170 @@ test('additionalSecretResources of the project name entries of each Shoot, and t
   expect(effectiveConfig({ ...project, ...own, shootResources: [entry('own')] }).additionalSecrets).toMatchObject([
     { origin: { resourceName: 'own' } },
   ]);
+});
+
+const project = withFluxConfig({
+  repositoryUrl: 'https://github.com/org/fleet',
+  repositoryPath: './clusters/all',
+  kustomizationInterval: '10m',
+});
+const patched = (patch: unknown, more: object = {}) => ({
+  ...project,
+  ...withProviderConfig({ kustomization: { patch, ...more } }),
+});
+
+describe('kustomization.patch', () => {
+  it('changes fields of the lower layer, which keeps its name, its namespace and everything else', () => {
+    const lower = effectiveConfig(project);
+    const config = effectiveConfig(patched({ spec: { path: './clusters/staging' }, metadata: { labels: { a: 'b' } } }));
+    const { metadata, spec } = kustomizationOf(lower);
+    expect(config.kustomization).toEqual({
+      ...lower.kustomization,
+      metadata: { ...metadata, labels: { a: 'b' } },
+      spec: { ...(spec as object), path: './clusters/staging' },
+    });
+    expect(config.source).toEqual(lower.source);
+    expect(config.syncMode).toBe('ManifestsOnly');
+  });
+
+  it('removes a field with null', () => {
+    expect(kustomizationOf(effectiveConfig(patched({ spec: { targetNamespace: null } }))).spec).not.toHaveProperty(
+      'targetNamespace',
+    );
+  });
+
+  it("changes the landscape's Kustomization", () => {
+    const defaults = {
+      source: { template: gitRepository() },
+      kustomization: { template: kustomization({ prune: true }, { metadata: { name: 'platform' } }) },
+    };
+    const config = effectiveConfig({
+      landscape: { defaults },
+      ...withProviderConfig({ kustomization: { patch: { spec: { path: './other' } } } }),
+    });
+    expect(config.kustomization).toMatchObject({
+      metadata: { name: 'platform' },
+      spec: { path: './other', prune: true },
+    });
+  });
+
+  it('says for each field where it comes from', () => {
+    const { origins } = effectiveConfig(patched({ spec: { path: './clusters/staging' } }));
+    expect(originOf(origins, 'kustomization.spec.path')).toEqual({
+      object: 'providerConfig',
+      path: 'kustomization.patch.spec.path',
+    });
+    expect(originOf(origins, 'kustomization.spec.interval')).toMatchObject({ path: 'kustomizationInterval' });
+  });
+
+  it.each(
+    Object.entries<[unknown, object]>({
+      'kustomization.patch.metadata.name is not a known key; known keys are labels, annotations': [
+        { metadata: { name: 'other' } },
+        {},
+      ],
+      'kustomization.patch cannot be combined with template; remove one of them': [
+        { spec: { path: './a' } },
+        { template: kustomization() },
+      ],
+      'kustomization.patch.spec.interval "5 minutes" is not a duration; use numbers with the units h, m, s or ms, for example 5m or 1h30m':
+        [{ spec: { interval: '5 minutes' } }, {}],
+      'kustomization.patch.spec.path is missing; set it, for example ./clusters/production': [
+        { spec: { path: null } },
+        {},
+      ],
+      'kustomization.patch.metadata.annotations has the key "resources.gardener.cloud/ignore", which is reserved for Gardener; remove it':
+        [{ metadata: { annotations: { 'resources.gardener.cloud/ignore': 'true' } } }, {}],
+    }),
+  )('rejects: %s', (sentence, [patch, more]) => {
+    expect(problems(patched(patch, more))).toEqual([`providerConfig: ${sentence}`]);
+  });
+
+  it.each([
+    [
+      { sourceRef: { kind: 'Bucket' } },
+      'sourceRef.kind "Bucket" is not the kind of the configured source; use GitRepository or omit sourceRef',
+    ],
+    [
+      { sourceRef: { namespace: 'x' } },
+      'sourceRef.namespace must be flux-system, the namespace of the Kustomization, because multiTenancy is true',
+    ],
+  ])('is named by what the rules for several layers find in %j', (spec, sentence) => {
+    const inputs = patched({ spec }, {});
+    const data = { ...inputs.fluxConfig?.data, multiTenancy: 'true' };
+    expect(problems({ ...inputs, fluxConfig: { namespace: 'garden-foo', data } })).toEqual([
+      `providerConfig: kustomization.patch.spec.${sentence}`,
+    ]);
+  });
+
+  it('rejects a patch of nothing', () => {
+    expect(problems(withProviderConfig({ kustomization: { patch: { spec: { path: './a' } } } }))).toEqual([
+      'providerConfig: kustomization.patch has no Kustomization to change, because no lower layer has one; use template instead of patch',
+    ]);
+  });
+});
+
+test('mergePatch merges objects, replaces lists, and removes what is null', () => {
+  const target = { a: { b: 1, c: [1, 2] }, d: 'x' };
+  expect(mergePatch(target, { a: { c: [3], e: { f: null, g: 1 } }, d: null })).toEqual({
+    a: { b: 1, c: [3], e: { g: 1 } },
+  });
+  expect(target).toEqual({ a: { b: 1, c: [1, 2] }, d: 'x' });
+  const hostile = mergePatch({}, JSON.parse('{"__proto__": {"polluted": true}}'));
+  expect(Object.keys(hostile)).toEqual(['__proto__']);
+  expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+});
+
+const rolloutInputs = (rollout: string) => ({ fluxConfig: { namespace, data: { rollout } } });
+const read = (rollout: string) => documentsOf(rolloutInputs(rollout).fluxConfig).rollout;
+
+describe('rollout', () => {
+  it('has defaults as soon as it says anything', () => {
+    expect(read('{}')).toEqual({ rollout: { maxInProgress: '10%', maxFailed: '5%' }, issues: [] });
+    expect(read('{ maxInProgress: 3, maxFailed: 0, order: example.com/stage, maintenanceWindow: true }')).toEqual({
+      rollout: { maxInProgress: 3, maxFailed: 0, order: 'example.com/stage', maintenanceWindow: true },
+      issues: [],
+    });
+    expect(read('maxInProgress: 100%\nmaxFailed: null')?.rollout).toEqual({
+      maxInProgress: '100%',
+      maxFailed: '5%',
+    });
+  });
+
+  it.each(['', '  \n', '# nothing yet'])('may be empty: %j', (text) => {
+    expect(read(text)?.rollout).toBeUndefined();
+    expect(effectiveConfig(rolloutInputs(text)).hasFluxConfig).toBe(true);
+  });
+
+  it('changes nothing of the configuration', () => {
+    const { fluxConfig: _, ...rest } = { fluxConfig: undefined, ...effectiveConfig(rolloutInputs('{}')) };
+    const { fluxConfig: __, ...other } = { fluxConfig: undefined, ...effectiveConfig(rolloutInputs('')) };
+    expect(rest).toEqual(other);
+  });
+
+  const fromOne = 'use a whole number from 1 on, or a percentage from 1% to 100%';
+  const fromZero = 'use a whole number from 0 on, or a percentage from 0% to 100%';
+  it.each([
+    ['- maxFailed: 1', ' must be a map; write for example { maxInProgress: 10%, maxFailed: 5% }'],
+    ['10%', ' must be a map; write for example { maxInProgress: 10%, maxFailed: 5% }'],
+    ['{ maxInProgress: 0 }', `.maxInProgress is 0; ${fromOne}`],
+    ['{ maxInProgress: 0% }', `.maxInProgress is "0%"; ${fromOne}`],
+    ['{ maxInProgress: 1.5 }', `.maxInProgress is 1.5; ${fromOne}`],
+    ['{ maxInProgress: 101% }', `.maxInProgress is "101%"; ${fromOne}`],
+    ['{ maxInProgress: all }', `.maxInProgress is "all"; ${fromOne}`],
+    ['{ maxInProgress: 100000 }', `.maxInProgress is 100000; ${fromOne}`],
+    ['{ maxFailed: -1 }', `.maxFailed is -1; ${fromZero}`],
+    ['{ maxFailed: [1] }', `.maxFailed is not a number; ${fromZero}`],
+  ])('%s is an error: rollout%s', (text, sentence) => {
+    expect(problems(rolloutInputs(text))).toEqual([`ConfigMap ${namespace}/flux-config: rollout${sentence}`]);
+  });
+
+  it.each([
+    ['{ order: "a b" }', 'rollout.order "a b" '],
+    ['{ maintenanceWindow: "yes" }', 'rollout.maintenanceWindow must be true or false without quotes, not "yes"'],
+    ['{ maxInprogress: 1 }', 'rollout.maxInprogress is not a known key'],
+    ['{ maxFailed: 1', 'rollout is not valid YAML in line 1, column 15: "Flow map must end with a }"; correct it'],
+  ])('%s is an error: %s', (text, sentence) => {
+    expect(problems(rolloutInputs(text))).toEqual([expect.stringContaining(`flux-config: ${sentence}`)]);
+  });
 });

@@ -4,7 +4,11 @@ import { withoutUrlCredentials } from './safe-text.ts';
 
 describe('withoutUrlCredentials', () => {
   it.each([
+    ['https://user:pa@ss@git.example.com/fleet.git', 'https://***@git.example.com/fleet.git'],
+    ['https://user:pa/ss@git.example.com/fleet.git', 'https://***@git.example.com/fleet.git'],
     ['https://user:p@a/ss@git.example.com/fleet.git', 'https://***@git.example.com/fleet.git'],
+    ['https://user:12/34@git.example.com/fleet.git', 'https://***@git.example.com/fleet.git'],
+    ['https://user:p?a#ss@git.example.com:8443/fleet.git', 'https://***@git.example.com:8443/fleet.git'],
     ['https://me@corp.example:p/ss@git.example.com/fleet', 'https://***@git.example.com/fleet'],
     ['https://me@corp.example:12/ss@git.example.com/fleet', 'https://***@git.example.com/fleet'],
     ["parse 'https://user:pa'ss@git.example.com/fleet': x", "parse 'https://***@git.example.com/fleet': x"],

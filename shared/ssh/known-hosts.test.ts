@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hostKeyLine, hostKeys, hostPattern, sshHost } from './known-hosts.ts';
+import { knownHostsProblem } from '../config/repository.ts';
+import { hostKeyLine, hostKeys, hostPattern, knownHostsSizeProblem, sshHost } from './known-hosts.ts';
 import { parsePublicLine, publicLine } from './public-key.ts';
 
 const line = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl';
@@ -61,5 +62,93 @@ test('finds every line that it writes, next to any text', () => {
       const text = `${noise}\n${hostKeyLine(server, key)}\n`;
       expect(hostKeys(text, server).map((found) => publicLine(found))).toContain(publicLine(key));
     }),
+  );
+});
+
+const seed = { seed: 20_261_122, numRuns: 500 };
+const longest = { host: 'a'.repeat(253), port: 22 };
+
+const found = (text: string, host = longest) => hostKeys(text, host).length;
+
+const hostile: Record<string, [text: string, problem: string]> = {
+  'a pattern of 58 KiB': [
+    `*${'a'.repeat(58 * 1024)}b ${line}`,
+    "has more than 4096 characters before the key type in line 1; keep only those of the repository's host",
+  ],
+  'a file of a megabyte': [
+    `*${'a'.repeat(1024 * 1024)}b ${line}`,
+    "is longer than 64 KiB; keep only the lines of the repository's host",
+  ],
+  'fifty thousand lines': [
+    '\n'.repeat(50_000),
+    "has more than 1000 lines; keep only the lines of the repository's host",
+  ],
+  'thousands of names in a line': [
+    `git.example.org ${line}\n${'a,'.repeat(1000)}b ${line}`,
+    "has more than 64 host names in line 2; keep only those of the repository's host",
+  ],
+  'a hashed name with a long salt': [
+    `|1|${'A'.repeat(50_000)}|AAAA ${line}`,
+    "has more than 4096 characters before the key type in line 1; keep only those of the repository's host",
+  ],
+  'a key of 60 KiB': [
+    `a ssh-rsa ${Buffer.from(`\0\0\0\x07ssh-rsa${'a'.repeat(45_000)}`, 'latin1').toString('base64')}`,
+    'has no valid host key in line 1; use lines as ssh-keyscan prints them (host, type, key), or scan',
+  ],
+};
+
+test.each(Object.entries(hostile))('refuses %s with one sentence', (_, [text, problem]) => {
+  expect(knownHostsProblem(text)).toBe(problem);
+  expect(found(text)).toBe(0);
+});
+
+test('searches the largest files that it accepts without growing with the square of their patterns', () => {
+  const patterns = (pattern: string, perLine: number) => {
+    const one = `${Array<string>(perLine).fill(pattern).join(',')} ${line}\n`;
+    return one.repeat(Math.min(1000, Math.floor((64 * 1024) / one.length)));
+  };
+  const texts = [
+    patterns(`*${'a'.repeat(126)}b`, 30),
+    patterns(`${'*a'.repeat(126)}b`, 15),
+    patterns('*?a*?a*?b', 64),
+    patterns('*'.repeat(4000), 1),
+    `${patterns('|1|AAAA|AAAA', 1)}`,
+  ];
+  for (const text of texts) {
+    expect(knownHostsSizeProblem(text)).toBeUndefined();
+    expect(knownHostsProblem(text)).toBeUndefined();
+    found(text);
+  }
+  expect(found(`${'*'.repeat(4000)} ${line}`)).toBe(1);
+});
+
+test('finds no key for a host whose name no DNS can hold', () => {
+  expect(found(`* ${line}`, { host: 'a'.repeat(100_000), port: 22 })).toBe(0);
+});
+
+test('matches stars and question marks like a regular expression', () => {
+  const part = fc.constantFrom('a', 'b', '*', '?', '.', 'ab');
+  const pattern = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''));
+  const name = fc.array(fc.constantFrom('a', 'b', '.'), { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(pattern, name, (text, host) => {
+      fc.pre(text !== '');
+      const expected = new RegExp(`^${text.replaceAll('.', '\\.').replaceAll('*', '.*').replaceAll('?', '.')}$`);
+      expect(hostKeys(`${text} ${line}`, { host, port: 22 }).length).toBe(expected.test(host) ? 1 : 0);
+    }),
+    seed,
+  );
+});
+
+test('reads any text as known_hosts, and any line as a key, without failing', () => {
+  const words = fc.constantFrom('@revoked', '|1|', '*', '!', 'a', ',', '[a]:22', ' ', '\n', '#', line, '\0', 'é', '"');
+  fc.assert(
+    fc.property(fc.array(words, { maxLength: 40 }), fc.string(), (parts, noise) => {
+      const text = `${parts.join('')}${noise}`;
+      expect(found(text, { host: 'a', port: 22 })).toBeGreaterThanOrEqual(0);
+      expect(typeof (knownHostsProblem(text) ?? '')).toBe('string');
+      parsePublicLine(text);
+    }),
+    seed,
   );
 });

@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
+import { standInRelease } from '../../../shared/flux/testing.ts';
 import { managedResourceFactory } from '../../../shared/gardener/testing.ts';
 import type { Applied, ManagedResource } from '../../../shared/gardener/types.ts';
-import { isAsWritten, isFollowedByDefault } from './plan-parts.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { inCurrentVersion, isAsWritten, isFollowedByDefault } from './plan-parts.ts';
 
 const schema = {
   properties: {
@@ -62,4 +64,17 @@ describe('isFollowedByDefault', () => {
   ])('is false where %s', (_what, asked, state) => {
     expect(isFollowedByDefault(asked, state)).toBe(false);
   });
+});
+
+const object = (apiVersion: string, kind: string): KubeObject => ({ apiVersion, kind, metadata: { name: 'a' } });
+
+test.each([
+  ['source.toolkit.fluxcd.io/v1beta2', 'GitRepository', 'source.toolkit.fluxcd.io/v1'],
+  ['source.toolkit.fluxcd.io/v1', 'GitRepository', 'source.toolkit.fluxcd.io/v1'],
+  ['image.toolkit.fluxcd.io/v1beta2', 'ImagePolicy', 'image.toolkit.fluxcd.io/v1beta2'],
+  ['other.example/v1beta2', 'GitRepository', 'other.example/v1beta2'],
+  ['v1', 'Secret', 'v1'],
+])('an object in %s of %s is in %s', async (apiVersion, kind, expected) => {
+  const before = object(apiVersion, kind);
+  expect(inCurrentVersion(await standInRelease(), before)).toEqual({ ...before, apiVersion: expected });
 });

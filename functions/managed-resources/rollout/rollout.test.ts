@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { appliedFactory } from '../../../shared/gardener/testing.ts';
 import type { Applied, ManagedResource, OperationType } from '../../../shared/gardener/types.ts';
-import { needsTurn, secondsUntilWindow } from './rollout.ts';
+import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { needsTurn, rotatedCopies, secondsUntilWindow } from './rollout.ts';
 
 const contents = (version: string) =>
   Object.fromEntries([names.crds, names.controllers, names.secrets, names.sync].map((name) => [name, name + version]));
@@ -62,4 +63,44 @@ it('may be west of Greenwich', () => {
 
 it.each([undefined, {}, { begin: '220000+0100' }, { begin: '22:00', end: '23:00' }])('%j is none', (window) => {
   expect(secondsUntilWindow(window, at('12:00:00'))).toBe(0);
+});
+
+const secret = (name: string, data: Record<string, string>, type = 'Opaque'): KubeObject => ({
+  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: 'flux-system', name }, type, data },
+});
+const info: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'flux-system', name: 'info' } };
+const ofProject = ['flux-source flux-system/auth', 'flux-sops flux-system/flux-sops'];
+const auth = { identity: 'a', known_hosts: 'one' };
+const kept = [secret('auth', auth), secret('flux-sops', { 'age.agekey': 'a' }), secret('own', { token: 'a' }), info];
+
+/** Returns the names of the copies that are rotated, given what the next configuration asks for. */
+function rotated(next: KubeObject[], nextOfProject = ofProject): string[] {
+  const copies = rotatedCopies({ objects: kept, ofProject }, { objects: next, ofProject: nextOfProject });
+  if (copies === undefined) return [];
+  expect(copies.map(({ metadata, data: _, ...rest }) => [metadata, rest])).toEqual(
+    kept.map(({ metadata, data: _, ...rest }) => [metadata, rest]),
+  );
+  return copies.filter((copy, index) => copy !== kept[index]).map(({ metadata }) => metadata.name);
+}
+
+test('takes the contents of Secrets of the project that both configurations copy', () => {
+  expect(rotated(kept)).toEqual([]);
+  expect(rotated([secret('auth', { ...auth, identity: 'b' })])).toEqual(['auth']);
+  expect(rotated([secret('flux-sops', { 'age.agekey': 'b', 'other.agekey': 'c' })])).toEqual(['flux-sops']);
+});
+
+test('leaves everything else to the next configuration', () => {
+  expect(rotated([secret('own', { token: 'b' })])).toEqual([]);
+  expect(rotated([secret('flux-registry', { '.dockerconfigjson': 'b' })])).toEqual([]);
+  expect(rotated([{ ...info, data: { region: 'b' } }])).toEqual([]);
+});
+
+test.each([
+  ['that is another Secret under the same name', { ...auth, identity: 'b' }, ['flux-sops flux-system/auth'], 'Opaque'],
+  ['of a Shoot under the same name', { ...auth, identity: 'b' }, [], 'Opaque'],
+  ['for another host', { identity: 'b', known_hosts: 'other' }, ofProject, 'Opaque'],
+  ['of another kind', { username: 'b', password: 'c' }, ofProject, 'Opaque'],
+  ['of another type', { ...auth, identity: 'b' }, ofProject, 'kubernetes.io/ssh-auth'],
+])('brings no credentials %s', (_, data, nextOfProject, type) => {
+  expect(rotated([secret('auth', data, type)], nextOfProject)).toEqual([]);
 });

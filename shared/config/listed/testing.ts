@@ -45,46 +45,22 @@ export function helmRepository(name: string, spec: object = {}): object {
   };
 }
 
-/**
- * A pipeline written for v1beta1: two repositories, a mesh with a health check and a timeout, and what waits for it. It
- * lacks `prune` and has the field `validation`, as manifests of that time do.
- */
+/** Manifests written for v1beta1: they lack `prune`, and have fields that the API has dropped since. */
 export const oldPipeline: object[] = [
   {
     apiVersion: 'source.toolkit.fluxcd.io/v1beta1',
     kind: 'GitRepository',
     metadata: { name: 'mesh', namespace: 'default' },
-    spec: {
-      interval: '1m',
-      url: 'https://github.com/org/mesh',
-      ref: { branch: 'master' },
-      gitImplementation: 'go-git',
-    },
+    spec: { interval: '1m', url: 'https://github.com/org/mesh', ref: { branch: 'main' }, gitImplementation: 'go-git' },
   },
   {
-    apiVersion: 'source.toolkit.fluxcd.io/v1beta1',
-    kind: 'GitRepository',
-    metadata: { name: 'shop', namespace: 'default' },
-    spec: { interval: '1m', url: 'https://github.com/org/shop', ref: { semver: '>=1.0.0 <2.0.0' } },
-  },
-  oldKustomization('mesh', 'mesh', {
-    path: './profiles/default/',
-    healthChecks: [{ kind: 'Deployment', name: 'mesh-control', namespace: 'mesh-system' }],
-    timeout: '2m',
-  }),
-  oldKustomization('shop-backend', 'shop', { path: './backend/', prune: true, dependsOn: [{ name: 'mesh' }] }),
-  oldKustomization('shop-frontend', 'shop', {
-    path: './frontend/',
-    prune: true,
-    dependsOn: [{ name: 'shop-backend' }],
-  }),
-];
-
-function oldKustomization(name: string, source: string, spec: object): object {
-  return {
     apiVersion: 'kustomize.toolkit.fluxcd.io/v1beta1',
     kind: 'Kustomization',
-    metadata: { name, namespace: 'default' },
-    spec: { interval: '10m', sourceRef: { kind: 'GitRepository', name: source }, validation: 'client', ...spec },
-  };
-}
+    metadata: { name: 'mesh', namespace: 'default' },
+    spec: {
+      ...{ interval: '10m', sourceRef: { kind: 'GitRepository', name: 'mesh' }, path: './profiles', timeout: '2m' },
+      healthChecks: [{ kind: 'Deployment', name: 'mesh-control', namespace: 'mesh-system' }],
+      validation: 'client',
+    },
+  },
+];

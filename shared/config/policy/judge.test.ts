@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import {
   bucket,
   gitRepository,
+  kustomization,
   ociRepository,
   problems,
   withFluxConfig,
@@ -9,6 +10,7 @@ import {
   withTemplates,
 } from '../config.fixtures.ts';
 import { effectiveConfig } from '../effective-config.ts';
+import { git, helmRelease, helmRepository, withLists } from '../listed/testing.ts';
 import type { ConfigInputs } from '../types.ts';
 import type { Policy } from './policy.ts';
 
@@ -117,4 +119,163 @@ test('a source of a providerConfig does not hide that flux-config would scan, no
   });
   // The repository is not used by this Shoot; `keys` judges it.
   expect(judged(policy, { ...withTemplates(gitRepository()), fluxConfig })).toEqual([]);
+});
+
+const encrypted: Policy = { allowInsecureUrls: false };
+const ours = git('ours', { url: 'https://git.example.com/a' });
+const registry = (url: string) => helmRepository('charts', { type: 'oci', url });
+const inRegistry = (chart: string) => [
+  registry('oci://registry.example.com/team'),
+  helmRelease('app', 'charts', { chart: { spec: { chart, sourceRef: { kind: 'HelmRepository', name: 'charts' } } } }),
+];
+
+test.each(
+  Object.entries<[Policy, object[]]>({
+    'objects[0].spec.url "https://github.com/org/a" is not allowed by allowedRepositoryUrls': [urls, [git('a')]],
+    'objects[1].spec.url "https://github.com/org/b" is not allowed by': [urls, [ours, git('b')]],
+    'objects[0].spec.url "https://charts.example.com" is not allowed by': [urls, [helmRepository('a')]],
+    'objects[0].spec.url "oci://registry.example.com/other" is not': [
+      urls,
+      [registry('oci://registry.example.com/other')],
+    ],
+    'objects[1].spec.chart.spec.chart "oci://registry.example.com/team/../other/app" has a form that cannot be compared with':
+      [urls, inRegistry('../other/app')],
+    'objects[0].spec.proxySecretRef is not allowed by': [
+      urls,
+      [git('a', { url: 'https://git.example.com/a', proxySecretRef: { name: 'proxy' } })],
+    ],
+    'objects[0].spec.url "http://charts.example.com" is not allowed by allowInsecureUrls': [
+      encrypted,
+      [helmRepository('a', { url: 'http://charts.example.com' })],
+    ],
+    'objects[0].spec.address "http://a.example" is not allowed by': [
+      encrypted,
+      [{ kind: 'Provider', metadata: { name: 'a' }, spec: { type: 'generic', address: 'http://a.example' } }],
+    ],
+    'objects[0].spec.insecure true is not allowed by': [
+      encrypted,
+      [{ kind: 'ImageRepository', metadata: { name: 'a' }, spec: { image: 'a.example/b', insecure: true } }],
+    ],
+  }),
+)('%s', (sentence, [policy, objects]) => {
+  const found = problems(withLists({ objects, existingSecrets: ['proxy'] }, { landscape: { policy } }));
+  expect(found).toHaveLength(1);
+  expect(found[0]).toContain(`providerConfig: ${sentence}`);
+  expect(found[0]).toContain('in the policy of this landscape');
+});
+
+test('the sources of lists are judged like a single one', () => {
+  const second = { template: gitRepository({}, { metadata: { name: 'b' } }) };
+  const sources = [{ template: gitRepository({ url: 'https://git.example.com/a' }) }, second];
+  const lists = { sources, kustomizations: [{ template: kustomization() }] };
+  expect(problems(withLists(lists, { landscape: { policy: urls } }))).toEqual([
+    expect.stringContaining(
+      'providerConfig: sources[1].template.spec.url "https://github.com/org/fleet" is not allowed by',
+    ),
+  ]);
+});
+
+test.each<[string, object[]]>([
+  ['a repository that is allowed', [ours]],
+  ['a chart in an allowed registry', inRegistry('app')],
+])('%s is accepted', (_, objects) => {
+  expect(problems(withLists({ objects }, { landscape: { policy: { ...urls, ...encrypted } } }))).toEqual([]);
+});
+
+const judgedBucket = (policy: Policy, spec: object) =>
+  problems({ ...withTemplates(bucket(spec)), landscape: { policy } });
+const only = (...allowedRepositoryUrls: string[]): Policy => ({ allowedRepositoryUrls });
+const azure = { provider: 'azure', endpoint: 'https://account.blob.core.windows.net' };
+const aws = { provider: 'aws', endpoint: 's3.amazonaws.com' };
+
+describe('a bucket is judged by what Flux reads', () => {
+  it.each<[string, object]>([
+    ['bucket://s3.example.com/fleet', { provider: 'generic' }],
+    ['bucket://s3.example.com/fleet', { endpoint: 's3.example.com:443' }],
+    ['bucket://s3.example.com:80/fleet', { insecure: true }],
+    ['bucket://s3.example.com:9000/*', { insecure: true, endpoint: 's3.example.com:9000' }],
+    ['bucket://s3.amazonaws.com/fleet', aws],
+    ['bucket://s3.amazonaws.com/fleet', { ...aws, region: 'eu-central-1' }],
+    [
+      'bucket://s3.cn-north-1.amazonaws.com.cn/fleet',
+      { ...aws, endpoint: 's3.cn-north-1.amazonaws.com.cn', region: 'cn-north-1' },
+    ],
+    ['bucket://storage.googleapis.com/fleet', { provider: 'gcp', endpoint: 'storage.googleapis.com' }],
+    ['bucket://storage.googleapis.com/fleet', { provider: 'gcp' }],
+    ['bucket://account.blob.core.windows.net/fleet', azure],
+    [
+      'bucket://azurite.example.com:10000/account/fleet',
+      { ...azure, endpoint: 'https://azurite.example.com:10000/account/' },
+    ],
+    ['bucket://account.example.com:80/fleet', { ...azure, endpoint: 'http://account.example.com' }],
+  ])('allowed by %s: %j', (entry, spec) => {
+    expect(judgedBucket(only(entry), spec)).toEqual([]);
+  });
+
+  it.each(
+    Object.entries<[string, object]>({
+      'bucketName "bucket://storage.googleapis.com/evil" is not allowed by': [
+        'bucket://s3.example.com/**',
+        { provider: 'gcp', bucketName: 'evil' },
+      ],
+      'endpoint "bucket://evil.blob.core.windows.net/fleet" is not allowed by': [
+        'bucket://account.blob.core.windows.net/**',
+        { ...azure, endpoint: 'https://evil.blob.core.windows.net' },
+      ],
+      'endpoint "bucket://account.blob.core.windows.net:80/fleet" is not allowed by': [
+        'bucket://account.blob.core.windows.net/**',
+        { ...azure, endpoint: 'http://account.blob.core.windows.net' },
+      ],
+      'endpoint "bucket://account.blob.core.windows.net/?x=/fleet" has a form that cannot be compared with': [
+        'bucket://account.blob.core.windows.net/**',
+        { ...azure, endpoint: 'https://account.blob.core.windows.net/?x=' },
+      ],
+      'endpoint "bucket://s3.cn-northwest-1.amazonaws.com.cn/fleet" is not allowed by': [
+        'bucket://s3.amazonaws.com/fleet',
+        { ...aws, region: 'cn-northwest-1' },
+      ],
+      'endpoint "bucket://s3.amazonaws.com/fleet" is not allowed by': [
+        'bucket://s3.cn-north-1.amazonaws.com.cn/fleet',
+        { ...aws, endpoint: 's3.cn-north-1.amazonaws.com.cn', region: 'anywhere' },
+      ],
+      'endpoint "bucket://s3.us-gov-west-1.amazonaws.com/fleet" is not allowed by': [
+        'bucket://s3.eu-central-1.amazonaws.com/fleet',
+        { endpoint: 's3.eu-central-1.amazonaws.com', region: 'us-gov-west-1' },
+      ],
+      'endpoint "bucket://s3.example.com/fleet.git" is not allowed by': [
+        'bucket://s3.example.com/fleet',
+        { bucketName: 'fleet.git' },
+      ],
+      'endpoint "bucket://s3.example.com/fleet/other" has a form that cannot be compared with': [
+        'bucket://s3.example.com/**',
+        { bucketName: 'fleet/other' },
+      ],
+      'endpoint "bucket://s3.example.com/fl%65et" has a form that cannot be compared with': [
+        'bucket://s3.example.com/fleet',
+        { bucketName: 'fl%65et' },
+      ],
+      'endpoint "bucket://s3.example.com:80/fleet" is not allowed by': [
+        'bucket://s3.example.com/fleet',
+        { insecure: true },
+      ],
+    }),
+  )('refused by: %s', (sentence, [entry, spec]) => {
+    expect(judgedBucket(only(entry), spec)).toEqual([
+      expect.stringContaining(`providerConfig: source.template.spec.${sentence} allowedRepositoryUrls`),
+    ]);
+  });
+
+  it('of Google does not escape where connections must be encrypted', () => {
+    const policy = { ...only('bucket://s3.example.com/**'), allowInsecureUrls: false };
+    expect(judgedBucket(policy, { provider: 'gcp', bucketName: 'evil' })).toHaveLength(1);
+  });
+});
+
+it('an Azure endpoint over HTTP is refused where connections must be encrypted', () => {
+  expect(
+    judgedBucket({ allowInsecureUrls: false }, { ...azure, endpoint: 'http://account.blob.core.windows.net' }),
+  ).toEqual([
+    'providerConfig: source.template.spec.endpoint "http://account.blob.core.windows.net" is not allowed by allowInsecureUrls in the policy of this landscape; use https://',
+  ]);
+  expect(judgedBucket({ allowInsecureUrls: false }, azure)).toEqual([]);
 });

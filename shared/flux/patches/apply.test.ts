@@ -5,8 +5,9 @@ import type { FluxInstall, Patch } from '../../config/types.ts';
 import { NOT_JSON } from '../../kube/parse-yaml.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { installObjects } from '../install.ts';
-import { fluxInstall, standInRelease } from '../testing.ts';
+import { fluxInstall, object, standInRelease } from '../testing.ts';
 import { patched as applied } from './apply.ts';
+import { labelSelector, selectorOf } from './select.ts';
 
 /** test/real/patches.test.ts compares random patches with what kustomize makes of them. */
 const release = await standInRelease();
@@ -410,4 +411,22 @@ test('a patch of labels copies no schema of a CRD', () => {
   const after = applied(before, { ...customisation, version: release.version }).objects;
   expect(find(after, 'CustomResourceDefinition', crd)?.metadata.labels).toMatchObject({ 'example.com/team': 'blue' });
   expect(find(after, 'CustomResourceDefinition', crd)?.spec).toBe(find(before, 'CustomResourceDefinition', crd)?.spec);
+});
+
+test('a pattern that repeats four parts is refused, and one with three reads the longest namespace', () => {
+  const metadata = { name: 'a', namespace: 'n'.repeat(63) };
+  const objects = Array.from({ length: 2000 }, () => object('Deployment', 'a', { metadata }));
+  const select = (namespace: string) => () => objects.filter(selectorOf({ namespace }));
+  expect(select('.*.*.*.*_')).toThrow('too complex a pattern');
+  expect(select('n.*n.*n.*')()).toHaveLength(2000);
+  expect(select('.*.*.*_')()).toEqual([]);
+});
+
+it.each([
+  [{ tier: 'b', app: 'c' }, true],
+  [{ tier: 'b', app: 'c', d: '' }, false],
+  [{ tier: 'x', app: 'c' }, false],
+  [{ tier: 'a' }, false],
+])('a list of requirements is split outside of parentheses: %j', (labels, expected) => {
+  expect(labelSelector('selector', 'tier in (a, b), app=c,!d,other notin (x,y)')(labels)).toBe(expected);
 });
