@@ -457,11 +457,7 @@ test.each<[string, ConfigInputs, string]>([
   ],
   ['flux.components[b]', { providerConfig: null }, 'configuration: flux.components'],
   ['flux.components[b]', flux({ components: ['a'] }), 'configuration: flux.components'],
-  ['flux.version', flux({ version: null }), 'configuration: flux.version'],
   ['flux.version', { ...flux({ version: '' }), ...withFluxConfig({ fluxVersion: '2.x' }) }, `${OBJECT}: fluxVersion`],
-  ['flux.version', { providerConfig: { flux: null } }, 'configuration: flux.version'],
-  ['flux.version', { providerConfig: null, ...withFluxConfig({}) }, 'configuration: flux.version'],
-  ['flux.frob', {}, 'configuration: flux.frob'],
   ['flux.version', {}, 'configuration: flux.version'],
   ['source.spec.verify', withTemplates(gitRepository()), 'providerConfig: source.template.spec.verify'],
   [

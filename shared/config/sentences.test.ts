@@ -50,15 +50,10 @@ const fluxConfigSentences: Record<string, Record<string, string>> = {
   },
   'repositoryCommit cannot be combined with repositoryTag; set only one of repositoryTag, repositorySemver, repositoryCommit':
     { ...SSH, repositoryTag: 'v1', repositoryCommit: 'a'.repeat(40) },
-  [`repositoryBranch "my branch" ${NO_REF_NAME}`]: { ...SSH, repositoryBranch: 'my branch' },
-  [`repositoryTag "v1..2" ${NO_REF_NAME}`]: { ...SSH, repositoryTag: 'v1..2' },
-  [`repositorySemver "1.0.0 <<2" ${NO_RANGE}`]: { ...SSH, repositorySemver: '1.0.0 <<2' },
-  [`repositoryCommit "9c36b9c" ${NO_COMMIT}`]: { ...SSH, repositoryCommit: '9c36b9c' },
   'repositoryInterval "2562048h" exceeds the longest duration that Flux supports; use a shorter one, for example 24h': {
     ...SSH,
     repositoryInterval: '2562048h',
   },
-  [`kustomizationInterval "0s" ${ZERO}`]: { ...SSH, kustomizationInterval: '0s' },
   [`knownHosts has no valid host key in line 2; ${KEY_LINES}`]: {
     ...SSH,
     knownHosts: `${hostKey('github.com')}\n-----BEGIN OPENSSH PRIVATE KEY-----\nSECRET`,

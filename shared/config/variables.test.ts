@@ -125,38 +125,26 @@ describe('variables', () => {
     ]);
   });
 
-  it.each<[Record<string, string>, Record<string, string>, string]>([
-    [
-      { ...repository, repositoryPath: './${SHOOT_NAM}' },
-      {},
-      'repositoryPath uses ${SHOOT_NAM}, which is not a variable; did you mean SHOOT_NAME?',
-    ],
-    [
-      { ...repository, repositoryBranch: '${BRANCH}' },
-      {},
-      'repositoryBranch uses ${BRANCH}, which is not a variable; use SHOOT_LABEL_ with the key of a label, or one of SHOOT_NAME, SHOOT_NAMESPACE, SHOOT_PROJECT, SHOOT_UID, SHOOT_PROVIDER, SHOOT_REGION, SHOOT_CLOUD_PROFILE, SHOOT_PURPOSE, SHOOT_KUBERNETES_VERSION, SHOOT_DOMAIN, SHOOT_POD_NETWORK, SHOOT_SERVICE_NETWORK, SHOOT_NODE_NETWORK, SHOOT_MAINTENANCE_BEGIN, SHOOT_MAINTENANCE_END; write $${ for ${ itself',
-    ],
-    [
-      { ...repository, repositoryPath: './${SHOOT_LABEL_stage}' },
-      { other: 'x' },
-      'repositoryPath uses ${SHOOT_LABEL_stage}, but the Shoot has no value for the label "stage"; add the label, or set the field for such Shoots in overrides.yaml',
-    ],
-    [
-      { ...repository, repositoryPath: './${SHOOT_LABEL_stage:-dev}' },
-      { stage: 'dev' },
-      'repositoryPath uses ${"SHOOT_LABEL_stage:-dev"}, but "stage:-dev" is not the key of a label; write only the key, and set the field for Shoots without the label in overrides.yaml',
-    ],
-    [
-      { ...repository, repositoryPath: './${SHOOT_DOMAIN}' },
-      {},
-      'repositoryPath uses ${SHOOT_DOMAIN}, which is not known of this Shoot; use another variable, or set the field for such Shoots in overrides.yaml',
-    ],
-    [
-      { ...repository, repositoryCommit: '${SHOOT_LABEL_commit}' },
-      { commit: 'abc' },
-      'repositoryCommit "abc" is not a full commit ID; use all 40 digits, as git rev-parse HEAD prints them',
-    ],
-  ])('reject %j in a Shoot with the labels %j', (data, labels, sentence) => {
+  it.each(
+    Object.entries<[Record<string, string>, Record<string, string>]>({
+      'repositoryPath uses ${SHOOT_NAM}, which is not a variable; did you mean SHOOT_NAME?': [
+        { ...repository, repositoryPath: './${SHOOT_NAM}' },
+        {},
+      ],
+      'repositoryBranch uses ${BRANCH}, which is not a variable; use SHOOT_LABEL_ with the key of a label, or one of SHOOT_NAME, SHOOT_NAMESPACE, SHOOT_PROJECT, SHOOT_UID, SHOOT_PROVIDER, SHOOT_REGION, SHOOT_CLOUD_PROFILE, SHOOT_PURPOSE, SHOOT_KUBERNETES_VERSION, SHOOT_DOMAIN, SHOOT_POD_NETWORK, SHOOT_SERVICE_NETWORK, SHOOT_NODE_NETWORK, SHOOT_MAINTENANCE_BEGIN, SHOOT_MAINTENANCE_END; write $${ for ${ itself':
+        [{ ...repository, repositoryBranch: '${BRANCH}' }, {}],
+      'repositoryPath uses ${SHOOT_LABEL_stage}, but the Shoot has no value for the label "stage"; add the label, or set the field for such Shoots in overrides.yaml':
+        [{ ...repository, repositoryPath: './${SHOOT_LABEL_stage}' }, { other: 'x' }],
+      'repositoryPath uses ${"SHOOT_LABEL_stage:-dev"}, but "stage:-dev" is not the key of a label; write only the key, and set the field for Shoots without the label in overrides.yaml':
+        [{ ...repository, repositoryPath: './${SHOOT_LABEL_stage:-dev}' }, { stage: 'dev' }],
+      'repositoryPath uses ${SHOOT_DOMAIN}, which is not known of this Shoot; use another variable, or set the field for such Shoots in overrides.yaml':
+        [{ ...repository, repositoryPath: './${SHOOT_DOMAIN}' }, {}],
+      'repositoryCommit "abc" is not a full commit ID; use all 40 digits, as git rev-parse HEAD prints them': [
+        { ...repository, repositoryCommit: '${SHOOT_LABEL_commit}' },
+        { commit: 'abc' },
+      ],
+    }),
+  )('reject: %s', (sentence, [data, labels]) => {
     expect(problems(withKeys(data, labels))).toEqual([`${object}: ${sentence}`]);
   });
 

@@ -118,23 +118,20 @@ test.each<[string, Partial<VersionInputs>, string]>([
   expect(resolve({ allowed: ['2.8.x', 'v2.7.5'], ...changes })).toBe(version);
 });
 
-test.each<[string, Partial<VersionInputs>, string]>([
-  [
-    'no allowed release in the range',
-    { requested: '2.9.x' },
-    `"2.9.x" matches no Flux release; only v2.8.8, v2.7.5 are ${inPolicy}`,
-  ],
-  [
-    'a newer release in the shoot',
-    { pinned: 'v2.9.4' },
-    `resolves to an older release than the installed Flux v2.9.4, which is never downgraded; use this release or a newer one; only v2.8.8, v2.7.5 are ${inPolicy}`,
-  ],
-  [
-    'no release of the distribution',
-    { allowed: ['3.x'] },
-    `cannot be resolved, because no stable Flux release is available; no available release is ${inPolicy}`,
-  ],
-])('with a policy, %s is an error that names the rule', (_what, changes, message) => {
+test.each(
+  Object.entries<[string, Partial<VersionInputs>]>({
+    [`"2.9.x" matches no Flux release; only v2.8.8, v2.7.5 are ${inPolicy}`]: [
+      'no allowed release in the range',
+      { requested: '2.9.x' },
+    ],
+    [`resolves to an older release than the installed Flux v2.9.4, which is never downgraded; use this release or a newer one; only v2.8.8, v2.7.5 are ${inPolicy}`]:
+      ['a newer release in the shoot', { pinned: 'v2.9.4' }],
+    [`cannot be resolved, because no stable Flux release is available; no available release is ${inPolicy}`]: [
+      'no release of the distribution',
+      { allowed: ['3.x'] },
+    ],
+  }),
+)('with a policy,: %s', (message, [_what, changes]) => {
   const inputs = { allowed: ['2.8.x', 'v2.7.5'], ...changes };
   expect(sentence(inputs)).toBe(`ConfigMap garden-foo/flux-config: fluxVersion ${message}`);
   expect(() => resolve(inputs)).toThrow(

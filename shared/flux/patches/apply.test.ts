@@ -345,48 +345,45 @@ describe('the policy judges the result:', () => {
   const first = args.replace('-', '0');
   const evil = 'evil.example.com/x:1';
 
-  it.each<[string, Patch, Policy, string]>([
-    ['images of other registries', inContainer({ image: evil }), registries, image(evil)],
-    ['images of Docker Hub', inContainer({ image: 'x' }), registries, image('x')],
-    ['images as volumes', pod({ volumes: [{ name: 'a', image: { reference: evil } }] }), registries, image(evil)],
-    ['a flag', add(args, '--no-cross-namespace-refs=false'), lockdown, flags],
-    ['a flag with its value beside it', add(args, '--default-service-account'), lockdown, flags],
-    ['the end of all flags', add(first, '--'), lockdown, flags],
-    ['a flag that takes the next one', add(first, '--events-addr'), lockdown, flags],
-    ['a flag from a variable', add(args, '--$(FLAG)=false'), lockdown, flags],
-    ['other flags', add('/spec/template/spec/containers/0/args', []), lockdown, flags],
-    ['a command', add('/spec/template/spec/containers/0/command', ['sh']), lockdown, flags],
-    [
-      'another release',
-      inContainer({ image: 'ghcr.io/fluxcd/source-controller:v1.0.0' }),
-      { allowedVersions: ['2.9.x'], ...registries },
-      `changes the image of container manager of Deployment source-controller, which ${refused('allowedVersions')}; remove that, and set version`,
-    ],
-    [
-      'another server under an allowed name',
-      pod({ hostAliases: [{ ip: '10.0.0.1', hostnames: ['git.example.com'] }] }),
-      urls,
-      servers('hostAliases'),
-    ],
-    [
-      'another certificate authority',
-      inContainer({ env: [{ name: 'SSL_CERT_FILE', value: '/data/ca.crt' }] }),
-      urls,
-      servers('SSL_CERT_FILE or SSL_CERT_DIR'),
-    ],
-    [
-      'other names of servers in a file',
-      inContainer({ volumeMounts: [{ name: 'temp', mountPath: '/tmp/..//etc/hosts', subPath: 'hosts' }] }),
-      urls,
-      servers('a volume at "/etc/hosts"'),
-    ],
-    [
-      'a proxy',
-      inContainer({ env: [{ name: 'https_proxy', value: 'http://a' }] }),
-      urls,
-      `changes the proxy of Deployment source-controller, which ${refused('allowedRepositoryUrls')}; remove it, because the proxy would decide what is read`,
-    ],
-  ])('%s', (_what, patch, policy, expected) => {
+  it.each(
+    Object.entries<[Patch, Policy, string]>({
+      'images of other registries': [inContainer({ image: evil }), registries, image(evil)],
+      'images of Docker Hub': [inContainer({ image: 'x' }), registries, image('x')],
+      'images as volumes': [pod({ volumes: [{ name: 'a', image: { reference: evil } }] }), registries, image(evil)],
+      'a flag': [add(args, '--no-cross-namespace-refs=false'), lockdown, flags],
+      'a flag with its value beside it': [add(args, '--default-service-account'), lockdown, flags],
+      'the end of all flags': [add(first, '--'), lockdown, flags],
+      'a flag that takes the next one': [add(first, '--events-addr'), lockdown, flags],
+      'a flag from a variable': [add(args, '--$(FLAG)=false'), lockdown, flags],
+      'other flags': [add('/spec/template/spec/containers/0/args', []), lockdown, flags],
+      'a command': [add('/spec/template/spec/containers/0/command', ['sh']), lockdown, flags],
+      'another release': [
+        inContainer({ image: 'ghcr.io/fluxcd/source-controller:v1.0.0' }),
+        { allowedVersions: ['2.9.x'], ...registries },
+        `changes the image of container manager of Deployment source-controller, which ${refused('allowedVersions')}; remove that, and set version`,
+      ],
+      'another server under an allowed name': [
+        pod({ hostAliases: [{ ip: '10.0.0.1', hostnames: ['git.example.com'] }] }),
+        urls,
+        servers('hostAliases'),
+      ],
+      'another certificate authority': [
+        inContainer({ env: [{ name: 'SSL_CERT_FILE', value: '/data/ca.crt' }] }),
+        urls,
+        servers('SSL_CERT_FILE or SSL_CERT_DIR'),
+      ],
+      'other names of servers in a file': [
+        inContainer({ volumeMounts: [{ name: 'temp', mountPath: '/tmp/..//etc/hosts', subPath: 'hosts' }] }),
+        urls,
+        servers('a volume at "/etc/hosts"'),
+      ],
+      'a proxy': [
+        inContainer({ env: [{ name: 'https_proxy', value: 'http://a' }] }),
+        urls,
+        `changes the proxy of Deployment source-controller, which ${refused('allowedRepositoryUrls')}; remove it, because the proxy would decide what is read`,
+      ],
+    }),
+  )('%s', (_what, [patch, policy, expected]) => {
     expect(sentence(patch, policy, tenants)).toBe(`providerConfig: flux.patches[0] ${expected}`);
     expect(sentence(patch, {}, tenants)).toBe('no error');
   });
