@@ -132,14 +132,12 @@ describe('the listing of the Shoots of a project', () => {
   });
 });
 
-describe('the size of a page', () => {
-  it.each([
-    ['doubles after a quick one', 50, 20, 100],
-    ['stays after one of half a second', 50, 500, 50],
-    ['halves after a slow one', 50, 2_000, 25],
-    ['has an upper bound', 500, 1, 500],
-    ['has a lower bound', 5, 8_000, 5],
-  ])('%s', (_, last, tookMs, expected) => {
-    expect(pageSize(last, tookMs)).toBe(expected);
-  });
+it.each([
+  ['doubles after a quick one', 50, 20, 100],
+  ['stays after one of half a second', 50, 500, 50],
+  ['halves after a slow one', 50, 2_000, 25],
+  ['has an upper bound', 500, 1, 500],
+  ['has a lower bound', 5, 8_000, 5],
+])('the size of a page: %s', (_, last, tookMs, expected) => {
+  expect(pageSize(last, tookMs)).toBe(expected);
 });

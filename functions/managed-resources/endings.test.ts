@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import type { ConfigInputs } from '../../shared/config/types.ts';
 import { ConfigError } from '../../shared/errors.ts';
@@ -18,19 +18,17 @@ function errorOf(inputs: ConfigInputs): ConfigError {
   throw new Error('the configuration is valid');
 }
 
-describe('showsOnlyInShoots', () => {
-  test.each<[string, ConfigInputs, boolean]>([
-    ['a key that needs another one', ofProject({ tenantDefaultServiceAccount: 'team' }), true],
-    ['a wrong key beside it', ofProject({ tenantDefaultServiceAccount: 'team', repositoryBrunch: 'main' }), false],
-    ['an unknown key', ofProject({ repositoryBrunch: 'main' }), false],
-    ['a wrong providerConfig', { ...ofProject({}), providerConfig: { fluxx: {} } }, false],
-    ['a providerConfig alone', { providerConfig: { fluxx: {} } }, false],
-    [
-      'a refusal by the policy',
-      { ...ofProject({}), landscape: { policy: { allowedRepositoryUrls: ['https://other.example/**'] } } },
-      false,
-    ],
-  ])('%s: %s', (_, inputs, isUnseen) => {
-    expect(showsOnlyInShoots(errorOf(inputs), inputs)).toBe(isUnseen);
-  });
+test.each<[string, ConfigInputs, boolean]>([
+  ['a key that needs another one', ofProject({ tenantDefaultServiceAccount: 'team' }), true],
+  ['a wrong key beside it', ofProject({ tenantDefaultServiceAccount: 'team', repositoryBrunch: 'main' }), false],
+  ['an unknown key', ofProject({ repositoryBrunch: 'main' }), false],
+  ['a wrong providerConfig', { ...ofProject({}), providerConfig: { fluxx: {} } }, false],
+  ['a providerConfig alone', { providerConfig: { fluxx: {} } }, false],
+  [
+    'a refusal by the policy',
+    { ...ofProject({}), landscape: { policy: { allowedRepositoryUrls: ['https://other.example/**'] } } },
+    false,
+  ],
+])('%s: %s', (_, inputs, isUnseen) => {
+  expect(showsOnlyInShoots(errorOf(inputs), inputs)).toBe(isUnseen);
 });

@@ -76,56 +76,54 @@ describe("the landscape's defaults", () => {
   });
 });
 
-describe('a landscape is checked at the start', () => {
-  it.each<[object, ...string[]]>([
-    [{}],
-    [{ defaults: null, policy: null }],
-    [{ defaults: [] }, "the landscape's defaults must be an object, not a list"],
-    [
-      { defaults: { flux: { regstry: 'x' } }, policy: { allowedVersion: ['2.x'] } },
-      "the landscape's defaults: flux.regstry is not a known key; did you mean registry?",
-      "the landscape's policy: allowedVersion is not a known key; did you mean allowedVersions?",
-    ],
-    [
-      {
-        defaults: {
-          additionalSecretResources: [{ name: 'x' }],
-          source: { template: gitRepository(), secretResourceName: 'x' },
-          kustomization: { template: kustomization() },
-        },
+it.each<[object, ...string[]]>([
+  [{}],
+  [{ defaults: null, policy: null }],
+  [{ defaults: [] }, "the landscape's defaults must be an object, not a list"],
+  [
+    { defaults: { flux: { regstry: 'x' } }, policy: { allowedVersion: ['2.x'] } },
+    "the landscape's defaults: flux.regstry is not a known key; did you mean registry?",
+    "the landscape's policy: allowedVersion is not a known key; did you mean allowedVersions?",
+  ],
+  [
+    {
+      defaults: {
+        additionalSecretResources: [{ name: 'x' }],
+        source: { template: gitRepository(), secretResourceName: 'x' },
+        kustomization: { template: kustomization() },
       },
-      "the landscape's defaults: additionalSecretResources refers to spec.resources of a Shoot, which differ between Shoots; remove it",
-      "the landscape's defaults: source.secretResourceName refers to spec.resources of a Shoot, which differ between Shoots; remove it",
-    ],
-    [
-      { defaults: { source: { template: gitRepository() } } },
-      "the landscape's defaults: kustomization is missing, but source is set; set both or neither",
-    ],
-    [
-      { policy: { allowedVersions: ['latest', 'two'], allowedRegistries: [], allowedRepositoryUrls: 'x' } },
-      'the landscape\'s policy: allowedVersions[0] "latest" names no release; use a release such as v2.9.4 or a range such as 2.9.x',
-      'the landscape\'s policy: allowedVersions[1] "two" is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release',
-      "the landscape's policy: allowedRegistries is empty, which would allow nothing; add an entry, or remove the list to allow everything",
-      'the landscape\'s policy: allowedRepositoryUrls must be a list, not a string; start each entry with "- "',
-    ],
-    [
-      { defaults: { pullSecret: { name: 'mine' } } },
-      "the landscape's defaults: pullSecret.name must be shoot-flux-pull-secret in the garden, because the rights name it; omit it, or set in to seed",
-    ],
-    [{ defaults: { pullSecret: { in: 'seed', name: 'mine', namespace: 'garden' } } }],
-    [
-      { policy: { allowedRegistries: ['registry.example.com/**'] } },
-      'the landscape\'s defaults: flux.registry "ghcr.io/fluxcd" is not allowed by allowedRegistries in the policy of this landscape; use registry.example.com/**',
-    ],
-    [
-      {
-        defaults: { flux: { registry: 'registry.example.com/a' } },
-        policy: { allowedRegistries: ['registry.example.com/**'] },
-      },
-    ],
-  ])('%j', (landscape, ...sentences) => {
-    expect(problemsOf(landscape)).toEqual(sentences);
-  });
+    },
+    "the landscape's defaults: additionalSecretResources refers to spec.resources of a Shoot, which differ between Shoots; remove it",
+    "the landscape's defaults: source.secretResourceName refers to spec.resources of a Shoot, which differ between Shoots; remove it",
+  ],
+  [
+    { defaults: { source: { template: gitRepository() } } },
+    "the landscape's defaults: kustomization is missing, but source is set; set both or neither",
+  ],
+  [
+    { policy: { allowedVersions: ['latest', 'two'], allowedRegistries: [], allowedRepositoryUrls: 'x' } },
+    'the landscape\'s policy: allowedVersions[0] "latest" names no release; use a release such as v2.9.4 or a range such as 2.9.x',
+    'the landscape\'s policy: allowedVersions[1] "two" is not a Flux version; use a release such as v2.9.4 or a range such as 2.9.x, or omit it for the newest release',
+    "the landscape's policy: allowedRegistries is empty, which would allow nothing; add an entry, or remove the list to allow everything",
+    'the landscape\'s policy: allowedRepositoryUrls must be a list, not a string; start each entry with "- "',
+  ],
+  [
+    { defaults: { pullSecret: { name: 'mine' } } },
+    "the landscape's defaults: pullSecret.name must be shoot-flux-pull-secret in the garden, because the rights name it; omit it, or set in to seed",
+  ],
+  [{ defaults: { pullSecret: { in: 'seed', name: 'mine', namespace: 'garden' } } }],
+  [
+    { policy: { allowedRegistries: ['registry.example.com/**'] } },
+    'the landscape\'s defaults: flux.registry "ghcr.io/fluxcd" is not allowed by allowedRegistries in the policy of this landscape; use registry.example.com/**',
+  ],
+  [
+    {
+      defaults: { flux: { registry: 'registry.example.com/a' } },
+      policy: { allowedRegistries: ['registry.example.com/**'] },
+    },
+  ],
+])('a landscape is checked at the start: %j', (landscape, ...sentences) => {
+  expect(problemsOf(landscape)).toEqual(sentences);
 });
 
 describe('the pull secret of the landscape', () => {

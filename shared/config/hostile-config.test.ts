@@ -193,14 +193,15 @@ function isValid(inputs: ConfigInputs): boolean {
   }
 }
 
-describe('effectiveConfig throws only ConfigErrors', () => {
-  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('the key %s', (key) => {
+test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
+  'effectiveConfig throws only ConfigErrors the key %s',
+  (key) => {
     const hostile: unknown = JSON.parse(`{"${key}": {"a": 1}}`);
     expect(isValid({ providerConfig: hostile })).toBe(false);
     expect(isValid({ providerConfig: { flux: hostile } })).toBe(false);
     expect(isValid({ fluxConfig: { namespace: 'garden-foo', data: JSON.parse(`{"${key}": "a"}`) } })).toBe(false);
-  });
-});
+  },
+);
 
 describe('nearest', () => {
   test('returns the word itself, whatever its case', () => {

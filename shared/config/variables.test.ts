@@ -254,13 +254,11 @@ describe('what looks like a variable does not hide a URL from the policy', () =>
   });
 });
 
-describe('the host of a URL with variables is known', () => {
-  it.each([
-    'ssh://git@git.example.com/org/${SHOOT_NAME}',
-    'git@git.example.com:org/${SHOOT_NAME}',
-    'git@git.example.com:/org/${SHOOT_NAME}',
-  ])('%s', (repositoryUrl) => {
-    const config = effectiveConfig(withKeys({ repositoryUrl, repositoryType: 'private' }));
-    expect(config.source?.spec).toMatchObject({ url: 'ssh://git@git.example.com/org/bar' });
-  });
+it.each([
+  'ssh://git@git.example.com/org/${SHOOT_NAME}',
+  'git@git.example.com:org/${SHOOT_NAME}',
+  'git@git.example.com:/org/${SHOOT_NAME}',
+])('the host of a URL with variables is known: %s', (repositoryUrl) => {
+  const config = effectiveConfig(withKeys({ repositoryUrl, repositoryType: 'private' }));
+  expect(config.source?.spec).toMatchObject({ url: 'ssh://git@git.example.com/org/bar' });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { mergeDiff } from './merge-patch.ts';
 
 /** RFC 7386, as an API server applies it. */
@@ -19,24 +19,22 @@ const { tree } = fc.letrec<{ tree: Record<string, unknown> }>((tie) => ({
   tree: fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.oneof({ depthSize: 'small' }, leaf, tie('tree'))),
 }));
 
-describe('mergeDiff', () => {
-  it('turns any object into any other', () => {
-    fc.assert(
-      fc.property(tree, tree, (live, wanted) => {
-        const patch = mergeDiff(live, wanted);
-        expect(patch === undefined ? live : applyPatch(live, patch)).toEqual(wanted);
-      }),
-    );
-  });
+it('turns any object into any other', () => {
+  fc.assert(
+    fc.property(tree, tree, (live, wanted) => {
+      const patch = mergeDiff(live, wanted);
+      expect(patch === undefined ? live : applyPatch(live, patch)).toEqual(wanted);
+    }),
+  );
+});
 
-  it('returns undefined for equal objects', () => {
-    fc.assert(fc.property(tree, (object) => mergeDiff(object, structuredClone(object)) === undefined));
-  });
+it('returns undefined for equal objects', () => {
+  fc.assert(fc.property(tree, (object) => mergeDiff(object, structuredClone(object)) === undefined));
+});
 
-  it('contains only the differences', () => {
-    expect(mergeDiff({ a: 1, b: { c: 2, d: 3 }, e: [1] }, { a: 1, b: { c: 4 }, e: [1, 2] })).toEqual({
-      b: { c: 4, d: null },
-      e: [1, 2],
-    });
+it('contains only the differences', () => {
+  expect(mergeDiff({ a: 1, b: { c: 2, d: 3 }, e: [1] }, { a: 1, b: { c: 4 }, e: [1, 2] })).toEqual({
+    b: { c: 4, d: null },
+    e: [1, 2],
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { LONGEST_QUOTE } from '../../../shared/runtime/safe-text.ts';
 import { explain } from './explain.ts';
 
@@ -76,72 +76,66 @@ const rows = Object.entries(applyFailed).flatMap(([object, messages]) =>
   Object.entries(messages).map(([message, named]) => [object, message, [named].flat()] as const),
 );
 
-describe('explain', () => {
-  it.each(rows)('%s: %s', (object, message, named) => {
-    const sentence = explain('shoot-flux-x', 'ApplyFailed', of(object, message));
-    expect(sentence).toMatch(/^ManagedResource shoot-flux-x/);
-    for (const text of named) expect(sentence).toContain(text);
-    // A webhook may use the same words.
-    const denial = ofDeployment(`admission webhook "w" denied the request: ${of(object, message)}`);
-    expect(explain('shoot-flux-x', 'ApplyFailed', denial)).toContain(
-      'Deployment flux-system/source-controller: the admission webhook "w" of the shoot denies it',
-    );
-  });
+it.each(rows)('%s: %s', (object, message, named) => {
+  const sentence = explain('shoot-flux-x', 'ApplyFailed', of(object, message));
+  expect(sentence).toMatch(/^ManagedResource shoot-flux-x/);
+  for (const text of named) expect(sentence).toContain(text);
+  // A webhook may use the same words.
+  const denial = ofDeployment(`admission webhook "w" denied the request: ${of(object, message)}`);
+  expect(explain('shoot-flux-x', 'ApplyFailed', denial)).toContain(
+    'Deployment flux-system/source-controller: the admission webhook "w" of the shoot denies it',
+  );
+});
 
-  it('quotes the message behind the sentence, and truncates it', () => {
-    const message = of(deployment, `admission webhook "hook" denied the request: ${'no '.repeat(4000)}`);
-    const sentence = explain('shoot-flux-controllers', 'ApplyFailed', message);
-    expect(sentence).toContain('The resource-manager says: error during apply of object');
-    expect(sentence.length).toBeLessThan(LONGEST_QUOTE + 300);
-  });
+it('quotes the message behind the sentence, and truncates it', () => {
+  const message = of(deployment, `admission webhook "hook" denied the request: ${'no '.repeat(4000)}`);
+  const sentence = explain('shoot-flux-controllers', 'ApplyFailed', message);
+  expect(sentence).toContain('The resource-manager says: error during apply of object');
+  expect(sentence.length).toBeLessThan(LONGEST_QUOTE + 300);
+});
 
-  it('stays short and hides credentials, even when a webhook imitates the messages of an API server', () => {
-    const url = `https://user:s3cr3t@example.com/${'x'.repeat(9000)}`;
-    for (const message of [`quota is forbidden: exceeded quota: ${url}`, `is forbidden: User "${url}" cannot get`]) {
-      const sentence = explain('shoot-flux-x', 'ApplyFailed', of(deployment, message));
-      expect(sentence.length).toBeLessThan(LONGEST_QUOTE + 800);
-      expect(sentence).not.toContain('s3cr3t');
-    }
-  });
-
-  it('says that an object cannot be read, and does not quote a Secret', () => {
-    const message = 'Could not decode all new resources: error converting YAML to JSON: found "s3cr3t" at line 3';
-    expect(explain('shoot-flux-sync', 'DecodingFailed', message)).toContain('at line 3');
-    expect(explain('shoot-flux-secrets', 'DecodingFailed', message)).toContain(
-      'The original message is withheld because it may contain Secret data.',
-    );
-    expect(explain('shoot-flux-secrets', 'DecodingFailed', message)).not.toContain('s3cr3t');
-  });
-
-  it('trap 23: names the remedy for a stuck deletion', () => {
-    const message = 'deletion of old resource "v1/ConfigMap/a/b" is still pending';
-    expect(explain('shoot-flux-sync', 'DeletionPending', message)).toMatch(
-      /finalizers.*"v1\/ConfigMap\/a\/b" is still/,
-    );
-  });
-
-  it('distinguishes an old object that cannot be deleted from one that cannot be applied', () => {
-    const message =
-      'Could not clean all old resources: error during deletion of old resource "v1/ConfigMap/a/b": admission webhook "w" denied the request: no';
-    expect(explain('shoot-flux-sync', 'DeletionFailed', message)).toMatch(
-      /^ManagedResource shoot-flux-sync: an old object cannot be deleted, .*; ConfigMap a\/b: the admission webhook "w" of the shoot denies it; exempt the objects of Flux from that webhook/,
-    );
-    expect(explain('shoot-flux-sync', 'DeletionFailed', 'no')).toContain(
-      'check in the shoot what rejects the deletion',
-    );
-  });
-
-  it('says that a deleted content Secret is written again', () => {
-    const message = 'secrets "managedresource-shoot-flux-sync-0a1b2c3d" not found';
-    expect(explain('shoot-flux-sync', 'CannotReadSecret', message)).toContain('shoot-flux recreates the Secret');
-  });
-
-  it('withholds the message of a webhook that may quote a Secret', () => {
-    const message = of('v1/Secret/flux-system/flux-source', 'admission webhook "w" denied the request: value s3cr3t');
-    const sentence = explain('shoot-flux-secrets', 'ApplyFailed', message);
-    expect(sentence).toContain('Secret flux-system/flux-source: the admission webhook "w" of the shoot denies it');
+it('stays short and hides credentials, even when a webhook imitates the messages of an API server', () => {
+  const url = `https://user:s3cr3t@example.com/${'x'.repeat(9000)}`;
+  for (const message of [`quota is forbidden: exceeded quota: ${url}`, `is forbidden: User "${url}" cannot get`]) {
+    const sentence = explain('shoot-flux-x', 'ApplyFailed', of(deployment, message));
+    expect(sentence.length).toBeLessThan(LONGEST_QUOTE + 800);
     expect(sentence).not.toContain('s3cr3t');
-    const both = `2 errors occurred: ${of('v1/ConfigMap/flux-system/a', 'no')}, ${message}`;
-    expect(explain('shoot-flux-secrets', 'ApplyFailed', both)).not.toContain('s3cr3t');
-  });
+  }
+});
+
+it('says that an object cannot be read, and does not quote a Secret', () => {
+  const message = 'Could not decode all new resources: error converting YAML to JSON: found "s3cr3t" at line 3';
+  expect(explain('shoot-flux-sync', 'DecodingFailed', message)).toContain('at line 3');
+  expect(explain('shoot-flux-secrets', 'DecodingFailed', message)).toContain(
+    'The original message is withheld because it may contain Secret data.',
+  );
+  expect(explain('shoot-flux-secrets', 'DecodingFailed', message)).not.toContain('s3cr3t');
+});
+
+it('trap 23: names the remedy for a stuck deletion', () => {
+  const message = 'deletion of old resource "v1/ConfigMap/a/b" is still pending';
+  expect(explain('shoot-flux-sync', 'DeletionPending', message)).toMatch(/finalizers.*"v1\/ConfigMap\/a\/b" is still/);
+});
+
+it('distinguishes an old object that cannot be deleted from one that cannot be applied', () => {
+  const message =
+    'Could not clean all old resources: error during deletion of old resource "v1/ConfigMap/a/b": admission webhook "w" denied the request: no';
+  expect(explain('shoot-flux-sync', 'DeletionFailed', message)).toMatch(
+    /^ManagedResource shoot-flux-sync: an old object cannot be deleted, .*; ConfigMap a\/b: the admission webhook "w" of the shoot denies it; exempt the objects of Flux from that webhook/,
+  );
+  expect(explain('shoot-flux-sync', 'DeletionFailed', 'no')).toContain('check in the shoot what rejects the deletion');
+});
+
+it('says that a deleted content Secret is written again', () => {
+  const message = 'secrets "managedresource-shoot-flux-sync-0a1b2c3d" not found';
+  expect(explain('shoot-flux-sync', 'CannotReadSecret', message)).toContain('shoot-flux recreates the Secret');
+});
+
+it('withholds the message of a webhook that may quote a Secret', () => {
+  const message = of('v1/Secret/flux-system/flux-source', 'admission webhook "w" denied the request: value s3cr3t');
+  const sentence = explain('shoot-flux-secrets', 'ApplyFailed', message);
+  expect(sentence).toContain('Secret flux-system/flux-source: the admission webhook "w" of the shoot denies it');
+  expect(sentence).not.toContain('s3cr3t');
+  const both = `2 errors occurred: ${of('v1/ConfigMap/flux-system/a', 'no')}, ${message}`;
+  expect(explain('shoot-flux-secrets', 'ApplyFailed', both)).not.toContain('s3cr3t');
 });

@@ -44,16 +44,14 @@ describe('a request to Flux in the shoot', () => {
   });
 });
 
-describe('the identity of the annotations', () => {
-  it('follows each of both, and has a fixed length', () => {
-    expect(reconcileAtOf([undefined, undefined])).toBeUndefined();
-    const identities = [
-      ['a', undefined],
-      [undefined, 'a'],
-      ['a', 'a'],
-      ['x'.repeat(9999), 'a'],
-    ].map(reconcileAtOf);
-    expect(new Set(identities).size).toBe(4);
-    expect(identities.every((identity) => identity?.length === 16)).toBe(true);
-  });
+it('the identity of the annotations follows each of both, and has a fixed length', () => {
+  expect(reconcileAtOf([undefined, undefined])).toBeUndefined();
+  const identities = [
+    ['a', undefined],
+    [undefined, 'a'],
+    ['a', 'a'],
+    ['x'.repeat(9999), 'a'],
+  ].map(reconcileAtOf);
+  expect(new Set(identities).size).toBe(4);
+  expect(identities.every((identity) => identity?.length === 16)).toBe(true);
 });

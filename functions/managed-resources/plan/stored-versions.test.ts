@@ -62,16 +62,14 @@ describe('migrationOf', () => {
   });
 });
 
-describe('outlineOf', () => {
-  it('keeps no schema of a CRD and no names of its fields, and is migrated like the CRD', () => {
-    const fieldsV1 = { 'f:spec': {} };
-    const entry = { manager: 'flux', operation: 'Update', time: '2026-01-02T03:04:05Z', fieldsV1 };
-    const live = crd(['v1beta2', 'v1beta1']);
-    const outline = outlineOf({ ...live, metadata: { ...live.metadata, managedFields: [entry] } });
-    expect(JSON.stringify(outline)).not.toMatch(/schema|fieldsV1/);
-    expect(migrationOf(outline, crd(['v1']))).toMatchObject({ to: 'v1', isNarrow: true, kept: ['v1'] });
-    expect(outline.metadata.managedFields).toMatchObject([{ manager: 'flux', time: '2026-01-02T03:04:05Z' }]);
-  });
+it('outlineOf keeps no schema of a CRD and no names of its fields, and is migrated like the CRD', () => {
+  const fieldsV1 = { 'f:spec': {} };
+  const entry = { manager: 'flux', operation: 'Update', time: '2026-01-02T03:04:05Z', fieldsV1 };
+  const live = crd(['v1beta2', 'v1beta1']);
+  const outline = outlineOf({ ...live, metadata: { ...live.metadata, managedFields: [entry] } });
+  expect(JSON.stringify(outline)).not.toMatch(/schema|fieldsV1/);
+  expect(migrationOf(outline, crd(['v1']))).toMatchObject({ to: 'v1', isNarrow: true, kept: ['v1'] });
+  expect(outline.metadata.managedFields).toMatchObject([{ manager: 'flux', time: '2026-01-02T03:04:05Z' }]);
 });
 
 describe('migratedFields', () => {

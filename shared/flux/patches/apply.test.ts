@@ -89,23 +89,21 @@ test('what an installation works without can be deleted', () => {
   expect(objects.filter(({ kind }) => kind === 'NetworkPolicy')).toEqual([]);
 });
 
-describe('selects by', () => {
-  it.each<[string, NonNullable<Patch['target']>, number]>([
-    ['group and version', { group: 'apps', version: 'v1' }, 4],
-    ['empty fields', { kind: 'Deployment', name: '', namespace: '', labelSelector: '', annotationSelector: '' }, 4],
-    ['an anchored name', { kind: 'Deployment', name: 'source' }, 0],
-    ['a pattern', { kind: 'Deployment', name: '.*-controller' }, 4],
-    ['the namespace', { kind: 'Deployment', namespace: 'flux-.*' }, 4],
-    ['labels', { kind: 'Deployment', labelSelector: 'app.kubernetes.io/part-of=flux' }, 4],
-    ['labels that are absent', { kind: 'Deployment', labelSelector: '!app.kubernetes.io/part-of' }, 0],
-    ['a list of labels', { kind: 'Deployment', labelSelector: 'app.kubernetes.io/part-of in (flux, other)' }, 4],
-    ['annotations', { annotationSelector: 'example.com/none' }, 0],
-  ])('%s', (_what, target, count) => {
-    const patch = merge({ metadata: { name: 'any', labels: { 'example.com/found': 'yes' } } }, target);
-    if (count === 0) return expect(sentence(patch)).toContain('which selects no installed object');
-    const found = patched([patch]).filter(({ metadata }) => metadata.labels?.['example.com/found'] === 'yes');
-    return expect(found).toHaveLength(count);
-  });
+it.each<[string, NonNullable<Patch['target']>, number]>([
+  ['group and version', { group: 'apps', version: 'v1' }, 4],
+  ['empty fields', { kind: 'Deployment', name: '', namespace: '', labelSelector: '', annotationSelector: '' }, 4],
+  ['an anchored name', { kind: 'Deployment', name: 'source' }, 0],
+  ['a pattern', { kind: 'Deployment', name: '.*-controller' }, 4],
+  ['the namespace', { kind: 'Deployment', namespace: 'flux-.*' }, 4],
+  ['labels', { kind: 'Deployment', labelSelector: 'app.kubernetes.io/part-of=flux' }, 4],
+  ['labels that are absent', { kind: 'Deployment', labelSelector: '!app.kubernetes.io/part-of' }, 0],
+  ['a list of labels', { kind: 'Deployment', labelSelector: 'app.kubernetes.io/part-of in (flux, other)' }, 4],
+  ['annotations', { annotationSelector: 'example.com/none' }, 0],
+])('selects by: %s', (_what, target, count) => {
+  const patch = merge({ metadata: { name: 'any', labels: { 'example.com/found': 'yes' } } }, target);
+  if (count === 0) return expect(sentence(patch)).toContain('which selects no installed object');
+  const found = patched([patch]).filter(({ metadata }) => metadata.labels?.['example.com/found'] === 'yes');
+  return expect(found).toHaveLength(count);
 });
 
 describe('one sentence for each mistake:', () => {
