@@ -241,55 +241,40 @@ describe('the content', () => {
   const pgp = (kind: string) => `-----BEGIN PGP ${kind} KEY BLOCK-----\n\nabc\n`;
   const noKey = 'has no key that decrypts; add a private key under a name that ends in .agekey (age) or .asc (PGP)';
 
-  it.each<[ProjectSecretName, string, KubeObject, string | undefined]>([
-    ['flux-registry', 'of a registry', docker('{"auths": {"ghcr.io": {"auth": "YTpi"}}}'), undefined],
-    ['flux-registry', 'of another type', secret({}), `is not of type kubernetes.io/dockerconfigjson; ${recreate}`],
-    ['flux-registry', 'that is empty', docker(''), `has no .dockerconfigjson; ${recreate}`],
-    ['flux-registry', 'that is no JSON', docker('x'), `has no registry under auths in .dockerconfigjson; ${recreate}`],
-    [
+  it.each<[ProjectSecretName, string, KubeObject]>([
+    ['flux-registry', 'of a registry', docker('{"auths": {"ghcr.io": {"auth": "YTpi"}}}')],
+    ['flux-sops', 'with an age key', secret({ 'age.agekey': age })],
+    ['flux-sops', 'with a PGP key', secret({ 'key.asc': pgp('PRIVATE'), 'public.asc': pgp('PUBLIC') })],
+    ['flux-sops', 'for a key service', secret({ 'sops.aws-kms': 'x' })],
+    ['flux-variables', 'with variables', secret({ CLUSTER_REGION: 'a', _x1: 'b' })],
+    ['flux-variables', 'that is empty', secret({})],
+  ])('of %s %s can be used', (name, _, object) => {
+    expect(projectSecretProblem(name, object)).toBeUndefined();
+  });
+
+  /** The sentence -> the Secrets that get it. */
+  const unusable: Record<string, [ProjectSecretName, ...KubeObject[]]> = {
+    [`is not of type kubernetes.io/dockerconfigjson; ${recreate}`]: ['flux-registry', secret({})],
+    [`has no .dockerconfigjson; ${recreate}`]: ['flux-registry', docker('')],
+    [`has no registry under auths in .dockerconfigjson; ${recreate}`]: [
       'flux-registry',
-      'without a registry',
-      docker('{"auths": {}}'),
-      `has no registry under auths in .dockerconfigjson; ${recreate}`,
+      ...['x', '{"auths": {}}'].map(docker),
     ],
-    [
-      'flux-registry',
-      'that is long',
-      docker(`{"auths": {"${'x'.repeat(50_000)}": {}}}`),
-      `is longer than 64 KiB; ${recreate}`,
-    ],
-    ['flux-sops', 'with an age key', secret({ 'age.agekey': age }), undefined],
-    ['flux-sops', 'with a PGP key', secret({ 'key.asc': pgp('PRIVATE'), 'public.asc': pgp('PUBLIC') }), undefined],
-    ['flux-sops', 'for a key service', secret({ 'sops.aws-kms': 'x' }), undefined],
-    ['flux-sops', 'without a key', secret({ age: age }), noKey],
-    ['flux-sops', 'with public keys only', secret({ 'key.asc': pgp('PUBLIC') }), noKey],
-    [
+    [`is longer than 64 KiB; ${recreate}`]: ['flux-registry', docker(`{"auths": {"${'x'.repeat(50_000)}": {}}}`)],
+    [noKey]: ['flux-sops', secret({ age }), secret({ 'key.asc': pgp('PUBLIC') })],
+    'has no line AGE-SECRET-KEY-… in "age.agekey"; add the private key as age-keygen prints it': [
       'flux-sops',
-      'with a public age key',
-      secret({ 'age.agekey': 'age1x' }),
-      'has no line AGE-SECRET-KEY-… in "age.agekey"; add the private key as age-keygen prints it',
+      ...['age1x', '\n'.repeat(700_000)].map((text) => secret({ 'age.agekey': text })),
     ],
-    [
+    'has no armored PGP key in "a.asc"; add the key as gpg --export-secret-keys --armor prints it': [
       'flux-sops',
-      'with nothing but empty lines',
-      secret({ 'age.agekey': '\n'.repeat(700_000) }),
-      'has no line AGE-SECRET-KEY-… in "age.agekey"; add the private key as age-keygen prints it',
-    ],
-    [
-      'flux-sops',
-      'with a damaged PGP key',
       secret({ 'a.asc': 'x', 'age.agekey': age }),
-      'has no armored PGP key in "a.asc"; add the key as gpg --export-secret-keys --armor prints it',
     ],
-    ['flux-variables', 'with variables', secret({ CLUSTER_REGION: 'a', _x1: 'b' }), undefined],
-    ['flux-variables', 'that is empty', secret({}), undefined],
-    [
-      'flux-variables',
-      'with a wrong name',
-      secret({ good: 'a', 'not-good': 'b' }),
-      `has the key "not-good", which is no name of a variable; use letters, digits and '_', not starting with a digit`,
-    ],
-  ])('of %s %s', (name, _, object, problem) => {
-    expect(projectSecretProblem(name, object)).toBe(problem);
+    'has the key "not-good", which is no name of a variable; use letters, digits and \'_\', not starting with a digit':
+      ['flux-variables', secret({ good: 'a', 'not-good': 'b' })],
+  };
+
+  it.each(Object.entries(unusable))('%s', (problem, [name, ...secrets]) => {
+    for (const one of secrets) expect(projectSecretProblem(name, one)).toBe(problem);
   });
 });

@@ -138,85 +138,66 @@ test.each(Object.entries(bad))('one sentence: %s', (sentence, inputs) => {
   expect(found[0]).toContain(`providerConfig${sentence.startsWith(' ') ? '' : ': '}${sentence}`);
 });
 
-const good: [string, ConfigInputs][] = [
-  [
-    'a Secret that is said to exist',
-    withLists({ objects: [git('apps', { secretRef: { name: 'token' } })], existingSecrets: ['token'] }),
-  ],
-  [
-    'a Secret that is said to exist in another namespace',
-    withLists({
-      objects: [{ ...git('a', { secretRef: { name: 'token' } }), metadata: { name: 'a', namespace: 'team' } }],
-      existingSecrets: ['team/token'],
-    }),
-  ],
-  [
-    'variables that may be missing',
-    objects(
-      ...apps.slice(0, 1),
-      kustomize('apps', 'apps', { postBuild: { substituteFrom: [{ kind: 'Secret', name: 'x', optional: true }] } }),
-    ),
-  ],
-  [
-    'the facts of the Shoot',
-    objects(
-      git('apps'),
-      kustomize('apps', 'apps', { postBuild: { substituteFrom: [{ kind: 'ConfigMap', name: 'shoot-facts' }] } }),
-    ),
-  ],
-  [
-    'a copy for the namespace of an object',
-    withResources({
-      objects: [{ ...git('a', { secretRef: { name: 'age-key' } }), metadata: { name: 'a', namespace: 'team' } }],
-      additionalSecretResources: [{ name: 'key' }],
-    }),
-  ],
-  [
-    'a name in the values of a chart',
-    objects(helmRepository('charts'), helmRelease('podinfo', 'charts', { values: { secretRef: { name: 'own' } } })),
-  ],
-  [
-    'the artifact of a generator',
-    objects(
-      git('apps'),
-      {
-        kind: 'ArtifactGenerator',
-        metadata: { name: 'g' },
-        spec: {
-          sources: [{ alias: 'a', kind: 'GitRepository', name: 'apps' }],
-          artifacts: [{ name: 'part', copy: [] }],
-        },
+const good: Record<string, ConfigInputs> = {
+  'a Secret that is said to exist': withLists({
+    objects: [git('apps', { secretRef: { name: 'token' } })],
+    existingSecrets: ['token'],
+  }),
+  'a Secret that is said to exist in another namespace': withLists({
+    objects: [{ ...git('a', { secretRef: { name: 'token' } }), metadata: { name: 'a', namespace: 'team' } }],
+    existingSecrets: ['team/token'],
+  }),
+  'variables that may be missing': objects(
+    ...apps.slice(0, 1),
+    kustomize('apps', 'apps', { postBuild: { substituteFrom: [{ kind: 'Secret', name: 'x', optional: true }] } }),
+  ),
+  'the facts of the Shoot': objects(
+    git('apps'),
+    kustomize('apps', 'apps', { postBuild: { substituteFrom: [{ kind: 'ConfigMap', name: 'shoot-facts' }] } }),
+  ),
+  'a copy for the namespace of an object': withResources({
+    objects: [{ ...git('a', { secretRef: { name: 'age-key' } }), metadata: { name: 'a', namespace: 'team' } }],
+    additionalSecretResources: [{ name: 'key' }],
+  }),
+  'a name in the values of a chart': objects(
+    helmRepository('charts'),
+    helmRelease('podinfo', 'charts', { values: { secretRef: { name: 'own' } } }),
+  ),
+  'the artifact of a generator': objects(
+    git('apps'),
+    {
+      kind: 'ArtifactGenerator',
+      metadata: { name: 'g' },
+      spec: {
+        sources: [{ alias: 'a', kind: 'GitRepository', name: 'apps' }],
+        artifacts: [{ name: 'part', copy: [] }],
       },
-      kustomize('part', 'x', { sourceRef: { kind: 'ExternalArtifact', name: 'part' } }),
-    ),
-  ],
-  [
-    'events of objects from a repository',
-    objects(
-      { kind: 'Provider', metadata: { name: 'chat' }, spec: { type: 'slack' } },
-      alert({
-        providerRef: { name: 'chat' },
-        eventSources: [
-          { kind: 'Kustomization', name: '*' },
-          { kind: 'HelmRelease', name: 'elsewhere' },
-        ],
-      }),
-    ),
-  ],
-  [
-    'a kind of a newer Flux',
-    objects({ apiVersion: 'new.toolkit.fluxcd.io/v1', kind: 'Novelty', metadata: { name: 'a' }, spec: {} }),
-  ],
-  [
-    'a Secret of the short form that is only in the shoot',
-    withLists({
-      source: { template: gitRepository() },
-      kustomization: { template: kustomization({ decryption: { provider: 'sops', secretRef: { name: 'own' } } }) },
+    },
+    kustomize('part', 'x', { sourceRef: { kind: 'ExternalArtifact', name: 'part' } }),
+  ),
+  'events of objects from a repository': objects(
+    { kind: 'Provider', metadata: { name: 'chat' }, spec: { type: 'slack' } },
+    alert({
+      providerRef: { name: 'chat' },
+      eventSources: [
+        { kind: 'Kustomization', name: '*' },
+        { kind: 'HelmRelease', name: 'elsewhere' },
+      ],
     }),
-  ],
-];
+  ),
+  'a kind of a newer Flux': objects({
+    apiVersion: 'new.toolkit.fluxcd.io/v1',
+    kind: 'Novelty',
+    metadata: { name: 'a' },
+    spec: {},
+  }),
+  'a Secret of the short form that is only in the shoot': withLists({
+    source: { template: gitRepository() },
+    kustomization: { template: kustomization({ decryption: { provider: 'sops', secretRef: { name: 'own' } } }) },
+  }),
+};
 
-test.each(good)('%s is valid', (_, inputs) => {
+test.each(Object.entries(good))('%s is valid', (_, inputs) => {
   expect(problems(inputs)).toEqual([]);
 });
 
