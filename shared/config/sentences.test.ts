@@ -154,7 +154,7 @@ const ofSource = (fields: object) => withTemplates(gitRepository({}, fields));
 const sts = (provider: string, more: object = {}) => ({ provider, endpoint: 'https://sts.example.com', ...more });
 const LONG_NAME = `x/${'y'.repeat(300_000)}`;
 
-/** A providerConfig -> the sentences about it, which begin with the path where the rows of a group do. */
+/** The only sentence about a providerConfig, behind the path of its group -> the providerConfig. */
 const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
   '': {
     'apiVersion "flux.extensions.gardener.cloud/v1" is not a valid value; use flux.extensions.gardener.cloud/v1alpha1':
@@ -302,6 +302,7 @@ const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
       withSecret(gitRepository(), { additionalSecretResources: [{ name: 'a', targetName: 'flux-system' }] }),
   },
 };
+/** providerConfigs that get several sentences at once. */
 const moreOfProviderConfig: Record<string, [ConfigInputs, ...string[]][]> = {
   '': [
     [
@@ -402,6 +403,7 @@ const moreOfProviderConfig: Record<string, [ConfigInputs, ...string[]][]> = {
     ],
   ],
 };
+/** The sentence about the entry `git` that a source names -> `spec.resources` of the Shoot. */
 const ofSecretResource: Record<string, ConfigInputs['shootResources']> = {
   "is not an entry of the Shoot's spec.resources (it has other, more); add the entry or use another one": [
     resource('other'),
