@@ -122,8 +122,7 @@ function section({ definition }: Command, all: Command[]): string {
 function line(flag: string, option: Option): string {
   const { value, required, fallback, type } = option;
   const key = keyOf(flag, option);
-  const flagText =
-    type === 'nested' ? '' : `\`--${flag}${value === undefined ? '' : ` ${cell(value)}`}\``;
+  const flagText = type === 'nested' ? '' : `\`--${flag}${value === undefined ? '' : ` ${cell(value)}`}\``;
   const variable = type === 'nested' ? '' : `\`${variableOf(key)}\``;
   const usual = option.default ?? (required === true ? '**required**' : type === 'boolean' ? 'false' : '');
   const others = Object.keys(fallback?.variables ?? {}).map((name) => `\`${name}\``);

@@ -1,8 +1,8 @@
 import { kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Migrated, migrateStored } from '../../functions/managed-resources/shoot/migrate-stored.ts';
 import { everyPage } from '../../functions/managed-resources/shoot/act.ts';
+import { type Migrated, migrateStored } from '../../functions/managed-resources/shoot/migrate-stored.ts';
 import { resumeAll, suspendAll } from '../../functions/managed-resources/shoot/suspend.ts';
 import { observe } from '../../functions/readiness/observe.ts';
 import { appliedFactory } from '../../shared/gardener/testing.ts';
