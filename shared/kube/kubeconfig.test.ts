@@ -88,11 +88,6 @@ test.each([
   ['an unknown cluster', { ...kubeconfig({}), clusters: null }, 'cluster local'],
   ['a proxy', kubeconfig({}, { 'proxy-url': 'http://proxy' }), 'proxy-url'],
   ['impersonation', kubeconfig({ as: 'root' }), 'as is not supported'],
-])('rejects %s and names it', async (_, config, message) => {
-  await expect(kubeconfigConnection(stringify(config), 'kubeconfig x', '/')).rejects.toThrow(message);
-});
-
-test.each([
   ['a list in place of a text', kubeconfig({ token: ['a'] }), 'token is not a text; correct it'],
   [
     'an object that has the length of a list',
