@@ -145,7 +145,10 @@ onRealApis('with the real controllers of Flux', ({ apis, fluxDistribution }) => 
     expect(await passwordOf('base')).toBe('second sesame');
     expect(await passwordOf('of-pgp')).toBe('third sesame');
     await flux.untilCondition('ObjectsReady');
-    expect(await flux.attempts.failed()).toEqual([]);
+    // An API server serves new kinds one after the other. Until it serves all of them, a pass of the resource-manager ends
+    // in between, and for some seconds the Alert may be there without its Provider.
+    const failed = (await flux.attempts.failed()).filter((line) => !/Provider\S* "\w+" not found/.test(line));
+    expect(failed).toEqual([]);
 
     await eventually(
       'the alerts of the first attempts',

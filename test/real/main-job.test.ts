@@ -16,9 +16,11 @@ import { rolloutSuite } from '../scenarios/rollout/suite.ts';
 import { startRealApis } from './apis.ts';
 import { chartRights } from './install/chart-rights.ts';
 import { type Ground, onRealApis } from './on-real-apis.ts';
+import { policySuite } from './refused-by-policy.ts';
 import { dispensableRights, refused } from './rights.ts';
 
-const suites = ({ startApis, fluxDistribution, apis }: Ground) => {
+const suites = (ground: Ground) => {
+  const { startApis, fluxDistribution, apis } = ground;
   mainJobSuite('the main job', startApis, fluxDistribution);
   changesSuite('changes', startApis, fluxDistribution);
   removalSuite('removal', startApis, fluxDistribution);
@@ -29,6 +31,8 @@ const suites = ({ startApis, fluxDistribution, apis }: Ground) => {
   rolloutSuite('a rollout', startApis, standInDistribution.folder);
 
   projectStatusSuite('the status of a project', startApis, 60);
+
+  policySuite(ground);
 
   it('creates and renews the Lease of the heartbeat', async () => {
     const { url, ca } = apis().seed;
