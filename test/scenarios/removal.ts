@@ -308,7 +308,11 @@ export const deployedByFlux: [Resource, KubeObject][] = [
 export async function watchSpecs(stage: Stage): Promise<() => Record<string, boolean>> {
   const seen: Record<string, boolean> = {};
   for (const resource of [kustomizations, helmReleases]) {
-    const { resourceVersion } = await stage.shoot.list(resource);
+    const { resourceVersion } = await eventually(
+      `${resource.plural} are served`,
+      () => stage.shoot.list(resource),
+      () => true,
+    );
     const options = { resourceVersion, timeoutSeconds: 60, signal: AbortSignal.timeout(60_000) };
     void (async () => {
       for await (const { type, object } of stage.shoot.watch(resource, options)) {

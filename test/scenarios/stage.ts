@@ -13,6 +13,7 @@ import type {
   ManagedResource,
   Shoot,
 } from '../../shared/gardener/types.ts';
+import { KubeError } from '../../shared/kube/errors.ts';
 import { createKubeClient, type HttpKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -476,13 +477,24 @@ export async function eventually<T>(
   // hrtime, unlike Date, stays real time when a test speeds up its clock.
   const started = process.hrtime();
   for (;;) {
-    const answer = await ask();
+    const isOver = process.hrtime(started)[0] >= seconds;
+    let answer: T;
+    try {
+      answer = await ask();
+    } catch (error) {
+      if (isOver || !isStarting(error)) throw error;
+      await sleep(25);
+      continue;
+    }
     if (isWanted(answer)) return answer;
-    if (process.hrtime(started)[0] >= seconds)
+    if (isOver)
       throw new Error(`${what}: not after ${seconds} s; last seen: ${JSON.stringify(describe(answer), null, 2)}`);
     await sleep(25);
   }
 }
+
+/** While an API server starts to serve a kind whose CRD has just been written, it answers 429. */
+const isStarting = (error: unknown) => error instanceof KubeError && error.status === 429;
 
 /** Waits for a line of the log with all of these parts: it is written after what it reports, which a test may see first. */
 export async function untilLogged({ logLines }: Pick<Stage, 'logLines'>, ...parts: string[]): Promise<void> {
