@@ -12,7 +12,6 @@ import { distributionAt } from '../../shared/flux/distribution.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { testDistribution } from '../made-distribution.ts';
-import { realKustomizeController } from './kustomize.ts';
 import { createObserver, type Observer } from './observe.ts';
 import type { Output } from './output.ts';
 import { podinfoFiles, versions } from './podinfo.ts';
@@ -49,14 +48,10 @@ export async function runDemo({ output, ended, limitMs = 45_000, ...options }: D
   if (releases.length === 0) throw new Error(`${distribution} has no Flux release: it needs folders such as v2.9.4.`);
   const waits = new AbortController();
   const signal = AbortSignal.any([waits.signal, AbortSignal.timeout(limitMs)]);
-  const kustomize = await realKustomizeController();
   output.chapter('A Gardener landscape, a Git server and the product, in this process');
   output.block([
     `Flux releases: ${releases.join(', ')} from ${relative(root, distribution)}`,
-    kustomize === undefined
-      ? 'kustomize-controller: a stand-in that applies plain YAML (the real one is not built here; npm run test:real builds it)'
-      : `kustomize-controller: the real one, ${kustomize.version}`,
-    'source-controller, gardenlet and resource-manager: stand-ins, see test/landscape',
+    'Flux, gardenlet and resource-manager: stand-ins, see test/landscape; this kustomize-controller applies plain YAML',
   ]);
 
   const runs = createRuns(output);
@@ -66,7 +61,6 @@ export async function runDemo({ output, ended, limitMs = 45_000, ...options }: D
     startLandscape({
       gardenlet: { times: { reconcileMs: limitMs } },
       onStep: (shoot, step) => output.line('gardenlet', `${shoot}: ${step}`),
-      ...(kustomize && { kustomizeController: kustomize.start }),
     }),
   ]);
   const product = await startProductOn(landscape, distribution, runs);

@@ -1,6 +1,5 @@
-import { type Connection, type KubeObject, resources } from './client/client.ts';
+import { type KubeObject, resources } from './client/client.ts';
 import { type Cluster, startCluster } from './cluster.ts';
-import type { Controller } from './controllers/work-queue.ts';
 import { startKustomizeController } from './flux/kustomize-controller.ts';
 import { startSourceController } from './flux/source-controller.ts';
 import { restrictions } from './gardener/restrictions.ts';
@@ -15,8 +14,6 @@ export interface LandscapeOptions {
   seeds?: readonly string[];
   /** Options of the gardenlets. By default they poll more often than the real one. */
   gardenlet?: Pick<GardenletOptions, 'times'>;
-  /** Starts the real kustomize-controller in place of the stand-in. */
-  kustomizeController?: (connection: Connection, kubeconfig: string) => Promise<Controller>;
   /** The resource-manager's pause while objects are terminating. Default 5 s, as in the real one. */
   pendingMs?: number;
   /** Called before each step of a flow of gardenlet, with the technical id of the Shoot. */
@@ -48,13 +45,8 @@ export async function startLandscape(options: LandscapeOptions = {}): Promise<La
   const garden = await startCluster(gardenCrds(), { webhooks: restrictions });
   const shoots = createShoots();
 
-  const nodes = (shoot: string) => ({
-    programs: {
-      'source-controller': startSourceController,
-      'kustomize-controller': (connection: Connection) =>
-        options.kustomizeController?.(connection, shoots.get(shoot)?.kubeconfig ?? '') ??
-        startKustomizeController(connection),
-    },
+  const nodes = () => ({
+    programs: { 'source-controller': startSourceController, 'kustomize-controller': startKustomizeController },
   });
 
   const startSeed = async (seedName: string) => {
