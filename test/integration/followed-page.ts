@@ -12,8 +12,6 @@ export interface Block {
 export interface FollowedPage {
   /** Returns a block of commands by the heading above it. @param number 1 for the first one below that heading */
   block(section: string, number?: number): Block;
-  /** Returns how many blocks of commands there are below a heading. */
-  blocksBelow(section: string): number;
   /** Returns a block of YAML by the heading above it. */
   yaml(section: string, number?: number): string;
   /** Runs all blocks of commands below a heading, and returns what they printed. */
@@ -57,7 +55,6 @@ export function followPage(path: string): FollowedPage {
   });
   return {
     block: (section, number = 1) => blockOf(at(section, 'sh', number)),
-    blocksBelow: (section) => below(section, 'sh').length,
     yaml: (section, number = 1) => at(section, 'yaml', number).text,
     async follow(section, shell) {
       let output = '';

@@ -45,9 +45,9 @@ export async function startLandscape(options: LandscapeOptions = {}): Promise<La
   const garden = await startCluster(gardenCrds(), { webhooks: restrictions });
   const shoots = createShoots();
 
-  const nodes = () => ({
+  const nodes = {
     programs: { 'source-controller': startSourceController, 'kustomize-controller': startKustomizeController },
-  });
+  };
 
   const startSeed = async (seedName: string) => {
     const cluster = await startCluster(seedCrds(), { namespaceController: true });

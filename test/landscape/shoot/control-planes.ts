@@ -58,7 +58,7 @@ export interface ControlPlanesOptions {
   seed: Connection;
   shoots: Shoots;
   /** Programs and callbacks for the nodes of a shoot. */
-  nodes(technicalId: string): NodesOptions;
+  nodes: NodesOptions;
   pendingMs?: number;
 }
 
@@ -122,7 +122,7 @@ export function createControlPlanes({
     joinNodes: (id) =>
       start(async () => {
         const cluster = await shoots.ensure(id);
-        of(id).nodes ??= await startNodes(cluster.connection, nodes(id));
+        of(id).nodes ??= await startNodes(cluster.connection, nodes);
       }),
     removeNodes,
     async remove(id) {
