@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { RECONCILE_AT } from '../../shared/config/project-config.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
@@ -10,7 +10,7 @@ import { ageKey } from './age-key.ts';
 import { onRealApis, useGitServer } from './on-real-apis.ts';
 import { encrypted } from './sync/encrypt.ts';
 import { startEventSink } from './sync/event-sink.ts';
-import { dataOf, type FluxStage, startFluxStage } from './sync/flux-stage.ts';
+import { aroundEachFluxStage, dataOf, type FluxStage } from './sync/flux-stage.ts';
 import { startGitHub } from './sync/github.ts';
 import { fluxKinds } from './sync/kinds.ts';
 import { pgpKey } from './sync/pgp-key.ts';
@@ -33,16 +33,12 @@ const makePgpKey = [
 const sopsRules = exampleWith(SOPS, 'creation_rules');
 const ofPage = (page: string, kind: string) => parse(example(page, kind));
 
-onRealApis('with the real controllers of Flux', ({ apis, fluxDistribution }) => {
+onRealApis('with the real controllers of Flux', (ground) => {
   const git = useGitServer();
   let flux: FluxStage;
 
-  beforeEach(async () => {
-    flux = await startFluxStage(apis(), fluxDistribution);
-  });
-
-  afterEach(async () => {
-    await flux?.[Symbol.asyncDispose]();
+  aroundEachFluxStage(ground, (next) => {
+    flux = next;
   });
 
   const untilReady = (kind: Resource, name: string) =>

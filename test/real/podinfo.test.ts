@@ -1,23 +1,19 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { eventually, type Stage } from '../scenarios/stage.ts';
 import { untilGone } from './install/life-checks.ts';
 import { onRealApis, useGitServer } from './on-real-apis.ts';
-import { type FluxStage, startFluxStage } from './sync/flux-stage.ts';
+import { aroundEachFluxStage, type FluxStage } from './sync/flux-stage.ts';
 
-onRealApis('podinfo from a real Git server, applied by the real controllers of Flux', ({ apis, fluxDistribution }) => {
+onRealApis('podinfo from a real Git server, applied by the real controllers of Flux', (ground) => {
   const git = useGitServer();
   let flux: FluxStage;
   let stage: Stage;
 
-  beforeEach(async () => {
-    flux = await startFluxStage(apis(), fluxDistribution);
-    ({ stage } = flux);
-  });
-
-  afterEach(async () => {
-    await flux?.[Symbol.asyncDispose]();
+  aroundEachFluxStage(ground, (next) => {
+    flux = next;
+    ({ stage } = next);
   });
 
   const inFlux = (name: string) => ({ namespace: 'flux-system', name });

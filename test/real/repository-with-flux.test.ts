@@ -1,6 +1,6 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import type { GitRepository } from '@shoot-flux/landscape/git';
-import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { builtInKinds, objectRef, parseRef } from '../../functions/managed-resources/shoot/objects.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { installObjects } from '../../shared/flux/install.ts';
@@ -8,16 +8,15 @@ import { fluxInstall } from '../../shared/flux/testing.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { eventually, type Stage } from '../scenarios/stage.ts';
 import { onRealApis, useGitServer } from './on-real-apis.ts';
-import { type FluxStage, startFluxStage } from './sync/flux-stage.ts';
+import { aroundEachFluxStage } from './sync/flux-stage.ts';
 import { watchDeletions } from './upgrades/deletions.ts';
 
 const components = ['source-controller', 'kustomize-controller'];
 const [OURS, THEIRS] = ['v2.9.4', 'v2.8.8'];
 
 onRealApis('a repository with its own gotk-components.yaml, applied by real controllers', (ground) => {
-  const { apis, fluxDistribution } = ground;
+  const { fluxDistribution } = ground;
   const git = useGitServer();
-  let flux: FluxStage;
   let stage: Stage;
   /** What the repository installs. */
   let theirs: KubeObject[];
@@ -26,13 +25,8 @@ onRealApis('a repository with its own gotk-components.yaml, applied by real cont
     theirs = installObjects(await openDistribution(fluxDistribution).release(THEIRS), fluxInstall({ components }));
   });
 
-  beforeEach(async () => {
-    flux = await startFluxStage(apis(), fluxDistribution);
+  aroundEachFluxStage(ground, (flux) => {
     ({ stage } = flux);
-  });
-
-  afterEach(async () => {
-    await flux?.[Symbol.asyncDispose]();
   });
 
   const inFlux = (name: string) => ({ namespace: 'flux-system', name });

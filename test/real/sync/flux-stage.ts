@@ -1,11 +1,13 @@
 import type { Controller } from '@shoot-flux/landscape/controllers';
 import { startNodes } from '@shoot-flux/landscape/nodes';
+import { afterEach, beforeEach } from 'vitest';
 import type { Condition } from '../../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from '../../scenarios/stage.ts';
 import type { RealApis } from '../apis.ts';
 import { type FluxControllerName, startFluxController } from '../cluster/flux-controller.ts';
 import { freePorts } from '../cluster/ports.ts';
+import type { Ground } from '../on-real-apis.ts';
 import { type Attempts, watchAttempts } from './failures.ts';
 
 /** A stage whose shoot runs the real controllers of Flux, where and while their Deployments exist. */
@@ -35,6 +37,17 @@ const names: FluxControllerName[] = [
   'notification-controller',
   'image-reflector-controller',
 ];
+
+/** Gives each test of the surrounding suite a stage of its own. */
+export function aroundEachFluxStage({ apis, fluxDistribution }: Ground, use: (flux: FluxStage) => void): void {
+  let flux: FluxStage | undefined;
+  beforeEach(async () => {
+    flux = undefined;
+    flux = await startFluxStage(apis(), fluxDistribution);
+    use(flux);
+  });
+  afterEach(() => flux?.[Symbol.asyncDispose]());
+}
 
 export async function startFluxStage(apis: RealApis, fluxDistribution: string): Promise<FluxStage> {
   const stage = await startStage({ ...apis, stop: apis.forget }, fluxDistribution);
