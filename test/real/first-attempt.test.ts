@@ -141,10 +141,7 @@ onRealApis('with the real controllers of Flux', (ground) => {
     expect(await passwordOf('base')).toBe('second sesame');
     expect(await passwordOf('of-pgp')).toBe('third sesame');
     await flux.untilCondition('ObjectsReady');
-    // An API server serves new kinds one after the other. Until it serves all of them, a pass of the resource-manager ends
-    // in between, and for some seconds the Alert may be there without its Provider.
-    const failed = (await flux.attempts.failed()).filter((line) => !/Provider\S* "\w+" not found/.test(line));
-    expect(failed).toEqual([]);
+    expect(await flux.attempts.failed()).toEqual([]);
 
     await eventually(
       'the alerts of the first attempts',

@@ -23,6 +23,12 @@ const isWaiting = ({ reason = '', message = '' }: Condition) =>
   (reason === 'ArtifactFailed' &&
     /artifact not found|is not ready|source\.toolkit\.fluxcd\.io "[^"]+" not found/i.test(message));
 
+/**
+ * An API server serves new kinds one after the other. A pass of the resource-manager may end in between, and for some
+ * seconds the Alert is there without its Provider.
+ */
+const isEarly = ({ message }: KubeObject) => /Provider\S* "[^"]+" not found/.test(String(message));
+
 interface Condition {
   type: string;
   status: string;
@@ -77,6 +83,7 @@ export function watchAttempts(connection: Connection): Attempts {
       const { items } = await client.list(resources.events, {});
       const warnings = (items as KubeObject[])
         .filter(({ type, source, reason }) => type === 'Warning' && isFlux(source) && reason !== 'DependencyNotReady')
+        .filter((event) => !isEarly(event))
         .map(({ reason, message, involvedObject }) => `${JSON.stringify(involvedObject)}: ${reason}: ${message}`);
       return [...seen, ...warnings];
     },
