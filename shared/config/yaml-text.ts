@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml';
 import { isJson, NOT_JSON, quickly } from '../kube/parse-yaml.ts';
-import { createRecentlyUsed } from '../recently-used.ts';
 import { type Limit, limits, limitText, sizeProblem } from './limits.ts';
 import { quote } from './quote.ts';
 
@@ -11,14 +11,14 @@ export type YamlText = { value: unknown } | { problem: string };
  * The texts of a project are read for each of its Shoots. Weighed in characters: a value takes up to thirty times as many
  * bytes, and a short one as many as a text of a thousand.
  */
-const known = createRecentlyUsed<YamlText>(256 * 1024);
+const known = new LRUCache<string, YamlText>({ maxSize: 256 * 1024 });
 
 /** Reads a YAML text, once for equal ones. */
 export function readYamlText(text: string): YamlText {
   const tooMuch = lengthOfYamlProblem(text);
   if (tooMuch !== undefined) return { problem: tooMuch };
   const found = known.get(text) ?? parse(text);
-  known.set(text, found, text.length + 1000);
+  known.set(text, found, { size: text.length + 1000 });
   return found;
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { referencedNames } from '../config/additional-secrets.ts';
 import { inOrder } from '../config/listed/read-objects.ts';
 import { FLUX_VARIABLES } from '../config/project-config.ts';
@@ -9,7 +10,6 @@ import { installObjects, withProtection } from '../flux/install.ts';
 import type { ConfigMapContent, ObjectGroups, RenderInputs, SecretContent } from '../flux/release.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { SYSTEM_NAMESPACES } from '../kube/resource.ts';
-import { createRecentlyUsed } from '../recently-used.ts';
 import { DELETE_ON_INVALID_UPDATE, KEEP_OBJECT, ONLY_CREATE } from './managed-resource.ts';
 
 /**
@@ -137,7 +137,7 @@ function otherNamespaces(objects: KubeObject[], fluxNamespace: string): KubeObje
 type InstallGroups = Pick<ObjectGroups, 'crds' | 'controllers'>;
 
 /** By release and options, weighed in bytes. It has room for a hundred sets of options without patches. */
-const rendered = createRecentlyUsed<InstallGroups>(12_000_000);
+const rendered = new LRUCache<string, InstallGroups>({ maxSize: 12_000_000 });
 
 /**
  * Measured: 900 without patches, with its part of the compressed content, because objects share with the release what no
@@ -169,7 +169,8 @@ function render({ config, release, policy, ownsNamespace, shootHealth }: RenderI
   const plain = installObjects(release, install, origins);
   const { objects, added } = customise(plain, { install, version: release.version, origins, policy });
   const groups = grouped(objects, ownsNamespace, shootHealth);
-  rendered.set(key, groups, key.length + objects.length * BYTES_OF_OBJECT + Math.max(0, added) * BYTES_OF_CHARACTER);
+  const size = key.length + objects.length * BYTES_OF_OBJECT + Math.max(0, added) * BYTES_OF_CHARACTER;
+  rendered.set(key, groups, { size });
   return groups;
 }
 
