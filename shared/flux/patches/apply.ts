@@ -7,7 +7,7 @@ import { asObject, type JsonObject } from '../../config/values.ts';
 import { ConfigError, type ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { Customisation, Customised } from '../deployment.ts';
-import { deletionProblem, patchProblem } from './guard.ts';
+import { deletionProblem, FIXED, patchProblem } from './guard.ts';
 import { jsonPatched } from './json-patch.ts';
 import { PatchProblem, parsePatch } from './parse.ts';
 import { selectorOf } from './select.ts';
@@ -83,7 +83,9 @@ function changeAll(
     const result = change(object);
     const problem = result === undefined ? deletionProblem(object) : patchProblem(object, result, customisation);
     if (problem !== undefined) throw new PatchProblem(problem);
-    results.set(object, result);
+    // A cache of installations has room for their schemas only once.
+    const isFixed = result !== undefined && FIXED.includes(object.kind);
+    results.set(object, isFixed ? { ...object, metadata: result.metadata } : result);
   }
   return results;
 }

@@ -24,8 +24,15 @@ export function deletionProblem({ kind, metadata }: KubeObject): string | undefi
   return `deletes ${kind} ${metadata.name}, which the installation needs; remove the directive $patch`;
 }
 
-/** Objects that decide what Flux may do, and which objects it knows. */
-const FIXED = ['ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding', 'CustomResourceDefinition', 'Namespace'];
+/** Objects that decide what Flux may do, and which objects it knows: patches change only their metadata. */
+export const FIXED = [
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'Role',
+  'RoleBinding',
+  'CustomResourceDefinition',
+  'Namespace',
+];
 
 /** Returns why an object may not become another one. */
 export function patchProblem(before: KubeObject, after: KubeObject, customisation: Customisation): string | undefined {

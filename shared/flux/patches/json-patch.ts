@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyPatch, type Operation, Pointer } from 'rfc6902';
 import { quote } from '../../config/quote.ts';
-import { asObject, type JsonObject } from '../../config/values.ts';
+import { asObject } from '../../config/values.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { PatchProblem } from './parse.ts';
 
@@ -38,16 +38,12 @@ function operationProblem({ op, path, from, value }: Record<string, unknown>): s
   return undefined;
 }
 
-/**
- * Applies a JSON 6902 patch. The object is not modified: what an operation changes is copied on the way to it, and all
- * the rest is shared, so that patches of labels copy no schema of a CRD.
- * @throws PatchProblem
- */
+/** Applies a JSON 6902 patch to a copy of the object. @throws PatchProblem */
 export function jsonPatched(object: KubeObject, operations: readonly Operation[]): KubeObject {
-  const copy = { ...object };
-  const copied = new Set<unknown>([copy]);
+  // Unlike `structuredClone`, it does not keep what YAML aliases put into two places one object.
+  const copy: KubeObject = JSON.parse(JSON.stringify(object));
   for (const [index, operation] of operations.entries()) {
-    const problem = problemOf(copy, operation, copied);
+    const problem = problemOf(copy, operation);
     if (problem === undefined) continue;
     throw new PatchProblem(
       `cannot be applied to ${object.kind} ${object.metadata.name}: operation ${index} (${operation.op}) fails, because ${problem}; correct the path`,
@@ -56,70 +52,21 @@ export function jsonPatched(object: KubeObject, operations: readonly Operation[]
   return copy;
 }
 
-/** Applies an operation, or says why it fails. @param copied the objects and lists that may be modified */
-function problemOf(object: KubeObject, operation: Operation, copied: Set<unknown>): string | undefined {
-  const path = tokensOf(operation.path);
-  const parent = valueAt(object, path, path.length - 1);
+/** Applies an operation, or says why it fails. */
+function problemOf(object: KubeObject, operation: Operation): string | undefined {
+  const { parent, value } = Pointer.fromJSON(operation.path).evaluate(object);
   if (isBeyond(parent, operation)) return nothingAt(operation.path);
   // The package compares lists in quadratic time.
   if (operation.op === 'test') {
-    const isSame = isDeepStrictEqual(valueAt(object, path, path.length), operation.value);
+    const isSame = isDeepStrictEqual(value, operation.value);
     return isSame ? undefined : `another value is at ${quote(operation.path)}`;
   }
-  if (operation.op === 'copy') {
-    const from = tokensOf(operation.from);
-    const value = valueAt(object, from, from.length);
-    if (value === undefined) return nothingAt(operation.from);
-    // It will be in two places, so nothing of it may be modified any more.
-    copied.clear();
-    copied.add(object);
-    return changed(object, { op: 'add', path: operation.path, value }, path, copied);
-  }
-  if (operation.op === 'move') copyTo(object, tokensOf(operation.from), copied);
-  return changed(object, asKustomize(parent, operation), path, copied);
-}
-
-function changed(
-  object: KubeObject,
-  operation: Operation,
-  path: readonly string[],
-  copied: Set<unknown>,
-): string | undefined {
-  copyTo(object, path, copied);
-  const adds = operation.op === 'add' || operation.op === 'replace';
-  const [error] = applyPatch(object, [adds ? { ...operation, value: PLACEHOLDER } : operation]);
-  // Of `move`, it may be the path that it reads.
-  if (error !== null && error !== undefined) return nothingAt('path' in error ? error.path : operation.path);
-  if (adds) fillIn(valueAt(object, path, path.length - 1), path.at(-1) ?? '', operation.value);
-  return undefined;
-}
-
-/**
- * Stands for a value, because the package copies what it adds: of 1 KB with aliases, in the Deployments of an installation,
- * it made 11 MB.
- */
-const PLACEHOLDER = Symbol('value');
-
-function fillIn(parent: unknown, name: string, value: unknown): void {
-  if (Array.isArray(parent)) parent[parent.indexOf(PLACEHOLDER)] = value;
-  else (parent as JsonObject)[name] = value;
+  const [error] = applyPatch(object, [asKustomize(parent, operation)]);
+  // Of `copy` and `move`, it may be the path that they read.
+  return error === null || error === undefined ? undefined : nothingAt('path' in error ? error.path : operation.path);
 }
 
 const nothingAt = (path: string) => `there is nothing at ${quote(path)}`;
-
-/** Copies the objects and lists above a path that are still shared. */
-function copyTo(object: KubeObject, path: readonly string[], copied: Set<unknown>): void {
-  let parent = object as unknown as JsonObject;
-  for (const name of path.slice(0, -1)) {
-    const value = Object.hasOwn(parent, name) ? parent[name] : undefined;
-    if (typeof value !== 'object' || value === null) return;
-    if (!copied.has(value)) {
-      parent[name] = Array.isArray(value) ? [...value] : { ...value };
-      copied.add(parent[name]);
-    }
-    parent = parent[name] as JsonObject;
-  }
-}
 
 /** `replace` of a field that does not exist adds it, as in kustomize, and unlike RFC 6902. */
 function asKustomize(parent: unknown, operation: Operation): Operation {
@@ -137,15 +84,4 @@ function isBeyond(parent: unknown, { op, path }: Operation): boolean {
   const adds = op === 'copy' || op === 'move';
   if (name === '-') return !adds;
   return !(/^\d+$/.test(name) && Number(name) < parent.length + (adds ? 1 : 0));
-}
-
-function tokensOf(pointer: string): readonly string[] {
-  return Pointer.fromJSON(pointer).tokens.slice(1);
-}
-
-/** Returns the value at the first tokens of a path, inherited fields included, as the package reads it. */
-function valueAt(object: KubeObject, path: readonly string[], depth: number): unknown {
-  let value: unknown = object;
-  for (let level = 0; level < depth; level++) value = ((value || {}) as JsonObject)[path[level] ?? ''];
-  return value;
 }
