@@ -4,11 +4,16 @@ import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqsSender } from '../../events/sqs/open-sender.ts';
 import { files } from '../../infra/cli/testing.ts';
+import { findFunctions } from '../../infra/functions.ts';
+import { clientsOf } from '../../infra/process/clients.ts';
 import { startProduct } from '../../infra/process/product.ts';
 import { startWatching } from '../../infra/process/watching.ts';
 import { resources } from '../../shared/kube/resource.ts';
+import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { deployFunctions } from '../lambdas.ts';
+import { createMemoryTransport } from '../memory-transport.ts';
 import { settingsOf } from '../scenarios/context.ts';
 import { branchOf, eventually, inFlux, inProject, privateRepository } from '../scenarios/stage.ts';
 import { type Emulator, startEmulator } from '../sqs.ts';
@@ -194,6 +199,19 @@ describe('Shoots on two seeds', () => {
     };
     await Promise.all([live(), killing()]);
   });
+});
+
+it('Shoots on two seeds are served through a transport in memory, the smallest there is', async () => {
+  const transport = createMemoryTransport();
+  const clients = { credentials: credentials('functions'), metrics: noMetrics, health: createClusterHealth() };
+  const kube = clientsOf('functions', clients);
+  const dependencies = { kube, settings: settings(SEEDS), now: () => new Date(), log, metrics: noMetrics };
+  transport.receive(await findFunctions(), dependencies);
+  const stop = async () => transport.stop();
+  const watcher = { credentials: credentials('watcher'), clusters: { garden: true, seeds: [...SEEDS] }, log };
+  endOf((await startWatching({ ...watcher, open: async () => ({ sender: transport, stop }) })).stop);
+  await live();
+  expect(transport.deadLetters).toEqual([]);
 });
 
 describe('a seed', () => {
