@@ -130,6 +130,12 @@ export const component: Check = (text) => {
     : `${quote(text)} is not a component of Flux; did you mean ${suggestion}?`;
 };
 
+/** Checks the name of a variable of Flux. */
+export const variableName: Check = (text) =>
+  /^[_a-zA-Z]\w*$/.test(text)
+    ? undefined
+    : `${quote(text)} is not a valid variable name; use letters, digits and '_', not starting with a digit`;
+
 /** Checks the cluster's DNS domain. */
 export const clusterDomain: Check = (text) =>
   text.length <= 253 && SUBDOMAIN.test(text)

@@ -2,7 +2,6 @@ import type { ConfigIssue } from '../errors.ts';
 import type { FluxConfig, Layer, Template } from './layer.ts';
 import { inside, issueAt, type Origin, type Origins } from './origins.ts';
 import { schemaIssues } from './schema.ts';
-import { kustomizationIssues } from './template-rules.ts';
 import { kustomizationTemplateSchema } from './templates.ts';
 import { asObject, type JsonObject } from './values.ts';
 
@@ -122,11 +121,7 @@ function patchedBy(template: Template, layers: readonly Layer[]): PatchedKustomi
 
 /** Returns what is wrong with the Kustomization once this layer's patch has changed it. */
 function issuesOf({ merged, layer }: { merged: JsonObject; layer: Layer }): ConfigIssue[] {
-  const place = inside(layer, PART);
-  return [
-    ...schemaIssues(place, kustomizationTemplateSchema, merged, ['template']),
-    ...kustomizationIssues(asObject(merged.spec) ?? {}, inside(place, 'template')),
-  ].map((issue) => ({ ...issue, path: issue.path.replace(`${place.path}.template`, `${place.path}.patch`) }));
+  return schemaIssues(inside(layer, `${PART}.patch`), kustomizationTemplateSchema, merged);
 }
 
 function patchOf({ content }: Layer): JsonObject {

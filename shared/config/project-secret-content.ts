@@ -1,4 +1,5 @@
 import type { KubeObject } from '../kube/resource.ts';
+import { variableName } from './checks.ts';
 import { FLUX_REGISTRY, FLUX_SOPS, FLUX_VARIABLES, type ProjectSecretName } from './project-config.ts';
 import { quote } from './quote.ts';
 import type { ProjectSecret } from './types.ts';
@@ -81,11 +82,9 @@ function sopsProblem(secret: KubeObject): string | undefined {
     : 'has no key that decrypts; add a private key under a name that ends in .agekey (age) or .asc (PGP)';
 }
 
-const VARIABLE = /^[_A-Za-z]\w*$/;
-
 /** Variables for `substituteFrom`; one wrong name makes the whole Kustomization fail. */
 function variablesProblem(secret: KubeObject): string | undefined {
-  const wrong = Object.keys(dataOf(secret)).find((name) => !VARIABLE.test(name));
+  const wrong = Object.keys(dataOf(secret)).find((name) => variableName(name) !== undefined);
   return (
     wrong &&
     `has the key ${quote(wrong)}, which is no name of a variable; use letters, digits and '_', not starting with a digit`

@@ -18,7 +18,7 @@ import {
 } from './provider-config-schema.ts';
 import { shown } from './quote.ts';
 import { pathText, schemaIssues, unknownKey } from './schema.ts';
-import { kustomizationIssues, sourceIssues } from './template-rules.ts';
+import { sourceIssues } from './template-rules.ts';
 import {
   kustomizationTemplateSchema,
   SOURCE_KINDS,
@@ -263,10 +263,7 @@ function readKustomization(written: Entry): Read<SourceLayer> {
   if (patchIn(value) !== undefined) return { issues: [issueAt(place, 'patch', PATCH_IN_LIST)] };
   const read = readTemplate(kustomizationPart, written, (_, template) => ({
     template,
-    issues: [
-      ...schemaIssues(place, kustomizationTemplateSchema, template, ['template']),
-      ...kustomizationIssues(asObject(template.spec) ?? {}, inside(place, 'template')),
-    ],
+    issues: schemaIssues(place, kustomizationTemplateSchema, template, ['template']),
   }));
   return { ...read, value: read.value && { template: read.value } };
 }

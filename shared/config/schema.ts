@@ -59,24 +59,20 @@ export function listUpTo<T extends z.ZodMiniType>(limit: Limit, entry: T) {
   return ruled(z.array(entry), ({ length }) => (length > limit.most ? entriesProblem(length, limit) : undefined));
 }
 
-/**
- * Returns the schema of labels or annotations: a map of strings.
- * @param longest of a value; a longer one is not checked
- */
-export function mapOf(keyCheck: Check, valueCheck?: Check, longest?: Limit) {
+/** Returns the schema of a map of strings, such as labels. */
+export function mapOf(keyCheck: Check, valueCheck?: Check, limit: Limit = limits.list) {
   return z.looseObject({}).check(
     z.check<Record<string, unknown>>(({ value, issues }) => {
       const report = (message: string | undefined, path: string[]) => {
         if (message !== undefined) issues.push({ code: 'custom', message, input: value, path });
       };
       const entries = Object.entries(value);
-      const { most } = limits.list;
-      if (entries.length > most) report(entriesProblem(entries.length), []);
-      for (const [name, entry] of entries.length > most ? [] : entries) {
+      if (entries.length > limit.most) return report(entriesProblem(entries.length, limit), []);
+      for (const [name, entry] of entries) {
         const ofKey = keyCheck(name);
         if (ofKey !== undefined) report(ofKey, []);
         else if (typeof entry !== 'string') report(wrongType('string', entry), [name]);
-        else report(lengthProblem(entry, longest) ?? valueCheck?.(entry), [name]);
+        else report(valueCheck && (lengthProblem(entry) ?? valueCheck(entry)), [name]);
       }
     }),
   ) as unknown as z.ZodMiniType<Record<string, string>>;

@@ -151,7 +151,6 @@ const oci = (spec: object) => withTemplates(ociRepository(spec));
 const aBucket = (spec: object) => withTemplates(bucket(spec));
 const ks = (spec: object) => withTemplates(gitRepository(), kustomization(spec));
 const ofSource = (fields: object) => withTemplates(gitRepository({}, fields));
-const sts = (provider: string, more: object = {}) => ({ provider, endpoint: 'https://sts.example.com', ...more });
 const LONG_NAME = `x/${'y'.repeat(300_000)}`;
 
 /** The only sentence about a providerConfig, behind the path of its group -> the providerConfig. */
@@ -246,20 +245,6 @@ const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
     }),
     'endpoint "account.blob.core.windows.net" is not a URL; use the URL of the account, for example https://account.blob.core.windows.net':
       aBucket({ provider: 'azure', endpoint: 'account.blob.core.windows.net' }),
-    'serviceAccountName is not supported with provider github; remove it': git({
-      serviceAccountName: 'reader',
-      provider: 'github',
-    }),
-    'serviceAccountName is not supported with provider generic; remove it': aBucket({ serviceAccountName: 'reader' }),
-    'sts is not supported with provider gcp; remove it': aBucket({ provider: 'gcp', sts: sts('aws') }),
-    'sts.provider must be ldap, because spec.provider is generic': aBucket({ sts: sts('aws') }),
-    'sts.certSecretRef is not supported with provider aws; remove it': aBucket({
-      provider: 'aws',
-      sts: sts('aws', { certSecretRef: { name: 'ca' } }),
-    }),
-    'serviceAccountName cannot be combined with secretRef; remove one of them': withSecret(
-      bucket({ serviceAccountName: 'reader', provider: 'aws' }),
-    ),
     'secretRef.name is missing; set it to the name of the Secret in the shoot': withSecret(
       gitRepository({ secretRef: { nmae: 'fleet' } }),
     ),
@@ -270,10 +255,6 @@ const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
     'spec.path is missing; set it, for example ./clusters/production': ks({ path: '' }),
     [`spec.retryInterval "0m" ${ZERO}`]: ks({ retryInterval: '0m' }),
     [`spec.targetNamespace "My-Apps" ${NO_NAMESPACE}`]: ks({ targetNamespace: 'My-Apps' }),
-    'spec.kubeConfig has both secretRef and configMapRef; remove one of them': ks({
-      kubeConfig: { secretRef: { name: 'a' }, configMapRef: { name: 'b' } },
-    }),
-    'spec.kubeConfig has neither secretRef nor configMapRef; set one of them': ks({ kubeConfig: {} }),
     'spec.postBuild.substitute "cluster-name" is not a valid variable name; use letters, digits and \'_\', not starting with a digit':
       ks({ postBuild: { substitute: { 'cluster-name': 'a', _b1: 'c' } } }),
     'spec.sourceRef.kind "Gitrepository" is not a kind of source; did you mean GitRepository?': ks({

@@ -1,12 +1,11 @@
 import type { ConfigIssue } from '../errors.ts';
 import { isSsh } from './checks.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
-import { MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { nearest } from './nearest.ts';
 import { issueAt, type Place } from './origins.ts';
 import { FLUX_REGISTRY, FLUX_SOURCE } from './project-config.ts';
-import { quote, shown } from './quote.ts';
-import { lengthProblem, pathText, unknownKey } from './schema.ts';
+import { quote } from './quote.ts';
+import { pathText, unknownKey } from './schema.ts';
 import type { SourceKind } from './templates.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
 import { revisions } from './variables.ts';
@@ -31,8 +30,7 @@ export function sourceIssues(
   const found = [
     ...revisionProblems(spec, kind),
     ...credentialsProblems(spec, mayNameSecret, isFluxConfigObject(part.object)),
-    ...identityProblems(spec, kind),
-    ...(kind === 'Bucket' ? [...tokenServiceProblems(spec), ...endpointProblems(spec)] : []),
+    ...(kind === 'Bucket' ? endpointProblems(spec) : []),
   ];
   return found.map(([path, message]) => issueAt(part, path, message));
 }
@@ -64,43 +62,6 @@ function credentialsProblems({ secretRef, url }: JsonObject, mayNameSecret: bool
   return [[path, `${what}; name the entry of the Shoot's spec.resources that holds identity and known_hosts`]];
 }
 
-const providerOf = ({ provider }: JsonObject) => asString(provider) ?? 'generic';
-const notSupported = (provider: string) => `is not supported with provider ${shown(provider)}; remove it`;
-
-/** Only cloud providers use the identity of a ServiceAccount; the CRDs have the same rule in CEL. */
-function identityProblems(spec: JsonObject, kind: SourceKind): Found[] {
-  if (spec.serviceAccountName === undefined) return [];
-  const path = 'template.spec.serviceAccountName';
-  const provider = providerOf(spec);
-  const isUnused: Record<SourceKind, boolean> = {
-    GitRepository: provider !== 'azure' && provider !== 'aws',
-    OCIRepository: false,
-    Bucket: provider === 'generic',
-  };
-  const isSecond = kind === 'Bucket' && spec.secretRef !== undefined;
-  const found: Found[] = isSecond ? [[path, 'cannot be combined with secretRef; remove one of them']] : [];
-  return isUnused[kind] ? [...found, [path, notSupported(provider)]] : found;
-}
-
-const tokenServices = new Map([
-  ['aws', 'aws'],
-  ['generic', 'ldap'],
-]);
-
-/** Checks the token service of a Bucket; its CRD has the same rule in CEL. */
-function tokenServiceProblems(spec: JsonObject): Found[] {
-  const service = asObject(spec.sts);
-  if (service === undefined) return [];
-  const path = 'template.spec.sts';
-  const provider = providerOf(spec);
-  const possible = tokenServices.get(provider);
-  if (possible === undefined) return [[path, notSupported(provider)]];
-  if (service.provider !== possible)
-    return [[`${path}.provider`, `must be ${possible}, because spec.provider is ${provider}`]];
-  const refs = possible === 'aws' ? ['secretRef', 'certSecretRef'] : [];
-  return refs.filter((ref) => service[ref] !== undefined).map((ref) => [`${path}.${ref}`, notSupported('aws')]);
-}
-
 /** Flux reads a URL for Azure, host and port for S3, and nothing for Google. */
 function endpointProblems({ endpoint: given, provider }: JsonObject): Found[] {
   const endpoint = asString(given);
@@ -111,28 +72,4 @@ function endpointProblems({ endpoint: given, provider }: JsonObject): Found[] {
     ? 'has a scheme; use only host and port, for example s3.amazonaws.com'
     : 'is not a URL; use the URL of the account, for example https://account.blob.core.windows.net';
   return [['template.spec.endpoint', `${quote(endpoint)} ${problem}`]];
-}
-
-const VARIABLE = /^[_a-zA-Z]\w*$/;
-
-/**
- * Returns what the schema of a Kustomization accepts, and Flux does not.
- * @param place where the manifest is
- */
-export function kustomizationIssues(spec: JsonObject, place: Place): ConfigIssue[] {
-  const invalid = Object.keys(asObject(asObject(spec.postBuild)?.substitute) ?? {})
-    .filter((name) => lengthProblem(name) !== undefined || !VARIABLE.test(name))
-    .slice(0, MOST_ISSUES_OF_A_PART)
-    .map((name) => {
-      const message = `${quote(name)} is not a valid variable name; use letters, digits and '_', not starting with a digit`;
-      return issueAt(place, 'spec.postBuild.substitute', message);
-    });
-  const kubeConfig = asObject(spec.kubeConfig);
-  const refs = [kubeConfig?.secretRef, kubeConfig?.configMapRef].filter((ref) => ref !== undefined);
-  if (kubeConfig === undefined || refs.length === 1) return invalid;
-  const message =
-    refs.length === 0
-      ? 'has neither secretRef nor configMapRef; set one of them'
-      : 'has both secretRef and configMapRef; remove one of them';
-  return [...invalid, issueAt(place, 'spec.kubeConfig', message)];
 }

@@ -14,6 +14,7 @@ import {
   ociUrl,
   positiveDuration,
   sourceTimeout,
+  variableName,
 } from './checks.ts';
 import { limits } from './limits.ts';
 import { misspelt } from './nearest.ts';
@@ -80,9 +81,7 @@ export function metadataSchema<T extends z.ZodMiniType>(name: T) {
     }),
     labels: z.optional(mapOf((name) => metadataKey(name) ?? notReserved(name), labelValue)),
     // Kubernetes accepts capitals in the prefix of an annotation's key.
-    annotations: z.optional(
-      mapOf((name) => metadataKey(name.toLowerCase()) ?? notReserved(name), undefined, limits.configuration),
-    ),
+    annotations: z.optional(mapOf((name) => metadataKey(name.toLowerCase()) ?? notReserved(name))),
   });
 }
 
@@ -150,7 +149,7 @@ const bucketSpec = z.looseObject({
   ...common,
 });
 
-const specs = { GitRepository: gitRepositorySpec, OCIRepository: ociRepositorySpec, Bucket: bucketSpec };
+const sourceSpecs = { GitRepository: gitRepositorySpec, OCIRepository: ociRepositorySpec, Bucket: bucketSpec };
 
 /** Returns the schema of a source's template for its kind. */
 export function sourceTemplateSchema<K extends SourceKind>(kind: K) {
@@ -161,7 +160,7 @@ export function sourceTemplateSchema<K extends SourceKind>(kind: K) {
       example: 'GitRepository',
     }),
     metadata: metadataOf(objectName),
-    spec: specs[kind],
+    spec: sourceSpecs[kind],
   });
 }
 
@@ -172,53 +171,62 @@ export const sourceTemplateSchemas: Readonly<Record<SourceKind, z.ZodMiniType>> 
   Bucket: sourceTemplateSchema('Bucket'),
 };
 
+const kustomizationSpec = z.looseObject({
+  path: requiredKey(text(unlessVariables()), {
+    description: 'The folder of the source to apply.',
+    example: './clusters/production',
+  }),
+  interval: key(text(duration), {
+    description: 'How often Flux applies the folder.',
+    default: `\`${defaultIntervals.template}\``,
+    example: '10m',
+  }),
+  prune: key(z.boolean(), {
+    description: 'Whether objects that are removed from the source are deleted from the shoot.',
+    default: '`false`',
+    example: 'true',
+  }),
+  sourceRef: key(
+    z.looseObject({
+      kind: z.optional(
+        text((value) => {
+          const suggestion = misspelt(value, SOURCE_REF_KINDS);
+          return suggestion === undefined
+            ? undefined
+            : `${quote(value)} is not a kind of source; did you mean ${suggestion}?`;
+        }),
+      ),
+      name: z.optional(text(objectName)),
+      namespace: z.optional(text(namespaceName)),
+    }),
+    { description: 'The source.', default: 'the configured source', example: '{ kind: GitRepository, name: fleet }' },
+  ),
+  targetNamespace: key(text(namespaceName), {
+    description: 'Overrides the namespace of all objects.',
+    example: 'default',
+  }),
+  postBuild: z.optional(z.looseObject({ substitute: z.optional(mapOf(variableName, undefined, limits.nodes)) })),
+  retryInterval: z.optional(text(positiveDuration)),
+  // Flux makes at least 30 s of it.
+  timeout: z.optional(text(duration)),
+  suspend: z.optional(z.boolean()),
+  wait: z.optional(z.boolean()),
+  force: z.optional(z.boolean()),
+});
+
 /** The schema of the Kustomization's template. */
 export const kustomizationTemplateSchema = z.strictObject({
   apiVersion: apiVersionOf('kustomize.toolkit.fluxcd.io'),
   kind: key(z.literal('Kustomization'), { description: 'Optional.', example: 'Kustomization' }),
   metadata: metadataOf(kustomizationName),
-  spec: z.looseObject({
-    path: requiredKey(text(unlessVariables()), {
-      description: 'The folder of the source to apply.',
-      example: './clusters/production',
-    }),
-    interval: key(text(duration), {
-      description: 'How often Flux applies the folder.',
-      default: `\`${defaultIntervals.template}\``,
-      example: '10m',
-    }),
-    prune: key(z.boolean(), {
-      description: 'Whether objects that are removed from the source are deleted from the shoot.',
-      default: '`false`',
-      example: 'true',
-    }),
-    sourceRef: key(
-      z.looseObject({
-        kind: z.optional(
-          text((value) => {
-            const suggestion = misspelt(value, SOURCE_REF_KINDS);
-            return suggestion === undefined
-              ? undefined
-              : `${quote(value)} is not a kind of source; did you mean ${suggestion}?`;
-          }),
-        ),
-        name: z.optional(text(objectName)),
-        namespace: z.optional(text(namespaceName)),
-      }),
-      { description: 'The source.', default: 'the configured source', example: '{ kind: GitRepository, name: fleet }' },
-    ),
-    targetNamespace: key(text(namespaceName), {
-      description: 'Overrides the namespace of all objects.',
-      example: 'default',
-    }),
-    retryInterval: z.optional(text(positiveDuration)),
-    // Flux makes at least 30 s of it.
-    timeout: z.optional(text(duration)),
-    suspend: z.optional(z.boolean()),
-    wait: z.optional(z.boolean()),
-    force: z.optional(z.boolean()),
-  }),
+  spec: kustomizationSpec,
 });
+
+/** The fields that are checked in the spec of these kinds; in `objects` none of them is required. */
+export const templateSpecs: Readonly<Record<string, z.ZodMiniObject>> = {
+  ...sourceSpecs,
+  Kustomization: kustomizationSpec,
+};
 
 /**
  * Removes what Go programs write for absent fields (`creationTimestamp: null`, `interval: 0s`, `ref: {}`, `status: {}`),

@@ -14,7 +14,7 @@ import {
   semverRange,
 } from './checks.ts';
 import { nearest } from './nearest.ts';
-import { issueAt, issueOf, type Origins, type Place } from './origins.ts';
+import { issueOf, type Origins } from './origins.ts';
 import { quote } from './quote.ts';
 import { lengthProblem } from './schema.ts';
 import type { ShootTraits } from './types.ts';
@@ -185,22 +185,6 @@ const fields: Record<string, Record<string, Check>> = {
   Kustomization: { path: anyText },
 };
 
-type Kinded = { kind: string; spec?: unknown };
-
-const inUrl = urlWithVariables(anyText);
-const inOther = unlessVariables(anyText);
-
-/**
- * Returns what is wrong with the variables of an object for every Shoot: an unknown name, or one that chooses a host. The
- * schemas of `source` and `kustomization` check the same together with the rest of the field.
- */
-export function variableIssues(object: Kinded, place: Place): ConfigIssue[] {
-  return textsOf(object).flatMap(({ path, text }) => {
-    const problem = text.includes('${') ? (lengthProblem(text) ?? (path === 'url' ? inUrl : inOther)(text)) : undefined;
-    return problem === undefined ? [] : [issueAt(place, `spec.${path}`, problem)];
-  });
-}
-
 /**
  * Replaces the variables of an object by the values of a Shoot, and checks the results like values that were written.
  * @param part the path of the object in the effective configuration
@@ -225,7 +209,7 @@ export function substituted(
   return { object: { ...object, spec }, issues };
 }
 
-function textsOf({ kind, spec }: Kinded): { path: string; text: string; check: Check }[] {
+function textsOf({ kind, spec }: KubeObject): { path: string; text: string; check: Check }[] {
   return Object.entries(fields[kind] ?? {}).flatMap(([path, check]) => {
     const text = asString(valueAt(spec, path));
     return text === undefined ? [] : [{ path, text, check }];

@@ -222,7 +222,7 @@ test('thousands of wrong references give few sentences', () => {
 test('a kind and a namespace that are texts are quoted in part, on one line', () => {
   const text = 'https://user:hunter2@host/\n'.repeat(2000);
   const sourceRef = { kind: text, namespace: text, name: 'a' };
-  const object = kustomize('k', '', { sourceRef });
+  const object = { kind: 'HelmChart', metadata: { name: 'c' }, spec: { sourceRef } };
   for (const flux of [{}, { multiTenancy: true }]) {
     const found = problems(withLists({ flux, objects: [object] })).join('; ');
     expect(found).toMatch(/objects\[0\]\.spec\.sourceRef names (an object|"https)/);

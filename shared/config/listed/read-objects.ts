@@ -1,15 +1,13 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../../errors.ts';
-import { type Check, duration, gitUrl, isSsh, kustomizationName, objectName, positiveDuration } from '../checks.ts';
+import { type Check, duration, isSsh, kustomizationName, objectName, positiveDuration } from '../checks.ts';
 import type { ListedTemplate, Template } from '../layer.ts';
 import { misspelt, nearest } from '../nearest.ts';
 import { inside, issueAt, type Place } from '../origins.ts';
 import { quote } from '../quote.ts';
 import { requiredKey, schemaIssues, text } from '../schema.ts';
-import { kustomizationIssues } from '../template-rules.ts';
-import { metadataSchema, tidyTemplate, withoutDroppedFields } from '../templates.ts';
+import { metadataSchema, templateSpecs, tidyTemplate, withoutDroppedFields } from '../templates.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
-import { unlessVariables, variableIssues } from '../variables.ts';
 
 /** What was read of a list, as far as it is valid. */
 interface ReadTemplates {
@@ -34,13 +32,15 @@ const objectSchema = (kind: string) =>
         example: 'podinfo',
       }),
     ),
-    spec: z.looseObject({
-      interval: z.optional(text(duration)),
-      retryInterval: z.optional(text(positiveDuration)),
-      // Flux makes at least 30 s of that of a Kustomization.
-      timeout: z.optional(text(kind === 'Kustomization' ? duration : positiveDuration)),
-      ...(kind === 'HelmRelease' && { values: z.optional(chartValues) }),
-    }),
+    spec: z.partial(templateSpecs[kind] ?? specOf(kind)),
+  });
+
+const specOf = (kind: string) =>
+  z.looseObject({
+    interval: text(duration),
+    retryInterval: text(positiveDuration),
+    timeout: text(positiveDuration),
+    ...(kind === 'HelmRelease' && { values: chartValues }),
   });
 
 /**
@@ -91,11 +91,8 @@ function readObject(entry: unknown, place: Place): ReadTemplates {
   const kind = given.kind as string;
   const { template, warnings } = withoutDroppedFields(given, kind, place);
   const object = asObject(template) ?? {};
-  const ofVariables = variableIssues({ kind, spec: object.spec }, place);
-  const issues = [
-    ...schemaIssues(place, schemas.get(kind) ?? objectSchema(kind), object),
-    ...(ofVariables.length > 0 ? ofVariables : contentIssues(object, place)),
-  ];
+  const issues = schemaIssues(place, schemas.get(kind) ?? objectSchema(kind), object);
+  if (issues.length === 0) issues.push(...keyIssues(object, place));
   if (issues.length > 0) return { ...none, issues };
   return { ...none, templates: [{ template: object as unknown as Template, place }], warnings };
 }
@@ -138,25 +135,14 @@ function apiVersionOf(kind: string): Check {
   };
 }
 
-/**
- * Returns what is wrong with a manifest although the schema of its kind accepts it, as in `sources` and `kustomizations`:
- * Flux would refuse it in the shoot, or everybody could read its credentials.
- */
-function contentIssues({ kind, spec: given }: JsonObject, place: Place): ConfigIssue[] {
-  const spec = asObject(given) ?? {};
-  if (kind === 'Kustomization') return kustomizationIssues(spec, place);
-  // The schema of the release says which other values than texts are wrong.
-  const url = kind === 'GitRepository' ? asString(spec.url) : undefined;
-  if (url === undefined) return [];
-  const problem = wrongUrl(url);
-  if (problem !== undefined) return [issueAt(place, 'spec.url', problem)];
-  if (!isSsh(url) || spec.secretRef !== undefined) return [];
+/** Flux would refuse a repository over SSH without a key only in the shoot. */
+function keyIssues({ kind, spec: given }: JsonObject, place: Place): ConfigIssue[] {
+  const { url, secretRef } = asObject(given) ?? {};
+  if (kind !== 'GitRepository' || secretRef !== undefined || !isSsh(asString(url) ?? '')) return [];
   const message =
     'is missing, but Flux needs a key to read over SSH; name the Secret that holds identity and known_hosts';
   return [issueAt(place, 'spec.secretRef', message)];
 }
-
-const wrongUrl: Check = unlessVariables(gitUrl);
 
 const order = Object.keys(fluxKinds);
 
