@@ -1,6 +1,7 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { Complete } from './complete.ts';
+import { secretUses } from './listed/secret-uses.ts';
 import { issueAt } from './origins.ts';
 import { projectSecretNames } from './project-config.ts';
 import type { ProjectSecrets } from './project-secrets.ts';
@@ -27,7 +28,7 @@ export function additionalSecrets(
   // Collected once, because a template may have thousands of fields.
   const users = [source, kustomization, ...objects]
     .filter((user) => user !== undefined)
-    .map((user) => ({ namespace: user.metadata.namespace ?? fluxNamespace, names: referencedNames(user) }));
+    .map((user) => ({ namespace: user.metadata.namespace ?? fluxNamespace, names: namesIn(user) }));
   const byName = resourcesByName(shootResources);
   const taken = new Map<string, string>(
     OWN_CONFIG_MAPS.map((name) => [`ConfigMap ${fluxNamespace}/${name}`, "the ConfigMap with the Shoot's facts"]),
@@ -71,7 +72,7 @@ function projectCopies(
   return projectSecretNames
     .filter((name) => project.names.has(name))
     .flatMap((name) => {
-      const using = users.filter(({ names }) => names.Secret.has(name)).map(({ namespace }) => namespace);
+      const using = users.filter(({ names }) => names.has(`Secret ${name}`)).map(({ namespace }) => namespace);
       const isForFlux = project.areWired || flux.imagePullSecret === name;
       return [...new Set([...(isForFlux ? [flux.namespace] : []), ...using])]
         .filter((namespace) => !taken.has(`Secret ${namespace}/${name}`))
@@ -79,10 +80,14 @@ function projectCopies(
     });
 }
 
-/** A source or Kustomization, and what it refers to. */
+/** An object, and what it refers to: for example `Secret sops-age`. */
 interface User {
   namespace: string;
-  names: ReferencedNames;
+  names: ReadonlySet<string>;
+}
+
+function namesIn(object: KubeObject): ReadonlySet<string> {
+  return new Set(secretUses(object).map(({ kind, name }) => `${kind} ${name}`));
 }
 
 function namespacesOf(
@@ -91,42 +96,6 @@ function namespacesOf(
   fluxNamespace: string,
   users: readonly User[],
 ): Set<string> {
-  const using = users.filter(({ names }) => target !== undefined && names[kind].has(target));
+  const using = users.filter(({ names }) => target !== undefined && names.has(`${kind} ${target}`));
   return new Set([fluxNamespace, ...using.map(({ namespace }) => namespace)]);
-}
-
-/** The names that an object refers to, by kind. */
-type ReferencedNames = Readonly<Record<CopyKind, ReadonlySet<string>>>;
-
-const kinds: readonly CopyKind[] = ['Secret', 'ConfigMap'];
-
-/**
- * Returns the names of the Secrets and ConfigMaps that a Flux object refers to in its own namespace: every `secretRef` and
- * `…SecretRef` (or `configMapRef`), and every `{kind: Secret, name}` as in `postBuild.substituteFrom`.
- */
-export function referencedNames({ spec }: KubeObject): ReferencedNames {
-  const names = { Secret: new Set<string>(), ConfigMap: new Set<string>() };
-  collect(spec, names);
-  return names;
-}
-
-function collect(value: unknown, names: Record<CopyKind, Set<string>>): void {
-  if (typeof value !== 'object' || value === null) return;
-  const named = 'kind' in value ? kinds.find((kind) => kind === value.kind) : undefined;
-  if (named !== undefined) add(value, names[named]);
-  for (const [field, inner] of Object.entries(value)) {
-    const kind = Array.isArray(value) ? undefined : kindOfField(field);
-    if (kind !== undefined) add(inner, names[kind]);
-    collect(inner, names);
-  }
-}
-
-function kindOfField(field: string): CopyKind | undefined {
-  if (field === 'secretRef' || field.endsWith('SecretRef')) return 'Secret';
-  return field === 'configMapRef' || field.endsWith('ConfigMapRef') ? 'ConfigMap' : undefined;
-}
-
-function add(reference: unknown, names: Set<string>): void {
-  if (typeof reference !== 'object' || reference === null || !('name' in reference)) return;
-  if (typeof reference.name === 'string') names.add(reference.name);
 }

@@ -17,6 +17,24 @@ export function valueAt(value: unknown, path: string): unknown {
 }
 
 /**
+ * Returns the values at a path such as `spec.include[].repository`, where `[]` stands for each entry of a list, and the path
+ * of each.
+ */
+export function valuesAt(value: unknown, path: string): [value: unknown, path: string][] {
+  return path.split('.').reduce<[unknown, string][]>(
+    (found, part) =>
+      found.flatMap(([object, above]): [unknown, string][] => {
+        const name = part.replace('[]', '');
+        const inner = asObject(object)?.[name];
+        const at = above === '' ? name : `${above}.${name}`;
+        if (name === part) return [[inner, at]];
+        return Array.isArray(inner) ? inner.map((entry, index) => [entry, `${at}[${index}]`]) : [];
+      }),
+    [[value, '']],
+  );
+}
+
+/**
  * Removes the fields that are null or the empty string, which Go programs write for absent fields. Deeper levels are
  * unchanged.
  */

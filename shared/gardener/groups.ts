@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { referencedNames } from '../config/additional-secrets.ts';
 import { inOrder } from '../config/listed/read-objects.ts';
+import { secretUses } from '../config/listed/secret-uses.ts';
 import { FLUX_VARIABLES } from '../config/project-config.ts';
 import type { CopiedSecret, EffectiveConfig } from '../config/types.ts';
 import { ConfigError, type ConfigIssue, MOST_ISSUES } from '../errors.ts';
@@ -74,12 +74,11 @@ function copiedSecrets({ secrets, config }: RenderInputs): KubeObject[] {
   return secrets.map((secret) => copiedSecret(secret, config, used));
 }
 
-/** Returns the Secrets that objects refer to, as `namespace/name`. */
+/** Returns what objects refer to, as `Secret namespace/name`. */
 function secretsUsedBy(users: readonly (KubeObject | undefined)[]): Set<string> {
-  const used = users.flatMap((user) => {
-    const names = user === undefined ? [] : [...referencedNames(user).Secret];
-    return names.map((name) => `${user?.metadata.namespace}/${name}`);
-  });
+  const used = users.flatMap((user) =>
+    (user === undefined ? [] : secretUses(user)).map(({ kind, name }) => `${kind} ${user?.metadata.namespace}/${name}`),
+  );
   return new Set(used);
 }
 
@@ -100,7 +99,7 @@ function copiedSecret(
   // Variables of a project are optional, so that nothing fails without them.
   const isOfProject =
     name !== FLUX_VARIABLES && additionalSecrets.some((copy) => copy.origin.type === 'project' && isIt(copy));
-  const place = `${namespace}/${name}`;
+  const place = `Secret ${namespace}/${name}`;
   const isOfSource = isIt(sourceSecret) || used.byObjects.has(place) || (isOfProject && used.byRoots.has(place));
   const isOfImages = isOfProject && name === flux.imagePullSecret && namespace === flux.namespace;
   const isKept = (isOfSource && syncMode === 'Once') || (isOfImages && syncMode !== 'Reconcile');

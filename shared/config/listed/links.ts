@@ -4,7 +4,7 @@ import { MOST_ISSUES_OF_A_PART } from '../limits.ts';
 import { nearest } from '../nearest.ts';
 import { issueOf, type Origins } from '../origins.ts';
 import { quote, shown } from '../quote.ts';
-import { asObject, asString, type JsonObject } from '../values.ts';
+import { asObject, asString, valuesAt } from '../values.ts';
 
 /** An object, and its path in the effective configuration: `source`, `kustomization`, or for example `objects[3]`. */
 export interface Part {
@@ -23,58 +23,37 @@ export interface Link {
   isNeeded: boolean;
 }
 
-type Reference = Omit<Link, 'isNeeded' | 'namespace'> & { namespace?: string | undefined };
+/**
+ * Kind -> the fields of its `spec` that name other objects -> their kind where the field does not say it. `[]` stands for each
+ * entry of a list.
+ */
+const fields: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  GitRepository: { 'include[].repository': 'GitRepository' },
+  HelmChart: { sourceRef: '' },
+  ArtifactGenerator: { 'sources[]': '' },
+  Kustomization: { sourceRef: '', 'dependsOn[]': 'Kustomization' },
+  HelmRelease: { 'chart.spec.sourceRef': '', chartRef: '', 'dependsOn[]': 'HelmRelease' },
+  Alert: { providerRef: 'Provider', 'eventSources[]': '' },
+  Receiver: { 'resources[]': '' },
+  ImagePolicy: { imageRepositoryRef: 'ImageRepository' },
+  ImageUpdateAutomation: { sourceRef: 'GitRepository' },
+};
+
+/** The fields of objects that report about others or trigger them. */
+const LOOSE = ['eventSources[]', 'resources[]'];
 
 /** Returns the objects of Flux that an object names, with the namespaces that Flux would read. */
-export function linksOf({ kind, metadata, spec }: KubeObject): Link[] {
-  const fields = asObject(spec) ?? {};
-  const own = metadata.namespace ?? '';
-  const needed = (needs[kind]?.(fields) ?? []).map((link) => ({ ...link, isNeeded: true }));
-  const loose = (reports[kind]?.(fields) ?? []).map((link) => ({ ...link, isNeeded: false }));
-  return [...needed, ...loose]
-    .filter(({ name }) => name !== '' && name !== '*')
-    .map((link) => ({ ...link, namespace: link.namespace || own }));
-}
-
-type Reader = (spec: JsonObject) => Reference[];
-
-const needs: Readonly<Record<string, Reader>> = {
-  GitRepository: (spec) =>
-    list(spec.include, 'spec.include').map(([entry, path]) =>
-      at(entry.repository, `${path}.repository`, 'GitRepository'),
-    ),
-  HelmChart: (spec) => [at(spec.sourceRef, 'spec.sourceRef')],
-  ArtifactGenerator: (spec) => list(spec.sources, 'spec.sources').map(([entry, path]) => at(entry, path)),
-  Kustomization: (spec) => [at(spec.sourceRef, 'spec.sourceRef'), ...dependencies(spec, 'Kustomization')],
-  HelmRelease: (spec) => [
-    at(asObject(asObject(spec.chart)?.spec)?.sourceRef, 'spec.chart.spec.sourceRef'),
-    at(spec.chartRef, 'spec.chartRef'),
-    ...dependencies(spec, 'HelmRelease'),
-  ],
-  Alert: (spec) => [at(spec.providerRef, 'spec.providerRef', 'Provider')],
-  ImagePolicy: (spec) => [at(spec.imageRepositoryRef, 'spec.imageRepositoryRef', 'ImageRepository')],
-  ImageUpdateAutomation: (spec) => [at(spec.sourceRef, 'spec.sourceRef', 'GitRepository')],
-};
-
-const reports: Readonly<Record<string, Reader>> = {
-  Alert: (spec) => list(spec.eventSources, 'spec.eventSources').map(([entry, path]) => at(entry, path)),
-  Receiver: (spec) => list(spec.resources, 'spec.resources').map(([entry, path]) => at(entry, path)),
-};
-
-function dependencies(spec: JsonObject, kind: string): Reference[] {
-  return list(spec.dependsOn, 'spec.dependsOn').map(([{ kind: _, ...entry }, path]) => at(entry, path, kind));
-}
-
-/** The CRDs check the form of a reference, so what is not a text counts as absent here. */
-function at(value: unknown, path: string, kind = ''): Reference {
-  const fields = asObject(value);
-  const text = (name: string) => asString(fields?.[name]);
-  return { path, kind: text('kind') ?? kind, namespace: text('namespace'), name: text('name') ?? '' };
-}
-
-function list(value: unknown, path: string): [JsonObject, string][] {
-  if (!Array.isArray(value)) return [];
-  return value.map((entry, index) => [asObject(entry) ?? {}, `${path}[${index}]`]);
+export function linksOf(object: KubeObject): Link[] {
+  return Object.entries(fields[object.kind] ?? {}).flatMap(([field, kind]) =>
+    valuesAt(object, `spec.${field}`).flatMap(([value, path]) => {
+      // The CRDs check the form of a reference, so what is not a text counts as absent here.
+      const text = (name: string) => asString(asObject(value)?.[name]) || undefined;
+      const name = text('name');
+      if (name === undefined || name === '*') return [];
+      const namespace = text('namespace') ?? object.metadata.namespace ?? '';
+      return [{ path, kind: text('kind') ?? kind, namespace, name, isNeeded: !LOOSE.includes(field) }];
+    }),
+  );
 }
 
 /** An object that a reference may name. */
@@ -116,7 +95,7 @@ export function linkProblems(listed: readonly Part[], roots: readonly KubeObject
 function targetsOf(object: KubeObject): Target[] {
   const own = targetOf(object);
   if (own.kind !== 'ArtifactGenerator') return [own];
-  const names = list(asObject(object.spec)?.artifacts, '').flatMap(([{ name }]) => asString(name) ?? []);
+  const names = valuesAt(object, 'spec.artifacts[].name').flatMap(([name]) => asString(name) ?? []);
   return [own, ...names.map((name) => ({ ...own, kind: 'ExternalArtifact', name }))];
 }
 
@@ -173,25 +152,13 @@ function dependenciesOf(object: KubeObject): string[] {
 
 /** Returns the refs on the shortest way from an object to itself, in breadth: there may be a hundred objects. */
 function wayBack(start: string, waits: ReadonlyMap<string, readonly string[]>): string[] | undefined {
-  const cameFrom = new Map<string, string>();
-  let level = [start];
-  while (level.length > 0) {
-    const next: string[] = [];
-    for (const from of level) {
-      for (const to of waits.get(from) ?? []) {
-        if (to === start) return way(cameFrom, start, from).concat(start);
-        if (cameFrom.has(to)) continue;
-        cameFrom.set(to, from);
-        next.push(to);
-      }
+  const ways = new Map<string, string[]>([[start, []]]);
+  // This loop also visits what it adds.
+  for (const [from, way] of ways) {
+    for (const to of waits.get(from) ?? []) {
+      if (to === start) return [...way, start];
+      if (!ways.has(to)) ways.set(to, [...way, to]);
     }
-    level = next;
   }
   return undefined;
-}
-
-function way(cameFrom: ReadonlyMap<string, string>, start: string, end: string): string[] {
-  const refs: string[] = [];
-  for (let at: string | undefined = end; at !== undefined && at !== start; at = cameFrom.get(at)) refs.unshift(at);
-  return refs;
 }

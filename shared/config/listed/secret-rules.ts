@@ -20,8 +20,8 @@ export function secretIssues(objects: readonly Part[], places: Places, origins: 
   const issues: ConfigIssue[] = [];
   for (const { object, part } of objects) {
     const namespace = object.metadata.namespace ?? '';
-    for (const { kind, name, path } of secretUses(object)) {
-      if (mayHave(places, kind, namespace, name)) continue;
+    for (const { kind, name, path, isOptional } of secretUses(object)) {
+      if (isOptional || mayHave(places, kind, namespace, name)) continue;
       if (issues.length === MOST_ISSUES_OF_A_PART) return issues;
       const message = missing(kind, name, namespace, places[kind]);
       issues.push({ ...issueOf(origins, `${part}.${path}`, message), mayBeElsewhere: true });

@@ -10,106 +10,79 @@ interface SecretUse {
   name: string;
   /** The path of the field that holds the reference, such as `spec.secretRef`. */
   path: string;
+  /** True: Flux does without the object if it is missing. */
+  isOptional: boolean;
   /** Returns which key the Secret lacks; absent: it may have any. */
   needs?: NeedsKeys | undefined;
 }
 
-type Reader = (spec: JsonObject) => (SecretUse | undefined)[];
-
-/** Returns the Secrets and ConfigMaps that an object needs. Fields of kinds that are unknown here are not checked. */
-export function secretUses({ kind, spec }: KubeObject): SecretUse[] {
-  const fields = asObject(spec);
-  const uses = fields === undefined ? [] : (readers[kind]?.(fields) ?? []);
-  return uses.filter((use) => use !== undefined);
+/**
+ * Returns the Secrets and ConfigMaps that a Flux object refers to in its own namespace: every `secretRef` and `…SecretRef`
+ * (or `configMapRef`), and every `{kind: Secret, name}` of a list such as `postBuild.substituteFrom`.
+ */
+export function secretUses(object: KubeObject): SecretUse[] {
+  return usesIn(object.spec, '', 'spec', object);
 }
 
-const readers: Readonly<Record<string, Reader>> = {
-  GitRepository: (spec) => [
-    secret(spec, 'secretRef', gitKeys(asString(spec.url) ?? '', asString(spec.provider))),
-    secret(spec, 'proxySecretRef', all('address')),
-    secret(spec, 'verify.secretRef', commitSignatureKeys),
-  ],
-  OCIRepository: (spec) => [
-    ...registry(spec),
-    secret(spec, 'verify.secretRef', signatureKeys(spec.verify)),
-    secret(spec, 'verify.trustedRootSecretRef', all('trusted_root.json')),
-  ],
-  Bucket: (spec) => [
-    secret(spec, 'secretRef', bucketKeys(spec)),
-    secret(spec, 'certSecretRef', certificateKeys),
-    secret(spec, 'proxySecretRef', all('address')),
-    secret(spec, 'sts.secretRef'),
-    secret(spec, 'sts.certSecretRef', certificateKeys),
-  ],
-  HelmRepository: (spec) => [
-    secret(spec, 'secretRef', helmKeys(asString(spec.url) ?? '')),
-    secret(spec, 'certSecretRef', certificateKeys),
-  ],
-  HelmChart: (spec) => [secret(spec, 'verify.secretRef', signatureKeys(spec.verify))],
-  ImageRepository: registry,
-  ImageUpdateAutomation: (spec) => {
-    const path = 'git.commit.signingKey';
-    return [secret(spec, `${path}.secretRef`, signingKeys(asString(asObject(valueAt(spec, path))?.type)))];
-  },
-  Kustomization: (spec) => [
-    secret(spec, 'decryption.secretRef', decryptionKeys),
-    ...kubeConfig(spec),
-    ...values(asObject(spec.postBuild)?.substituteFrom, 'spec.postBuild.substituteFrom'),
-  ],
-  HelmRelease: (spec) => [
-    secret(spec, 'chart.spec.verify.secretRef', signatureKeys(valueAt(spec, 'chart.spec.verify'))),
-    ...kubeConfig(spec),
-    ...values(spec.valuesFrom, 'spec.valuesFrom', 'values.yaml'),
-  ],
-  Provider: (spec) => [
-    secret(spec, 'secretRef', providerKeys(asString(spec.type) ?? '', spec.address !== undefined)),
-    secret(spec, 'certSecretRef', certificateKeys),
-    secret(spec, 'proxySecretRef', all('address')),
-  ],
-  Receiver: (spec) => [secret(spec, 'secretRef', receiverKeys(asString(spec.type) ?? ''))],
+/** @param field the last part of the path; `valuesFrom[]` for an entry of `valuesFrom` */
+function usesIn(value: unknown, field: string, path: string, object: KubeObject): SecretUse[] {
+  if (Array.isArray(value))
+    return value.flatMap((entry, index) => usesIn(entry, `${field}[]`, `${path}[${index}]`, object));
+  const fields = asObject(value);
+  // The values of a chart may have fields of any name.
+  if (fields === undefined || field === 'values') return [];
+  const below = Object.entries(fields).flatMap(([name, inner]) => usesIn(inner, name, `${path}.${name}`, object));
+  const kind = kindOf(field, fields);
+  const name = asString(fields.name);
+  if (kind === undefined || name === undefined) return below;
+  const isOptional = field.endsWith('From[]') && fields.optional === true;
+  return [{ kind, name, path, isOptional, needs: isOptional ? undefined : needsOf(object, path, fields) }, ...below];
+}
+
+function kindOf(field: string, { kind }: JsonObject): CopyKind | undefined {
+  if (field.endsWith('From[]')) return kind === 'Secret' || kind === 'ConfigMap' ? kind : undefined;
+  if (field === 'secretRef' || field.endsWith('SecretRef')) return 'Secret';
+  return field === 'configMapRef' || field.endsWith('ConfigMapRef') ? 'ConfigMap' : undefined;
+}
+
+function needsOf({ kind, spec }: KubeObject, path: string, { valuesKey }: JsonObject): NeedsKeys | undefined {
+  const fields = asObject(spec) ?? {};
+  if (path === 'spec.secretRef') return credentials[kind]?.(fields);
+  if (!path.endsWith(']')) return otherKeys[path.slice('spec.'.length)]?.(fields, kind);
+  const key = asString(valuesKey) ?? (kind === 'HelmRelease' ? 'values.yaml' : undefined);
+  return key === undefined ? undefined : all(key);
+}
+
+/** The keys of the credentials in `secretRef`, by kind. */
+const credentials: Readonly<Record<string, (spec: JsonObject) => NeedsKeys>> = {
+  GitRepository: ({ url, provider }) => gitKeys(asString(url) ?? '', asString(provider)),
+  OCIRepository: () => all('.dockerconfigjson'),
+  Bucket: bucketKeys,
+  HelmRepository: ({ url }) => helmKeys(asString(url) ?? ''),
+  ImageRepository: () => all('.dockerconfigjson'),
+  Provider: ({ type, address }) => providerKeys(asString(type) ?? '', address !== undefined),
+  Receiver: ({ type }) => receiverKeys(asString(type) ?? ''),
 };
 
-function registry(spec: JsonObject): (SecretUse | undefined)[] {
-  return [
-    secret(spec, 'secretRef', all('.dockerconfigjson')),
-    secret(spec, 'certSecretRef', certificateKeys),
-    secret(spec, 'proxySecretRef', all('address')),
-  ];
-}
+/** The keys of other Secrets, by the path in `spec`. */
+const otherKeys: Readonly<Record<string, (spec: JsonObject, kind: string) => NeedsKeys | undefined>> = {
+  proxySecretRef: () => all('address'),
+  certSecretRef: () => certificateKeys,
+  'sts.certSecretRef': () => certificateKeys,
+  'verify.secretRef': ({ verify }, kind) => (kind === 'GitRepository' ? commitSignatureKeys : signatureKeys(verify)),
+  'chart.spec.verify.secretRef': (spec) => signatureKeys(valueAt(spec, 'chart.spec.verify')),
+  'verify.trustedRootSecretRef': () => all('trusted_root.json'),
+  'git.commit.signingKey.secretRef': (spec) => signingKeys(asString(valueAt(spec, 'git.commit.signingKey.type'))),
+  'decryption.secretRef': () => decryptionKeys,
+  'kubeConfig.secretRef': (spec) => {
+    const key = asString(valueAt(spec, 'kubeConfig.secretRef.key'));
+    return key === undefined ? kubeConfigKeys : all(key);
+  },
+};
 
 function bucketKeys({ provider }: JsonObject): NeedsKeys {
   if (provider === 'gcp') return all('serviceaccount');
   return provider === 'azure' ? azureKeys : all('accesskey', 'secretkey');
-}
-
-function kubeConfig(spec: JsonObject): (SecretUse | undefined)[] {
-  const key = asString(asObject(asObject(spec.kubeConfig)?.secretRef)?.key);
-  return [
-    secret(spec, 'kubeConfig.secretRef', key === undefined ? kubeConfigKeys : all(key)),
-    reference('ConfigMap', spec, 'kubeConfig.configMapRef'),
-  ];
-}
-
-/** @param defaultKey the key that is read if the entry names none; absent: all keys are read */
-function values(entries: unknown, path: string, defaultKey?: string): (SecretUse | undefined)[] {
-  const list = Array.isArray(entries) ? entries.map(asObject) : [];
-  return list.map((entry, index) => {
-    const kind = entry?.kind;
-    const name = asString(entry?.name);
-    const isOptional = entry?.optional === true || (kind !== 'Secret' && kind !== 'ConfigMap') || name === undefined;
-    if (isOptional) return undefined;
-    const key = asString(entry?.valuesKey) ?? defaultKey;
-    return { kind, name, path: `${path}[${index}]`, needs: key === undefined ? undefined : all(key) };
-  });
-}
-
-function secret(spec: JsonObject, path: string, needs?: NeedsKeys): SecretUse | undefined {
-  return reference('Secret', spec, path, needs);
-}
-
-function reference(kind: CopyKind, spec: JsonObject, path: string, needs?: NeedsKeys): SecretUse | undefined {
-  const name = asString(asObject(valueAt(spec, path))?.name);
-  return name === undefined ? undefined : { kind, name, path: `spec.${path}`, ...(needs && { needs }) };
 }
 
 /** The key that a Secret lacks, or the rest of `Secret … which …` with the remedy. */
