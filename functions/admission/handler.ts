@@ -165,12 +165,12 @@ function issuesWithAnyFluxConfig(
  * Returns the representative ConfigMaps: none, one with a repository, and one with a repository for each namespace in
  * the providerConfig. They enable the components that a source and a Kustomization need, as a real one may.
  */
-function representativeFluxConfigs({ content: { source, kustomization } }: Layer): ConfigInputs['fluxConfig'][] {
+function representativeFluxConfigs({ content: { sources, kustomizations } }: Layer): ConfigInputs['fluxConfig'][] {
   const withRepository = (more: Record<string, string> = {}) => ({
     namespace: '',
     data: { repositoryUrl: REPOSITORY, componentsExtra: 'source-controller, kustomize-controller', ...more },
   });
-  const namespaces = [source?.template, kustomization].map((template) => template?.metadata?.namespace);
+  const namespaces = [sources?.[0], kustomizations?.[0]].map((one) => one?.template.metadata?.namespace);
   const named = new Set(namespaces.filter((namespace) => namespace !== undefined));
   return [undefined, withRepository(), ...[...named].map((namespace) => withRepository({ namespace }))];
 }

@@ -1,65 +1,79 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import type { Complete } from './complete.ts';
+import type { Complete, PlacedSecret } from './complete.ts';
 import { secretUses } from './listed/secret-uses.ts';
 import { issueAt } from './origins.ts';
 import { projectSecretNames } from './project-config.ts';
 import type { ProjectSecrets } from './project-secrets.ts';
 import { quote } from './quote.ts';
-import { type CopyKind, copyInShoot, resourceProblem, resourcesByName } from './shoot-resources.ts';
+import { copyInShoot, resourceProblem } from './shoot-resources.ts';
 import type { CopiedSecret, FluxInstall } from './types.ts';
 
 /** ConfigMaps that the product itself writes into the flux namespace. */
 export const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];
 
 /**
- * Returns the copies besides the source's credentials, and at the end those of the project: each in the flux namespace,
- * where users expect it, and in the namespace of every source or Kustomization that refers to it, because Flux reads it
- * only there.
+ * Returns the copies besides the source's credentials: what the Shoot asks for, the Secrets of the project, and the
+ * credentials of other sources. The first two are in the flux namespace, where users expect them, and in the namespace of
+ * every object that refers to them, because Flux reads them only there.
  */
 export function additionalSecrets(
   config: Complete,
   project: ProjectSecrets,
 ): { secrets: CopiedSecret[]; issues: ConfigIssue[] } {
   const issues: ConfigIssue[] = [];
+  const { content, flux, source, kustomization, objects, sourceSecret, listedSecrets, pullSecret, shootResources } =
+    config;
   const secrets: CopiedSecret[] = [];
-  const { content, flux, source, kustomization, objects, sourceSecret, pullSecret, shootResources } = config;
-  const fluxNamespace = flux.namespace;
+  const taken = new Map<string, string>(
+    OWN_CONFIG_MAPS.map((name) => [`ConfigMap ${flux.namespace}/${name}`, "the ConfigMap with the Shoot's facts"]),
+  );
+  /** Returns why a copy cannot have its name. */
+  const take = (copy: CopiedSecret, owner: string): string | undefined => {
+    const { kind, name } = copyInShoot(copy, shootResources);
+    // Without the Shoot the object's own name is unknown, but two references to one entry still collide.
+    const entry = copy.origin.type === 'resource' ? copy.origin.resourceName : '';
+    const place = `${kind} ${copy.namespace}/${name ?? `entry ${entry}`}`;
+    const other = taken.get(place);
+    taken.set(place, other ?? owner);
+    return other && `${quote(name ?? entry)} in namespace ${copy.namespace} is already taken by ${other}; use another`;
+  };
+  const takeCredentials = ({ secret, place }: PlacedSecret, owner: string) => {
+    const { origin } = secret;
+    const ofEntry = origin.type === 'resource' && resourceProblem(origin.resourceName, 'credentials', shootResources);
+    if (ofEntry)
+      issues.push({ ...place, path: place.path.replace(/template$/, 'secretResourceName'), message: ofEntry });
+    // What is copied for another reason anyway may be used.
+    const problem = secrets.some((copy) => isDeepStrictEqual(copy, secret)) ? undefined : take(secret, owner);
+    if (problem !== undefined) issues.push(issueAt(place, 'spec.secretRef.name', `${problem} name`));
+  };
+  if (pullSecret) take(pullSecret, "the landscape's pull secret");
+  if (sourceSecret) takeCredentials(sourceSecret, "the source's credentials");
   // Collected once, because a template may have thousands of fields.
   const users = [source, kustomization, ...objects]
     .filter((user) => user !== undefined)
-    .map((user) => ({ namespace: user.metadata.namespace ?? fluxNamespace, names: namesIn(user) }));
-  const byName = resourcesByName(shootResources);
-  const taken = new Map<string, string>(
-    OWN_CONFIG_MAPS.map((name) => [`ConfigMap ${fluxNamespace}/${name}`, "the ConfigMap with the Shoot's facts"]),
-  );
-  const own = [
-    { copy: sourceSecret, what: "the source's credentials" },
-    { copy: pullSecret, what: "the landscape's pull secret" },
-  ];
-  for (const { copy, what } of own) if (copy) taken.set(`Secret ${copy.namespace}/${copy.targetName}`, what);
-  for (const { name, targetName, place: entryPlace } of content.additionalSecrets ?? []) {
-    const issue = (field: string, message: string) => issues.push(issueAt(entryPlace, field, message));
+    .map((user) => ({ namespace: user.metadata.namespace ?? flux.namespace, names: namesIn(user) }));
+  for (const { name, targetName, place } of content.additionalSecrets ?? []) {
     // The schema reports a missing name.
-    const problem = name === '' ? undefined : resourceProblem(name, 'copy', shootResources, byName);
-    if (problem !== undefined) issue('name', problem);
+    if (name === '') continue;
+    const problem = resourceProblem(name, 'copy', shootResources);
+    if (problem !== undefined) issues.push(issueAt(place, 'name', problem));
     const origin = { type: 'resource' as const, resourceName: name };
-    const { kind, name: target } = copyInShoot({ origin, targetName }, byName);
-    // Without the Shoot the object's own name is unknown, but two references to one entry still collide.
-    const placeName = target ?? `entry ${name}`;
-    for (const namespace of namespacesOf(kind, target, fluxNamespace, users)) {
-      const place = `${kind} ${namespace}/${placeName}`;
-      const owner = name === '' && target === undefined ? undefined : taken.get(place);
-      if (owner !== undefined) {
-        const message = `${quote(target ?? name)} in namespace ${namespace} is already taken by ${owner}; use another targetName`;
-        issue(targetName === undefined ? 'name' : 'targetName', message);
+    for (const namespace of namespacesOf({ origin, targetName }, config, users)) {
+      const copy = { origin, targetName, namespace };
+      const problem = take(copy, place.path);
+      if (problem !== undefined) {
+        issues.push(issueAt(place, targetName === undefined ? 'name' : 'targetName', `${problem} targetName`));
         break;
       }
-      taken.set(place, entryPlace.path);
-      secrets.push({ origin, targetName, namespace });
+      secrets.push(copy);
     }
   }
-  return { secrets: [...secrets, ...projectCopies(flux, project, users, new Set(taken.keys()))], issues };
+  const ofProject = projectCopies(flux, project, users, taken);
+  for (const copy of ofProject) take(copy, `the project's ${copy.targetName}`);
+  for (const one of listedSecrets) takeCredentials(one, one.place.path);
+  return { secrets: [...secrets, ...ofProject, ...listedSecrets.map(({ secret }) => secret)], issues };
 }
 
 /** Returns the copies of the project's Secrets. A copy that the configuration asks for under the same name replaces one. */
@@ -67,7 +81,7 @@ function projectCopies(
   flux: FluxInstall,
   project: ProjectSecrets,
   users: readonly User[],
-  taken: ReadonlySet<string>,
+  taken: ReadonlyMap<string, unknown>,
 ): CopiedSecret[] {
   return projectSecretNames
     .filter((name) => project.names.has(name))
@@ -91,11 +105,11 @@ function namesIn(object: KubeObject): ReadonlySet<string> {
 }
 
 function namespacesOf(
-  kind: CopyKind,
-  target: string | undefined,
-  fluxNamespace: string,
+  copy: Pick<CopiedSecret, 'origin' | 'targetName'>,
+  { flux, shootResources }: Complete,
   users: readonly User[],
 ): Set<string> {
-  const using = users.filter(({ names }) => target !== undefined && names.has(`${kind} ${target}`));
-  return new Set([fluxNamespace, ...using.map(({ namespace }) => namespace)]);
+  const { kind, name } = copyInShoot(copy, shootResources);
+  const using = users.filter(({ names }) => name !== undefined && names.has(`${kind} ${name}`));
+  return new Set([flux.namespace, ...using.map(({ namespace }) => namespace)]);
 }

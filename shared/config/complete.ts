@@ -3,14 +3,15 @@ import type { KubeObject } from '../kube/resource.ts';
 import { pullSecretOf } from './defaults.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
 import { installDefaults } from './flux-options.ts';
-import type { ListedTemplate, Template } from './layer.ts';
+import type { PlacedTemplate, Template } from './layer.ts';
 import { inOrder } from './listed/read-objects.ts';
 import type { Merged } from './merge.ts';
 import type { Place } from './origins.ts';
 import { PULL_SECRET } from './project-config.ts';
 import { type ProjectSecrets, wired, wiredInstall } from './project-secrets.ts';
+import { resourcesByName, type ShootResources } from './shoot-resources.ts';
 import { defaultIntervals } from './templates.ts';
-import type { ConfigInputs, CopiedSecret, FluxInstall, FluxOptions, Landscape, SecretOrigin } from './types.ts';
+import type { ConfigInputs, CopiedSecret, FluxInstall, FluxOptions, Landscape } from './types.ts';
 import { substituted } from './variables.ts';
 
 const NAME = 'flux-system';
@@ -21,8 +22,8 @@ const ROOT_ACCOUNTS: Readonly<Record<string, string>> = {
   HelmRelease: 'helm-controller',
 };
 
-/** A Secret that is copied for a source of a list, and where the source names it. */
-interface ListedSecret {
+/** A Secret that is copied for a source, and where the template of the source is. */
+export interface PlacedSecret {
   secret: CopiedSecret;
   place: Place;
 }
@@ -35,11 +36,11 @@ export interface Complete extends Merged {
   /** The objects besides the root pair, in the order in which they are applied; `origins` has the place of each. */
   objects: KubeObject[];
   /** The credentials of the source. */
-  sourceSecret: CopiedSecret | undefined;
+  sourceSecret: PlacedSecret | undefined;
   /** The credentials of the other sources. */
-  listedSecrets: ListedSecret[];
+  listedSecrets: PlacedSecret[];
   pullSecret: CopiedSecret | undefined;
-  shootResources: ConfigInputs['shootResources'];
+  shootResources: ShootResources;
 }
 
 /** Fills in the defaults, adds references to Secrets of the project, and replaces variables by the values of the Shoot. */
@@ -49,7 +50,8 @@ export function completed(
   { landscape = {}, shoot, shootResources }: Omit<ConfigInputs, 'providerConfig'>,
 ): Complete {
   const { content, kustomizationFrom } = merged;
-  const { moreSources = [], moreKustomizations = [], objects: others = [] } = content;
+  const [rootSource, ...sources] = content.sources ?? [];
+  const [root, ...kustomizations] = content.kustomizations ?? [];
   const flux = wiredInstall(completeInstall(content.flux, landscape), project);
   const issues = [...merged.issues];
   let { origins } = merged;
@@ -58,23 +60,24 @@ export function completed(
     issues.push(...found);
     return object;
   };
-  const source = content.source && finished('source', completeObject(content.source.template, flux));
+  const source = rootSource && finished('source', completeObject(rootSource.template, flux));
   const isFlat = kustomizationFrom.path === '' && isFluxConfigObject(kustomizationFrom.object);
-  const { kustomization: root } = content;
-  const rootObject = root && source && completeObject(root, flux, rootFields(root, source, flux, isFlat));
+  const rootObject =
+    root && source && completeObject(root.template, flux, rootFields(root.template, source, flux, isFlat));
   const kustomization = rootObject && finished('kustomization', rootObject);
-  const completeOther = ({ template, place }: ListedTemplate) => {
-    const object = completeObject(template, flux, defaultSourceRef(template, source));
-    return { kind: object.kind, object, place };
-  };
-  const listed = inOrder([...moreSources, ...moreKustomizations, ...others].map(completeOther));
+  const others = [...sources, ...kustomizations, ...(content.objects ?? [])].filter((one) => one !== undefined);
+  const listed = inOrder(
+    others.map((one) => {
+      const object = completeObject(one.template, flux, defaultSourceRef(one.template, source));
+      return { ...one, kind: object.kind, object };
+    }),
+  );
   origins = { ...origins, ...Object.fromEntries(listed.map(({ place }, index) => [`objects[${index}]`, place])) };
-  const sourceSecret = source && credentialsOf(source, content.source?.secret);
-  const ofSources = moreSources.flatMap((one) => {
-    const secret = credentialsOf(completeOther(one).object, one.secret);
-    // Two sources may read one repository with the same credentials.
-    return secret === undefined || isDeepStrictEqual(secret, sourceSecret) ? [] : [{ secret, place: one.place }];
-  });
+  const [sourceSecret] = source && rootSource ? credentialsOf(source, rootSource) : [];
+  // Two sources may read one repository with the same credentials.
+  const ofSources = listed
+    .flatMap((one) => credentialsOf(one.object, one))
+    .filter((one) => !isDeepStrictEqual(one.secret, sourceSecret?.secret));
   const secret = pullSecretOf(landscape.defaults);
   return {
     ...merged,
@@ -89,7 +92,7 @@ export function completed(
       targetName: PULL_SECRET,
       namespace: flux.namespace,
     },
-    shootResources,
+    shootResources: shootResources && resourcesByName(shootResources),
     origins,
     issues,
   };
@@ -110,10 +113,10 @@ function completeInstall(given: FluxOptions, { defaults, policy }: Landscape): F
 }
 
 /** Returns the copy of the credentials of a source, in its namespace, because Flux reads them only there. */
-function credentialsOf(source: KubeObject, origin: SecretOrigin | undefined): CopiedSecret | undefined {
+function credentialsOf(source: KubeObject, { secret: origin, place }: PlacedTemplate): PlacedSecret[] {
   const { secretRef } = source.spec as { secretRef?: { name: string } };
-  if (origin === undefined || secretRef === undefined) return undefined;
-  return { origin, targetName: secretRef.name, namespace: source.metadata.namespace ?? '' };
+  if (origin === undefined || secretRef === undefined) return [];
+  return [{ place, secret: { origin, targetName: secretRef.name, namespace: source.metadata.namespace ?? '' } }];
 }
 
 const HAS_INTERVAL: ReadonlySet<string> = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'Kustomization']);

@@ -151,7 +151,7 @@ describe('the pull secret of the landscape', () => {
     const source = { template: gitRepository({ secretRef }), secretResourceName: 'x' };
     const credentials = withTemplates({}, kustomization(), { source });
     expect(problems({ landscape, ...credentials })).toEqual([
-      'providerConfig: source.template.spec.secretRef.name "shoot-flux-pull-secret" is already taken by the landscape\'s pull secret; use another name',
+      'providerConfig: source.template.spec.secretRef.name "shoot-flux-pull-secret" in namespace flux-system is already taken by the landscape\'s pull secret; use another name',
     ]);
   });
 });

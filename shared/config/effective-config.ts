@@ -41,11 +41,10 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   const config = completed(written, project.secrets, inputs);
   const { flux, source, kustomization, objects, sourceSecret, pullSecret, origins } = config;
   const additional = additionalSecrets(config, project.secrets);
-  const ofLists = config.listedSecrets.map(({ secret }) => secret);
 
   // Check.
-  const ownCopies = [sourceSecret, pullSecret].filter((copy) => copy !== undefined);
-  const checked = problemsOf(config, [...additional.secrets, ...ownCopies, ...ofLists]);
+  const ownCopies = [sourceSecret?.secret, pullSecret].filter((copy) => copy !== undefined);
+  const checked = problemsOf(config, [...additional.secrets, ...ownCopies]);
   const issues: ConfigIssue[] = [
     ...ofProject.issues,
     ...providerConfig.issues,
@@ -68,8 +67,8 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
     source,
     kustomization,
     objects,
-    sourceSecret,
-    additionalSecrets: [...additional.secrets, ...ofLists],
+    sourceSecret: sourceSecret?.secret,
+    additionalSecrets: additional.secrets,
     ...(pullSecret && { pullSecret }),
     hasFluxConfig: inputs.fluxConfig !== undefined,
     origins,

@@ -4,6 +4,7 @@ import { hostKey, kustomizationOf, problems, sourceOf, withFluxConfig, withTempl
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigFields, fluxConfigSchema, readFluxConfig } from './flux-config.ts';
 import { fluxConfigObject } from './flux-config-map.ts';
+import type { Layer } from './layer.ts';
 import { originOf } from './origins.ts';
 import { fluxConfigRepository, repositoryKeys } from './repository.ts';
 import { keyDocs } from './schema.ts';
@@ -15,13 +16,15 @@ const base = { repositoryUrl: 'https://example.com/org/fleet' };
 function fieldsSetBy(key: string): { path: string; origin: string }[] {
   const schema = fluxConfigSchema.shape[key as keyof typeof fluxConfigSchema.shape];
   const example = (keyDocs.get(schema)?.example ?? '').replaceAll('"', '');
-  const before = leaves(readFluxConfig({ namespace: 'garden-foo', data: base }).content);
+  const before = valuesOf(readFluxConfig({ namespace: 'garden-foo', data: base }));
   const layer = readFluxConfig({ namespace: 'garden-foo', data: { ...base, [key]: example } });
-  return Object.entries(leaves(layer.content))
+  return Object.entries(valuesOf(layer))
     .filter(([path, value]) => before[path] !== value)
-    .map(([path]) => path.replace(/^source\.template/, 'source'))
-    .filter((path) => !path.startsWith('source.secret.'))
-    .map((path) => ({ path, origin: originOf(layer.origins, path).path }));
+    .map(([path]) => ({ path, origin: originOf(layer.origins, path).path }));
+}
+
+function valuesOf({ content: { sources, kustomizations, ...others } }: Layer): Record<string, string> {
+  return leaves({ ...others, source: sources?.[0]?.template, kustomization: kustomizations?.[0]?.template });
 }
 
 function leaves(value: unknown, path = ''): Record<string, string> {

@@ -5,7 +5,7 @@ import { binaryIssues, type FluxConfigMap, fluxConfigObject } from './flux-confi
 import { fluxSchema, settings } from './flux-options.ts';
 import { type FluxConfig, type Layer, noContent, unreadLayer } from './layer.ts';
 import { entriesProblem, limits } from './limits.ts';
-import { type Origins, optionOrigins } from './origins.ts';
+import { type Origins, optionOrigins, type Place } from './origins.ts';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from './project-config.ts';
 import { repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
 import { type KeyDoc, key, keyDocs, schemaIssues, text } from './schema.ts';
@@ -110,7 +110,7 @@ export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
   const data = trimmed(fluxConfig.data);
   const parsed = fluxConfigSchema.safeParse(data);
   const keys = parsed.data as FluxConfigKeys | undefined;
-  const content = keys === undefined ? noContent : toContent(keys);
+  const content = keys === undefined ? noContent : toContent({ object, path: '' }, keys);
   return {
     object,
     path: '',
@@ -144,7 +144,7 @@ function originsOf(object: string, keys: FluxConfigKeys, { flux }: FluxConfig): 
 }
 
 /** Returns the content of the keys, each in the field that its row names. */
-function toContent(keys: FluxConfigKeys): FluxConfig {
+function toContent(place: Place, keys: FluxConfigKeys): FluxConfig {
   const repository = repositoryOf(keys);
   const isPrivate = repository?.type === 'private';
   const parts = {
@@ -173,8 +173,8 @@ function toContent(keys: FluxConfigKeys): FluxConfig {
   if (repository === undefined) return others;
   return {
     ...others,
-    source: { template: source, secret: isPrivate ? { type: 'flux-source' } : undefined },
-    kustomization,
+    sources: [{ template: source, place, secret: isPrivate ? { type: 'flux-source' } : undefined }],
+    kustomizations: [{ template: kustomization, place }],
   };
 }
 

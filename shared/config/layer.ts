@@ -18,17 +18,17 @@ interface TemplateMeta {
   annotations?: Record<string, string> | undefined;
 }
 
-/** A source and the origin of its credentials. */
-export interface SourceLayer {
+/** An object that a layer describes. */
+export interface PlacedTemplate {
   template: Template;
+  /** Where the template is. */
+  place: Place;
+  /** The origin of the credentials of a source. */
   secret?: SecretOrigin | undefined;
 }
 
-/** An entry of a list; a source may have credentials. */
-export interface ListedTemplate extends SourceLayer {
-  /** Where the template is. */
-  place: Place;
-}
+/** The entries of a list of which the first one is the root of its kind; one that is invalid is undefined. */
+export type Rooted = readonly (PlacedTemplate | undefined)[];
 
 /** An entry of `additionalSecretResources`. */
 export interface AdditionalSecret {
@@ -45,14 +45,11 @@ export interface FluxConfig {
   deletionPolicy?: DeletionPolicy | undefined;
   suspend?: boolean | undefined;
   adopt?: boolean | undefined;
-  source?: SourceLayer | undefined;
-  kustomization?: Template | undefined;
+  sources?: Rooted | undefined;
+  kustomizations?: Rooted | undefined;
   /** Changes of a lower layer's Kustomization. */
   kustomizationPatch?: JsonObject | undefined;
-  /** The entries of `sources` and `kustomizations` after the first ones, which are `source` and `kustomization`. */
-  moreSources?: ListedTemplate[] | undefined;
-  moreKustomizations?: ListedTemplate[] | undefined;
-  objects?: ListedTemplate[] | undefined;
+  objects?: PlacedTemplate[] | undefined;
   /** `name` or `namespace/name`. */
   existingSecrets?: string[] | undefined;
   existingConfigMaps?: string[] | undefined;
@@ -73,8 +70,6 @@ export interface Layer {
   sets: { source: boolean; kustomization: boolean };
   /** `knownHosts` of `flux-config`, which the function `keys` follows. */
   knownHosts?: string | undefined;
-  /** The entry of the Shoot's `spec.resources` that the source refers to, even if the source is invalid. */
-  secretResourceName?: string | undefined;
   /** Where the layer sets each field, by the path of the field in the effective configuration. */
   origins: Origins;
   issues: ConfigIssue[];

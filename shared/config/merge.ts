@@ -1,5 +1,5 @@
 import type { ConfigIssue } from '../errors.ts';
-import type { FluxConfig, Layer, Template } from './layer.ts';
+import type { FluxConfig, Layer, Rooted, Template } from './layer.ts';
 import { inside, issueAt, type Origin, type Origins } from './origins.ts';
 import { schemaIssues } from './schema.ts';
 import { kustomizationTemplateSchema } from './templates.ts';
@@ -28,7 +28,7 @@ export interface Merged {
 export function merged(layers: readonly Layer[], base: Layer): Merged {
   const sourceFrom = layers.find(({ sets }) => sets.source) ?? base;
   const kustomizationFrom = layers.find(({ sets }) => sets.kustomization) ?? base;
-  const { template, ...patched } = patchedKustomization(layers, kustomizationFrom);
+  const { kustomizations, ...patched } = patchedKustomization(layers, kustomizationFrom);
   const contents = layers.map(({ content }) => content);
   return {
     layers,
@@ -37,10 +37,8 @@ export function merged(layers: readonly Layer[], base: Layer): Merged {
     content: {
       ...highest(contents),
       flux: highest(contents.map(({ flux }) => flux)),
-      source: sourceFrom.content.source,
-      moreSources: sourceFrom.content.moreSources,
-      kustomization: template,
-      moreKustomizations: kustomizationFrom.content.moreKustomizations,
+      sources: sourceFrom.content.sources,
+      kustomizations,
       existingSecrets: contents.flatMap(({ existingSecrets }) => existingSecrets ?? []),
       existingConfigMaps: contents.flatMap(({ existingConfigMaps }) => existingConfigMaps ?? []),
     },
@@ -79,7 +77,7 @@ function fieldOf(path: string): string {
 
 /** The Kustomization of a lower layer with the patches of the higher ones. */
 interface PatchedKustomization {
-  template: Template | undefined;
+  kustomizations: Rooted | undefined;
   /** Where the patches set fields, by their paths in the effective configuration. */
   origins: Origins;
   issues: ConfigIssue[];
@@ -93,11 +91,13 @@ interface PatchedKustomization {
 function patchedKustomization(layers: readonly Layer[], from: Layer): PatchedKustomization {
   const above = layers.slice(0, Math.max(0, layers.indexOf(from)));
   const patches = (from.sets.kustomization ? above : layers).filter(({ content }) => content.kustomizationPatch);
-  const template = from.content.kustomization;
-  if (!from.sets.kustomization) return { template, origins: {}, issues: patches.map(withoutTarget) };
+  const { kustomizations } = from.content;
+  const [root, ...others] = kustomizations ?? [];
+  if (!from.sets.kustomization) return { kustomizations, origins: {}, issues: patches.map(withoutTarget) };
   // An invalid template has been reported where it is.
-  if (template === undefined || patches.length === 0) return { template, origins: {}, issues: [] };
-  return patchedBy(template, patches.toReversed());
+  if (root === undefined || patches.length === 0) return { kustomizations, origins: {}, issues: [] };
+  const { template, ...patched } = patchedBy(root.template, patches.toReversed());
+  return { ...patched, kustomizations: [template && { ...root, template }, ...others] };
 }
 
 function withoutTarget(layer: Layer): ConfigIssue {
@@ -106,7 +106,7 @@ function withoutTarget(layer: Layer): ConfigIssue {
 }
 
 /** @param layers lowest first, each with a patch */
-function patchedBy(template: Template, layers: readonly Layer[]): PatchedKustomization {
+function patchedBy(template: Template, layers: readonly Layer[]) {
   const origins = Object.assign({}, ...layers.map(patchOrigins)) as Origins;
   const steps: { merged: JsonObject; layer: Layer }[] = [];
   for (const layer of layers)

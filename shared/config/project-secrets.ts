@@ -64,7 +64,7 @@ export function unknownSecretIssues(
   origins: Origins,
 ): ConfigIssue[] {
   const isNamed = asObject(asObject(source?.spec)?.secretRef)?.name === FLUX_REGISTRY;
-  const isElsewhere = content.source?.secret !== undefined;
+  const isElsewhere = content.sources?.[0]?.secret !== undefined;
   if (!isNamed || isElsewhere || projectSecrets === undefined) return [];
   if (projectSecrets.some(({ name }) => name === FLUX_REGISTRY)) return [];
   const message = `is ${FLUX_REGISTRY}, a Secret that the project does not have; create it beside the Shoot, or set secretResourceName`;

@@ -3,7 +3,15 @@ import type { ConfigIssue } from '../errors.ts';
 import { normalVersion } from './checks.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
 import { fluxSchema, settings } from './flux-options.ts';
-import { type AdditionalSecret, type Layer, noContent, type SourceLayer, type Template, unreadLayer } from './layer.ts';
+import {
+  type AdditionalSecret,
+  type Layer,
+  noContent,
+  type PlacedTemplate,
+  type Rooted,
+  type Template,
+  unreadLayer,
+} from './layer.ts';
 import { listProblems, MOST_ISSUES_OF_A_PART, sizeProblem } from './limits.ts';
 import { readObjects } from './listed/read-objects.ts';
 import { inside, issueAt, optionOrigins, type Place } from './origins.ts';
@@ -79,16 +87,13 @@ function readParts(value: unknown, place: Place): Layer {
       existingSecrets: top?.existingSecrets,
       existingConfigMaps: top?.existingConfigMaps,
       flux: flux.value ?? {},
-      source: sources.first,
-      moreSources: sources.more,
-      kustomization: kustomizations.first?.template,
-      moreKustomizations: kustomizations.more,
+      sources: sources.value,
+      kustomizations: kustomizations.value,
       kustomizationPatch: patch.value,
       objects: objects?.templates,
       additionalSecrets: additional.value,
     },
     sets: { source: sources.place !== undefined, kustomization: kustomizations.place !== undefined },
-    secretResourceName: sources.secretResourceName,
     origins: {
       ...optionOrigins(flux.value ?? {}, (option, index) =>
         inside(place, `flux.${option}${index === undefined ? '' : `[${index}]`}`),
@@ -162,16 +167,9 @@ interface Entry {
   index?: number;
 }
 
-interface ReadEntries {
+interface ReadEntries extends Read<Rooted> {
   /** Where the template of the first entry is; absent: there is none. */
   place: Place | undefined;
-  /** The root of its kind, and the valid ones of the others. */
-  first: SourceLayer | undefined;
-  more: (SourceLayer & { place: Place })[];
-  /** Of the first entry, valid or not. */
-  secretResourceName: string | undefined;
-  issues: ConfigIssue[];
-  warnings: ConfigIssue[];
 }
 
 /** Reads a list, or its short form. An empty list means the same as an absent one: Go programs write it. */
@@ -180,20 +178,18 @@ function readEntries(
   [list, single]: readonly [string, string],
   place: Place,
   short: Entry,
-  read: (entry: Entry) => Read<SourceLayer>,
+  read: (entry: Entry) => Read<PlacedTemplate>,
 ): ReadEntries {
   const listed = (Array.isArray(object[list]) ? object[list] : []).map(
     (value: unknown, index): Entry => ({ value, index, place: inside(place, `${list}[${index}]`) }),
   );
   const entries = listed.length > 0 || short.value === undefined ? listed : [short];
-  const results = entries.map((entry) => ({ ...read(entry), entry, template: inside(entry.place, 'template') }));
-  const [first] = results;
+  const results = entries.map(read);
+  const isStray = listed.length === 0 && results[0]?.isStray === true;
   const isBoth = listed.length > 0 && object[single] !== undefined;
   return {
-    place: listed.length === 0 && first?.isStray ? undefined : first?.template,
-    first: first?.value,
-    more: results.slice(1).flatMap(({ value, template }) => (value ? [{ ...value, place: template }] : [])),
-    secretResourceName: asString(asObject(withoutEmpty(first?.entry.value))?.secretResourceName),
+    place: entries[0] && !isStray ? inside(entries[0].place, 'template') : undefined,
+    value: results.map(({ value }) => value),
     issues: [
       ...(isBoth ? [issueAt(place, list, `cannot be combined with ${single}; move ${single} into the list`)] : []),
       ...results.flatMap(({ issues }) => issues),
@@ -238,7 +234,7 @@ const kustomizationPart: ManifestPart = {
   ),
 };
 
-function readSource(written: Entry): Read<SourceLayer> {
+function readSource(written: Entry): Read<PlacedTemplate> {
   const { place, index } = written;
   const read = readTemplate(sourcePart, written, (source, given) => {
     const template = withDefaultSecretRef(given, source.secretResourceName, index);
@@ -255,17 +251,16 @@ function readSource(written: Entry): Read<SourceLayer> {
   });
   const resourceName = asString(asObject(written.value)?.secretResourceName);
   const secret = resourceName ? { type: 'resource' as const, resourceName } : fluxSourceOf(read.value, place);
-  return { ...read, value: read.value && { template: read.value, secret } };
+  return { ...read, value: read.value && { ...read.value, secret } };
 }
 
-function readKustomization(written: Entry): Read<SourceLayer> {
+function readKustomization(written: Entry): Read<PlacedTemplate> {
   const { value, place } = written;
   if (patchIn(value) !== undefined) return { issues: [issueAt(place, 'patch', PATCH_IN_LIST)] };
-  const read = readTemplate(kustomizationPart, written, (_, template) => ({
+  return readTemplate(kustomizationPart, written, (_, template) => ({
     template,
     issues: schemaIssues(place, kustomizationTemplateSchema, template, ['template']),
   }));
-  return { ...read, value: read.value && { template: read.value } };
 }
 
 const PATCH_IN_LIST =
@@ -276,7 +271,7 @@ function readTemplate(
   part: ManifestPart,
   { value, place, index }: Entry,
   check: (entry: JsonObject, template: JsonObject) => { template: JsonObject; issues: ConfigIssue[] },
-): Read<Template> {
+): Read<PlacedTemplate> {
   const written = asObject(withoutEmpty(value));
   if (written === undefined) return skipped;
   const strays = strayKeyIssues(part, written, place);
@@ -286,7 +281,8 @@ function readTemplate(
   const isKustomization = part === kustomizationPart;
   const tidied = tidyTemplate(entry.template ?? (isKustomization ? {} : undefined));
   const kind = isKustomization ? 'Kustomization' : (asString(asObject(tidied)?.kind) ?? '');
-  const { template: given, warnings } = withoutDroppedFields(tidied, kind, inside(place, 'template'));
+  const ofTemplate = inside(place, 'template');
+  const { template: given, warnings } = withoutDroppedFields(tidied, kind, ofTemplate);
   const issues = [...strays, ...schemaIssues(place, part.schema, { ...entry, template: given })];
   const object = asObject(given);
   if (object === undefined) return { issues };
@@ -299,12 +295,13 @@ function readTemplate(
       ? [issueAt(place, 'template.metadata.name', 'is missing; set it, because only the first entry has a default')]
       : []),
   ];
-  return all.length > 0 ? { issues: all } : { value: checked.template as unknown as Template, issues: [], warnings };
+  if (all.length > 0) return { issues: all };
+  return { value: { template: checked.template as unknown as Template, place: ofTemplate }, issues: [], warnings };
 }
 
 /** The project's own credentials, which a source of `flux-config` may name without an entry in `spec.resources`. */
-function fluxSourceOf(template: Template | undefined, place: Place): SourceLayer['secret'] {
-  const name = asObject(template?.spec.secretRef)?.name;
+function fluxSourceOf(source: PlacedTemplate | undefined, place: Place): PlacedTemplate['secret'] {
+  const name = asObject(source?.template.spec.secretRef)?.name;
   return name === FLUX_SOURCE && isFluxConfigObject(place.object) ? { type: 'flux-source' } : undefined;
 }
 

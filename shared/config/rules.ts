@@ -1,12 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ConfigIssue } from '../errors.ts';
 import type { Complete } from './complete.ts';
 import { limits, limitText } from './limits.ts';
 import { linkProblems, linksOf, type Part, type Problems } from './listed/links.ts';
 import { placesOf, secretIssues, secretWarnings } from './listed/secret-rules.ts';
-import { issueAt, issueOf, type Origins, originOf, type Place } from './origins.ts';
+import { issueAt, issueOf, type Origins, originOf } from './origins.ts';
 import { quote, shown } from './quote.ts';
-import { copyInShoot, resourceProblem, resourcesByName } from './shoot-resources.ts';
 import type { CopiedSecret } from './types.ts';
 import { asObject } from './values.ts';
 
@@ -35,12 +33,9 @@ export function problemsOf(config: Complete, copies: readonly CopiedSecret[]): P
       ...roots.flatMap((root) => namespaceIssues(root, config)),
       ...optionIssues(config),
       ...sourceRefIssues(config),
-      ...secretResourceIssues(config),
-      ...secretNameIssues(config),
       ...countIssues(config),
       ...duplicateIssues([...roots, ...others], origins),
       ...others.flatMap((other) => [...namespaceIssues(other, config), ...linkNamespaceIssues(other, config)]),
-      ...collisionIssues(config, copies),
       ...(isComplete(config) ? links.issues : links.issues.filter(({ mayBeElsewhere }) => mayBeElsewhere !== true)),
       ...secretIssues(listed, places, origins),
     ],
@@ -165,34 +160,6 @@ function sourceRefIssues({ source, kustomization, origins }: Complete): ConfigIs
   return [issueOf(origins, 'kustomization.spec.sourceRef.kind', message)];
 }
 
-/** The entries of the Shoot's `spec.resources` with credentials of sources. */
-function secretResourceIssues({ sourceFrom, content, shootResources, origins }: Complete): ConfigIssue[] {
-  const ofOthers = (content.moreSources ?? []).flatMap(({ secret, place }) =>
-    secret?.type === 'resource' ? [{ name: secret.resourceName, place }] : [],
-  );
-  const name = sourceFrom.secretResourceName;
-  const named = [...(name === undefined ? [] : [{ name, place: originOf(origins, 'source') }]), ...ofOthers];
-  const byName = resourcesByName(shootResources);
-  return named.flatMap(({ name, place }) => {
-    const message = resourceProblem(name, 'credentials', shootResources, byName);
-    return message === undefined ? [] : [{ ...placeOfCredentials(place), message }];
-  });
-}
-
-/** @param place of the template of a source */
-function placeOfCredentials({ object, path }: Place): Place {
-  return { object, path: path.replace(/template$/, 'secretResourceName') };
-}
-
-/** The credentials must not replace the landscape's pull secret. */
-function secretNameIssues({ source, flux, origins }: Complete): ConfigIssue[] {
-  const name = asObject(asObject(source?.spec)?.secretRef)?.name;
-  const isTaken = name !== undefined && name === flux.landscapePullSecret;
-  if (!isTaken || source?.metadata.namespace !== flux.namespace) return [];
-  const message = `${quote(flux.landscapePullSecret ?? '')} is already taken by the landscape's pull secret; use another name`;
-  return [issueOf(origins, 'source.spec.secretRef.name', message)];
-}
-
 function countIssues({ layers, objects, origins }: Complete): ConfigIssue[] {
   if (objects.length <= limits.objects.most) return [];
   const { object } = originOf(origins, `objects[${objects.length - 1}]`);
@@ -223,16 +190,3 @@ function isComplete({ layers, source, kustomization, sourceFrom, kustomizationFr
 }
 
 const IN_LIST = /(^|\.)(sources|kustomizations|objects)\[/;
-
-/** Credentials must not replace another copy, such as the landscape's pull secret. */
-function collisionIssues({ listedSecrets, shootResources }: Complete, copies: readonly CopiedSecret[]): ConfigIssue[] {
-  const byName = resourcesByName(shootResources);
-  const nameOf = (copy: CopiedSecret) => `${copy.namespace}/${copyInShoot(copy, byName).name}`;
-  const taken = Map.groupBy(copies, nameOf);
-  return listedSecrets.flatMap(({ secret, place }) => {
-    const sameName = taken.get(nameOf(secret)) ?? [];
-    if (sameName.every((other) => isDeepStrictEqual(other, secret))) return [];
-    const message = `would be copied to Secret ${nameOf(secret)}, which is already taken by another copy; set template.spec.secretRef.name to another name`;
-    return [{ ...placeOfCredentials(place), message }];
-  });
-}

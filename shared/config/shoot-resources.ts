@@ -24,12 +24,14 @@ export function shootResourcesOf(resources: unknown): ShootResource[] {
   });
 }
 
-/**
- * Returns the entries by their names; the first one of a name counts. For lists of references: a Shoot has room for twenty
- * thousand entries.
- */
-export function resourcesByName(resources: readonly ShootResource[] | undefined): ReadonlyMap<string, ShootResource> {
-  return new Map(resources?.toReversed().map((resource) => [resource.name, resource]));
+/** The entries by their names: a Shoot has room for twenty thousand. Undefined: unknown. */
+export type ShootResources = ReadonlyMap<string, ShootResource> | undefined;
+
+/** Returns the entries by their names; the first one of a name counts. */
+export function resourcesByName(resources: readonly ShootResource[]): ShootResources {
+  const byName = new Map<string, ShootResource>();
+  for (const resource of resources) if (!byName.has(resource.name)) byName.set(resource.name, resource);
+  return byName;
 }
 
 /** The kinds that Flux objects refer to and that are copied into the shoot for them. */
@@ -38,9 +40,9 @@ export type CopyKind = 'Secret' | 'ConfigMap';
 /** Returns what a copy is in the shoot: a WorkloadIdentity is a Secret there, and a name that nothing says is undefined. */
 export function copyInShoot(
   { origin, targetName }: Pick<CopiedSecret, 'origin' | 'targetName'>,
-  byName: ReadonlyMap<string, ShootResource>,
+  resources: ShootResources,
 ): { kind: CopyKind; name: string | undefined } {
-  const entry = origin.type === 'resource' ? byName.get(origin.resourceName) : undefined;
+  const entry = origin.type === 'resource' ? resources?.get(origin.resourceName) : undefined;
   const ownName = entry?.resourceName === '' ? undefined : entry?.resourceName;
   return { kind: entry?.kind === 'ConfigMap' ? 'ConfigMap' : 'Secret', name: targetName ?? ownName };
 }
@@ -55,20 +57,12 @@ const copiedKinds = new Map([
 /** Why the configuration refers to an entry: for the source's credentials, or to copy it for Flux or other pods. */
 type ResourceUse = 'credentials' | 'copy';
 
-/**
- * Returns what is wrong with a reference to an entry of the Shoot's `spec.resources`.
- * @param byName the entries by their names
- */
-export function resourceProblem(
-  name: string,
-  use: ResourceUse,
-  resources: readonly ShootResource[] | undefined,
-  byName: ReadonlyMap<string, ShootResource>,
-): string | undefined {
+/** Returns what is wrong with a reference to an entry of the Shoot's `spec.resources`. */
+export function resourceProblem(name: string, use: ResourceUse, resources: ShootResources): string | undefined {
   if (resources === undefined) return undefined;
-  const entry = byName.get(name);
+  const entry = resources.get(name);
   if (entry === undefined) {
-    return `${quote(name)} is not an entry of the Shoot's spec.resources (${namesOf(resources)}); add the entry or use another one`;
+    return `${quote(name)} is not an entry of the Shoot's spec.resources (${namesOf([...resources.keys()])}); add the entry or use another one`;
   }
   const { apiVersion, kind, resourceName } = entry;
   if (apiVersion === '' || kind === '' || resourceName === '') {
@@ -92,11 +86,8 @@ export function resourceProblem(
   return nameProblem && `${quote(name)} has a wrong resourceRef in the Shoot's spec.resources: its name ${nameProblem}`;
 }
 
-function namesOf(resources: readonly ShootResource[]): string {
-  if (resources.length === 0) return 'which is empty';
-  const { named, more } = firstOf(
-    resources.map(({ name }) => name),
-    shown,
-  );
+function namesOf(names: readonly string[]): string {
+  if (names.length === 0) return 'which is empty';
+  const { named, more } = firstOf(names, shown);
   return `it has ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -97,7 +97,7 @@ const bad: Record<string, ConfigInputs> = {
     kustomizations: [{ template: kustomization() }],
     objects: Array.from({ length: 60 }, (_, i) => git(`a${i}`)),
   }),
-  'sources[1].secretResourceName would be copied to Secret flux-system/age-key, which is already taken by another copy; set template.spec.secretRef.name to another name':
+  'sources[1].template.spec.secretRef.name "age-key" in namespace flux-system is already taken by additionalSecretResources[0]; use another name':
     withResources({
       sources: [
         { template: gitRepository(), secretResourceName: 'key' },

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../../errors.ts';
 import { type Check, duration, isSsh, kustomizationName, objectName, positiveDuration } from '../checks.ts';
-import type { ListedTemplate, Template } from '../layer.ts';
+import type { PlacedTemplate, Template } from '../layer.ts';
 import { misspelt, nearest } from '../nearest.ts';
 import { inside, issueAt, type Place } from '../origins.ts';
 import { quote } from '../quote.ts';
@@ -11,7 +11,7 @@ import { asObject, asString, type JsonObject } from '../values.ts';
 
 /** What was read of a list, as far as it is valid. */
 interface ReadTemplates {
-  templates: ListedTemplate[];
+  templates: PlacedTemplate[];
   issues: ConfigIssue[];
   warnings: ConfigIssue[];
 }

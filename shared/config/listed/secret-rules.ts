@@ -6,7 +6,7 @@ import { nearest } from '../nearest.ts';
 import { issueOf, type Origins } from '../origins.ts';
 import { FLUX_REGISTRY } from '../project-config.ts';
 import { quote } from '../quote.ts';
-import { type CopyKind, copyInShoot, resourcesByName } from '../shoot-resources.ts';
+import { type CopyKind, copyInShoot } from '../shoot-resources.ts';
 import type { CopiedSecret } from '../types.ts';
 import { asObject } from '../values.ts';
 import type { Part } from './links.ts';
@@ -45,9 +45,8 @@ export function placesOf({ flux, content, shootResources }: Complete, copies: re
     ConfigMap: new Set([...existingConfigMaps, ...OWN_CONFIG_MAPS].map(placed)),
     unknownNames: new Set(),
   };
-  const byName = resourcesByName(shootResources);
   for (const { origin, targetName, namespace } of copies) {
-    const { kind, name } = copyInShoot({ origin, targetName }, byName);
+    const { kind, name } = copyInShoot({ origin, targetName }, shootResources);
     if (name === undefined) places.unknownNames.add(namespace);
     else places[kind].add(`${namespace}/${name}`);
     // Without the Shoot, an entry may be of either kind.
