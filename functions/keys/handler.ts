@@ -6,7 +6,7 @@ import { hostKeyIssues, sourceIssues } from '../../shared/config/policy/judge.ts
 import type { Policy } from '../../shared/config/policy/policy.ts';
 import { FLUX_CONFIG, FLUX_SOURCE, projectSecretNames } from '../../shared/config/project-config.ts';
 import { projectLayers } from '../../shared/config/project-layers.ts';
-import { projectSecretProblem } from '../../shared/config/project-secret-content.ts';
+import { projectSecretOf } from '../../shared/config/project-secret-content.ts';
 import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
 import type { Landscape } from '../../shared/config/types.ts';
 import { variablesIn, withPlaceholders } from '../../shared/config/variables.ts';
@@ -195,7 +195,7 @@ async function checkProjectSecrets({ garden, namespace }: Run): Promise<Notice[]
   const notices = await Promise.all(
     projectSecretNames.map(async (name) => {
       const secret = await garden.find(resources.secrets, { namespace, name });
-      const problem = secret && projectSecretProblem(name, secret);
+      const problem = secret && projectSecretOf(name, namespace, secret).problem;
       return problem === undefined ? [] : [warning('InvalidSecret', `Secret ${namespace}/${name} ${problem}.`)];
     }),
   );

@@ -203,7 +203,7 @@ type Labels = Readonly<Record<string, string>>;
 /** Returns the entries of `overrides.yaml` that select none of some Shoots; nothing is said about no Shoots. */
 function unselectedOverrides(fluxConfig: FluxConfigMap | undefined, shoots: readonly Labels[]): ConfigIssue[] {
   if (fluxConfig === undefined || shoots.length === 0) return [];
-  const { entries } = documentsOf(fluxConfig).overrides ?? { entries: [] };
+  const { entries } = documentsOf(fluxConfig).overrides;
   return entries
     .filter(({ selector }) => !shoots.some((labels) => isSelected(labels, selector)))
     .map(({ place }) => ({

@@ -1,9 +1,9 @@
 import type { ConfigIssue } from '../errors.ts';
-import { configurationProblem, entriesProblem, limits, MOST_ISSUES_OF_A_PART } from './limits.ts';
+import { entriesProblem, limits, MOST_ISSUES_OF_A_PART, sizeProblem } from './limits.ts';
 import { issueAt, type Place } from './origins.ts';
-import { type Overrides, readOverrides } from './overrides.ts';
+import { readOverrides } from './overrides.ts';
 import { quote } from './quote.ts';
-import { type RolloutDocument, readRollout } from './rollout.ts';
+import { readRollout } from './rollout.ts';
 import { asObject, asString } from './values.ts';
 import { readYamlText, type YamlText } from './yaml-text.ts';
 
@@ -12,11 +12,11 @@ export const CONFIG_YAML = 'config.yaml';
 export const OVERRIDES_YAML = 'overrides.yaml';
 export const ROLLOUT = 'rollout';
 
-/** What the keys with YAML hold; absent: nothing. */
-interface Documents {
-  config?: YamlText | undefined;
-  overrides?: Overrides | undefined;
-  rollout?: RolloutDocument | undefined;
+/** The value of a key with YAML; null where it is empty. */
+interface Read {
+  place: Place;
+  value: unknown;
+  issues: ConfigIssue[];
 }
 
 /** The ConfigMap `flux-config` as it was read. */
@@ -41,25 +41,23 @@ export function fluxConfigMapOf(namespace: string, configMap: object): FluxConfi
   return { namespace, data: deletionPolicy === undefined ? {} : { deletionPolicy }, tooLarge };
 }
 
-/** Reads the keys with YAML. */
-export function documentsOf({ namespace, data }: FluxConfigMap): Documents {
-  const read = <T>(path: string, readValue: (document: YamlText, place: Place) => T): T | undefined => {
+/** Reads the keys with YAML. What cannot be read is empty, with issues. */
+export function documentsOf({ namespace, data }: FluxConfigMap) {
+  const read = (path: string): Read => {
+    const place = { object: fluxConfigObject(namespace), path };
     // A ConfigMap from a file may hold other values than strings, which the schema reports.
     const text = asString(asObject(data)?.[path])?.trim() ?? '';
-    return text === '' ? undefined : readValue(readYamlText(text), { object: fluxConfigObject(namespace), path });
+    const document: YamlText = text === '' ? { value: null } : readYamlText(text);
+    if ('value' in document) return { place, value: document.value, issues: [] };
+    return { place, value: null, issues: [issueAt(place, '', document.problem)] };
   };
+  const [config, overrides, rollout] = [read(CONFIG_YAML), read(OVERRIDES_YAML), read(ROLLOUT)];
+  const { entries, issues } = readOverrides(overrides.value, overrides.place);
+  const settings = readRollout(rollout.value, rollout.place);
   return {
-    config: read(CONFIG_YAML, (document) => document),
-    overrides: read(OVERRIDES_YAML, (document, place) =>
-      'problem' in document
-        ? { entries: [], issues: [issueAt(place, '', document.problem)] }
-        : readOverrides(document.value, place),
-    ),
-    rollout: read(ROLLOUT, (document, place) =>
-      'problem' in document
-        ? { rollout: undefined, issues: [issueAt(place, '', document.problem)] }
-        : readRollout(document.value, place),
-    ),
+    config,
+    overrides: { entries, issues: [...overrides.issues, ...issues] },
+    rollout: { rollout: settings.rollout, issues: [...rollout.issues, ...settings.issues] },
   };
 }
 
@@ -77,21 +75,8 @@ export function fluxConfigObject(namespace: string): string {
 /** Returns the issue with a ConfigMap that is too large to be read. */
 function sizeIssue({ namespace, data, binaryData = {} }: FluxConfigMap): ConfigIssue | undefined {
   const entries = Object.keys(data).length + Object.keys(binaryData).length;
-  const message =
-    entries > limits.list.most
-      ? entriesProblem(entries)
-      : charactersIn(data) + charactersIn(binaryData) > limits.configuration.most * 1024
-        ? configurationProblem()
-        : undefined;
+  const message = entries > limits.list.most ? entriesProblem(entries) : sizeProblem([data, binaryData]);
   return message === undefined ? undefined : { object: fluxConfigObject(namespace), path: '', message };
-}
-
-/** A ConfigMap from a file may hold other values than strings. */
-function charactersIn(fields: Record<string, unknown>): number {
-  const lengths = Object.entries(fields).map(
-    ([key, value]) => key.length + (typeof value === 'string' ? value.length : 0),
-  );
-  return lengths.reduce((sum, length) => sum + length, 0);
 }
 
 /** Reports keys in `binaryData`, where `kubectl create --from-file` puts a file that is not valid UTF-8. */

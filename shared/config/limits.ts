@@ -1,6 +1,6 @@
 import { knownHostsLimits } from '../ssh/known-hosts.ts';
 import { quote } from './quote.ts';
-import { asObject, valueAt } from './values.ts';
+import { type JsonObject, valueAt } from './values.ts';
 
 /** A limit on what projects may write. It is checked before the work that it bounds. */
 export interface Limit {
@@ -120,12 +120,7 @@ export const limits = {
 
 /** Returns a limit for a sentence: `128 KiB`, `5,000 values`. */
 export function limitText({ most, unit }: Limit): string {
-  return `${withCommas(most)} ${unit}`;
-}
-
-/** Formats a number: `5,000`. */
-export function withCommas(value: number): string {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+  return `${most.toLocaleString('en')} ${unit}`;
 }
 
 /** More issues of one part are not reported; they appear once the first ones are fixed. */
@@ -142,50 +137,38 @@ interface Count {
  * count ends at the first limit that is exceeded.
  */
 export function sizeProblem(value: unknown): string | undefined {
-  const count: Count = { characters: 0, nodes: 1 };
-  let level = [value];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limits.depth.most) return `is nested more than ${limits.depth.most} levels deep; flatten it`;
-    const below: unknown[] = [];
-    for (const item of level) {
-      const problem = countItem(item, count, below);
-      if (problem !== undefined) return problem;
+  return countBelow(value, 0, { characters: 0, nodes: 1 });
+}
+
+function countBelow(value: unknown, depth: number, count: Count): string | undefined {
+  if (depth > limits.depth.most) return TOO_DEEP;
+  if (typeof value === 'string') count.characters += value.length;
+  const isList = Array.isArray(value);
+  if (isList) count.nodes += value.length;
+  const ownProblem = countProblem(count);
+  // Before the entries: a list may have half a million.
+  if (ownProblem !== undefined || typeof value !== 'object') return ownProblem;
+  for (const key in value) {
+    if (!isList) {
+      count.nodes++;
+      count.characters += key.length;
     }
-    level = below;
+    const inner = (value as JsonObject)[key];
+    const problem = keyProblem(key) ?? countProblem(count) ?? countBelow(inner, depth + 1, count);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function countItem(item: unknown, count: Count, below: unknown[]): string | undefined {
-  if (typeof item === 'string') count.characters += item.length;
-  if (Array.isArray(item)) {
-    count.nodes += item.length;
-    // The limit is checked first: a list may have half a million entries.
-    if (count.nodes <= limits.nodes.most) below.push(...item);
-    return countProblem(count);
-  }
-  const object = asObject(item) ?? {};
-  for (const key in object) {
-    const ofKey = keyProblem(key);
-    if (ofKey !== undefined) return ofKey;
-    count.nodes++;
-    count.characters += key.length;
-    const problem = countProblem(count);
-    if (problem !== undefined) return problem;
-    below.push(object[key]);
-  }
-  return countProblem(count);
-}
+/** The sentence for a value that is nested too deeply. */
+export const TOO_DEEP = `is nested more than ${limits.depth.most} levels deep; flatten it`;
 
 function countProblem({ characters, nodes }: Count): string | undefined {
-  if (characters > limits.configuration.most * 1024) return configurationProblem();
+  const remedy = 'move long content to the repository';
+  if (characters > limits.configuration.most * 1024)
+    return `is longer than ${limitText(limits.configuration)}; ${remedy}`;
   if (nodes <= limits.nodes.most) return undefined;
-  return `has more than ${limitText(limits.nodes)} in all its objects and lists; move long content to the repository`;
-}
-
-/** The sentence for a configuration that is too long. */
-export function configurationProblem(): string {
-  return `is longer than ${limitText(limits.configuration)}; move long content to the repository`;
+  return `has more than ${limitText(limits.nodes)} in all its objects and lists; ${remedy}`;
 }
 
 function keyProblem(key: string): string | undefined {
@@ -217,5 +200,5 @@ export function listProblems(config: unknown): { path: string; message: string }
 
 /** The sentence for a list or map with too many entries. */
 export function entriesProblem(entries: number, { most }: Limit = limits.list): string {
-  return `has ${withCommas(entries)} entries; use at most ${most}`;
+  return `has ${entries.toLocaleString('en')} entries; use at most ${most}`;
 }

@@ -1,6 +1,6 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { FluxConfig, Layer, Rooted, Template } from './layer.ts';
-import { inside, issueAt, type Origin, type Origins } from './origins.ts';
+import { inside, issueAt, type Origins, type Place } from './origins.ts';
 import { schemaIssues } from './schema.ts';
 import { kustomizationTemplateSchema } from './templates.ts';
 import { asObject, type JsonObject } from './values.ts';
@@ -55,7 +55,7 @@ function highest<T extends object>(objects: readonly T[]): T {
 
 /** Merges the origins of layers, lowest first: a layer decides every field that it sets, with everything below it. */
 export function mergeOrigins(layers: readonly Origins[]): Origins {
-  const decided = new Map<string, [path: string, origin: Origin][]>();
+  const decided = new Map<string, [path: string, origin: Place][]>();
   for (const layer of layers) {
     for (const [field, origins] of Map.groupBy(Object.entries(layer), ([path]) => fieldOf(path))) {
       // The order counts where two fields become one.

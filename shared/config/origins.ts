@@ -1,20 +1,17 @@
 import type { ConfigIssue } from '../errors.ts';
 
-/** A field as the user wrote it: the object and the path in it. */
-export type Origin = Place;
-
 /**
  * Path in the effective configuration -> where the layer that decides the field sets it, for example `flux.version` ->
  * `{object: 'ConfigMap garden-foo/flux-config', path: 'fluxVersion'}`. Fields with their default are missing. List
  * entries are named by their value, because lists are merged: `flux.components[source-watcher]`.
  */
-export type Origins = Readonly<Record<string, Origin>>;
+export type Origins = Readonly<Record<string, Place>>;
 
 /** The object in errors about a field that no layer sets. */
 const MERGED_CONFIG = 'configuration';
 
 /** Returns where a field or list entry comes from; one below a known field is at the same place below its origin. */
-export function originOf(origins: Origins, path: string): Origin {
+export function originOf(origins: Origins, path: string): Place {
   for (let known = path; known !== ''; known = parentOf(known)) {
     const origin = origins[known];
     if (origin !== undefined) return { ...origin, path: origin.path + path.slice(known.length) };
@@ -39,9 +36,9 @@ function parentOf(path: string): string {
  */
 export function optionOrigins(
   options: Readonly<Record<string, unknown>>,
-  originAt: (option: string, index?: number) => Origin,
+  originAt: (option: string, index?: number) => Place,
 ): Origins {
-  const origins: Record<string, Origin> = {};
+  const origins: Record<string, Place> = {};
   // A component in both lists comes from `components`, and a repeated one from its first entry: the last one set wins.
   const { componentsExtra, ...others } = options;
   for (const [option, value] of Object.entries({ componentsExtra, ...others })) {

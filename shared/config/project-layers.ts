@@ -1,12 +1,10 @@
 import type { ConfigIssue } from '../errors.ts';
 import { readFluxConfig } from './flux-config.ts';
-import { CONFIG_YAML, documentsOf, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
+import { documentsOf, type FluxConfigMap } from './flux-config-map.ts';
 import { absentLayer, type Layer, unreadLayer } from './layer.ts';
 import { patchOrigins } from './merge.ts';
-import { issueAt } from './origins.ts';
 import { overridesOf } from './overrides.ts';
 import { readProviderConfig } from './provider-config.ts';
-import type { YamlText } from './yaml-text.ts';
 
 /** The layers of a project's `flux-config`. */
 interface ProjectLayers {
@@ -33,29 +31,21 @@ export function projectLayers(
   // Too long to be read, and its documents were not read either.
   if (!flat.isRead) return { layers: [flat], flat, issues: flat.issues };
   const documents = documentsOf(fluxConfig);
-  const config = configLayer(fluxConfig, documents.config);
-  const overrides = documents.overrides ?? { entries: [], issues: [] };
+  const config = configLayer(documents.config);
+  const { overrides } = documents;
   const entries = labels === undefined ? overrides.entries : overridesOf(overrides, labels);
   const selected = entries.map((entry) => readProviderConfig(entry.config, entry.place));
-  const layers = [...(labels === undefined ? [] : selected.toReversed()), ...(config ? [config] : []), flat];
-  const issues = [flat, ...(config ? [config] : []), ...selected].flatMap((layer) => layer.issues);
+  const issues = [flat, config, ...selected, overrides, documents.rollout].flatMap((one) => one.issues);
   return {
-    layers,
+    layers: [...(labels === undefined ? [] : selected.toReversed()), config, flat],
     flat,
-    issues: [
-      ...issues,
-      ...overrides.issues,
-      ...(documents.rollout?.issues ?? []),
-      ...(config ? repeatedKeys(flat, config) : []),
-    ],
+    issues: [...issues, ...repeatedKeys(flat, config)],
   };
 }
 
-function configLayer({ namespace }: FluxConfigMap, document: YamlText | undefined): Layer | undefined {
-  const place = { object: fluxConfigObject(namespace), path: CONFIG_YAML };
-  if (document === undefined) return undefined;
-  if ('problem' in document) return unreadLayer(place, [issueAt(place, '', document.problem)]);
-  return document.value === null ? undefined : readProviderConfig(document.value, place);
+function configLayer({ place, value, issues }: ReturnType<typeof documentsOf>['config']): Layer {
+  if (issues.length > 0) return unreadLayer(place, issues);
+  return value === null ? absentLayer(place.object, place.path) : readProviderConfig(value, place);
 }
 
 /** A field that a key and `config.yaml` set: neither is higher, so one of them is a mistake. */

@@ -8,7 +8,11 @@ import { asObject, asString, type JsonObject } from './values.ts';
 /** The content of a Secret in base64. */
 type Data = Readonly<Record<string, string>>;
 
-const checks: Record<ProjectSecretName, (secret: KubeObject) => string | undefined> = {
+/**
+ * Why a Secret of the project cannot be used, with the remedy. Flux would report the same in each Shoot, and only once it
+ * tries. Quotes names of keys, never their content.
+ */
+const problems: Record<ProjectSecretName, (secret: KubeObject) => string | undefined> = {
   [FLUX_REGISTRY]: registryProblem,
   [FLUX_SOPS]: sopsProblem,
   [FLUX_VARIABLES]: variablesProblem,
@@ -16,21 +20,13 @@ const checks: Record<ProjectSecretName, (secret: KubeObject) => string | undefin
 
 /** Returns what the configuration may know of a Secret of the project. */
 export function projectSecretOf(name: ProjectSecretName, namespace: string, secret: KubeObject): ProjectSecret {
-  const problem = projectSecretProblem(name, secret);
+  const problem = problems[name](secret);
   return {
     name,
     namespace,
     // A Secret with a problem may be too large to be read.
     ...(problem !== undefined ? { problem } : name === FLUX_REGISTRY && { hosts: registryHosts(secret) }),
   };
-}
-
-/**
- * Returns why a Secret of the project cannot be used, with the remedy; undefined when it can. Flux would report the same
- * in each Shoot, and only once it tries. Quotes names of keys, never their content.
- */
-export function projectSecretProblem(name: ProjectSecretName, secret: KubeObject): string | undefined {
-  return checks[name](secret);
 }
 
 /** Credentials of registries, for nodes and for Flux. */

@@ -13,7 +13,7 @@ import {
 import { effectiveConfig } from './effective-config.ts';
 import { withLists } from './listed/testing.ts';
 import type { ProjectSecretName } from './project-config.ts';
-import { projectSecretOf, projectSecretProblem } from './project-secret-content.ts';
+import { projectSecretOf } from './project-secret-content.ts';
 import { neededProjectSecrets } from './project-secrets.ts';
 import type { ConfigInputs, EffectiveConfig } from './types.ts';
 
@@ -249,7 +249,7 @@ describe('the content', () => {
     ['flux-variables', 'with variables', secret({ CLUSTER_REGION: 'a', _x1: 'b' })],
     ['flux-variables', 'that is empty', secret({})],
   ])('of %s %s can be used', (name, _, object) => {
-    expect(projectSecretProblem(name, object)).toBeUndefined();
+    expect(projectSecretOf(name, '', object).problem).toBeUndefined();
   });
 
   /** The sentence -> the Secrets that get it. */
@@ -275,6 +275,6 @@ describe('the content', () => {
   };
 
   it.each(Object.entries(unusable))('%s', (problem, [name, ...secrets]) => {
-    for (const one of secrets) expect(projectSecretProblem(name, one)).toBe(problem);
+    for (const one of secrets) expect(projectSecretOf(name, '', one).problem).toBe(problem);
   });
 });

@@ -5,6 +5,7 @@ import { entriesProblem, type Limit, limits, limitText, MOST_ISSUES_OF_A_PART } 
 import { nearest } from './nearest.ts';
 import { issueAt, type Place } from './origins.ts';
 import { quote, typeName } from './quote.ts';
+import { valueAt } from './values.ts';
 
 /** The documentation of a key in docs/configuration.md. */
 export interface KeyDoc {
@@ -213,14 +214,6 @@ export function wrongValue(value: unknown, values: readonly string[]): string {
 
 function withArticle(noun: string): string {
   return noun === 'null' ? noun : /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
-}
-
-function valueAt(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>(
-    (inner, part) =>
-      typeof inner === 'object' && inner !== null ? (inner as Record<PropertyKey, unknown>)[part] : undefined,
-    value,
-  );
 }
 
 /** Returns the keys that a schema knows at a path. */

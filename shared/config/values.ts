@@ -11,9 +11,12 @@ export function asString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns the value at a path such as `chart.spec`, undefined where an object is missing on the way. */
-export function valueAt(value: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((inner, field) => asObject(inner)?.[field], value);
+/** Returns the value at a path such as `chart.spec`, undefined where an object or list is missing on the way. */
+export function valueAt(value: unknown, path: string | readonly PropertyKey[]): unknown {
+  return (typeof path === 'string' ? path.split('.') : path).reduce<unknown>(
+    (inner, field) => (typeof inner === 'object' ? (inner as Record<PropertyKey, unknown> | null)?.[field] : undefined),
+    value,
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml';
 import { isJson, NOT_JSON, quickly } from '../kube/parse-yaml.ts';
-import { type Limit, limits, limitText, sizeProblem } from './limits.ts';
+import { type Limit, limits, limitText, sizeProblem, TOO_DEEP } from './limits.ts';
 import { quote } from './quote.ts';
 
 /** A YAML document in a key of `flux-config`: its value, or what is wrong with it. */
@@ -51,11 +51,9 @@ function parse(text: string): YamlText {
   }
 }
 
-/** The parser gives up at some thousand levels; `sizeProblem` counts those of shallower texts. */
-const TOO_DEEP = `is nested more than ${limits.depth.most} levels deep; flatten it`;
-
 /** @param place counted from 1, or 0 where the parser knows none */
 function notYaml(mistake: string, place = { line: 0, col: 0 }): string {
+  // The parser gives up at some thousand levels; `sizeProblem` counts those of shallower texts.
   if (mistake.startsWith('Maximum call stack size')) return TOO_DEEP;
   if (mistake.startsWith('Excessive alias count'))
     return 'has aliases that stand for too many values; write the values out';

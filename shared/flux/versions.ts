@@ -1,6 +1,6 @@
 import semver from 'semver';
 import { isAllowedVersion, isVersionRange } from '../config/checks.ts';
-import type { Origin } from '../config/origins.ts';
+import type { Place } from '../config/origins.ts';
 import { quote } from '../config/quote.ts';
 import { ConfigError } from '../errors.ts';
 
@@ -32,7 +32,7 @@ export interface VersionInputs {
   /** A release (`v2.9.4`, `2.9.4`), a range (`2.9.x`, `>=2.8 <2.10`), or absent: the newest for the Shoot's Kubernetes. */
   requested?: string | undefined;
   /** Where the user sets the version. */
-  origin: Origin;
+  origin: Place;
   /** The versions of the distribution, in any order. */
   available: readonly string[];
   /** The Shoot's `spec.kubernetes.version`; absent: unknown, so every release counts as supported. */

@@ -27,13 +27,13 @@ const UNREADABLE = 'unreadable';
 function writtenLayers({ fluxConfig, providerConfig, shoot }: ConfigInputs): unknown[] {
   const ofShoot = providerConfig === '' ? undefined : providerConfig;
   if (fluxConfig === undefined) return [ofShoot];
-  const { config, overrides = { entries: [], issues: [] } } = documentsOf(fluxConfig);
+  const { config, overrides } = documentsOf(fluxConfig);
   const selected = shoot === undefined ? [] : overridesOf(overrides, shoot.labels);
   return [
     ofShoot,
     // An entry that cannot be read may be the one that sets the policy.
     ...(overrides.issues.length > 0 ? [UNREADABLE] : selected.map(({ config: written }) => written).toReversed()),
-    config !== undefined && 'problem' in config ? UNREADABLE : config?.value,
+    config.issues.length > 0 ? UNREADABLE : config.value,
     trimmed(fluxConfig.data),
   ];
 }

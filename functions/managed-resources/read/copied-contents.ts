@@ -1,5 +1,5 @@
 import { isReservedForGardener, isSsh } from '../../../shared/config/checks.ts';
-import { limits, limitText, withCommas } from '../../../shared/config/limits.ts';
+import { limits, limitText } from '../../../shared/config/limits.ts';
 import { isFromRepositoryUrl, originOf } from '../../../shared/config/origins.ts';
 import {
   FLUX_CONFIG,
@@ -272,7 +272,7 @@ function tooMuch(
   { namespace, name }: Content,
   bytes: number,
 ): ConfigError {
-  const [has, limit] = [`has ${withCommas(Math.ceil(bytes / 1024))} KiB`, limitText(limits.copies)];
+  const [has, limit] = [`has ${Math.ceil(bytes / 1024).toLocaleString('en')} KiB`, limitText(limits.copies)];
   const isIt = (copy: CopiedSecret) => copy.targetName === name && copy.namespace === namespace;
   const { origin } = additionalSecrets.find(isIt) ?? {};
   if (origin?.type === 'project') {
