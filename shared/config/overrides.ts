@@ -4,7 +4,6 @@ import { labelValue, metadataKey } from './checks.ts';
 import { entriesProblem, limits, sizeProblem } from './limits.ts';
 import { inside, issueAt, type Place } from './origins.ts';
 import { listUpTo, mapOf, requiredKey, ruled, schemaIssues, text } from './schema.ts';
-import { asObject } from './values.ts';
 
 /** One entry of `overrides.yaml`. */
 interface Override {
@@ -26,11 +25,6 @@ export function overridesOf({ entries }: Overrides, labels: Readonly<Record<stri
   return entries.filter(({ selector }) => isSelected(labels, selector));
 }
 
-const overrideSchema = z.strictObject({
-  selector: requiredKey(z.looseObject({}), { description: '', example: '{ matchLabels: { stage: dev } }' }),
-  config: requiredKey(z.looseObject({}), { description: '', example: '{ flux: { version: v2.9.4 } }' }),
-});
-
 /** Reads `overrides.yaml` up to the selectors; `projectLayers` reads the `config` of an entry. */
 export function readOverrides(value: unknown, place: Place): Overrides {
   if (value === undefined || value === null) return { entries: [], issues: [] };
@@ -50,13 +44,11 @@ function listProblem(entries: unknown[]): string | undefined {
 }
 
 function readEntry(value: unknown, place: Place): { entry?: Override; issues: ConfigIssue[] } {
-  const issues = schemaIssues(place, overrideSchema, value);
-  const { selector, config } = asObject(value) ?? {};
-  if (issues.length > 0) return { issues };
   // With null, as for a label whose value was forgotten: left out, the selector would select more Shoots.
-  const ofSelector = schemaIssues(inside(place, 'selector'), selectorSchema, selector);
-  if (ofSelector.length > 0) return { issues: ofSelector };
-  return { entry: { selector: selector as LabelSelector, config, place: inside(place, 'config') }, issues: [] };
+  const issues = schemaIssues(place, overrideSchema, value);
+  if (issues.length > 0) return { issues };
+  const { selector, config } = value as z.infer<typeof overrideSchema>;
+  return { entry: { selector, config, place: inside(place, 'config') }, issues: [] };
 }
 
 /** A requirement of `matchExpressions`. */
@@ -73,6 +65,11 @@ const expressionSchema = ruled(
 const selectorSchema = z.strictObject({
   matchLabels: z.optional(mapOf(metadataKey, labelValue)),
   matchExpressions: z.optional(listUpTo(limits.list, expressionSchema)),
+});
+
+const overrideSchema = z.strictObject({
+  selector: requiredKey(selectorSchema, { description: '', example: '{ matchLabels: { stage: dev } }' }),
+  config: requiredKey(z.looseObject({}), { description: '', example: '{ flux: { version: v2.9.4 } }' }),
 });
 
 /** A label selector of Kubernetes. */

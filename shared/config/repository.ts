@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { ConfigError, type ConfigIssue } from '../errors.ts';
-import { hostKeys, hostsProblem, knownHostsSizeProblem, sshHost } from '../ssh/known-hosts.ts';
-import { parsePublicLine } from '../ssh/public-key.ts';
+import { entriesOf, hostKeys, hostsProblem, knownHostsSizeProblem, sshHost } from '../ssh/known-hosts.ts';
 import {
   type Check,
   fromScpForm,
@@ -156,35 +155,35 @@ const REVISIONS = ['repositoryTag', 'repositorySemver', 'repositoryCommit'];
 
 /** Returns the issues that concern several keys of the repository. */
 export function repositoryIssues(object: string, data: JsonObject): ConfigIssue[] {
-  const issue = (path: string, message: string): ConfigIssue => ({ object, path, message });
   const url = asString(data.repositoryUrl);
   const sshUrl = url === undefined ? undefined : sshUrlOf(url);
   const needsUrl = NEEDS_URL.filter((name) => data[name] !== undefined);
   const [first, second] = REVISIONS.filter((name) => data[name] !== undefined);
   const knownHosts = asString(data.knownHosts);
-  const issues: ConfigIssue[] = [];
-  if (data.repositoryUrl === undefined && needsUrl.length > 0) {
-    issues.push(
-      issue('repositoryUrl', `is missing; set it to the URL of the repository, or remove ${needsUrl.join(', ')}`),
-    );
-  }
-  if (sshUrl !== undefined && (data.repositoryType ?? 'public') === 'public') {
-    issues.push(issue('repositoryType', 'must be private, because Flux needs a key to read over SSH'));
-  }
-  if (data.repositoryProvider === 'github' && sshUrl !== undefined) {
-    issues.push(issue('repositoryProvider', 'cannot be github with SSH; use the https:// URL of the repository'));
-  } else if (data.repositoryProvider === 'github' && (data.repositoryType ?? 'public') === 'public') {
-    issues.push(issue('repositoryType', 'must be private, because repositoryProvider is github'));
-  }
-  if (first !== undefined && second !== undefined) {
-    issues.push(issue(second, `cannot be combined with ${first}; set only one of ${REVISIONS.join(', ')}`));
-  }
-  if (sshUrl !== undefined && knownHosts !== undefined && !mayHaveKeyOf(sshUrl, knownHosts)) {
-    issues.push(
-      issue('knownHosts', `has no line for ${sshUrl.host}; add the line that ssh-keyscan prints, or use scan`),
-    );
-  }
-  return issues;
+  const isPublic = (data.repositoryType ?? 'public') === 'public';
+  const isGithub = data.repositoryProvider === 'github';
+  const lacksKey = sshUrl !== undefined && knownHosts !== undefined && !mayHaveKeyOf(sshUrl, knownHosts);
+  const rows: [isWrong: boolean, path: string | undefined, message: string][] = [
+    [
+      data.repositoryUrl === undefined && needsUrl.length > 0,
+      'repositoryUrl',
+      `is missing; set it to the URL of the repository, or remove ${needsUrl.join(', ')}`,
+    ],
+    [sshUrl !== undefined && isPublic, 'repositoryType', 'must be private, because Flux needs a key to read over SSH'],
+    [
+      sshUrl !== undefined && isGithub,
+      'repositoryProvider',
+      'cannot be github with SSH; use the https:// URL of the repository',
+    ],
+    [
+      sshUrl === undefined && isGithub && isPublic,
+      'repositoryType',
+      'must be private, because repositoryProvider is github',
+    ],
+    [true, second, `cannot be combined with ${first}; set only one of ${REVISIONS.join(', ')}`],
+    [lacksKey, 'knownHosts', `has no line for ${sshUrl?.host}; add the line that ssh-keyscan prints, or use scan`],
+  ];
+  return rows.flatMap(([isWrong, path, message]) => (isWrong && path !== undefined ? [{ object, path, message }] : []));
 }
 
 function sshUrlOf(url: string): URL | undefined {
@@ -202,33 +201,17 @@ function mayHaveKeyOf(url: URL, knownHosts: string): boolean {
 export function knownHostsProblem(text: string): string | undefined {
   const tooLarge = knownHostsSizeProblem(text);
   if (tooLarge !== undefined) return tooLarge;
-  const lines = text.split('\n').map((line) => line.trim());
-  const bad = lines.findIndex((line) => !isBlank(line) && !isHostKey(line));
+  const entries = entriesOf(text);
+  const bad = entries.findIndex((entry) => entry !== undefined && entry.key === undefined);
   if (bad >= 0) {
     // The line is never quoted: a private key pasted here must not end up in an error.
     return `has no valid host key in line ${bad + 1}; use lines as ssh-keyscan prints them (host, type, key), or scan`;
   }
-  for (const [index, line] of lines.entries()) {
-    const tooMany = isBlank(line) ? undefined : hostsProblem(hostsOf(line));
+  for (const [index, entry] of entries.entries()) {
+    const tooMany = entry && hostsProblem(entry.hosts);
     if (tooMany !== undefined) return `${tooMany} in line ${index + 1}; keep only those of the repository's host`;
   }
-  return lines.every(isBlank)
+  return entries.every((entry) => entry === undefined)
     ? 'contains no host key; use lines as ssh-keyscan prints them (host, type, key), or scan'
     : undefined;
-}
-
-function isBlank(line: string): boolean {
-  return line === '' || line.startsWith('#');
-}
-
-function hostsOf(line: string): string {
-  const [first = '', second = ''] = line.split(/\s+/, 2);
-  return first.startsWith('@') ? second : first;
-}
-
-/** `[marker] hosts type base64 [comment]` */
-function isHostKey(line: string): boolean {
-  const words = line.split(/\s+/);
-  const key = words[0]?.startsWith('@') === true ? words.slice(2) : words.slice(1);
-  return parsePublicLine(key.join(' ')) !== undefined;
 }

@@ -50,13 +50,14 @@ export function hostsProblem(hosts: string): string | undefined {
   return undefined;
 }
 
-/** One line of known_hosts with a key. */
+/** One line of known_hosts. */
 interface Entry {
   /** `cert-authority`, `revoked` or none. */
   marker: string | undefined;
   /** Comma-separated patterns, or one hashed name. */
   hosts: string;
-  key: PublicKey;
+  /** Undefined: the line has no valid one. */
+  key: PublicKey | undefined;
 }
 
 /**
@@ -65,9 +66,9 @@ interface Entry {
  */
 export function hostKeys(knownHosts: string, host: SshHost): PublicKey[] {
   if (knownHostsSizeProblem(knownHosts) !== undefined || host.host.length > MAX_HOST) return [];
-  return entries(knownHosts)
-    .filter(({ marker, hosts }) => marker !== 'revoked' && matches(hosts, host))
-    .map(({ key }) => key);
+  return entriesOf(knownHosts)
+    .filter((entry) => entry?.key !== undefined && entry.marker !== 'revoked' && matches(entry.hosts, host))
+    .flatMap((entry) => entry?.key ?? []);
 }
 
 /** Returns a line of known_hosts. */
@@ -75,13 +76,14 @@ export function hostKeyLine(host: SshHost, key: PublicKey): string {
   return `${hostPattern(host)} ${publicLine(key)}`;
 }
 
-function entries(knownHosts: string): Entry[] {
-  return knownHosts.split('\n').flatMap((line) => {
+/** Returns what each line of known_hosts says; undefined for an empty one or a comment. */
+export function entriesOf(knownHosts: string): (Entry | undefined)[] {
+  return knownHosts.split('\n').map((line) => {
     const words = line.trim().split(/\s+/);
+    if (words[0] === '' || words[0]?.startsWith('#') === true) return undefined;
     const marker = words[0]?.startsWith('@') === true ? words.shift()?.slice(1) : undefined;
-    const hosts = words.shift();
-    const key = parsePublicLine(words.join(' '));
-    return hosts === undefined || hosts.startsWith('#') || key === undefined ? [] : [{ marker, hosts, key }];
+    const hosts = words.shift() ?? '';
+    return { marker, hosts, key: parsePublicLine(words.join(' ')) };
   });
 }
 
