@@ -18,6 +18,13 @@ interface TemplateMeta {
   annotations?: Record<string, string> | undefined;
 }
 
+/** A part of a FluxConfig that was read: its value if it is valid. */
+export interface Read<T> {
+  value?: T | undefined;
+  issues: ConfigIssue[];
+  warnings?: ConfigIssue[] | undefined;
+}
+
 /** An object that a layer describes. */
 export interface PlacedTemplate {
   template: Template;

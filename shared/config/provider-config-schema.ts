@@ -63,6 +63,20 @@ export const additionalSecretSchema = z.strictObject({
   }),
 });
 
+/** The keys of a FluxConfig that are no parts with rules of their own. */
+export const plainKeys = {
+  existingSecrets: key(listOf(placedName), {
+    description:
+      "Secrets that `sources`, `kustomizations` and `objects` name and that come from elsewhere, such as the shoot's own tooling: `name` in Flux's namespace, or `namespace/name`.",
+    example: 'slack-url, apps/registry-credentials',
+  }),
+  existingConfigMaps: key(listOf(placedName), {
+    description: 'The same for ConfigMaps.',
+    example: 'cluster-variables',
+  }),
+  ...settings,
+};
+
 /** The FluxConfig, without the content of its parts. */
 export const providerConfigSchema = z.strictObject({
   apiVersion: key(z.literal(PROVIDER_CONFIG_API), { description: 'Optional.', example: PROVIDER_CONFIG_API }),
@@ -86,15 +100,6 @@ export const providerConfigSchema = z.strictObject({
       "Other objects of Flux's own kinds, each as a whole manifest, such as a HelmRelease, an Alert or further GitRepositories and Kustomizations.",
     example: '{ kind: Provider, metadata: { name: slack }, spec: { type: slack, secretRef: { name: slack-url } } }',
   }),
-  existingSecrets: key(listOf(placedName), {
-    description:
-      "Secrets that `sources`, `kustomizations` and `objects` name and that come from elsewhere, such as the shoot's own tooling: `name` in Flux's namespace, or `namespace/name`.",
-    example: 'slack-url, apps/registry-credentials',
-  }),
-  existingConfigMaps: key(listOf(placedName), {
-    description: 'The same for ConfigMaps.',
-    example: 'cluster-variables',
-  }),
   additionalSecretResources: z.optional(z.array(z.looseObject({}))),
-  ...settings,
+  ...plainKeys,
 });

@@ -6,8 +6,8 @@ import { fluxSchema, settings } from './flux-options.ts';
 import {
   type AdditionalSecret,
   type Layer,
-  noContent,
   type PlacedTemplate,
+  type Read,
   type Rooted,
   type Template,
   unreadLayer,
@@ -21,6 +21,7 @@ import {
   kustomizationPatchSchema,
   kustomizationSchema,
   PROVIDER_CONFIG_API,
+  plainKeys,
   providerConfigSchema,
   sourceSchema,
 } from './provider-config-schema.ts';
@@ -65,32 +66,29 @@ function foreignProblem(value: unknown): string | undefined {
 function readParts(value: unknown, place: Place): Layer {
   const config = withoutEmpty(value);
   const object = asObject(config) ?? {};
-  const { data: top } = providerConfigSchema.safeParse(config);
-  const flux = readFlux(object.flux, inside(place, 'flux'));
   const written = writtenSource(object.source);
   const source = { value: written.source, place: inside(place, written.path) };
   const isPatch = patchIn(object.kustomization) !== undefined;
   const ks = { value: isPatch ? undefined : object.kustomization, place: inside(place, 'kustomization') };
+  const additionalPlace = inside(place, 'additionalSecretResources');
+  const flux = readFlux(object.flux, inside(place, 'flux'));
   const sources = readEntries(object, ['sources', 'source'], place, source, readSource);
   const kustomizations = readEntries(object, ['kustomizations', 'kustomization'], place, ks, readKustomization);
   const patch = readPatch(object.kustomization, ks.place);
-  const objects = Array.isArray(object.objects) ? readObjects(object.objects, inside(place, 'objects')) : undefined;
-  const additionalPlace = inside(place, 'additionalSecretResources');
+  const objects = readObjects(object.objects, inside(place, 'objects'));
   const additional = readAdditionalSecrets(object.additionalSecretResources, additionalPlace);
+  const parts = [flux, sources, kustomizations, patch, additional, objects];
   const set = Object.keys(settings).filter((name) => object[name] !== undefined);
   return {
     ...place,
     isRead: true,
     content: {
-      ...noContent,
-      ...Object.fromEntries(Object.keys(settings).map((name) => [name, top?.[name as keyof typeof settings]])),
-      existingSecrets: top?.existingSecrets,
-      existingConfigMaps: top?.existingConfigMaps,
+      ...z.object(plainKeys).safeParse(object).data,
       flux: flux.value ?? {},
       sources: sources.value,
       kustomizations: kustomizations.value,
       kustomizationPatch: patch.value,
-      objects: objects?.templates,
+      objects: objects.value,
       additionalSecrets: additional.value,
     },
     sets: { source: sources.place !== undefined, kustomization: kustomizations.place !== undefined },
@@ -104,22 +102,9 @@ function readParts(value: unknown, place: Place): Layer {
       ...(object.additionalSecretResources !== undefined && { additionalSecrets: additionalPlace }),
       ...Object.fromEntries(set.map((name) => [name, inside(place, name)])),
     },
-    issues: [
-      ...schemaIssues(place, providerConfigSchema, config),
-      ...[flux, sources, kustomizations, patch, additional].flatMap(({ issues }) => issues),
-      ...(objects?.issues ?? []),
-    ],
-    warnings: [sources, kustomizations, objects].flatMap((part) => part?.warnings ?? []),
+    issues: [...schemaIssues(place, providerConfigSchema, config), ...parts.flatMap(({ issues }) => issues)],
+    warnings: parts.flatMap(({ warnings }) => warnings ?? []),
   };
-}
-
-/** A part of a FluxConfig: its value if it is valid. */
-interface Read<T> {
-  value?: T | undefined;
-  issues: ConfigIssue[];
-  warnings?: ConfigIssue[] | undefined;
-  /** True: it has nothing but keys of other parts, so nothing else can be said about it. */
-  isStray?: boolean | undefined;
 }
 
 // `providerConfigSchema` reports a part that is not an object.
@@ -167,6 +152,11 @@ interface Entry {
   index?: number;
 }
 
+interface ReadEntry extends Read<PlacedTemplate> {
+  /** True: it has nothing but keys of other parts, so nothing else can be said about it. */
+  isStray?: boolean;
+}
+
 interface ReadEntries extends Read<Rooted> {
   /** Where the template of the first entry is; absent: there is none. */
   place: Place | undefined;
@@ -178,7 +168,7 @@ function readEntries(
   [list, single]: readonly [string, string],
   place: Place,
   short: Entry,
-  read: (entry: Entry) => Read<PlacedTemplate>,
+  read: (entry: Entry) => ReadEntry,
 ): ReadEntries {
   const listed = (Array.isArray(object[list]) ? object[list] : []).map(
     (value: unknown, index): Entry => ({ value, index, place: inside(place, `${list}[${index}]`) }),
@@ -202,8 +192,7 @@ function readEntries(
 interface ManifestPart {
   /** What users call it: `source` or `Kustomization`. */
   name: string;
-  schema: z.ZodMiniType;
-  known: readonly string[];
+  schema: z.ZodMiniObject;
   /** Fields of its `spec`, which users write beside `template`. */
   specFields: ReadonlySet<string>;
 }
@@ -214,7 +203,6 @@ const MANIFEST = ['apiVersion', 'kind', 'metadata', 'spec'];
 const sourcePart: ManifestPart = {
   name: 'source',
   schema: sourceSchema,
-  known: ['template', 'secretResourceName'],
   specFields: new Set(
     'url ref branch tag semver interval timeout secretRef provider suspend ignore include verify bucketName endpoint recurseSubmodules serviceAccountName insecure layerSelector'.split(
       ' ',
@@ -226,7 +214,6 @@ const sourcePart: ManifestPart = {
 const kustomizationPart: ManifestPart = {
   name: 'Kustomization',
   schema: kustomizationSchema,
-  known: ['template', 'patch'],
   specFields: new Set(
     'path interval prune sourceRef targetNamespace retryInterval timeout suspend wait force dependsOn patches images components postBuild decryption healthChecks healthCheckExprs kubeConfig serviceAccountName commonMetadata namePrefix nameSuffix deletionPolicy'.split(
       ' ',
@@ -234,7 +221,7 @@ const kustomizationPart: ManifestPart = {
   ),
 };
 
-function readSource(written: Entry): Read<PlacedTemplate> {
+function readSource(written: Entry): ReadEntry {
   const { place, index } = written;
   const read = readTemplate(sourcePart, written, (source, given) => {
     const template = withDefaultSecretRef(given, source.secretResourceName, index);
@@ -254,7 +241,7 @@ function readSource(written: Entry): Read<PlacedTemplate> {
   return { ...read, value: read.value && { ...read.value, secret } };
 }
 
-function readKustomization(written: Entry): Read<PlacedTemplate> {
+function readKustomization(written: Entry): ReadEntry {
   const { value, place } = written;
   if (patchIn(value) !== undefined) return { issues: [issueAt(place, 'patch', PATCH_IN_LIST)] };
   return readTemplate(kustomizationPart, written, (_, template) => ({
@@ -271,7 +258,7 @@ function readTemplate(
   part: ManifestPart,
   { value, place, index }: Entry,
   check: (entry: JsonObject, template: JsonObject) => { template: JsonObject; issues: ConfigIssue[] },
-): Read<PlacedTemplate> {
+): ReadEntry {
   const written = asObject(withoutEmpty(value));
   if (written === undefined) return skipped;
   const strays = strayKeyIssues(part, written, place);
@@ -340,28 +327,29 @@ function readPatch(value: unknown, place: Place): Read<JsonObject> {
  * be misleading: `path` is not `patch`.
  */
 function strayKeyIssues(part: ManifestPart, entry: JsonObject, place: Place): ConfigIssue[] {
-  const unknown = Object.keys(entry).filter((key) => !part.known.includes(key));
+  const known = Object.keys(part.schema.shape);
+  const unknown = Object.keys(entry).filter((key) => !known.includes(key));
   const ofManifest = unknown.filter((key) => MANIFEST.includes(key) || part.specFields.has(key));
   const others = unknown.filter((key) => !ofManifest.includes(key)).slice(0, MOST_ISSUES_OF_A_PART);
   const [first, ...more] = ofManifest;
   return [
     ...(first === undefined ? [] : [issueAt(place, first, misplaced(part, entry, first, more))]),
-    ...others.map((key) => issueAt(place, pathText([key]), unknownKey(key, part.known))),
+    ...others.map((key) => issueAt(place, pathText([key]), unknownKey(key, known))),
   ];
 }
 
-function misplaced({ name, known }: ManifestPart, entry: JsonObject, key: string, more: string[]): string {
+function misplaced({ name, schema }: ManifestPart, entry: JsonObject, key: string, more: string[]): string {
   const isSpec = !MANIFEST.includes(key);
   const below = (parent: string) => `${parent}.${isSpec ? 'spec.' : ''}${key}`;
   const what = `${more.length > 0 ? `(and ${more.join(', ')}) ` : ''}belongs to the ${isSpec ? 'spec' : 'manifest'} of a ${name}`;
-  if (!known.includes('patch') || entry.template !== undefined) return `${what}; write ${below('template')}`;
+  if (schema.shape.patch === undefined || entry.template !== undefined) return `${what}; write ${below('template')}`;
   if (entry.patch !== undefined) return `${what}; write ${below('patch')}`;
   return `${what}; write ${below('patch')} to change the project's Kustomization, or ${below('template')} for another one`;
 }
 
 /** Returns the fields that the part knows. */
-function withoutStrayKeys({ known }: ManifestPart, entry: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(entry).filter(([key]) => known.includes(key)));
+function withoutStrayKeys({ schema }: ManifestPart, entry: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(entry).filter(([key]) => Object.hasOwn(schema.shape, key)));
 }
 
 /** Keys below which examples of the former extension of stackitcloud have the source -> its kind. */

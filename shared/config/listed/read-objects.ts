@@ -1,20 +1,13 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../../errors.ts';
 import { type Check, duration, isSsh, kustomizationName, objectName, positiveDuration } from '../checks.ts';
-import type { PlacedTemplate, Template } from '../layer.ts';
+import type { PlacedTemplate, Read, Template } from '../layer.ts';
 import { misspelt, nearest } from '../nearest.ts';
 import { inside, issueAt, type Place } from '../origins.ts';
 import { quote } from '../quote.ts';
 import { requiredKey, schemaIssues, text } from '../schema.ts';
 import { metadataSchema, templateSpecs, tidyTemplate, withoutDroppedFields } from '../templates.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
-
-/** What was read of a list, as far as it is valid. */
-interface ReadTemplates {
-  templates: PlacedTemplate[];
-  issues: ConfigIssue[];
-  warnings: ConfigIssue[];
-}
 
 /** The CRD accepts anything, and Flux installs a chart with its own defaults where it cannot read these. */
 const chartValues = z.custom(
@@ -72,29 +65,29 @@ const schemas = new Map(Object.keys(fluxKinds).map((kind) => [kind, objectSchema
  * Reads `objects`: whole manifests of Flux's own kinds. Their `spec` is checked later, by the CRDs of the release.
  * @param place where the list is
  */
-export function readObjects(entries: readonly unknown[], place: Place): ReadTemplates {
+export function readObjects(entries: unknown, place: Place): Read<PlacedTemplate[]> {
+  if (!Array.isArray(entries)) return { issues: [] };
   const read = entries.map((entry, index) => readObject(entry, inside(place, `[${index}]`)));
   return {
-    templates: read.flatMap(({ templates }) => templates),
+    value: read.flatMap(({ value }) => value ?? []),
     issues: read.flatMap(({ issues }) => issues),
-    warnings: read.flatMap(({ warnings }) => warnings),
+    warnings: read.flatMap(({ warnings }) => warnings ?? []),
   };
 }
 
-function readObject(entry: unknown, place: Place): ReadTemplates {
-  const none: ReadTemplates = { templates: [], issues: [], warnings: [] };
+function readObject(entry: unknown, place: Place): Read<PlacedTemplate> {
   const given = tidyObject(entry);
   // The schema of the FluxConfig reports an entry that is not an object.
-  if (given === undefined) return none;
+  if (given === undefined) return { issues: [] };
   const problem = kindProblem(given);
-  if (problem !== undefined) return { ...none, issues: [issueAt(place, 'kind', problem)] };
+  if (problem !== undefined) return { issues: [issueAt(place, 'kind', problem)] };
   const kind = given.kind as string;
   const { template, warnings } = withoutDroppedFields(given, kind, place);
   const object = asObject(template) ?? {};
   const issues = schemaIssues(place, schemas.get(kind) ?? objectSchema(kind), object);
   if (issues.length === 0) issues.push(...keyIssues(object, place));
-  if (issues.length > 0) return { ...none, issues };
-  return { ...none, templates: [{ template: object as unknown as Template, place }], warnings };
+  if (issues.length > 0) return { issues };
+  return { value: { template: object as unknown as Template, place }, issues, warnings };
 }
 
 /** The values of a chart keep their nulls: each removes a default of the chart. */
