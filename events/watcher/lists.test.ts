@@ -181,10 +181,13 @@ test('lists again after three watches in a row that bring nothing, and shows it 
   const timing = { ...quick, inactivityMs: [200, 200] satisfies [number, number] };
   await using watcher = watching(api, [onExtensions()], { timing });
   await until(() => expect(api.listRequests().length).toBeGreaterThan(2));
-  const kinds = api.requests.map(({ url }) => (url.searchParams.has('watch') ? 'watch' : 'list'));
-  expect(kinds.slice(0, 9)).toEqual(['list', 'watch', 'watch', 'watch', 'list', 'watch', 'watch', 'watch', 'list']);
-  expect(watcher.status().selections[0]?.problem).toMatch(/the last \d+ watches brought no event and no bookmark/);
-  expect(watcher.lines.join()).toContain('watches bring nothing');
+  // A watch that ends so early may not have reached a busy server: the watcher itself says how many it has ended.
+  const ended = watcher.lines
+    .map((line) => JSON.parse(line))
+    .filter(({ message }) => message === 'watches bring nothing');
+  expect(ended.slice(0, 2).map(({ watches }) => watches)).toEqual([3, 6]);
+  const problem = () => watcher.status().selections[0]?.problem;
+  await until(() => expect(problem()).toMatch(/the last \d+ watches brought no event and no bookmark/));
   expect(watcher.ready()).toBe(true);
   // Meanwhile, lists find what changes.
   api.put(extensions, extension('shoot-0', {}, { generation: 2 }));
@@ -194,7 +197,7 @@ test('lists again after three watches in a row that bring nothing, and shows it 
   await until(() => expect(api.openWatches()).toBe(1));
   await until(() => {
     api.bookmark(extensions);
-    expect(watcher.status().selections[0]?.problem).toBeUndefined();
+    expect(problem()).toBeUndefined();
   });
 });
 
