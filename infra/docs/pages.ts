@@ -3,7 +3,6 @@ import { pullSecretSchema } from '../../shared/config/defaults.ts';
 import { fluxConfigSchema } from '../../shared/config/flux-config.ts';
 import { fluxSchema } from '../../shared/config/flux-options.ts';
 import { type Limit, limits, limitText } from '../../shared/config/limits.ts';
-import { fluxKinds } from '../../shared/config/listed/read-objects.ts';
 import { policySchema } from '../../shared/config/policy/policy.ts';
 import {
   additionalSecretSchema,
@@ -12,7 +11,12 @@ import {
   sourceSchema,
 } from '../../shared/config/provider-config-schema.ts';
 import { rolloutSchema } from '../../shared/config/rollout.ts';
-import { kustomizationTemplateSchema, SOURCE_KINDS, sourceTemplateSchema } from '../../shared/config/templates.ts';
+import {
+  fluxKinds,
+  kustomizationTemplateSchema,
+  SOURCE_KINDS,
+  sourceTemplateSchema,
+} from '../../shared/config/templates.ts';
 import { SHOOT_FACTS } from '../../shared/config/variables.ts';
 import { serviceCommands } from '../cli/cli.ts';
 import type { Command } from '../cli/command.ts';

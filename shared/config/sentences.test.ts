@@ -201,7 +201,7 @@ const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
       git({ secretRef: { name: 'fleet' } }),
   },
   'source.template.': {
-    'apiVersion "source.toolkit.fluxcd.io/v2" is not an API version of this kind; use source.toolkit.fluxcd.io/v1 or omit it':
+    'apiVersion "source.toolkit.fluxcd.io/v2" is not an API version of GitRepository; use source.toolkit.fluxcd.io/v1 or omit it':
       ofSource({ apiVersion: 'source.toolkit.fluxcd.io/v2' }),
     'kind is missing; use one of GitRepository, OCIRepository, Bucket': ofSource({ kind: undefined }),
     'kind "HelmRelease" is not a valid value; use one of GitRepository, OCIRepository, Bucket': withTemplates({
@@ -349,7 +349,7 @@ const moreOfProviderConfig: Record<string, [ConfigInputs, ...string[]][]> = {
         gitRepository(),
         kustomization({}, { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Helm' }),
       ),
-      'apiVersion "kustomize.config.k8s.io/v1beta1" is not an API version of this kind; use kustomize.toolkit.fluxcd.io/v1 or omit it',
+      'apiVersion "kustomize.config.k8s.io/v1beta1" is not an API version of Kustomization; use kustomize.toolkit.fluxcd.io/v1 or omit it',
       'kind "Helm" is not a valid value; use Kustomization',
     ],
     [

@@ -45,19 +45,51 @@ export type SourceKind = (typeof SOURCE_KINDS)[number];
 const SOURCE_REF_KINDS = [...SOURCE_KINDS, 'ExternalArtifact'];
 
 /**
- * The apiVersion of a template. Pre-releases of v1 are accepted like v1, because the CRDs of the installed release decide
- * which version is used; another major version could have other fields than those checked here.
+ * The kinds of Flux that this product knows -> their API group. The CRDs of the installed release decide which of them
+ * a Shoot has.
  */
-function apiVersionOf(group: string) {
+export const fluxKinds: Readonly<Record<string, string>> = {
+  GitRepository: 'source.toolkit.fluxcd.io',
+  OCIRepository: 'source.toolkit.fluxcd.io',
+  Bucket: 'source.toolkit.fluxcd.io',
+  HelmRepository: 'source.toolkit.fluxcd.io',
+  HelmChart: 'source.toolkit.fluxcd.io',
+  ExternalArtifact: 'source.toolkit.fluxcd.io',
+  ArtifactGenerator: 'source.extensions.fluxcd.io',
+  Provider: 'notification.toolkit.fluxcd.io',
+  Alert: 'notification.toolkit.fluxcd.io',
+  Receiver: 'notification.toolkit.fluxcd.io',
+  ImageRepository: 'image.toolkit.fluxcd.io',
+  ImagePolicy: 'image.toolkit.fluxcd.io',
+  ImageUpdateAutomation: 'image.toolkit.fluxcd.io',
+  Kustomization: 'kustomize.toolkit.fluxcd.io',
+  HelmRelease: 'helm.toolkit.fluxcd.io',
+};
+
+/** Returns the API group of an apiVersion. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/');
+  return slash === -1 ? '' : apiVersion.slice(0, slash);
+}
+
+const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
+
+/**
+ * The apiVersion of a manifest. Pre-releases of v1 are accepted like v1, because the CRDs of the installed release decide
+ * which version is used; another major version could have other fields than those of a template.
+ */
+function apiVersionOf(kind: string) {
   const check: Check = (value) => {
-    const version = value.startsWith(`${group}/`) ? value.slice(group.length + 1) : '';
-    return /^v1((alpha|beta)[0-9]+)?$/.test(version)
+    const group = fluxKinds[kind] ?? groupOf(value);
+    const version = value.slice(group.length + 1);
+    const isOther = templateSpecs[kind] !== undefined && !/^v1(\D|$)/.test(version);
+    return groupOf(value) === group && VERSION.test(version) && !isOther
       ? undefined
-      : `${quote(value)} is not an API version of this kind; use ${group}/v1 or omit it`;
+      : `${quote(value)} is not an API version of ${kind}; use ${group}/v1 or omit it`;
   };
   return key(text(check), {
     description: 'The API. Its version does not matter: the object is created in the version of the installed Flux.',
-    example: `${group}/v1`,
+    example: `${fluxKinds[kind]}/v1`,
   });
 }
 
@@ -70,10 +102,14 @@ function apiVersionOf(group: string) {
 const notReserved: Check = (name) =>
   isReservedForGardener(name) ? `has the key ${quote(name)}, which is reserved for Gardener; remove it` : undefined;
 
-/** Returns the schema of an object's metadata. */
-export function metadataSchema<T extends z.ZodMiniType>(name: T) {
-  return z.strictObject({
-    name,
+/** Returns the schema of a manifest of a kind. */
+export function manifestSchema<K extends z.ZodMiniType, S extends z.ZodMiniType>(kind: string, ofKind: K, spec: S) {
+  const metadata = z.strictObject({
+    name: key(text(kind === 'Kustomization' ? kustomizationName : objectName), {
+      description: 'The name.',
+      default: '`flux-system`',
+      example: 'fleet',
+    }),
     namespace: key(text(namespaceName), {
       description: 'The namespace. It is created if missing, and the Secrets that the object uses are copied there.',
       default: "Flux's namespace",
@@ -83,13 +119,11 @@ export function metadataSchema<T extends z.ZodMiniType>(name: T) {
     // Kubernetes accepts capitals in the prefix of an annotation's key.
     annotations: z.optional(mapOf((name) => metadataKey(name.toLowerCase()) ?? notReserved(name))),
   });
-}
-
-function metadataOf(nameCheck: Check) {
-  const name = key(text(nameCheck), { description: 'The name.', default: '`flux-system`', example: 'fleet' });
-  return key(metadataSchema(name), {
-    description: 'Name, namespace, labels and annotations.',
-    example: '{ name: fleet }',
+  return z.strictObject({
+    apiVersion: apiVersionOf(kind),
+    kind: ofKind,
+    metadata: key(metadata, { description: 'Name, namespace, labels and annotations.', example: '{ name: fleet }' }),
+    spec,
   });
 }
 
@@ -153,23 +187,12 @@ const sourceSpecs = { GitRepository: gitRepositorySpec, OCIRepository: ociReposi
 
 /** Returns the schema of a source's template for its kind. */
 export function sourceTemplateSchema<K extends SourceKind>(kind: K) {
-  return z.strictObject({
-    apiVersion: apiVersionOf('source.toolkit.fluxcd.io'),
-    kind: requiredKey(z.literal(kind), {
-      description: `One of ${SOURCE_KINDS.map((name) => `\`${name}\``).join(', ')}.`,
-      example: 'GitRepository',
-    }),
-    metadata: metadataOf(objectName),
-    spec: sourceSpecs[kind],
+  const ofKind = requiredKey(z.literal(kind), {
+    description: `One of ${SOURCE_KINDS.map((name) => `\`${name}\``).join(', ')}.`,
+    example: 'GitRepository',
   });
+  return manifestSchema(kind, ofKind, sourceSpecs[kind]);
 }
-
-/** A schema takes longer to make than to check one template with it, and a list may have a hundred. */
-export const sourceTemplateSchemas: Readonly<Record<SourceKind, z.ZodMiniType>> = {
-  GitRepository: sourceTemplateSchema('GitRepository'),
-  OCIRepository: sourceTemplateSchema('OCIRepository'),
-  Bucket: sourceTemplateSchema('Bucket'),
-};
 
 const kustomizationSpec = z.looseObject({
   path: requiredKey(text(unlessVariables()), {
@@ -214,19 +237,25 @@ const kustomizationSpec = z.looseObject({
   force: z.optional(z.boolean()),
 });
 
-/** The schema of the Kustomization's template. */
-export const kustomizationTemplateSchema = z.strictObject({
-  apiVersion: apiVersionOf('kustomize.toolkit.fluxcd.io'),
-  kind: key(z.literal('Kustomization'), { description: 'Optional.', example: 'Kustomization' }),
-  metadata: metadataOf(kustomizationName),
-  spec: kustomizationSpec,
-});
-
 /** The fields that are checked in the spec of these kinds; in `objects` none of them is required. */
 export const templateSpecs: Readonly<Record<string, z.ZodMiniObject>> = {
   ...sourceSpecs,
   Kustomization: kustomizationSpec,
 };
+
+/** A schema takes longer to make than to check one template with it, and a list may have a hundred. */
+export const sourceTemplateSchemas: Readonly<Record<SourceKind, z.ZodMiniType>> = {
+  GitRepository: sourceTemplateSchema('GitRepository'),
+  OCIRepository: sourceTemplateSchema('OCIRepository'),
+  Bucket: sourceTemplateSchema('Bucket'),
+};
+
+/** The schema of the Kustomization's template. */
+export const kustomizationTemplateSchema = manifestSchema(
+  'Kustomization',
+  key(z.literal('Kustomization'), { description: 'Optional.', example: 'Kustomization' }),
+  kustomizationSpec,
+);
 
 /**
  * Removes what Go programs write for absent fields (`creationTimestamp: null`, `interval: 0s`, `ref: {}`, `status: {}`),

@@ -1,6 +1,6 @@
-import { fluxKinds, groupOf } from '../config/listed/read-objects.ts';
 import { type Origins, originOf } from '../config/origins.ts';
 import { quote } from '../config/quote.ts';
+import { fluxKinds, groupOf } from '../config/templates.ts';
 import type { EffectiveConfig } from '../config/types.ts';
 import { ConfigError, type ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';

@@ -34,7 +34,7 @@ const bad: Record<string, ConfigInputs> = {
   'objects[0].kind is missing; use one of GitRepository, ': objects({ metadata: { name: 'a' }, spec: {} }),
   'objects[0].apiVersion "example.com/v1" is not an API version of GitRepository; use source.toolkit.fluxcd.io/v1 or omit it':
     objects({ ...git('a'), apiVersion: 'example.com/v1' }),
-  'objects[0].metadata is missing; set it': objects({ kind: 'Provider', spec: {} }),
+  'objects[0].metadata.name is missing; set it': objects({ kind: 'Provider', spec: {} }),
   'objects[0].metadata.annotations has the key "resources.gardener.cloud/ignore", which is reserved for Gardener; remove it':
     objects({ ...git('a'), metadata: { name: 'a', annotations: { 'resources.gardener.cloud/ignore': 'true' } } }),
   'objects[1].metadata.name "apps" is already the name of the GitRepository at objects[0] in namespace flux-system; use another name':

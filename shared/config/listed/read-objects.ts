@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../../errors.ts';
-import { type Check, duration, isSsh, kustomizationName, objectName, positiveDuration } from '../checks.ts';
+import { duration, isSsh, positiveDuration } from '../checks.ts';
 import type { PlacedTemplate, Read, Template } from '../layer.ts';
 import { misspelt, nearest } from '../nearest.ts';
 import { inside, issueAt, type Place } from '../origins.ts';
 import { quote } from '../quote.ts';
-import { requiredKey, schemaIssues, text } from '../schema.ts';
-import { metadataSchema, templateSpecs, tidyTemplate, withoutDroppedFields } from '../templates.ts';
+import { schemaIssues, text } from '../schema.ts';
+import { fluxKinds, groupOf, manifestSchema, templateSpecs, tidyTemplate, withoutDroppedFields } from '../templates.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
 
 /** The CRD accepts anything, and Flux installs a chart with its own defaults where it cannot read these. */
@@ -15,19 +15,7 @@ const chartValues = z.custom(
   'must be an object, because Flux ignores all other values; write them below the key, without | and quotes',
 );
 
-const objectSchema = (kind: string) =>
-  z.strictObject({
-    apiVersion: z.optional(text(apiVersionOf(kind))),
-    kind: text(),
-    metadata: metadataSchema(
-      requiredKey(text(kind === 'Kustomization' ? kustomizationName : objectName), {
-        description: 'The name.',
-        example: 'podinfo',
-      }),
-    ),
-    spec: z.partial(templateSpecs[kind] ?? specOf(kind)),
-  });
-
+/** The fields that are checked in the spec of kinds that are no templates. */
 const specOf = (kind: string) =>
   z.looseObject({
     interval: text(duration),
@@ -36,30 +24,12 @@ const specOf = (kind: string) =>
     ...(kind === 'HelmRelease' && { values: chartValues }),
   });
 
-/**
- * The kinds of Flux that this product knows -> their API group. The CRDs of the installed release decide which of them
- * a Shoot has.
- */
-export const fluxKinds: Readonly<Record<string, string>> = {
-  GitRepository: 'source.toolkit.fluxcd.io',
-  OCIRepository: 'source.toolkit.fluxcd.io',
-  Bucket: 'source.toolkit.fluxcd.io',
-  HelmRepository: 'source.toolkit.fluxcd.io',
-  HelmChart: 'source.toolkit.fluxcd.io',
-  ExternalArtifact: 'source.toolkit.fluxcd.io',
-  ArtifactGenerator: 'source.extensions.fluxcd.io',
-  Provider: 'notification.toolkit.fluxcd.io',
-  Alert: 'notification.toolkit.fluxcd.io',
-  Receiver: 'notification.toolkit.fluxcd.io',
-  ImageRepository: 'image.toolkit.fluxcd.io',
-  ImagePolicy: 'image.toolkit.fluxcd.io',
-  ImageUpdateAutomation: 'image.toolkit.fluxcd.io',
-  Kustomization: 'kustomize.toolkit.fluxcd.io',
-  HelmRelease: 'helm.toolkit.fluxcd.io',
-};
-
 /** A schema takes longer to make than to check one object with it. */
 const schemas = new Map(Object.keys(fluxKinds).map((kind) => [kind, objectSchema(kind)]));
+
+function objectSchema(kind: string) {
+  return manifestSchema(kind, text(), z.partial(templateSpecs[kind] ?? specOf(kind)));
+}
 
 /**
  * Reads `objects`: whole manifests of Flux's own kinds. Their `spec` is checked later, by the CRDs of the release.
@@ -85,7 +55,7 @@ function readObject(entry: unknown, place: Place): Read<PlacedTemplate> {
   const { template, warnings } = withoutDroppedFields(given, kind, place);
   const object = asObject(template) ?? {};
   const issues = schemaIssues(place, schemas.get(kind) ?? objectSchema(kind), object);
-  if (issues.length === 0) issues.push(...keyIssues(object, place));
+  if (issues.length === 0) issues.push(...missingIssues(object, place));
   if (issues.length > 0) return { issues };
   return { value: { template: object as unknown as Template, place }, issues, warnings };
 }
@@ -117,20 +87,10 @@ function kindProblem({ kind, apiVersion }: JsonObject): string | undefined {
   return `${quote(name)} is not a kind of Flux; ${remedy}`;
 }
 
-const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
-
-/** The version does not matter: the object is created in the version of the installed Flux. */
-function apiVersionOf(kind: string): Check {
-  return (value) => {
-    const group = fluxKinds[kind] ?? groupOf(value);
-    if (groupOf(value) === group && VERSION.test(value.slice(group.length + 1))) return undefined;
-    return `${quote(value)} is not an API version of ${kind}; use ${group}/v1 or omit it`;
-  };
-}
-
-/** Flux would refuse a repository over SSH without a key only in the shoot. */
-function keyIssues({ kind, spec: given }: JsonObject, place: Place): ConfigIssue[] {
-  const { url, secretRef } = asObject(given) ?? {};
+/** What is missing: a name, which templates have by default, or a key, without which Flux would fail in the shoot. */
+function missingIssues({ kind, metadata, spec }: JsonObject, place: Place): ConfigIssue[] {
+  if (asObject(metadata)?.name === undefined) return [issueAt(place, 'metadata.name', 'is missing; set it')];
+  const { url, secretRef } = asObject(spec) ?? {};
   if (kind !== 'GitRepository' || secretRef !== undefined || !isSsh(asString(url) ?? '')) return [];
   const message =
     'is missing, but Flux needs a key to read over SSH; name the Secret that holds identity and known_hosts';
@@ -147,12 +107,6 @@ const order = Object.keys(fluxKinds);
 export function inOrder<T extends { kind: string }>(objects: readonly T[]): T[] {
   const rank = ({ kind }: T) => (fluxKinds[kind] === undefined ? order.length : order.indexOf(kind));
   return objects.toSorted((one, other) => rank(one) - rank(other));
-}
-
-/** Returns the API group of an apiVersion. */
-export function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf('/');
-  return slash === -1 ? '' : apiVersion.slice(0, slash);
 }
 
 /** Returns true for a group of Flux's own APIs. */
