@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { mergeLayers, providerConfigLayer } from '../../shared/config/effective-config.ts';
+import { mergeLayers } from '../../shared/config/effective-config.ts';
 import type { Layer } from '../../shared/config/layer.ts';
 import { sizeProblem } from '../../shared/config/limits.ts';
-import { PROVIDER_CONFIG } from '../../shared/config/provider-config.ts';
+import { PROVIDER_CONFIG, readProviderConfig } from '../../shared/config/provider-config.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
@@ -33,7 +33,7 @@ export function reviewShoot({ object, oldObject }: AdmissionRequest, landscape?:
   if (now === undefined) return allowed;
   const isWritten = before === undefined || !isSame(now.providerConfig, before.providerConfig);
   if (!isWritten && isDeepStrictEqual(now.resources, before.resources)) return allowed;
-  const layer = providerConfigLayer(now.providerConfig);
+  const layer = readProviderConfig(now.providerConfig);
   const issues = newIssues(layer, now, isWritten ? undefined : before, landscape);
   if (issues.length > 0) return rejection(shoot, now.index, issues);
   // What is left out of a valid providerConfig reaches the client that writes it.

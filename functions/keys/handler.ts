@@ -1,5 +1,5 @@
 import { isSsh } from '../../shared/config/checks.ts';
-import { mergeLayers, providerConfigLayer } from '../../shared/config/effective-config.ts';
+import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { type FluxConfigMap, fluxConfigMapOf, fluxConfigObject } from '../../shared/config/flux-config-map.ts';
 import type { Origins } from '../../shared/config/origins.ts';
 import { hostKeyIssues, sourceIssues } from '../../shared/config/policy/judge.ts';
@@ -170,7 +170,7 @@ function refusalsOf(landscape: Landscape, fluxConfig: FluxConfigMap, repository:
   const origins = { 'source.spec.url': { object, path: 'repositoryUrl' } };
   const ofUrl = repository === undefined ? [] : urlIssues(policy, repository.url, origins);
   const ofHostKeys = hostKeyIssues(policy, repository?.knownHosts, object);
-  const merged = unlessInvalid(() => mergeLayers({ landscape, fluxConfig }, providerConfigLayer(undefined)));
+  const merged = unlessInvalid(() => effectiveConfig({ landscape, fluxConfig }));
   const others = (merged instanceof ConfigError ? merged.issues : []).filter(
     (issue) =>
       issue.object === object && issue.rule !== undefined && !['repositoryUrl', 'knownHosts'].includes(issue.path),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { namespaceName, objectName } from './checks.ts';
-import { absentLayer, type Layer } from './layer.ts';
+import type { Layer } from './layer.ts';
 import { PULL_SECRET } from './project-config.ts';
 import { readProviderConfig, writtenSource } from './provider-config.ts';
 import { key, schemaIssues, text } from './schema.ts';
@@ -72,8 +72,7 @@ function projectIssues(fluxConfig: JsonObject): ConfigIssue[] {
 
 /** Returns the layer of the defaults, which `readLandscape` has checked. */
 export function defaultsLayer({ defaults }: Landscape): Layer {
-  if (defaults === undefined) return absentLayer(DEFAULTS);
-  const { pullSecret: _, ...fluxConfig } = defaults;
+  const { pullSecret: _, ...fluxConfig } = defaults ?? {};
   return layerOf(fluxConfig);
 }
 

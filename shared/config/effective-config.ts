@@ -2,12 +2,12 @@ import { ConfigError, type ConfigIssue } from '../errors.ts';
 import { additionalSecrets } from './additional-secrets.ts';
 import { completed } from './complete.ts';
 import { defaultsLayer } from './defaults.ts';
-import { absentLayer, type Layer } from './layer.ts';
+import type { Layer } from './layer.ts';
 import { type Merged, merged } from './merge.ts';
 import { policyIssues } from './policy/judge.ts';
 import { projectLayers } from './project-layers.ts';
 import { projectSecretsOf, unknownSecretIssues } from './project-secrets.ts';
-import { PROVIDER_CONFIG, readProviderConfig } from './provider-config.ts';
+import { readProviderConfig } from './provider-config.ts';
 import { problemsOf } from './rules.ts';
 import type { ConfigInputs, EffectiveConfig, SyncMode } from './types.ts';
 
@@ -17,12 +17,7 @@ import type { ConfigInputs, EffectiveConfig, SyncMode } from './types.ts';
  * @throws ConfigError with everything that is wrong in any of them
  */
 export function effectiveConfig(inputs: ConfigInputs): EffectiveConfig {
-  return mergeLayers(inputs, providerConfigLayer(inputs.providerConfig));
-}
-
-/** Returns the layer of a providerConfig, which may be absent. */
-export function providerConfigLayer(value: unknown): Layer {
-  return value === undefined || value === null ? absentLayer(PROVIDER_CONFIG) : readProviderConfig(value);
+  return mergeLayers(inputs, readProviderConfig(inputs.providerConfig));
 }
 
 /** The same with a providerConfig that has been read already. */

@@ -3,7 +3,7 @@ import type { ConfigIssue } from '../errors.ts';
 import { normalVersion, withPort } from './checks.ts';
 import { binaryIssues, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import { fluxSchema, settings } from './flux-options.ts';
-import { type FluxConfig, type Layer, noContent, unreadLayer } from './layer.ts';
+import { emptyLayer, type FluxConfig, type Layer } from './layer.ts';
 import { entriesProblem, limits } from './limits.ts';
 import { type Origins, optionOrigins, type Place } from './origins.ts';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from './project-config.ts';
@@ -106,14 +106,14 @@ type FluxConfigKeys = Parameters<typeof repositoryOf>[0] & JsonObject;
 /** Reads the ConfigMap `flux-config`. */
 export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
   const object = fluxConfigObject(fluxConfig.namespace);
-  if (fluxConfig.tooLarge !== undefined) return unreadLayer({ object, path: '' }, [fluxConfig.tooLarge]);
+  const place = { object, path: '' };
+  if (fluxConfig.tooLarge !== undefined) return emptyLayer(place, [fluxConfig.tooLarge]);
   const data = trimmed(fluxConfig.data);
   const parsed = fluxConfigSchema.safeParse(data);
   const keys = parsed.data as FluxConfigKeys | undefined;
-  const content = keys === undefined ? noContent : toContent({ object, path: '' }, keys);
+  const content = keys === undefined ? { flux: {} } : toContent(place, keys);
   return {
-    object,
-    path: '',
+    ...place,
     isRead: true,
     content,
     sets: { source: data.repositoryUrl !== undefined, kustomization: data.repositoryUrl !== undefined },

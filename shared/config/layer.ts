@@ -84,16 +84,8 @@ export interface Layer {
   warnings?: ConfigIssue[] | undefined;
 }
 
-/** The content of a layer that does not exist. */
-export const noContent: FluxConfig = { flux: {} };
-
-/** Returns the layer of an object that does not exist. */
-export function absentLayer(object: string, path = ''): Layer {
+/** Returns the layer of an object that does not exist, or that exceeds limits. */
+export function emptyLayer({ object, path }: Place, issues: ConfigIssue[] = []): Layer {
   const sets = { source: false, kustomization: false };
-  return { object, path, isRead: true, content: noContent, sets, origins: {}, issues: [] };
-}
-
-/** Returns the layer of an object that exceeds limits. */
-export function unreadLayer({ object, path }: Place, issues: ConfigIssue[]): Layer {
-  return { ...absentLayer(object, path), isRead: false, issues };
+  return { object, path, isRead: issues.length === 0, content: { flux: {} }, sets, origins: {}, issues };
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { labelValue, metadataKey } from './checks.ts';
-import { entriesProblem, limits, sizeProblem } from './limits.ts';
+import { entriesProblem, limits } from './limits.ts';
 import { inside, issueAt, type Place } from './origins.ts';
 import { listUpTo, mapOf, requiredKey, ruled, schemaIssues, text } from './schema.ts';
 
@@ -28,9 +28,10 @@ export function overridesOf({ entries }: Overrides, labels: Readonly<Record<stri
 /** Reads `overrides.yaml` up to the selectors; `projectLayers` reads the `config` of an entry. */
 export function readOverrides(value: unknown, place: Place): Overrides {
   if (value === undefined || value === null) return { entries: [], issues: [] };
-  const problem = Array.isArray(value) ? (sizeProblem(value) ?? listProblem(value)) : NOT_A_LIST;
-  if (problem !== undefined) return { entries: [], issues: [issueAt(place, '', problem)] };
-  const read = (value as unknown[]).map((entry, index) => readEntry(entry, inside(place, `[${index}]`)));
+  if (!Array.isArray(value)) return { entries: [], issues: [issueAt(place, '', NOT_A_LIST)] };
+  const tooMany = value.length > limits.list.most ? entriesProblem(value.length) : undefined;
+  if (tooMany !== undefined) return { entries: [], issues: [issueAt(place, '', tooMany)] };
+  const read = value.map((entry, index) => readEntry(entry, inside(place, `[${index}]`)));
   return {
     entries: read.flatMap(({ entry }) => entry ?? []),
     issues: read.flatMap(({ issues }) => issues),
@@ -38,10 +39,6 @@ export function readOverrides(value: unknown, place: Place): Overrides {
 }
 
 const NOT_A_LIST = 'must be a list of entries with selector and config; start each entry with "- "';
-
-function listProblem(entries: unknown[]): string | undefined {
-  return entries.length > limits.list.most ? entriesProblem(entries.length) : undefined;
-}
 
 function readEntry(value: unknown, place: Place): { entry?: Override; issues: ConfigIssue[] } {
   // With null, as for a label whose value was forgotten: left out, the selector would select more Shoots.

@@ -1,7 +1,7 @@
 import type { ConfigIssue } from '../errors.ts';
 import { readFluxConfig } from './flux-config.ts';
 import { documentsOf, type FluxConfigMap } from './flux-config-map.ts';
-import { absentLayer, type Layer, unreadLayer } from './layer.ts';
+import { emptyLayer, type Layer } from './layer.ts';
 import { patchOrigins } from './merge.ts';
 import { overridesOf } from './overrides.ts';
 import { readProviderConfig } from './provider-config.ts';
@@ -24,14 +24,15 @@ export function projectLayers(
   labels: Readonly<Record<string, string>> | undefined,
 ): ProjectLayers {
   if (fluxConfig === undefined) {
-    const flat = absentLayer('flux-config');
+    const flat = emptyLayer({ object: 'flux-config', path: '' });
     return { layers: [flat], flat, issues: [] };
   }
   const flat = readFluxConfig(fluxConfig);
   // Too long to be read, and its documents were not read either.
   if (!flat.isRead) return { layers: [flat], flat, issues: flat.issues };
   const documents = documentsOf(fluxConfig);
-  const config = configLayer(documents.config);
+  const { place, value, issues: unread } = documents.config;
+  const config = unread.length > 0 ? emptyLayer(place, unread) : readProviderConfig(value, place);
   const { overrides } = documents;
   const entries = labels === undefined ? overrides.entries : overridesOf(overrides, labels);
   const selected = entries.map((entry) => readProviderConfig(entry.config, entry.place));
@@ -41,11 +42,6 @@ export function projectLayers(
     flat,
     issues: [...issues, ...repeatedKeys(flat, config)],
   };
-}
-
-function configLayer({ place, value, issues }: ReturnType<typeof documentsOf>['config']): Layer {
-  if (issues.length > 0) return unreadLayer(place, issues);
-  return value === null ? absentLayer(place.object, place.path) : readProviderConfig(value, place);
 }
 
 /** A field that a key and `config.yaml` set: neither is higher, so one of them is a mistake. */

@@ -5,12 +5,12 @@ import { isFluxConfigObject } from './flux-config-map.ts';
 import { fluxSchema, settings } from './flux-options.ts';
 import {
   type AdditionalSecret,
+  emptyLayer,
   type Layer,
   type PlacedTemplate,
   type Read,
   type Rooted,
   type Template,
-  unreadLayer,
 } from './layer.ts';
 import { listProblems, MOST_ISSUES_OF_A_PART, sizeProblem } from './limits.ts';
 import { readObjects } from './listed/read-objects.ts';
@@ -42,17 +42,16 @@ import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
 export const PROVIDER_CONFIG = 'providerConfig';
 
 /**
- * Reads a FluxConfig: the providerConfig of an Extension, or another one with the same schema.
+ * Reads a FluxConfig: the providerConfig of an Extension, or another one with the same schema. It may be absent.
  * @param place where it is, for errors; its paths begin there
  */
 export function readProviderConfig(value: unknown, place: Place = { object: PROVIDER_CONFIG, path: '' }): Layer {
+  if (value === undefined || value === null) return emptyLayer(place);
   const problem = sizeProblem(value) ?? foreignProblem(value);
   const problems = problem === undefined ? listProblems(value) : [{ path: '', message: problem }];
   if (problems.length === 0) return readParts(value, place);
-  return unreadLayer(
-    place,
-    problems.map(({ path, message }) => issueAt(place, path, message)),
-  );
+  const issues = problems.map(({ path, message }) => issueAt(place, path, message));
+  return emptyLayer(place, issues);
 }
 
 /** Users paste the resources of other installers, of which no field is known here. */
