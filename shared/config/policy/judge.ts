@@ -6,9 +6,9 @@ import { DEFAULTS } from '../defaults.ts';
 import { issueOf, type Origins } from '../origins.ts';
 import { firstOf, quote, truncate } from '../quote.ts';
 import type { FluxInstall, ShootTraits } from '../types.ts';
-import { asObject, asString, type JsonObject } from '../values.ts';
+import { asObject, asString, type JsonObject, valueAt } from '../values.ts';
 import { hasOpenUrl } from '../variables.ts';
-import { hostAndPort, IMAGE, isIncluded, locationOf, partsOf, patternsOf, readBucket } from './location.ts';
+import { hostAndPort, IMAGE, isIncluded, locationOf, partsOf, patternsOf, type Read, readBucket } from './location.ts';
 import type { Policy, Rule } from './policy.ts';
 
 const NOT_ALLOWED = 'is not allowed by';
@@ -34,7 +34,7 @@ export function policyIssues(policy: Policy, config: Complete, shoot: ShootTrait
   if (layers.some(({ isRead }) => !isRead)) return [];
   const judged = (object: KubeObject, part: string) =>
     // A URL whose variables have no values yet is judged with them.
-    hasOpenUrl(object, shoot) ? [] : objectIssues(policy, config, object, refuser(origins, part));
+    hasOpenUrl(object, shoot) ? [] : objectIssues(policy, object, objects, refuser(origins, part));
   return [
     ...fluxIssues(policy, flux, origins),
     ...(source === undefined ? [] : judged(source, 'source')),
@@ -75,83 +75,62 @@ function isAllowedImage(prefix: string, allowed: readonly string[]): boolean {
 }
 
 const SOURCES: ReadonlySet<string> = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'HelmRepository']);
-/** What else may read from elsewhere. Kinds that are missing here read only what other objects name. */
-const READERS: ReadonlySet<string> = new Set(['HelmChart', 'HelmRelease', 'ImageRepository', 'Provider']);
 
-function objectIssues(policy: Policy, config: Complete, object: KubeObject, refuse: Refuse): ConfigIssue[] {
-  const { kind } = object;
+/** Returns what a policy refuses in an object. @param others the objects that it may name */
+function objectIssues(
+  policy: Policy,
+  object: KubeObject,
+  others: readonly KubeObject[],
+  refuse: Refuse,
+): ConfigIssue[] {
   const spec = asObject(object.spec) ?? {};
-  if (SOURCES.has(kind)) return readIssues(policy, kind, spec, refuse);
-  const charts: Record<string, unknown> = { HelmChart: spec, HelmRelease: asObject(spec.chart)?.spec };
-  const chart = asObject(charts[kind]);
-  const path = kind === 'HelmChart' ? 'spec.chart' : 'spec.chart.spec.chart';
+  const { allowedRepositoryUrls } = policy;
+  const hasProxy = allowedRepositoryUrls && SOURCES.has(object.kind) && spec.proxySecretRef !== undefined;
   return [
-    ...(chart === undefined ? [] : chartIssues(policy, config, object, chart, path, refuse)),
-    ...(READERS.has(kind) ? insecureIssues(policy, kind, spec, refuse) : []),
+    ...urlIssues(allowedRepositoryUrls, readBy(object.kind, spec) ?? chartReadBy(object, others), refuse),
+    ...(hasProxy ? [refuse('allowedRepositoryUrls', 'spec.proxySecretRef', NOT_ALLOWED, NO_PROXY)] : []),
+    ...insecureIssues(policy, object.kind, spec, refuse),
   ];
 }
 
 /** Returns what a policy refuses in the `spec` of the project's source. */
 export function sourceIssues(policy: Policy, kind: string, spec: JsonObject, origins: Origins): ConfigIssue[] {
-  return readIssues(policy, kind, spec, refuser(origins, 'source'));
+  return objectIssues(policy, { apiVersion: '', kind, metadata: { name: '' }, spec }, [], refuser(origins, 'source'));
 }
 
-function readIssues(policy: Policy, kind: string, spec: JsonObject, refuse: Refuse): ConfigIssue[] {
-  const hasProxy = policy.allowedRepositoryUrls !== undefined && spec.proxySecretRef !== undefined;
-  return [
-    ...urlIssues(policy, kind, spec, refuse),
-    ...(hasProxy ? [refuse('allowedRepositoryUrls', 'spec.proxySecretRef', NOT_ALLOWED, NO_PROXY)] : []),
-    ...insecureIssues(policy, kind, spec, refuse),
-  ];
+function urlIssues(allowed: readonly string[] | undefined, read: Read | undefined, refuse: Refuse): ConfigIssue[] {
+  if (allowed === undefined || read === undefined) return [];
+  const { field, url, location } = read;
+  if (location !== undefined && isIncluded(location, patternsOf(allowed))) return [];
+  const what = location === undefined ? 'has a form that cannot be compared with' : NOT_ALLOWED;
+  const plain = location === undefined ? ', without a query, dots or encoded slashes in its path' : '';
+  return [refuse('allowedRepositoryUrls', `spec.${field}`, `${quote(url)} ${what}`, useOneOf(allowed) + plain)];
 }
 
-/** @param path of the field that decides the URL, if it is not the URL's own */
-function urlIssues(
-  { allowedRepositoryUrls: allowed }: Policy,
-  kind: string,
-  spec: JsonObject,
-  refuse: Refuse,
-  path?: string,
-): ConfigIssue[] {
-  if (allowed === undefined) return [];
-  const rule = 'allowedRepositoryUrls';
-  const { field, url, location } = kind === 'Bucket' ? readBucket(spec) : readUrl(kind, spec);
-  const at = path ?? `spec.${field}`;
-  if (location === undefined) {
-    const plain = `${useOneOf(allowed)}, without a query, dots or encoded slashes in its path`;
-    return [refuse(rule, at, `${quote(url)} has a form that cannot be compared with`, plain)];
-  }
-  if (isIncluded(location, patternsOf(allowed))) return [];
-  return [refuse(rule, at, `${quote(url)} ${NOT_ALLOWED}`, useOneOf(allowed))];
-}
-
-/** The `provider` of the other kinds only decides how Flux authenticates. */
-function readUrl(kind: string, spec: JsonObject): ReturnType<typeof readBucket> {
+/** Returns what a source reads. The `provider` of others than buckets only decides how Flux authenticates. */
+function readBy(kind: string, spec: JsonObject): Read | undefined {
+  if (!SOURCES.has(kind)) return undefined;
   const url = asString(spec.url) ?? '';
-  return { field: 'url', url, location: locationOf(url, kind !== 'HelmRepository') };
+  return kind === 'Bucket'
+    ? readBucket(spec)
+    : { field: 'url', url, location: locationOf(url, kind !== 'HelmRepository') };
 }
 
 /** In a registry, the name of a chart is the end of the URL, and may lead away from the repository. */
-function chartIssues(
-  policy: Policy,
-  { source, objects }: Complete,
-  { metadata }: KubeObject,
-  chart: JsonObject,
-  path: string,
-  refuse: Refuse,
-): ConfigIssue[] {
-  const { kind, name, namespace } = asObject(chart.sourceRef) ?? {};
-  if (kind !== 'HelmRepository') return [];
-  const repository = [...(source ? [source] : []), ...objects].find(
-    (object) =>
-      object.kind === kind &&
-      object.metadata.name === name &&
-      object.metadata.namespace === (asString(namespace) ?? metadata.namespace),
+function chartReadBy({ kind, metadata, spec }: KubeObject, others: readonly KubeObject[]): Read | undefined {
+  const path = kind === 'HelmRelease' ? 'chart.spec.' : '';
+  const at = (field: string) => asString(valueAt(spec, `${path}${field}`));
+  if (!['HelmChart', 'HelmRelease'].includes(kind) || at('sourceRef.kind') !== 'HelmRepository') return undefined;
+  const namespace = at('sourceRef.namespace') ?? metadata.namespace;
+  const repository = others.find(
+    (other) =>
+      other.kind === 'HelmRepository' &&
+      other.metadata.name === at('sourceRef.name') &&
+      other.metadata.namespace === namespace,
   );
-  const url = asString(asObject(repository?.spec)?.url) ?? '';
-  if (!url.startsWith('oci://')) return [];
-  const whole = `${url.replace(/\/$/, '')}/${asString(chart.chart) ?? ''}`;
-  return urlIssues(policy, kind, { url: whole }, refuse, path);
+  const base = asString(valueAt(repository, 'spec.url')) ?? '';
+  const url = `${base.replace(/\/$/, '')}/${at('chart') ?? ''}`;
+  return base.startsWith('oci://') ? { field: `${path}chart`, url, location: locationOf(url, false) } : undefined;
 }
 
 /** Returns what a policy refuses in the way a project gets the host keys of its repository. */

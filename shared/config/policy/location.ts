@@ -214,10 +214,11 @@ export const registryPattern: Check = (entry) =>
     ? `${quote(entry)} is not a pattern for image prefixes; use a form like registry.example.com/fluxcd or registry.example.com/**`
     : undefined;
 
-/** The bucket that Flux reads for a Bucket, and the field that decides it. */
-interface ReadBucket {
+/** What Flux reads for an object. */
+export interface Read {
+  /** The field of its `spec` that decides it. */
   field: string;
-  /** `bucket://ENDPOINT/BUCKET_NAME`, as sentences show it. */
+  /** As sentences show it, for a bucket `bucket://ENDPOINT/BUCKET_NAME`. */
   url: string;
   /** Undefined: readers could differ in what it leads to. */
   location: Location | undefined;
@@ -227,7 +228,7 @@ interface ReadBucket {
 const BUCKET_NAME = /^[\w$][\w.$:-]*$/;
 
 /** Returns which bucket Flux reads: each provider takes its address from other fields. */
-export function readBucket(spec: JsonObject): ReadBucket {
+export function readBucket(spec: JsonObject): Read {
   const name = asString(spec.bucketName) ?? '';
   const url = `${BUCKET}://${addressOf(spec)}/${name}`;
   const field = spec.provider === 'gcp' ? 'bucketName' : 'endpoint';
