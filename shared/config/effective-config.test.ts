@@ -11,7 +11,6 @@ import {
   withTemplates,
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
-import { mergeOrigins } from './merge.ts';
 import { originOf } from './origins.ts';
 import type { ConfigInputs } from './types.ts';
 
@@ -488,20 +487,5 @@ test('names the providerConfig for its source, and the ConfigMap still for its K
   expect(origins).toEqual({
     'kustomization.spec.path': { object: OBJECT, path: 'repositoryPath' },
     source: { object: 'providerConfig', path: 'source.template' },
-  });
-});
-
-test('merges any number of layers field by field', () => {
-  const layer = (object: string, ...fields: string[]) =>
-    Object.fromEntries(fields.map((path) => [path, { object, path }]));
-  const merged = mergeOrigins([
-    layer('one', 'flux.version', 'flux.components', 'flux.components[a]', 'suspend', 'source.spec.url'),
-    layer('two', 'flux.components', 'flux.components[b]', 'suspend', 'source'),
-    layer('three', 'suspend'),
-  ]);
-  expect(merged).toEqual({
-    ...layer('one', 'flux.version'),
-    ...layer('two', 'flux.components', 'flux.components[b]', 'source'),
-    ...layer('three', 'suspend'),
   });
 });

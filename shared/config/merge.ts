@@ -54,7 +54,7 @@ function highest<T extends object>(objects: readonly T[]): T {
 }
 
 /** Merges the origins of layers, lowest first: a layer decides every field that it sets, with everything below it. */
-export function mergeOrigins(layers: readonly Origins[]): Origins {
+function mergeOrigins(layers: readonly Origins[]): Origins {
   const decided = new Map<string, [path: string, origin: Place][]>();
   for (const layer of layers) {
     for (const [field, origins] of Map.groupBy(Object.entries(layer), ([path]) => fieldOf(path))) {
@@ -138,13 +138,12 @@ export function patchOrigins(layer: Layer): Origins {
 }
 
 /** Merges a patch, as RFC 7386 says: objects field by field, null removes a field, everything else is replaced, lists too. */
-export function mergePatch(target: unknown, patch: JsonObject): JsonObject {
-  // A map, so that `__proto__` is a name like others.
-  const fields = new Map(Object.entries(asObject(target) ?? {}));
+function mergePatch(target: unknown, patch: JsonObject): JsonObject {
+  const fields = { ...asObject(target) };
   for (const [name, value] of Object.entries(patch)) {
     const inner = asObject(value);
-    if (value === null) fields.delete(name);
-    else fields.set(name, inner === undefined ? value : mergePatch(fields.get(name), inner));
+    if (value === null) delete fields[name];
+    else fields[name] = inner === undefined ? value : mergePatch(fields[name], inner);
   }
-  return Object.fromEntries(fields);
+  return fields;
 }
