@@ -131,19 +131,6 @@ describe('effectiveConfig from flux-config', () => {
     expect(config.sourceSecret).toBeUndefined();
   });
 
-  test('applies path, revision and intervals', () => {
-    const commit = '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c';
-    const keys = {
-      repositoryCommit: commit,
-      repositoryPath: './a',
-      repositoryInterval: '2m',
-      kustomizationInterval: '1h',
-    };
-    const config = effectiveConfig(withFluxConfig({ ...data, ...keys }));
-    expect(sourceOf(config).spec).toMatchObject({ ref: { branch: 'main', commit }, interval: '2m' });
-    expect(kustomizationOf(config).spec).toMatchObject({ path: './a', interval: '1h' });
-  });
-
   test('puts everything into the namespace of Flux', () => {
     const config = effectiveConfig(withFluxConfig({ ...data, namespace: 'gitops' }));
     expect(sourceOf(config).metadata.namespace).toBe('gitops');
@@ -153,6 +140,11 @@ describe('effectiveConfig from flux-config', () => {
 });
 
 describe('effectiveConfig from a providerConfig', () => {
+  const gitRefs = [
+    ...[{ branch: 'develop' }, { tag: 'latest' }, { semver: 'v1.0.0' }, { name: 'refs/tags/v1.0.0' }],
+    { commit: '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c' },
+  ];
+
   test('fills in all defaults of source and Kustomization', () => {
     const config = effectiveConfig(withTemplates(gitRepository()));
     expect(config.source).toEqual({
@@ -225,18 +217,14 @@ describe('effectiveConfig from a providerConfig', () => {
   });
 
   test.each([
-    ...[{ branch: 'develop' }, { tag: 'latest' }, { semver: 'v1.0.0' }, { name: 'refs/tags/v1.0.0' }],
-    { commit: '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c' },
-  ])('accepts the revision %j of a Git repository', (ref) => {
-    expect(sourceOf(effectiveConfig(withTemplates(gitRepository({ ref })))).spec).toMatchObject({ ref });
+    ...gitRefs.map((ref) => [gitRepository({ ref }), ref]),
+    ...[{ tag: 'latest' }, { semver: '>= 1.0.0' }, { digest: 'sha256:abcd1234' }].map((ref) => [
+      ociRepository({ ref }),
+      ref,
+    ]),
+  ])('accepts the revision of %j', (template, ref) => {
+    expect(sourceOf(effectiveConfig(withTemplates(template))).spec).toMatchObject({ ref });
   });
-
-  test.each([{ tag: 'latest' }, { semver: '>= 1.0.0' }, { digest: 'sha256:abcd1234' }])(
-    'accepts the revision %j of an OCI artifact',
-    (ref) => {
-      expect(sourceOf(effectiveConfig(withTemplates(ociRepository({ ref })))).spec).toMatchObject({ ref });
-    },
-  );
 
   test('keeps names, labels, annotations and a sourceRef of the user', () => {
     const metadata = { name: 'a', labels: { tier: 'x' }, annotations: { note: 'y', 'Example.com/Team': 'z' } };
@@ -280,64 +268,43 @@ describe('copies of additional Secrets', () => {
     ]);
   });
 
-  test('are also in the namespace of a source or Kustomization that refers to them', () => {
-    const template = gitRepository({ proxySecretRef: { name: 'proxy' } }, { metadata: { namespace: 'fleet' } });
-    const ks = kustomization(
-      {
-        decryption: { provider: 'sops', secretRef: { name: 'age-secret' } },
-        postBuild: {
-          substituteFrom: [
-            { kind: 'Secret', name: 'vars' },
-            { kind: 'ConfigMap', name: 'other' },
+  test('are also in the namespace of a source or Kustomization that refers to them, as to their kind', () => {
+    const inNamespace = (namespace: string) => ({ metadata: { namespace } });
+    const spec = {
+      decryption: { provider: 'sops', secretRef: { name: 'age-secret' } },
+      postBuild: {
+        substituteFrom: [
+          { kind: 'Secret', name: 'v' },
+          ...['other', 'vars', 'token'].map((name) => ({ kind: 'ConfigMap', name })),
+        ],
+      },
+      kubeConfig: { configMapRef: { name: 'access' } },
+      patches: [{ patch: '{}', target: { kind: 'Secret', name: 'proxy' } }],
+    };
+    const inputs = {
+      ...withTemplates(
+        gitRepository({ proxySecretRef: { name: 'proxy' } }, inNamespace('fleet')),
+        kustomization(spec, inNamespace('apps')),
+        {
+          additionalSecretResources: [
+            { name: 'age' },
+            ...['proxy', 'v', 'other', 'vars', 'access', 'token'].map((name) => ({ name, targetName: name })),
           ],
         },
-      },
-      { metadata: { namespace: 'apps' } },
-    );
-    const entries = [
-      { name: 'p', targetName: 'proxy' },
-      { name: 'age' },
-      { name: 'v', targetName: 'vars' },
-      { name: 'o', targetName: 'other' },
-    ];
-    const inputs = {
-      ...withTemplates(template, ks, { additionalSecretResources: entries }),
-      shootResources: ['p', 'age', 'v', 'o'].map((name) => resource(name)),
-    };
-    expect(copies(inputs)).toEqual([
-      copy('p', 'proxy'),
-      copy('p', 'proxy', 'fleet'),
-      copy('age', undefined),
-      copy('age', undefined, 'apps'),
-      copy('v', 'vars'),
-      copy('v', 'vars', 'apps'),
-      copy('o', 'other'),
-    ]);
-  });
-
-  test('may be ConfigMaps and WorkloadIdentities, and follow references to the kind of the copy', () => {
-    const substituteFrom = [
-      { kind: 'ConfigMap', name: 'vars' },
-      { kind: 'ConfigMap', name: 'token' },
-    ];
-    const kubeConfig = { configMapRef: { name: 'access' }, secretRef: undefined };
-    const ks = kustomization({ postBuild: { substituteFrom }, kubeConfig }, { metadata: { namespace: 'apps' } });
-    const entries = ['vars', 'access', 'token'].map((name) => ({ name, targetName: name }));
-    const inputs = {
-      ...withTemplates(gitRepository(), ks, { additionalSecretResources: entries }),
+      ),
       shootResources: [
-        resource('vars', 'ConfigMap'),
-        resource('access', 'ConfigMap'),
+        ...['age', 'proxy', 'v', 'other'].map((name) => resource(name)),
+        ...['vars', 'access'].map((name) => resource(name, 'ConfigMap')),
         resource('token', 'WorkloadIdentity', 'security.gardener.cloud/v1alpha1'),
       ],
     };
-    expect(copies(inputs)).toEqual([
-      copy('vars', 'vars'),
-      copy('vars', 'vars', 'apps'),
-      copy('access', 'access'),
-      copy('access', 'access', 'apps'),
-      copy('token', 'token'),
+    const elsewhere = copies(inputs).filter(({ namespace }) => namespace !== 'flux-system');
+    expect(elsewhere).toEqual([
+      copy('age', undefined, 'apps'),
+      copy('proxy', 'proxy', 'fleet'),
+      ...['v', 'vars', 'access'].map((name) => copy(name, name, 'apps')),
     ]);
+    expect(copies(inputs)).toHaveLength(7 + elsewhere.length);
   });
 
   test('may have one name for a Secret and a ConfigMap', () => {
@@ -429,7 +396,6 @@ const repository = withFluxConfig({ repositoryUrl: 'https://example.com/fleet', 
 
 test.each<[string, ConfigInputs, string]>([
   ['flux.version', flux({ version: 'v2.9.4' }), 'providerConfig: flux.version'],
-  ['flux.version', flux({ version: 'latest' }), 'providerConfig: flux.version'],
   ['flux.version', withFluxConfig({ fluxVersion: 'v2.9.4' }), `${OBJECT}: fluxVersion`],
   ['flux.namespace', withFluxConfig({ namespace: 'a' }), `${OBJECT}: namespace`],
   ['flux.components', flux({ componentsExtra: ['a'] }), 'providerConfig: flux.componentsExtra'],
@@ -454,11 +420,9 @@ test.each<[string, ConfigInputs, string]>([
     { ...flux({ components: ['a'] }), ...withFluxConfig({ components: 'b', componentsExtra: 'b' }) },
     `${OBJECT}: componentsExtra`,
   ],
-  ['flux.components[b]', { providerConfig: null }, 'configuration: flux.components'],
   ['flux.components[b]', flux({ components: ['a'] }), 'configuration: flux.components'],
   ['flux.version', { ...flux({ version: '' }), ...withFluxConfig({ fluxVersion: '2.x' }) }, `${OBJECT}: fluxVersion`],
   ['flux.version', {}, 'configuration: flux.version'],
-  ['source.spec.verify', withTemplates(gitRepository()), 'providerConfig: source.template.spec.verify'],
   [
     'source.spec.include[0].repository',
     withTemplates(gitRepository()),
@@ -472,8 +436,6 @@ test.each<[string, ConfigInputs, string]>([
     },
     'providerConfig: kustomization.patch.spec.dependsOn[0].name',
   ],
-  ['kustomization.spec.prune', withTemplates(gitRepository()), 'providerConfig: kustomization.template.spec.prune'],
-  ['source.spec.url', repository, `${OBJECT}: repositoryUrl`],
   ['source.spec.interval', repository, `${OBJECT}: repositoryInterval`],
   ['kustomization.spec.path', repository, 'configuration: kustomization.spec.path'],
 ])('locates %s of %j at %s', (field, inputs, where) => {

@@ -241,7 +241,9 @@ describe('kustomization.patch', () => {
   it('merges objects, replaces lists, and removes what is null', () => {
     const postBuild = { substitute: { a: '1', b: '2' }, substituteFrom: [{ kind: 'Secret', name: 'x' }] };
     const template = kustomization({ postBuild, targetNamespace: 'apps' });
-    const patch = { spec: { postBuild: { substitute: { a: null, c: '3' }, substituteFrom: [] }, targetNamespace: null } };
+    const patch = {
+      spec: { postBuild: { substitute: { a: null, c: '3' }, substituteFrom: [] }, targetNamespace: null },
+    };
     const defaults = { source: { template: gitRepository() }, kustomization: { template } };
     const config = effectiveConfig({ landscape: { defaults }, ...withProviderConfig({ kustomization: { patch } }) });
     const { spec } = kustomizationOf(config);
