@@ -2,13 +2,9 @@ import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { expect, test } from 'vitest';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
-import { attacks } from '../integration/bad-configs/attacks.ts';
-import type { BadConfig } from '../integration/bad-configs/case.ts';
-import { ofLists } from '../integration/bad-configs/lists.ts';
-import { ofProject } from '../integration/bad-configs/project.ts';
-import { ofTheShoot } from '../integration/bad-configs/shoot.ts';
+import { type BadConfig, expectOneSentence, validated } from '../integration/bad-configs/case.ts';
+import { badConfigs } from '../integration/bad-configs/cases.ts';
 import { describeShoots } from '../integration/bad-configs/shoots.ts';
-import { expectOneSentence, validated } from '../integration/bad-configs/validated.ts';
 import { speedUpTime } from '../integration/fast-clock.ts';
 import { testDistribution } from '../made-distribution.ts';
 import { realCases } from './bad-configs/cases.ts';
@@ -19,8 +15,7 @@ const NEWEST = 'v2.9.4';
 const folder = await testDistribution();
 if (folder === undefined) test.skip(testDataMissing);
 const cases = folder === undefined ? [] : realCases;
-const others =
-  folder === undefined ? [] : await withRealRelease([...ofProject, ...ofTheShoot, ...ofLists, ...attacks], folder);
+const others = folder === undefined ? [] : await withRealRelease(badConfigs, folder);
 
 /** Those whose sentences name the releases of the distribution or the components of one; the rest says the same. */
 async function withRealRelease(configs: BadConfig[], dir: string): Promise<BadConfig[]> {
