@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FluxFailure } from './status.ts';
 
@@ -10,8 +11,6 @@ export type GitAuth = { type: 'none' } | { type: 'ssh'; identity: string; knownH
 export interface GitRef {
   branch?: string;
 }
-
-export type GitClient = ReturnType<typeof createGitClient>;
 
 /** Creates a client that runs git with a bare repository in `folder`. */
 export function createGitClient(folder: string) {
@@ -31,9 +30,12 @@ export function createGitClient(folder: string) {
       const commit = (await git(['-C', repository, 'rev-parse', 'FETCH_HEAD^{commit}'])).toString().trim();
       return { commit, revision: `${branch}@sha1:${commit}` };
     },
-    /** Returns the files of a commit as tar.gz; the same bytes for the same commit. */
-    archive: (commit: string) =>
-      git(['-C', repository, '-c', 'tar.tar.gz.command=gzip -n', 'archive', '--format=tar.gz', commit]),
+    /** Writes the files of a commit into a new folder. */
+    async checkOut(commit: string, files: string) {
+      await mkdir(files);
+      const place = ['-C', files, `--git-dir=${repository}`, `--work-tree=${files}`];
+      await git([...place, 'checkout', '--quiet', '--force', commit, '--', '.']);
+    },
   };
 }
 

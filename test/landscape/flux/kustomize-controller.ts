@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import { type Connection, errorMessage, type KubeClient, type KubeObject, type ObjectName } from '../client/client.ts';
 import type { Discovery } from '../controllers/discovery.ts';
@@ -66,7 +63,7 @@ async function reconcile(
       await subject.setStatus(progressing(found, `Building manifests for revision ${artifact.revision}`), {
         lastAttemptedRevision: artifact.revision,
       });
-    const objects = await build(found, artifact);
+    const objects = buildFolder(fileURLToPath(artifact.url), spec.path);
     const entries = await cluster.apply(objects, found);
     const old = found.status?.inventory?.entries ?? [];
     const left = old.filter(({ id }) => !entries.some((entry) => entry.id === id));
@@ -98,37 +95,6 @@ async function artifactOf(
   const { artifact } = (source.status ?? {}) as { artifact?: Artifact };
   if (artifact === undefined) throw new FluxFailure('ArtifactFailed', 'Source artifact not found, retrying in 30s');
   return artifact;
-}
-
-async function build({ spec }: Kustomization, artifact: Artifact): Promise<KubeObject[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'kustomization-'));
-  try {
-    await unpack(await download(artifact), folder);
-    return buildFolder(folder, spec.path);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function download({ url, digest }: Artifact): Promise<Buffer> {
-  const failed = (why: string) => new FluxFailure('ArtifactFailed', `failed to download artifact from ${url}: ${why}`);
-  const response = await fetch(url).catch((error: unknown) => {
-    throw failed(errorMessage(error));
-  });
-  if (!response.ok) throw failed(`status: ${response.status}`);
-  const content = Buffer.from(await response.arrayBuffer());
-  const computed = `sha256:${createHash('sha256').update(content).digest('hex')}`;
-  if (computed !== digest) throw failed(`computed digest doesn't match '${digest}'`);
-  return content;
-}
-
-function unpack(archive: Buffer, folder: string): Promise<void> {
-  const child = spawn('tar', ['-xzf', '-', '-C', folder], { stdio: ['pipe', 'ignore', 'ignore'] });
-  child.stdin.on('error', () => {}).end(archive);
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error('the artifact is no tar.gz'))));
-  });
 }
 
 async function succeed(subject: FluxSubject<Kustomization>, revision: string, entries: Entry[]): Promise<void> {

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type Connection, type KubeClient, type ObjectName, resources } from '../client/client.ts';
-import { type Controller, milliseconds, objectText, seconds } from '../controllers/work-queue.ts';
+import { type Controller, milliseconds, seconds } from '../controllers/work-queue.ts';
 import { type AttemptContext, startFluxController } from './flux-controller.ts';
-import { createGitClient, type GitAuth, type GitClient, type GitRef } from './git-fetch.ts';
+import { createGitClient, type GitAuth, type GitRef } from './git-fetch.ts';
 import {
   type FluxConditions,
   FluxFailure,
@@ -23,57 +22,39 @@ interface GitRepository extends FluxObject {
 }
 
 /**
- * Starts the landscape's source-controller, for GitRepositories: it clones with git, and serves artifacts that the real
- * kustomize-controller accepts, too.
+ * Starts the landscape's source-controller, for GitRepositories: it clones with git. An artifact is a folder that the
+ * landscape's kustomize-controller reads; as with an emptyDir, it is lost on stop.
  */
 export async function startSourceController(connection: Connection): Promise<Controller> {
-  const folder = await mkdtemp(join(tmpdir(), 'source-controller-'));
-  const storage = await startArtifactServer();
-  const clients = new Map<string, GitClient>();
-  let folders = 0;
-  const clientFor = async (name: ObjectName) => {
-    const key = objectText(name);
-    const known = clients.get(key);
-    if (known !== undefined) return known;
-    const client = createGitClient(await mkdtemp(join(folder, `${folders++}-`)));
-    clients.set(key, client);
-    return client;
-  };
-
+  const root = await mkdtemp(join(tmpdir(), 'source-controller-'));
   const controller = await startFluxController(connection, {
     group: 'source.toolkit.fluxcd.io',
     kind: 'GitRepository',
     userAgent: 'source-controller',
-    reconcile: async (name, context) => reconcile(name, context, { storage, git: await clientFor(name) }),
+    reconcile: (name, context) => reconcile(name, context, join(root, name.namespace ?? '', name.name)),
   });
   return {
     async stop() {
       await controller.stop();
-      await storage.stop();
-      await rm(folder, { recursive: true, force: true });
+      await rm(root, { recursive: true, force: true });
     },
   };
 }
 
-interface Tools {
-  storage: Awaited<ReturnType<typeof startArtifactServer>>;
-  git: GitClient;
-}
-
 const fieldManager = 'gotk-source-controller';
 
+/** @param folder of this source */
 async function reconcile(
   name: ObjectName,
   { client, resource }: AttemptContext,
-  tools: Tools,
+  folder: string,
 ): Promise<number | undefined> {
   const found = await client.find<GitRepository>(resource, name);
   if (found === undefined) return undefined;
   const subject = fluxSubject(client, resource, found, fieldManager);
-  const path = `gitrepository/${found.metadata.namespace}/${found.metadata.name}/`;
   // Suspension does not delay the deletion of a source (docs/flux-facts.md, Suspension and deletion).
   if (found.metadata.deletionTimestamp !== undefined) {
-    tools.storage.remove(path);
+    await rm(folder, { recursive: true, force: true });
     await subject.removeFinalizer();
     return undefined;
   }
@@ -81,7 +62,7 @@ async function reconcile(
   await subject.addFinalizer();
   await subject.setStatus(progressing(found, 'building artifact'));
   try {
-    const artifact = await fetchArtifact(client, subject.current(), path, tools);
+    const artifact = await fetchArtifact(client, subject.current(), folder);
     await succeed(subject, artifact);
     return milliseconds(found.spec.interval ?? '1m');
   } catch (error) {
@@ -93,21 +74,26 @@ async function reconcile(
 
 async function fetchArtifact(
   client: KubeClient,
-  { spec, status }: GitRepository,
-  path: string,
-  { git, storage }: Tools,
+  { metadata, spec, status }: GitRepository,
+  folder: string,
 ): Promise<Artifact> {
-  const auth = await authOf(client, spec, path);
+  const git = createGitClient(folder);
+  const auth = await authOf(client, spec, metadata.namespace);
   const { commit, revision } = await git.fetch(spec.url, spec.ref ?? {}, auth);
-  const file = `${path}${commit}.tar.gz`;
+  const files = join(folder, commit);
   const known = status?.artifact;
-  if (known?.revision === revision && storage.has(file)) return known;
-  return storage.put(file, revision, await git.archive(commit));
+  if (known?.revision === revision && existsSync(files)) return known;
+  await git.checkOut(commit, files);
+  const path = `gitrepository/${metadata.namespace}/${metadata.name}/${commit}`;
+  return { lastUpdateTime: seconds(Date.now()), path, revision, url: pathToFileURL(files).href };
 }
 
-async function authOf(client: KubeClient, { url, secretRef }: GitRepository['spec'], path: string): Promise<GitAuth> {
+async function authOf(
+  client: KubeClient,
+  { url, secretRef }: GitRepository['spec'],
+  namespace: string | undefined,
+): Promise<GitAuth> {
   if (secretRef === undefined || !url.startsWith('ssh://')) return { type: 'none' };
-  const namespace = path.split('/')[1];
   const secret = await client.find(resources.secrets, { namespace, name: secretRef.name });
   if (secret === undefined) {
     const missing = `secrets "${secretRef.name}" not found`;
@@ -150,39 +136,9 @@ async function fail(subject: FluxSubject<GitRepository>, { reason, message }: Fl
 
 /** `status.artifact` of a source. */
 export interface Artifact {
-  digest: string;
   lastUpdateTime: string;
   path: string;
   revision: string;
-  size: number;
+  /** Of a folder. */
   url: string;
-}
-
-/** Serves artifacts over plain HTTP, as source-controller's storage does. They are lost on stop, as with its emptyDir. */
-async function startArtifactServer() {
-  const contents = new Map<string, Buffer>();
-  const server = createServer((request, response) => {
-    const content = contents.get((request.url ?? '').slice(1));
-    response.writeHead(content === undefined ? 404 : 200, { 'content-type': 'application/gzip' }).end(content);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    /** @param path `gitrepository/<namespace>/<name>/<commit>.tar.gz` */
-    put(path: string, revision: string, content: Buffer): Artifact {
-      contents.set(path, content);
-      const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
-      const lastUpdateTime = seconds(Date.now());
-      return { digest, lastUpdateTime, path, revision, size: content.length, url: `http://127.0.0.1:${port}/${path}` };
-    },
-    has: (path: string) => contents.has(path),
-    /** Removes all artifacts below a path. */
-    remove(prefix: string) {
-      for (const path of contents.keys()) if (path.startsWith(prefix)) contents.delete(path);
-    },
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }

@@ -10,10 +10,6 @@ export interface OpenWatch {
   call: Call;
   /** Ends the answer, as a restarting server does. */
   close(): void;
-  /** Sends no more events, and keeps the connection. */
-  silence(): void;
-  /** Sends an ERROR event with 410 and ends. */
-  expire(): void;
 }
 
 export interface WatchSettings {
@@ -36,11 +32,10 @@ export function watch(call: Call, response: ServerResponse, settings: WatchSetti
   const wantsBookmarks = query.get('allowWatchBookmarks') === 'true';
   const seconds = Number(query.get('timeoutSeconds') ?? 0) || 1800 + Math.floor(Math.random() * 1800);
 
-  let silent = false;
   let open = true;
   let sent = asked ?? 0;
   const send = (type: string, object: JsonObject) => {
-    if (!silent) response.write(`${JSON.stringify({ type, object })}\n`);
+    response.write(`${JSON.stringify({ type, object })}\n`);
   };
   const show = (object: ApiObject) => render(definition, object, settings.form);
   const deliver = (event: StoreEvent) => {
@@ -85,14 +80,7 @@ export function watch(call: Call, response: ServerResponse, settings: WatchSetti
     send('ERROR', error.status);
     close();
   };
-  const opened: OpenWatch = {
-    call,
-    close,
-    silence: () => {
-      silent = true;
-    },
-    expire: () => fail(tooOld(sent, store.revision)),
-  };
+  const opened: OpenWatch = { call, close };
   response.on('close', stop);
 
   if (asked !== undefined && asked > store.revision) {
@@ -101,7 +89,7 @@ export function watch(call: Call, response: ServerResponse, settings: WatchSetti
   }
   if (asked !== undefined && asked !== 0) {
     if (!store.remembers(asked)) {
-      fail(tooOld(asked, store.revision));
+      fail(expired(`too old resource version: ${asked} (${store.revision})`));
       return opened;
     }
     for (const event of store.since(asked)) deliver(event);
@@ -122,8 +110,4 @@ export function watch(call: Call, response: ServerResponse, settings: WatchSetti
 
 function atRevision(object: ApiObject, revision: number): ApiObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
-}
-
-function tooOld(asked: number, current: number): ApiError {
-  return expired(`too old resource version: ${asked} (${current})`);
 }

@@ -41,11 +41,11 @@ const fruitCrd: KubeObject = {
 
 const namespaceObject = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
-const configMap = (name: string, value = 'a'): KubeObject => ({
+const configMap = (name: string): KubeObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name, namespace: 'kube-system' },
-  data: { key: value },
+  data: { key: 'a' },
 });
 
 const put = ({ client }: Cluster, object: KubeObject) => {
@@ -71,46 +71,12 @@ const untilCondition = (name: string, type: string, reason: string) =>
     const found = await condition(name, type);
     return found?.reason === reason && found;
   });
-const untilApplied = (name: string) => untilCondition(name, 'ResourcesApplied', 'ApplySucceeded');
 const inShoot = (name: string) => target.client.find(resources.configMaps, { namespace: 'kube-system', name });
-
-it('creates an object with the annotation ignore, and never updates it', async () => {
-  const ignored = (value: string) => {
-    const object = configMap('ignore', value);
-    const annotations = { 'resources.gardener.cloud/ignore': 'true' };
-    return { ...object, metadata: { ...object.metadata, annotations } };
-  };
-  await manage('ignore', ignored('a'));
-  await untilApplied('ignore');
-  await manage('ignore', ignored('b'));
-  const applied = async () => {
-    const found = await source.client.find<FullManagedResource>(resources.managedResources, {
-      namespace,
-      name: 'ignore',
-    });
-    return found?.status?.secretsDataChecksum;
-  };
-  const before = await applied();
-  await eventually('the next pass', async () => (await applied()) !== before);
-  expect(await inShoot('ignore')).toMatchObject({ data: { key: 'a' } });
-});
-
-it('replaces an immutable ConfigMap by deleting it', async () => {
-  await manage('immutable', { ...configMap('immutable'), immutable: true });
-  await untilApplied('immutable');
-  const before = await inShoot('immutable');
-  await manage('immutable', { ...configMap('immutable', 'b'), immutable: true });
-  const after = await eventually('the object', async () => {
-    const live = await inShoot('immutable');
-    return (live?.data as { key: string } | undefined)?.key === 'b' && live;
-  });
-  expect(after.metadata.uid).not.toBe(before?.metadata.uid);
-});
 
 it('applies a custom resource in another namespace, which never becomes healthy', async () => {
   const fruit = { apiVersion: 'example.org/v1', kind: 'Fruit', metadata: { name: 'plum', namespace: 'apps' } };
   await manage('fruit', fruit);
-  await untilApplied('fruit');
+  await untilCondition('fruit', 'ResourcesApplied', 'ApplySucceeded');
   // Its health is checked before that of a later one.
   await manage('later', configMap('later'));
   await untilCondition('later', 'ResourcesHealthy', 'ResourcesHealthy');
