@@ -1,32 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { serviceAccountUser } from '../../infra/gardener/rbac.ts';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from '../scenarios/around-each-test.ts';
 import { tokenOf } from '../scenarios/identities.ts';
 import { creating, eventually, PROJECT, type Stage } from '../scenarios/stage.ts';
 import { requestJson } from './cluster/request.ts';
-import { applyObjects, deleteObjects } from './install/objects.ts';
 import type { Ground } from './on-real-apis.ts';
+import { refusing } from './refusing.ts';
 
-const apiVersion = 'admissionregistration.k8s.io/v1';
-const metadata = { name: 'no-secrets' };
-const policy: KubeObject[] = [
-  {
-    ...{ apiVersion, kind: 'ValidatingAdmissionPolicy', metadata },
-    spec: {
-      matchConstraints: {
-        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }],
-      },
-      matchConditions: [{ name: 'keys', expression: `request.userInfo.username == '${serviceAccountUser('keys')}'` }],
-      validations: [{ expression: 'false', message: 'no' }],
-    },
-  },
-  {
-    ...{ apiVersion, kind: 'ValidatingAdmissionPolicyBinding', metadata },
-    spec: { policyName: metadata.name, validationActions: ['Deny'] },
-  },
-];
 const OPERATION = 'gardener.cloud/operation';
+const SECRETS = `/api/v1/namespaces/${PROJECT}/secrets?dryRun=All`;
 const person = { fieldManager: 'person' };
 const fluxConfig = { namespace: PROJECT, name: 'flux-config' };
 const source = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: PROJECT, name: 'flux-source' } };
@@ -44,37 +27,29 @@ export function policySuite({ startApis, fluxDistribution, apis }: Ground): void
 
     it('is named where users look, until a member has created the Secret, whose key can then be rotated', async () => {
       const { garden } = apis().servers;
-      const tryOut = () =>
-        requestJson(
-          { ...garden, adminToken: tokenOf('keys') },
-          'POST',
-          `/api/v1/namespaces/${PROJECT}/secrets?dryRun=All`,
-          source,
-        ).then(String, (error: Error) => error.message);
-      await applyObjects(garden, policy);
-      try {
-        await eventually('the policy is enforced', tryOut, (said) => said.includes('denied request: no'));
-        await stage.setFluxConfig({ repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' });
-        await stage.reconcileShoot({ status: { lastOperation: creating } });
-        const { status } = await eventually(
-          'the error of the Shoot',
-          stage.extension,
-          (live) => live.status?.lastError?.description === refused,
-          (live) => live.status,
-        );
-        expect(status?.lastError?.codes).toEqual(['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
-        await stage.garden.create(resources.secrets, source, person);
-        await stage.untilReady();
-        const annotations = { [OPERATION]: 'rotate-ssh-keypair-start' };
-        await stage.garden.mergePatch(resources.configMaps, fluxConfig, { metadata: { annotations } }, person);
-        await eventually(
-          'the operation has ended',
-          () => stage.garden.find(resources.configMaps, fluxConfig),
-          (live) => live?.metadata.annotations?.[OPERATION] === undefined,
-        );
-      } finally {
-        await deleteObjects(garden, policy);
-      }
+      await using _policy = await refusing(garden, {
+        ...{ name: 'no-secrets', group: '', resource: 'secrets', operation: 'CREATE' },
+        condition: `request.userInfo.username == '${serviceAccountUser('keys')}'`,
+        probe: () => requestJson({ ...garden, adminToken: tokenOf('keys') }, 'POST', SECRETS, source),
+      });
+      await stage.setFluxConfig({ repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryType: 'private' });
+      await stage.reconcileShoot({ status: { lastOperation: creating } });
+      const { status } = await eventually(
+        'the error of the Shoot',
+        stage.extension,
+        (live) => live.status?.lastError?.description === refused,
+        (live) => live.status,
+      );
+      expect(status?.lastError?.codes).toEqual(['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
+      await stage.garden.create(resources.secrets, source, person);
+      await stage.untilReady();
+      const annotations = { [OPERATION]: 'rotate-ssh-keypair-start' };
+      await stage.garden.mergePatch(resources.configMaps, fluxConfig, { metadata: { annotations } }, person);
+      await eventually(
+        'the operation has ended',
+        () => stage.garden.find(resources.configMaps, fluxConfig),
+        (live) => live?.metadata.annotations?.[OPERATION] === undefined,
+      );
     });
   });
 }

@@ -1,9 +1,14 @@
+import semver from 'semver';
 import { describe, expect, it } from 'vitest';
+import { openDistribution } from '../../shared/flux/distribution.ts';
+import { compareVersions } from '../../shared/flux/versions.ts';
 import { type Resource, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from '../scenarios/around-each-test.ts';
-import { type Apis, CONTROL_PLANE, eventually, type Stage } from '../scenarios/stage.ts';
-import { askForFlux, untilInstalledIn } from './upgrades/asking.ts';
-import { freeze, type Refusal } from './upgrades/freeze.ts';
+import { CONTROL_PLANE, eventually, type Stage } from '../scenarios/stage.ts';
+import type { Ground } from './on-real-apis.ts';
+import { refusing } from './refusing.ts';
+import { watchDeletions } from './upgrades/deletions.ts';
+import { crdsOf, everything, fill, notCurrent } from './upgrades/stored-objects.ts';
 
 const resource =
   (group: string, plural: string, kind: string) =>
@@ -12,20 +17,41 @@ const resource =
   });
 const ociRepository = resource('source', 'ocirepositories', 'OCIRepository');
 const imageRepository = resource('image', 'imagerepositories', 'ImageRepository');
-const RECEIVERS = 'receivers.notification.toolkit.fluxcd.io';
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const fieldManager = 'person';
+const core = ['source', 'kustomize', 'helm', 'notification', 'image-reflector', 'image-automation'];
+
+/** The components with kinds of their own. */
+function componentsOf(version: string): string {
+  const all = core.map((name) => `${name}-controller`);
+  return [...all, ...((semver.parse(version)?.minor ?? 0) >= 7 ? ['source-watcher'] : [])].join(',');
+}
 
 /** Upgrades of the product between real Flux releases, where the API server refuses CRDs that lack a stored version. */
-export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: string): void {
+export function upgradeSuite({ startApis, fluxDistribution, apis }: Ground): void {
   describe('upgrades', () => {
     let stage: Stage;
     aroundEachTest(startApis, fluxDistribution, (next) => {
       stage = next;
     });
 
-    const ask = (version: string, components?: string) => askForFlux(stage, version, components);
-    const untilInstalled = (version: string) => untilInstalledIn(stage, version);
+    const ask = async (fluxVersion: string, components?: string) => {
+      await stage.setFluxConfig({
+        ...{ repositoryUrl: 'https://git.example.com/a', repositoryType: 'public', repositoryBranch: 'main' },
+        ...{ syncMode: 'Reconcile', fluxVersion, ...(components !== undefined && { components }) },
+      });
+      await stage.reconcileShoot();
+    };
+    const untilInstalled = async (version: string) => {
+      await eventually(
+        version,
+        stage.extension,
+        ({ status }) => status?.lastOperation?.state === 'Succeeded' && status.state?.applied?.fluxVersion === version,
+        ({ status }) => [status?.lastOperation, status?.lastError, stage.logLines.slice(-8)],
+        120,
+      );
+      await stage.untilReady(120);
+    };
     const controllerVersion = async () => {
       const deployment = await stage.shoot.find(resources.deployments, inFlux('source-controller'));
       return deployment?.metadata.labels?.['app.kubernetes.io/version'];
@@ -40,46 +66,66 @@ export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: s
       return stage.shoot.apply(ociRepository('v1beta2'), object, { fieldManager });
     };
 
+    it('from the oldest release to the newest, one after the other, keep objects of each kind in every version, and delete nothing of Flux', async () => {
+      const all = await openDistribution(fluxDistribution).versions();
+      const [oldest = '', ...newer] = all.filter((version) => version !== 'v2.9.2').sort(compareVersions);
+      const store = { etcd: apis().etcd, prefix: 'shoot', client: stage.shoot };
+      await ask(oldest, componentsOf(oldest));
+      await untilInstalled(oldest);
+      await using deletions = await watchDeletions(stage.shoot);
+      let crds = await crdsOf(fluxDistribution, oldest);
+      let before: Record<string, object> = {};
+      for (const version of newer) {
+        await stage.stopResourceManager();
+        await Promise.all(crds.map((crd) => fill(store, crd)));
+        await stage.startResourceManager();
+        before = { ...before, ...(await everything(stage.shoot, crds)) };
+        await ask(version, componentsOf(version));
+        await untilInstalled(version);
+        crds = await crdsOf(fluxDistribution, version);
+        expect(await notCurrent(store, crds)).toEqual([]);
+        expect(await everything(stage.shoot, crds)).toMatchObject(before);
+      }
+      expect(Object.keys(before).length).toBeGreaterThan(30);
+      expect(await deletions.seen()).toEqual([]);
+    });
+
     it.each([
       {
         what: 'to store an object again',
-        refusal: {
-          group: 'source.toolkit.fluxcd.io',
-          resource: 'ocirepositories',
-          probe: [ociRepository('v1'), inFlux('of-the-user')],
-        },
+        refused: [ociRepository('v1'), inFlux('of-the-user')] as const,
         says: /^Flux v2\.9\.4 cannot be installed before OCIRepository flux-system\/of-the-user is stored in version v1, .*frozen/,
         left: ['v2.6.4'],
       },
       {
         what: 'a CustomResourceDefinition',
-        refusal: {
-          group: 'apiextensions.k8s.io',
-          resource: 'customresourcedefinitions',
-          name: RECEIVERS,
-          probe: [resources.customResourceDefinitions, { name: RECEIVERS }],
-        },
+        refused: [
+          resources.customResourceDefinitions,
+          { name: 'receivers.notification.toolkit.fluxcd.io', namespace: undefined },
+        ] as const,
         says: /receivers\.notification\.toolkit\.fluxcd\.io.*frozen/,
         left: ['v2.6.4'],
       },
       {
         what: 'a controller',
-        refusal: {
-          group: 'apps',
-          resource: 'deployments',
-          name: 'source-controller',
-          probe: [resources.deployments, inFlux('source-controller')],
-        },
+        refused: [resources.deployments, inFlux('source-controller')] as const,
         says: /Deployment flux-system\/source-controller: the ValidatingAdmissionPolicy "frozen" of the shoot denies it; .*frozen/,
         left: ['v2.6.4', 'v2.9.4'],
       },
-    ] satisfies { what: string; refusal: Refusal; says: RegExp; left: string[] }[])(
+    ])(
       'where the shoot refuses $what, the installed release keeps running, the Extension says why, and the new one follows once the cause is gone',
-      async ({ refusal, says, left }) => {
+      async ({ refused: [kind, name], says, left }) => {
         await ask('v2.6.4');
         await untilInstalled('v2.6.4');
         await createUsersObject();
-        await using frozen = await freeze(stage.shoot, refusal);
+        const frozen = await refusing(apis().servers.shoot, {
+          ...{ name: 'frozen', group: kind.group, resource: kind.plural, operation: 'UPDATE' },
+          condition: `object.metadata.name == '${name.name}'`,
+          probe() {
+            const patch = { metadata: { labels: { at: String(Date.now()) } } };
+            return stage.shoot.mergePatch(kind, name, patch, { fieldManager });
+          },
+        });
         await ask('v2.9.4');
         const refused = await eventually(
           'the refusal',
@@ -92,7 +138,7 @@ export function upgradeSuite(startApis: () => Promise<Apis>, fluxDistribution: s
         const { items } = await stage.shoot.list(resources.deployments, { namespace: 'flux-system' });
         const versions = items.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/version'] ?? '');
         expect([...new Set(versions)].sort()).toEqual(left);
-        await frozen.thaw();
+        await frozen[Symbol.asyncDispose]();
         await ask('v2.9.4');
         await untilInstalled('v2.9.4');
         expect(await controllerVersion()).toBe('v2.9.4');
