@@ -7,6 +7,7 @@ import { type KubeObject, type Resource, resources } from '../../shared/kube/res
 import { documented, example, exampleWith } from '../integration/documents.ts';
 import { eventually, PROJECT } from '../scenarios/stage.ts';
 import { ageKey } from './age-key.ts';
+import { untilGone } from './install/life-checks.ts';
 import { onRealApis, useGitServer } from './on-real-apis.ts';
 import { encrypted } from './sync/encrypt.ts';
 import { startEventSink } from './sync/event-sink.ts';
@@ -60,7 +61,7 @@ onRealApis('with the real controllers of Flux', (ground) => {
       { metadata: { annotations } },
       { fieldManager: 'person' },
     );
-  const untilGone = (name: { namespace: string; name: string }) =>
+  const untilDeleted = (name: { namespace: string; name: string }) =>
     eventually(
       `Secret ${name.name} is gone`,
       () => flux.stage.shoot.find(resources.secrets, name),
@@ -194,9 +195,9 @@ onRealApis('with the real controllers of Flux', (ground) => {
     await registry.pushArtifact('fleet/manifests:v1', { 'base.yaml': configMap('base-settings', { team: 'plain' }) });
     await annotate({ [RECONCILE_AT]: 'now' });
     await flux.untilData('base-settings', { team: 'plain' });
-    await untilGone({ namespace: 'default', name: 'credentials' });
+    await untilDeleted({ namespace: 'default', name: 'credentials' });
     await flux.stage.garden.delete(resources.secrets, inProject('flux-sops'));
-    await untilGone(inFlux('flux-sops'));
+    await untilDeleted(inFlux('flux-sops'));
     await untilReady(fluxKinds.kustomizations, 'main-ks');
     await untilReady(fluxKinds.kustomizations, 'base');
     expect(await flux.attempts.failed()).toEqual([]);
@@ -264,7 +265,7 @@ onRealApis('with the real controllers of Flux', (ground) => {
     expect(await attempts.failed()).toEqual([]);
   });
 
-  it('a pipeline that was written for v1beta1 comes up in order, without the fields that newer APIs dropped, and a warning names them', async () => {
+  it('a pipeline that was written for v1beta1 comes up in order, without the fields that newer APIs dropped, which a warning names, and stays when the extension leaves with Flux', async () => {
     const istio = await git().createRepository('istio', {
       'profiles/default/namespace.yaml': namespace('istio-system'),
       'profiles/default/istiod.yaml': deployment('istiod', 'istio-system'),
@@ -273,6 +274,9 @@ onRealApis('with the real controllers of Flux', (ground) => {
       'common/namespace.yaml': namespace('webapp'),
       'backend/deployment.yaml': deployment('backend', 'webapp'),
       'frontend/deployment.yaml': deployment('frontend', 'webapp'),
+      // Of the repository, not ours.
+      'frontend/nested.yaml': JSON.stringify(nested),
+      'nested/nested.yaml': configMap('nested', {}, 'webapp'),
     });
     const text = (await readFile(join(import.meta.dirname, 'sync/pipeline.yaml'), 'utf8'))
       .replace('https://git.example.com/istio', istio.httpUrl)
@@ -284,15 +288,17 @@ onRealApis('with the real controllers of Flux', (ground) => {
     await stage.untilReady();
     await flux.untilCondition('ObjectsReady');
 
-    const kustomizations = attempts.ready.filter((name) => name.startsWith('Kustomization '));
+    const kustomizations = attempts.ready.filter((name) => name.startsWith('Kustomization flux-system/'));
     const steps = ['istio', 'webapp-common', 'webapp-backend', 'webapp-frontend'];
     expect(kustomizations).toEqual(steps.map((name) => `Kustomization flux-system/${name}`));
-    for (const [namespace, name] of [
-      ['istio-system', 'istiod'],
-      ['webapp', 'backend'],
-      ['webapp', 'frontend'],
-    ] as const)
-      expect(await stage.shoot.find(resources.deployments, { namespace, name })).toBeDefined();
+    const deployed = () =>
+      Promise.all([
+        stage.shoot.find(resources.deployments, { namespace: 'istio-system', name: 'istiod' }),
+        stage.shoot.find(resources.deployments, { namespace: 'webapp', name: 'backend' }),
+        stage.shoot.find(resources.deployments, { namespace: 'webapp', name: 'frontend' }),
+        stage.shoot.find(resources.configMaps, { namespace: 'webapp', name: 'nested' }),
+      ]);
+    const before = await eventually('all is deployed', deployed, (all) => !all.includes(undefined));
     expect(await attempts.failed()).toEqual([]);
 
     const paths = [2, 3, 4, 5].map((index) => `objects[${index}].spec.validation is left out`);
@@ -301,6 +307,14 @@ onRealApis('with the real controllers of Flux', (ground) => {
     const { items } = await stage.garden.list(resources.events, { namespace: PROJECT });
     const said = items.filter(({ reason }) => reason === 'ConfigurationWarning').map(({ message }) => message);
     expect(said).toEqual([warnings.map((warning) => `${warning}.`).join(' ')]);
+
+    await stage.deleteExtension();
+    await untilGone(stage, 120);
+    const crd = { name: 'kustomizations.kustomize.toolkit.fluxcd.io' };
+    expect(await stage.shoot.find(resources.customResourceDefinitions, crd)).toBeUndefined();
+    const after = (await deployed()).map((live) => live?.metadata);
+    expect(after.map((metadata) => metadata?.uid)).toEqual(before.map((live) => live?.metadata.uid));
+    expect(after.filter((metadata) => metadata?.deletionTimestamp !== undefined)).toEqual([]);
   });
 });
 
@@ -308,6 +322,17 @@ function readyOf(object: KubeObject | undefined): { status: string } | undefined
   const { conditions = [] } = (object?.status ?? {}) as { conditions?: { type: string; status: string }[] };
   return conditions.find(({ type }) => type === 'Ready');
 }
+
+/** A Kustomization that would prune what it has applied if it were deleted unsuspended. */
+const nested = {
+  apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+  kind: 'Kustomization',
+  metadata: { namespace: 'webapp', name: 'nested' },
+  spec: {
+    ...{ interval: '5m', path: './nested', prune: true },
+    sourceRef: { kind: 'GitRepository', name: 'webapp', namespace: 'flux-system' },
+  },
+};
 
 const namespace = (name: string) => JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 

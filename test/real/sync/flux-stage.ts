@@ -24,8 +24,6 @@ export interface FluxStage extends AsyncDisposable {
   untilData(name: string, data: Record<string, string>): Promise<unknown>;
   /** Waits for a condition of the Extension. Default: until it is True. */
   untilCondition(type: string, isWanted?: (condition: Condition) => boolean): Promise<Condition>;
-  /** Returns a value of the Secret `flux-source` of the project, once it is there. */
-  sourceKey(key: string): Promise<string>;
 }
 
 type ShootEntry = { name: string; resourceRef: { apiVersion: string; kind: string; name: string } };
@@ -94,11 +92,6 @@ export async function startFluxStage(apis: RealApis, fluxDistribution: string): 
       const find = (all: Condition[]) => all.find((condition) => condition.type === type && isWanted(condition));
       const found = find(await eventually(type, conditions, (all) => find(all) !== undefined, undefined, 90));
       return found as Condition;
-    },
-    async sourceKey(key) {
-      const find = () => stage.garden.find(resources.secrets, { namespace: PROJECT, name: 'flux-source' });
-      const source = await eventually('flux-source', find, (live) => live !== undefined);
-      return dataOf(source, key);
     },
     async [Symbol.asyncDispose]() {
       await nodes.stop();
