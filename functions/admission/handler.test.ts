@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { kustomize, oldPipeline } from '../../shared/config/listed/testing.ts';
+import { kustomize, oldPipeline } from '../../shared/config/config.fixtures.ts';
 import type { AdmissionAnswer } from '../../shared/kube/admission.ts';
 import { reviewShoot } from './handler.ts';
 

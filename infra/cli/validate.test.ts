@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { oldPipeline } from '../../shared/config/listed/testing.ts';
+import { oldPipeline } from '../../shared/config/config.fixtures.ts';
 import { standIn } from '../../shared/flux/testing.ts';
 import { runWith, shootFlux } from './testing.ts';
 

@@ -11,8 +11,8 @@ export function withFluxConfig(data: Record<string, string>): ConfigInputs {
 }
 
 /** Returns inputs with a FluxConfig of these fields. */
-export function withProviderConfig(fields: object): ConfigInputs {
-  return { providerConfig: { apiVersion: PROVIDER_CONFIG_API, kind: 'FluxConfig', ...fields } };
+export function withProviderConfig(fields: object, more: Partial<ConfigInputs> = {}): ConfigInputs {
+  return { providerConfig: { apiVersion: PROVIDER_CONFIG_API, kind: 'FluxConfig', ...fields }, ...more };
 }
 
 /** Returns the template of a valid GitRepository with changes. */
@@ -58,9 +58,9 @@ export function hostKey(host: string): string {
 }
 
 /** Returns the sentences about invalid inputs, `object: path: message`; none for valid ones. */
-export function problems(inputs: ConfigInputs): string[] {
+export function problems(inputs: ConfigInputs, read: () => unknown = () => effectiveConfig(inputs)): string[] {
   try {
-    effectiveConfig(inputs);
+    read();
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.issues.map(issueText);
@@ -79,3 +79,62 @@ export function kustomizationOf(config: EffectiveConfig): NonNullable<EffectiveC
   if (config.kustomization === undefined) throw new Error('the config has no Kustomization');
   return config.kustomization;
 }
+
+/** Returns a manifest of a GitRepository. */
+export function git(name: string, spec: object = {}): object {
+  return {
+    apiVersion: 'source.toolkit.fluxcd.io/v1',
+    kind: 'GitRepository',
+    metadata: { name },
+    spec: { interval: '5m', url: `https://github.com/org/${name}`, ref: { branch: 'main' }, ...spec },
+  };
+}
+
+/** Returns a manifest of a Kustomization that reads a GitRepository. */
+export function kustomize(name: string, source: string, spec: object = {}): object {
+  return {
+    apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+    kind: 'Kustomization',
+    metadata: { name },
+    spec: { interval: '10m', path: './', prune: true, sourceRef: { kind: 'GitRepository', name: source }, ...spec },
+  };
+}
+
+/** Returns a manifest of a HelmRelease. */
+export function helmRelease(name: string, repository: string, spec: object = {}): object {
+  const sourceRef = { kind: 'HelmRepository', name: repository };
+  return {
+    kind: 'HelmRelease',
+    metadata: { name },
+    spec: { interval: '10m', chart: { spec: { chart: name, sourceRef } }, ...spec },
+  };
+}
+
+/** Returns a manifest of a HelmRepository. */
+export function helmRepository(name: string, spec: object = {}): object {
+  return {
+    kind: 'HelmRepository',
+    metadata: { name },
+    spec: { interval: '1h', url: 'https://charts.example.com', ...spec },
+  };
+}
+
+/** Manifests written for v1beta1: they lack `prune`, and have fields that the API has dropped since. */
+export const oldPipeline: object[] = [
+  {
+    apiVersion: 'source.toolkit.fluxcd.io/v1beta1',
+    kind: 'GitRepository',
+    metadata: { name: 'mesh', namespace: 'default' },
+    spec: { interval: '1m', url: 'https://github.com/org/mesh', ref: { branch: 'main' }, gitImplementation: 'go-git' },
+  },
+  {
+    apiVersion: 'kustomize.toolkit.fluxcd.io/v1beta1',
+    kind: 'Kustomization',
+    metadata: { name: 'mesh', namespace: 'default' },
+    spec: {
+      ...{ interval: '10m', sourceRef: { kind: 'GitRepository', name: 'mesh' }, path: './profiles', timeout: '2m' },
+      healthChecks: [{ kind: 'Deployment', name: 'mesh-control', namespace: 'mesh-system' }],
+      validation: 'client',
+    },
+  },
+];

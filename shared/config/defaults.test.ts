@@ -1,8 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
-import { ConfigError, issueText } from '../errors.ts';
 import {
+  git,
   gitRepository,
   kustomization,
+  kustomize,
   problems,
   withFluxConfig,
   withProviderConfig,
@@ -10,22 +11,10 @@ import {
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { readLandscape } from './landscape.ts';
-import { git, kustomize } from './listed/testing.ts';
 import type { ConfigInputs, Defaults } from './types.ts';
 
 const merged = (defaults: Defaults, inputs: ConfigInputs = {}) =>
   effectiveConfig({ ...inputs, landscape: { defaults } });
-
-/** Returns the sentences about a landscape; none for a valid one. */
-function problemsOf(landscape: object): string[] {
-  try {
-    readLandscape(landscape);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError) return error.issues.map(issueText);
-    throw error;
-  }
-}
 
 describe("the landscape's defaults", () => {
   const defaults = {
@@ -123,7 +112,7 @@ it.each<[object, ...string[]]>([
     },
   ],
 ])('a landscape is checked at the start: %j', (landscape, ...sentences) => {
-  expect(problemsOf(landscape)).toEqual(sentences);
+  expect(problems({}, () => readLandscape(landscape))).toEqual(sentences);
 });
 
 describe('the pull secret of the landscape', () => {

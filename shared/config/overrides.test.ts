@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import {
+  git,
   gitRepository,
   kustomization,
   kustomizationOf,
@@ -69,22 +70,11 @@ describe('config.yaml', () => {
   });
 
   it('may hold nothing but objects, which Shoots then follow, unless they have their own', () => {
-    const object = (name: string) => ({
-      kind: 'GitRepository',
-      metadata: { name },
-      spec: { url: 'https://a.example/b' },
-    });
-    const project = inputs({ 'config.yaml': JSON.stringify({ objects: [object('fleet')] }) });
+    const project = inputs({ 'config.yaml': JSON.stringify({ objects: [git('fleet')] }) });
     expect(effectiveConfig(project).syncMode).toBe('ManifestsOnly');
-    const own = withProviderConfig({ objects: [object('own')] });
+    const own = withProviderConfig({ objects: [git('own')] });
     expect(effectiveConfig({ ...project, ...own }).syncMode).toBe('Once');
     expect(effectiveConfig(own).syncMode).toBe('Once');
-  });
-
-  it('is below the providerConfig of a Shoot', () => {
-    const project = inputs({ 'config.yaml': 'flux: { logLevel: debug, clusterDomain: example.org }' });
-    const config = effectiveConfig({ ...project, ...withProviderConfig({ flux: { logLevel: 'error' } }) });
-    expect(config.flux).toMatchObject({ logLevel: 'error', clusterDomain: 'example.org' });
   });
 
   it.each(['', '  \n', '# nothing yet', 'null'])('may be empty: %j', (text) => {
@@ -140,10 +130,9 @@ describe('overrides.yaml', () => {
   });
 
   it('is below the providerConfig of a Shoot', () => {
-    const project = inputs(data, { stage: 'dev' });
-    expect(effectiveConfig({ ...project, ...withProviderConfig({ flux: { logLevel: 'info' } }) }).flux.logLevel).toBe(
-      'info',
-    );
+    const own = withProviderConfig({ flux: { logLevel: 'info' } });
+    const config = effectiveConfig({ ...inputs(data, { stage: 'dev' }), ...own });
+    expect(config.flux).toMatchObject({ logLevel: 'info', version: '2.8.x', clusterDomain: 'example.org' });
   });
 
   it('does not apply where the labels are unknown', () => {

@@ -1,6 +1,6 @@
 import { gitRepositories, helmReleases, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { describe, expect, it } from 'vitest';
-import { git, kustomize } from '../../shared/config/listed/testing.ts';
+import { git, kustomize } from '../../shared/config/config.fixtures.ts';
 import type { Condition } from '../../shared/gardener/types.ts';
 import type { KubeObject, Resource } from '../../shared/kube/resource.ts';
 import { aroundAllTests } from '../scenarios/around-each-test.ts';

@@ -1,8 +1,8 @@
 import { Agent } from 'node:https';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { withProviderConfig } from '../../shared/config/config.fixtures.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
-import { withLists } from '../../shared/config/listed/testing.ts';
 import { errorMessage } from '../../shared/errors.ts';
 import { type CrdSchema, schemaProblems } from '../../shared/flux/crd-schema.ts';
 import { customResourceIn, isCrd } from '../../shared/flux/custom-resources.ts';
@@ -39,7 +39,7 @@ withTestData(`rules of CRDs, as a real API server evaluates them, seed ${seed}`,
     afterAll(() => used.forget());
 
     test.each(kinds)('%s: refuses what the API server refuses, and nothing else', async (kind) => {
-      const config = effectiveConfig(withLists({ flux: { components: componentsOf(release) } }));
+      const config = effectiveConfig(withProviderConfig({ flux: { components: componentsOf(release) } }));
       const { apiVersion, spec: schema = {} } = customResourceIn(release, config, { kind, apiVersion: '' }, '');
       const crd = crds.find(({ spec }) => namesOf(spec).kind === kind);
       const resource = resourceOf(kind, apiVersion, namesOf(crd?.spec).plural);

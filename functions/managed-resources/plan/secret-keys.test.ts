@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import {
+  git,
+  helmRelease,
+  helmRepository,
+  kustomize,
+  withProviderConfig,
+} from '../../../shared/config/config.fixtures.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { MOST_ISSUES_OF_A_PART } from '../../../shared/config/limits.ts';
-import { git, helmRelease, helmRepository, kustomize, withLists } from '../../../shared/config/listed/testing.ts';
 import { issueText } from '../../../shared/errors.ts';
 import { secretKeyIssues } from './secret-keys.ts';
 
@@ -11,7 +17,7 @@ function sentences(objects: object[], ...keys: string[]): string[] {
 }
 
 function sentencesOf(release: string, objects: object[], keys: string[]): string[] {
-  const config = effectiveConfig(withLists({ objects, existingSecrets: ['credentials'] }));
+  const config = effectiveConfig(withProviderConfig({ objects, existingSecrets: ['credentials'] }));
   const data = Object.fromEntries(keys.map((key) => [key, 'c2VjcmV0']));
   const secret = { name: 'credentials', namespace: 'flux-system', type: 'Opaque', data };
   return secretKeyIssues(config, [secret], release).map(issueText);
@@ -153,11 +159,11 @@ describe('secretKeyIssues', () => {
       source: { template: source, secretResourceName: 'a' },
       kustomization: { template: { spec: { path: './' } } },
     };
-    const config = effectiveConfig(withLists(parts));
+    const config = effectiveConfig(withProviderConfig(parts));
     const secret = { name: 'flux-system', namespace: 'flux-system', type: 'Opaque', data: {} };
     expect(secretKeyIssues(config, [secret], 'v2.9.4')).toEqual([]);
     const { source: own, kustomization } = parts;
-    const inLists = effectiveConfig(withLists({ sources: [own], kustomizations: [kustomization] }));
+    const inLists = effectiveConfig(withProviderConfig({ sources: [own], kustomizations: [kustomization] }));
     expect(secretKeyIssues(inLists, [secret], 'v2.9.4').map(issueText)).toEqual([
       'providerConfig: sources[0].template.spec.secretRef names Secret flux-system/flux-system, which has no username and password, or bearerToken; add the key to the original of the Secret',
     ]);

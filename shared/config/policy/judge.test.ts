@@ -1,7 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import {
   bucket,
+  git,
   gitRepository,
+  helmRelease,
+  helmRepository,
   kustomization,
   ociRepository,
   problems,
@@ -10,7 +13,6 @@ import {
   withTemplates,
 } from '../config.fixtures.ts';
 import { effectiveConfig } from '../effective-config.ts';
-import { git, helmRelease, helmRepository, withLists } from '../listed/testing.ts';
 import type { ConfigInputs } from '../types.ts';
 import type { Policy } from './policy.ts';
 
@@ -158,7 +160,7 @@ test.each(
     ],
   }),
 )('%s', (sentence, [policy, objects]) => {
-  const found = problems(withLists({ objects, existingSecrets: ['proxy'] }, { landscape: { policy } }));
+  const found = problems(withProviderConfig({ objects, existingSecrets: ['proxy'] }, { landscape: { policy } }));
   expect(found).toHaveLength(1);
   expect(found[0]).toContain(`providerConfig: ${sentence}`);
   expect(found[0]).toContain('in the policy of this landscape');
@@ -168,7 +170,7 @@ test('the sources of lists are judged like a single one', () => {
   const second = { template: gitRepository({}, { metadata: { name: 'b' } }) };
   const sources = [{ template: gitRepository({ url: 'https://git.example.com/a' }) }, second];
   const lists = { sources, kustomizations: [{ template: kustomization() }] };
-  expect(problems(withLists(lists, { landscape: { policy: urls } }))).toEqual([
+  expect(problems(withProviderConfig(lists, { landscape: { policy: urls } }))).toEqual([
     expect.stringContaining(
       'providerConfig: sources[1].template.spec.url "https://github.com/org/fleet" is not allowed by',
     ),
@@ -179,7 +181,7 @@ test.each<[string, object[]]>([
   ['a repository that is allowed', [ours]],
   ['a chart in an allowed registry', inRegistry('app')],
 ])('%s is accepted', (_, objects) => {
-  expect(problems(withLists({ objects }, { landscape: { policy: { ...urls, ...encrypted } } }))).toEqual([]);
+  expect(problems(withProviderConfig({ objects }, { landscape: { policy: { ...urls, ...encrypted } } }))).toEqual([]);
 });
 
 const judgedBucket = (policy: Policy, spec: object) =>

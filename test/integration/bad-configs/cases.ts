@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
-import { git, kustomize } from '../../../shared/config/listed/testing.ts';
+import { git, kustomize } from '../../../shared/config/config.fixtures.ts';
 import { type BadConfig, HIDDEN, kustomization, ofKeys, ofShoot, source, URL } from './case.ts';
 
 const evil = 'rbac.authorization.k8s.io/v1';

@@ -1,4 +1,4 @@
-import { git, helmRelease, helmRepository, kustomize } from '../../../shared/config/listed/testing.ts';
+import { git, helmRelease, helmRepository, kustomize } from '../../../shared/config/config.fixtures.ts';
 import { type BadConfig, kustomization, ofKeys, ofShoot, source } from '../../integration/bad-configs/case.ts';
 
 const manifest = (kind: string, spec: object) => ({ kind, metadata: { name: 'a' }, spec });
