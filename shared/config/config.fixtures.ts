@@ -11,7 +11,7 @@ export function withFluxConfig(data: Record<string, string>): ConfigInputs {
 }
 
 /** Returns inputs with a FluxConfig of these fields. */
-export function withProviderConfig(fields: object, more: Partial<ConfigInputs> = {}): ConfigInputs {
+export function withConfig(fields: object, more: Partial<ConfigInputs> = {}): ConfigInputs {
   return { providerConfig: { apiVersion: PROVIDER_CONFIG_API, kind: 'FluxConfig', ...fields }, ...more };
 }
 
@@ -46,7 +46,7 @@ export function kustomization(spec: object = {}, fields: object = {}): object {
 
 /** Returns inputs with a source and a Kustomization in the FluxConfig. */
 export function withTemplates(source: object, ks: object = kustomization(), fields: object = {}): ConfigInputs {
-  return withProviderConfig({ source: { template: source }, kustomization: { template: ks }, ...fields });
+  return withConfig({ source: { template: source }, kustomization: { template: ks }, ...fields });
 }
 
 /** Returns a line of known_hosts with a new key. */

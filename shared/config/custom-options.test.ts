@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { gitRepository, kustomization, problems, withProviderConfig, withTemplates } from './config.fixtures.ts';
+import { gitRepository, kustomization, problems, withConfig, withTemplates } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import type { ConfigInputs, FluxInstall } from './types.ts';
 
@@ -52,7 +52,7 @@ const wrong: Record<string, object> = {
 };
 
 test.each(Object.entries(wrong))('%s', (sentence, flux) => {
-  expect(problems(withProviderConfig({ flux }))).toEqual([`providerConfig: flux.${sentence}`]);
+  expect(problems(withConfig({ flux }))).toEqual([`providerConfig: flux.${sentence}`]);
 });
 
 describe('in the effective configuration', () => {
@@ -70,7 +70,7 @@ describe('in the effective configuration', () => {
   };
 
   it('the options are what a FluxConfig says', () => {
-    expect(effectiveConfig(withProviderConfig({ flux: options })).flux).toMatchObject(options);
+    expect(effectiveConfig(withConfig({ flux: options })).flux).toMatchObject(options);
   });
 
   it('the root Kustomization decrypts with sopsAgeSecret', () => {

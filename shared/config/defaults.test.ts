@@ -5,8 +5,8 @@ import {
   kustomization,
   kustomize,
   problems,
+  withConfig,
   withFluxConfig,
-  withProviderConfig,
   withTemplates,
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
@@ -32,7 +32,7 @@ describe("the landscape's defaults", () => {
   it('are below flux-config and providerConfig, option by option', () => {
     const inputs = {
       ...withFluxConfig({ fluxVersion: 'v2.8.1', syncMode: 'Once' }),
-      ...withProviderConfig({ flux: { registry: 'ghcr.io/fluxcd' } }),
+      ...withConfig({ flux: { registry: 'ghcr.io/fluxcd' } }),
     };
     const { flux, syncMode } = merged(defaults, inputs);
     expect(syncMode).toBe('Once');
@@ -125,12 +125,12 @@ describe('the pull secret of the landscape', () => {
 
   it('is copied into the namespace of Flux, wherever that is', () => {
     expect(effectiveConfig({ landscape }).pullSecret).toEqual(copy);
-    const moved = effectiveConfig({ landscape, ...withProviderConfig({ flux: { namespace: 'my-flux' } }) });
+    const moved = effectiveConfig({ landscape, ...withConfig({ flux: { namespace: 'my-flux' } }) });
     expect(moved.pullSecret).toEqual({ ...copy, namespace: 'my-flux' });
   });
 
   it('keeps its name for itself', () => {
-    const additional = withProviderConfig({
+    const additional = withConfig({
       additionalSecretResources: [{ name: 'x', targetName: 'shoot-flux-pull-secret' }],
     });
     expect(problems({ landscape, ...additional })).toEqual([
@@ -175,9 +175,7 @@ describe('multiTenancy', () => {
         flux: { multiTenancy: true },
       });
     const ofShoot = { source: { template: gitRepository({}, { metadata: { namespace: 'a' } }) } };
-    expect(
-      problems({ ...withFluxConfig({ ...source, multiTenancy: 'true' }), ...withProviderConfig(ofShoot) }),
-    ).toEqual([
+    expect(problems({ ...withFluxConfig({ ...source, multiTenancy: 'true' }), ...withConfig(ofShoot) })).toEqual([
       'providerConfig: source.template.metadata.namespace must be flux-system, the namespace of the Kustomization, because multiTenancy is true',
     ]);
     expect(problems(apart({}, { namespace: 'b' }))).toEqual([

@@ -6,8 +6,8 @@ import {
   kustomizationOf,
   ociRepository,
   sourceOf,
+  withConfig,
   withFluxConfig,
-  withProviderConfig,
   withTemplates,
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
@@ -30,10 +30,7 @@ describe('effectiveConfig without a source', () => {
     ['a ConfigMap with empty values', withFluxConfig({ repositoryUrl: '', repositoryBranch: ' ', repositoryType: '' })],
     ['an empty providerConfig', { providerConfig: {} }],
     ['a providerConfig that is null', { providerConfig: null }],
-    [
-      'absent fields as Go programs write them',
-      withProviderConfig({ flux: { version: '', components: [] }, source: null }),
-    ],
+    ['absent fields as Go programs write them', withConfig({ flux: { version: '', components: [] }, source: null })],
   ])('%s: installs only Flux, with the defaults of flux install', (_what, inputs) => {
     const { hasFluxConfig, origins, ...config } = effectiveConfig(inputs);
     expect(hasFluxConfig).toBe(inputs.fluxConfig !== undefined);
@@ -65,7 +62,7 @@ describe('effectiveConfig without a source', () => {
     ['latest', undefined],
   ])('reads version %s as %s in both forms', (given, meant) => {
     expect(effectiveConfig(withFluxConfig({ fluxVersion: given })).flux.version).toBe(meant);
-    expect(effectiveConfig(withProviderConfig({ flux: { version: given } })).flux.version).toBe(meant);
+    expect(effectiveConfig(withConfig({ flux: { version: given } })).flux.version).toBe(meant);
   });
 
   test('reads lists in both forms, each entry once', () => {
@@ -79,7 +76,7 @@ describe('effectiveConfig without a source', () => {
       componentsExtra: ['source-watcher', 'source-controller'],
       tolerationKeys: ['node-role.kubernetes.io/infra', 'gpu', 'gpu'],
     };
-    for (const inputs of [withFluxConfig(texts), withProviderConfig({ flux: lists })]) {
+    for (const inputs of [withFluxConfig(texts), withConfig({ flux: lists })]) {
       expect(effectiveConfig(inputs).flux).toMatchObject({
         components: ['source-controller', 'kustomize-controller', 'source-watcher'],
         tolerationKeys: ['node-role.kubernetes.io/infra', 'gpu'],
@@ -260,7 +257,7 @@ describe('copies of additional Secrets', () => {
 
   test('are in the namespace of Flux', () => {
     const entries = [{ name: 'a' }, { name: 'b', targetName: 'bee' }, { name: 'b' }];
-    const inputs = withProviderConfig({ flux: { namespace: 'gitops' }, additionalSecretResources: entries });
+    const inputs = withConfig({ flux: { namespace: 'gitops' }, additionalSecretResources: entries });
     expect(copies(inputs)).toEqual([
       copy('a', undefined, 'gitops'),
       copy('b', 'bee', 'gitops'),
@@ -314,7 +311,7 @@ describe('copies of additional Secrets', () => {
       { name: 'a', targetName: 'shoot-info' },
     ];
     const inputs = {
-      ...withProviderConfig({ additionalSecretResources: entries }),
+      ...withConfig({ additionalSecretResources: entries }),
       shootResources: [resource('a'), resource('b', 'ConfigMap')],
     };
     expect(copies(inputs)).toEqual([copy('a', 'x'), copy('b', 'x'), copy('a', 'shoot-info')]);
@@ -330,7 +327,7 @@ describe('merging of layers', () => {
     repositoryUrl: 'ssh://git@github.com/org/fleet',
     repositoryType: 'private',
   };
-  const both = (fields: object): ConfigInputs => ({ ...withFluxConfig(data), ...withProviderConfig(fields) });
+  const both = (fields: object): ConfigInputs => ({ ...withFluxConfig(data), ...withConfig(fields) });
 
   test('merges everything else field by field', () => {
     const config = effectiveConfig(both({ flux: { version: 'v2.9.4' }, suspend: false }));
@@ -356,7 +353,7 @@ describe('merging of layers', () => {
   test('takes components and componentsExtra each from the layer that sets them', () => {
     const inputs = {
       ...withFluxConfig({ componentsExtra: 'source-watcher' }),
-      ...withProviderConfig({ flux: { components: ['source-controller', 'kustomize-controller'] } }),
+      ...withConfig({ flux: { components: ['source-controller', 'kustomize-controller'] } }),
     };
     expect(effectiveConfig(inputs).flux.components).toEqual([
       'source-controller',

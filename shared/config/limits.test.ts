@@ -5,8 +5,8 @@ import {
   hostKey,
   kustomization,
   problems,
+  withConfig,
   withFluxConfig,
-  withProviderConfig,
   withTemplates,
 } from './config.fixtures.ts';
 import { fluxConfigMapOf } from './flux-config-map.ts';
@@ -42,20 +42,20 @@ const tooLarge: Record<string, ConfigInputs> = {
   'ConfigMap garden-foo/flux-config: fluxVersion has more than 20 comparisons; use fewer': withFluxConfig({
     fluxVersion: '2.9.x || '.repeat(40).slice(0, -4),
   }),
-  'providerConfig is longer than 128 KiB; move long content to the repository': withProviderConfig({
+  'providerConfig is longer than 128 KiB; move long content to the repository': withConfig({
     flux: { clusterDomain: 'a.'.repeat(500_000) },
   }),
   'providerConfig has more than 5,000 values in all its objects and lists; move long content to the repository':
     withSpec({ include: times(20_000, (i) => i) }),
   'providerConfig is nested more than 64 levels deep; flatten it': withSpec({ include: nested(5000) }),
-  'providerConfig: flux.commonMetadata is longer than 8 KiB; use shorter values': withProviderConfig({
+  'providerConfig: flux.commonMetadata is longer than 8 KiB; use shorter values': withConfig({
     flux: { commonMetadata: { annotations: Object.fromEntries(times(25, (i) => [`a-${i}`, 'a'.repeat(4000)])) } },
   }),
   [`providerConfig has the key "${'a'.repeat(80)}...", which is longer than 320 characters; use a shorter one`]:
     withTemplates(gitRepository(), kustomization({ postBuild: { substitute: { ['a'.repeat(1000)]: 'x' } } })),
   [`providerConfig has the key "${'\\u2028'.repeat(80)}...", which is longer than 320 characters; use a shorter one`]:
     withTemplates(gitRepository(), kustomization({ commonMetadata: { labels: { ['\u2028'.repeat(100)]: 'x' } } })),
-  'providerConfig: additionalSecretResources has 300 entries; use at most 100': withProviderConfig({
+  'providerConfig: additionalSecretResources has 300 entries; use at most 100': withConfig({
     additionalSecretResources: times(300, (i) => ({ name: 'big', targetName: `copy-${i}` })),
   }),
   'providerConfig: source.template.metadata.annotations has 3,000 entries; use at most 100': withTemplates(
@@ -105,7 +105,7 @@ it.each<[string, ConfigInputs]>([
 describe('many mistakes are reported with a bounded number of sentences', () => {
   it.each<[string, ConfigInputs, RegExp]>([
     ['100 unknown keys', withFluxConfig(fields(100)), /field-0 is not a known key; known keys are /],
-    ['4,000 unknown keys at the top', withProviderConfig(fields(4000)), /providerConfig: field-0 is not a known key/],
+    ['4,000 unknown keys at the top', withConfig(fields(4000)), /providerConfig: field-0 is not a known key/],
     [
       '4,000 variables with wrong names',
       withTemplates(gitRepository(), kustomization({ postBuild: { substitute: fields(4000) } })),

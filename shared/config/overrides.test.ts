@@ -5,8 +5,8 @@ import {
   kustomization,
   kustomizationOf,
   problems,
+  withConfig,
   withFluxConfig,
-  withProviderConfig,
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { documentsOf } from './flux-config-map.ts';
@@ -54,7 +54,7 @@ describe('config.yaml', () => {
   it('an option with keys of its own, or a list, is taken as a whole from the highest layer', () => {
     const yaml = 'flux: { proxy: { https: "http://p.example:1" }, nodeSelector: { a: b }, tolerationKeys: [a] }';
     const flux = { proxy: { noProxy: '.example' }, nodeSelector: { c: 'd' }, tolerationKeys: [] };
-    const config = effectiveConfig({ ...inputs({ 'config.yaml': yaml }), ...withProviderConfig({ flux }) });
+    const config = effectiveConfig({ ...inputs({ 'config.yaml': yaml }), ...withConfig({ flux }) });
     expect(config.flux).toMatchObject(flux);
     expect(config.flux.proxy).toEqual(flux.proxy);
     expect(config.flux.nodeSelector).toEqual(flux.nodeSelector);
@@ -72,7 +72,7 @@ describe('config.yaml', () => {
   it('may hold nothing but objects, which Shoots then follow, unless they have their own', () => {
     const project = inputs({ 'config.yaml': JSON.stringify({ objects: [git('fleet')] }) });
     expect(effectiveConfig(project).syncMode).toBe('ManifestsOnly');
-    const own = withProviderConfig({ objects: [git('own')] });
+    const own = withConfig({ objects: [git('own')] });
     expect(effectiveConfig({ ...project, ...own }).syncMode).toBe('Once');
     expect(effectiveConfig(own).syncMode).toBe('Once');
   });
@@ -130,7 +130,7 @@ describe('overrides.yaml', () => {
   });
 
   it('is below the providerConfig of a Shoot', () => {
-    const own = withProviderConfig({ flux: { logLevel: 'info' } });
+    const own = withConfig({ flux: { logLevel: 'info' } });
     const config = effectiveConfig({ ...inputs(data, { stage: 'dev' }), ...own });
     expect(config.flux).toMatchObject({ logLevel: 'info', version: '2.8.x', clusterDomain: 'example.org' });
   });
@@ -197,7 +197,7 @@ test('additionalSecretResources of the project name entries of each Shoot, and t
   expect(problems({ ...project, shootResources: [] })).toEqual([
     expect.stringContaining(`${object}: config.yaml.additionalSecretResources[0].name`),
   ]);
-  const own = withProviderConfig({ additionalSecretResources: [{ name: 'own' }] });
+  const own = withConfig({ additionalSecretResources: [{ name: 'own' }] });
   expect(effectiveConfig({ ...project, ...own, shootResources: [entry('own')] }).additionalSecrets).toMatchObject([
     { origin: { resourceName: 'own' } },
   ]);
@@ -210,7 +210,7 @@ const project = withFluxConfig({
 });
 const patched = (patch: unknown, more: object = {}) => ({
   ...project,
-  ...withProviderConfig({ kustomization: { patch, ...more } }),
+  ...withConfig({ kustomization: { patch, ...more } }),
 });
 
 describe('kustomization.patch', () => {
@@ -234,7 +234,7 @@ describe('kustomization.patch', () => {
       spec: { postBuild: { substitute: { a: null, c: '3' }, substituteFrom: [] }, targetNamespace: null },
     };
     const defaults = { source: { template: gitRepository() }, kustomization: { template } };
-    const config = effectiveConfig({ landscape: { defaults }, ...withProviderConfig({ kustomization: { patch } }) });
+    const config = effectiveConfig({ landscape: { defaults }, ...withConfig({ kustomization: { patch } }) });
     const { spec } = kustomizationOf(config);
     expect(spec).toMatchObject({ postBuild: { substitute: { b: '2', c: '3' }, substituteFrom: [] } });
     expect(spec).not.toHaveProperty('postBuild.substitute.a');
@@ -291,7 +291,7 @@ describe('kustomization.patch', () => {
   });
 
   it('rejects a patch of nothing', () => {
-    expect(problems(withProviderConfig({ kustomization: { patch: { spec: { path: './a' } } } }))).toEqual([
+    expect(problems(withConfig({ kustomization: { patch: { spec: { path: './a' } } } }))).toEqual([
       'providerConfig: kustomization.patch has no Kustomization to change, because no lower layer has one; use template instead of patch',
     ]);
   });

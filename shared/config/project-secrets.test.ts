@@ -7,8 +7,8 @@ import {
   ociRepository,
   problems,
   sourceOf,
+  withConfig,
   withFluxConfig,
-  withProviderConfig,
   withTemplates,
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
@@ -115,7 +115,7 @@ describe('flux-registry and other kinds that read from registries', () => {
   const wiredTo = (kind: string, spec: object, ...addresses: string[]) => {
     const secret = projectSecretOf('flux-registry', 'garden-foo', dockerConfig(...addresses) as KubeObject);
     const object = { kind, metadata: { name: 'one' }, spec: { interval: '1h', ...spec } };
-    const inputs: ConfigInputs = { ...withFluxConfig({}), ...withProviderConfig({ objects: [object] }) };
+    const inputs: ConfigInputs = { ...withFluxConfig({}), ...withConfig({ objects: [object] }) };
     return specOf(effectiveConfig({ ...inputs, projectSecrets: [secret] }).objects[0] as KubeObject).secretRef;
   };
   const charts = { type: 'oci', url: `oci://${registry}/charts` };
@@ -147,7 +147,7 @@ describe('flux-registry and other kinds that read from registries', () => {
 
   it('leaves them as they are while the registries are unknown', () => {
     const object = { kind: 'HelmRepository', metadata: { name: 'one' }, spec: { interval: '1h', ...charts } };
-    const inputs = project({ ...withFluxConfig({}), ...withProviderConfig({ objects: [object] }) }, 'flux-registry');
+    const inputs = project({ ...withFluxConfig({}), ...withConfig({ objects: [object] }) }, 'flux-registry');
     expect(specOf(effectiveConfig(inputs).objects[0] as KubeObject)).not.toHaveProperty('secretRef');
   });
 });

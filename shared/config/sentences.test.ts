@@ -6,8 +6,8 @@ import {
   kustomization,
   ociRepository,
   problems,
+  withConfig,
   withFluxConfig,
-  withProviderConfig,
   withTemplates,
 } from './config.fixtures.ts';
 import type { ConfigInputs } from './types.ts';
@@ -145,7 +145,7 @@ const resource = (name: string, kind = 'Secret', apiVersion = 'v1') => ({
 });
 const withSecret = (template: object, fields: object = {}): ConfigInputs =>
   withTemplates(template, kustomization(), { source: { template, secretResourceName: 'git' }, ...fields });
-const additional = (...additionalSecretResources: object[]) => withProviderConfig({ additionalSecretResources });
+const additional = (...additionalSecretResources: object[]) => withConfig({ additionalSecretResources });
 const git = (spec: object) => withTemplates(gitRepository(spec));
 const oci = (spec: object) => withTemplates(ociRepository(spec));
 const aBucket = (spec: object) => withTemplates(bucket(spec));
@@ -157,15 +157,15 @@ const LONG_NAME = `x/${'y'.repeat(300_000)}`;
 const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
   '': {
     'apiVersion "flux.extensions.gardener.cloud/v1" is not a valid value; use flux.extensions.gardener.cloud/v1alpha1':
-      withProviderConfig({ apiVersion: 'flux.extensions.gardener.cloud/v1' }),
-    'kind "FluxInstance" is not a valid value; use FluxConfig': withProviderConfig({ kind: 'FluxInstance' }),
-    'kustomisation is not a known key; did you mean kustomization?': withProviderConfig({ kustomisation: {} }),
-    'flux must be an object, not a string': withProviderConfig({ flux: 'v2.9.4' }),
+      withConfig({ apiVersion: 'flux.extensions.gardener.cloud/v1' }),
+    'kind "FluxInstance" is not a valid value; use FluxConfig': withConfig({ kind: 'FluxInstance' }),
+    'kustomisation is not a known key; did you mean kustomization?': withConfig({ kustomisation: {} }),
+    'flux must be an object, not a string': withConfig({ flux: 'v2.9.4' }),
     'source is missing, but a kustomization is configured; add a source, or set repositoryUrl in the ConfigMap flux-config':
-      withProviderConfig({ kustomization: { template: kustomization() } }),
+      withConfig({ kustomization: { template: kustomization() } }),
     'kustomization is missing, but a source is configured; add a kustomization with at least template.spec.path':
-      withProviderConfig({ source: { template: gitRepository() } }),
-    'kustomization.template.spec.path is missing; set it, for example ./clusters/production': withProviderConfig({
+      withConfig({ source: { template: gitRepository() } }),
+    'kustomization.template.spec.path is missing; set it, for example ./clusters/production': withConfig({
       source: { template: gitRepository() },
       kustomization: {},
     }),
@@ -176,20 +176,20 @@ const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
     ),
   },
   'flux.': {
-    'imagePullSecrets is not a known key; did you mean imagePullSecret?': withProviderConfig({
+    'imagePullSecrets is not a known key; did you mean imagePullSecret?': withConfig({
       flux: { imagePullSecrets: 'x' },
     }),
-    'components must be a list, not a string; start each entry with "- "': withProviderConfig({
+    'components must be a list, not a string; start each entry with "- "': withConfig({
       flux: { components: 'source-controller' },
     }),
     'componentsExtra[0] "image-reflector-controler" is not a component of Flux; did you mean image-reflector-controller?':
-      withProviderConfig({ flux: { componentsExtra: ['image-reflector-controler'] } }),
+      withConfig({ flux: { componentsExtra: ['image-reflector-controler'] } }),
     'components lacks source-controller, which the configured source and Kustomization need; add source-controller':
       withTemplates(gitRepository(), kustomization(), { flux: { components: ['kustomize-controller'] } }),
   },
   'source.': {
     'template is missing; set it, for example { kind: GitRepository, spec: { url: https://github.com/org/fleet, ref: { branch: main } } }':
-      withProviderConfig({ source: {}, kustomization: { template: kustomization() } }),
+      withConfig({ source: {}, kustomization: { template: kustomization() } }),
     'gitRepository is not a known key; known keys are template, secretResourceName': withTemplates(
       {},
       kustomization(),
@@ -264,10 +264,10 @@ const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
       withTemplates(ociRepository(), kustomization({ sourceRef: { kind: 'GitRepository', name: 'flux-system' } })),
   },
   additionalSecretResources: {
-    ' must be a list, not an object; start each entry with "- "': withProviderConfig({
+    ' must be a list, not an object; start each entry with "- "': withConfig({
       additionalSecretResources: { name: 'a' },
     }),
-    '[0] must be an object, not a string': withProviderConfig({ additionalSecretResources: ['a'] }),
+    '[0] must be an object, not a string': withConfig({ additionalSecretResources: ['a'] }),
     '[0].name is missing; set it, for example sops-age': additional({ targetName: 'a' }),
     '[0].targetname is not a known key; did you mean targetName?': additional({ name: 'a', targetname: 'b' }),
     '[0].name "a" is a WorkloadIdentity of v1 in the Shoot\'s spec.resources, which Gardener does not copy; set apiVersion security.gardener.cloud/v1alpha1 there':
@@ -287,14 +287,14 @@ const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
 const moreOfProviderConfig: Record<string, [ConfigInputs, ...string[]][]> = {
   '': [
     [
-      withProviderConfig({ suspend: 'true', flux: { networkPolicy: 0 } }),
+      withConfig({ suspend: 'true', flux: { networkPolicy: 0 } }),
       'suspend must be true or false without quotes, not "true"',
       'flux.networkPolicy must be true or false without quotes, not a number',
     ],
   ],
   'flux.': [
     [
-      withProviderConfig({ flux: { '': 1, 'a\nb': 1, ['x'.repeat(81)]: 1 } }),
+      withConfig({ flux: { '': 1, 'a\nb': 1, ['x'.repeat(81)]: 1 } }),
       ...['""', '"a\\nb"', `"${'x'.repeat(80)}..."`].map(
         (key) => `${key} is not a known key; known keys are ${FLUX_KEYS}`,
       ),
@@ -437,7 +437,7 @@ test('does not quote a private key in the wrong field', () => {
 test('reports the issues of both layers at once', () => {
   const inputs = {
     ...withFluxConfig({ suspend: 'no' }),
-    ...withProviderConfig({ flux: { namespace: 'A' }, syncMode: 'x' }),
+    ...withConfig({ flux: { namespace: 'A' }, syncMode: 'x' }),
   };
   expect(problems(inputs).map((text) => text.split(' "')[0])).toEqual([
     'ConfigMap garden-foo/flux-config: suspend',

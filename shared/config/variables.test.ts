@@ -8,7 +8,7 @@ import {
   kustomization,
   ociRepository,
   problems,
-  withProviderConfig,
+  withConfig,
   withTemplates,
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
@@ -159,7 +159,7 @@ describe('variables', () => {
     { kind: 'Kustomization', spec: { path: './${SHOOT_NAM}' } },
     { kind: 'GitRepository', spec: { url: 'https://git.example.com/fleet', ref: { branch: '${SHOOT_NAM}' } } },
   ])('reject an unknown name in an object, whatever the Shoot: $kind', (object) => {
-    const inputs = withProviderConfig({ objects: [{ ...object, metadata: { name: 'a' } }] });
+    const inputs = withConfig({ objects: [{ ...object, metadata: { name: 'a' } }] });
     for (const one of [inputs, { ...inputs, shoot: shoot() }]) {
       expect(problems(one)).toEqual([expect.stringContaining('which is not a variable; did you mean SHOOT_NAME?')]);
     }
@@ -219,7 +219,7 @@ describe('a label of a Shoot cannot', () => {
       ['GitRepository', repositoryUrl],
       ['OCIRepository', repositoryUrl.replace(/^https/, 'oci')],
     ]) {
-      const listed = withProviderConfig({ objects: [{ kind, metadata: { name: 'a' }, spec: { url } }] });
+      const listed = withConfig({ objects: [{ kind, metadata: { name: 'a' }, spec: { url } }] });
       // Also where the Shoot is not known yet.
       for (const inputs of [listed, { ...listed, shoot: shoot({ x: 'evil.example' }) }]) {
         expect(problems(inputs)).toEqual([expect.stringContaining('providerConfig: objects[0].spec.url ')]);
@@ -249,7 +249,7 @@ describe('what looks like a variable does not hide a URL from the policy', () =>
     { kind: 'HelmRepository', spec: { url: 'https://evil.example/${SHOOT_NAME}' } },
     { kind: 'GitRepository', spec: { url: 'https://evil.example/$${SHOOT_NAME}', ref: { branch: 'main' } } },
   ])('in objects: $kind', (object) => {
-    const inputs = withProviderConfig({ objects: [{ ...object, metadata: { name: 'a' } }] });
+    const inputs = withConfig({ objects: [{ ...object, metadata: { name: 'a' } }] });
     expect(problems({ ...inputs, shoot: shoot(), landscape: { policy } }).join()).toContain(refused);
   });
 });

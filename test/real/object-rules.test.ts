@@ -1,7 +1,7 @@
 import { Agent } from 'node:https';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { withProviderConfig } from '../../shared/config/config.fixtures.ts';
+import { withConfig } from '../../shared/config/config.fixtures.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { errorMessage } from '../../shared/errors.ts';
 import { type CrdSchema, schemaProblems } from '../../shared/flux/crd-schema.ts';
@@ -39,7 +39,7 @@ withTestData(`rules of CRDs, as a real API server evaluates them, seed ${seed}`,
     afterAll(() => used.forget());
 
     test.each(kinds)('%s: refuses what the API server refuses, and nothing else', async (kind) => {
-      const config = effectiveConfig(withProviderConfig({ flux: { components: componentsOf(release) } }));
+      const config = effectiveConfig(withConfig({ flux: { components: componentsOf(release) } }));
       const { apiVersion, spec: schema = {} } = customResourceIn(release, config, { kind, apiVersion: '' }, '');
       const crd = crds.find(({ spec }) => namesOf(spec).kind === kind);
       const resource = resourceOf(kind, apiVersion, namesOf(crd?.spec).plural);

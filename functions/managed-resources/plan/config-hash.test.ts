@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import {
   gitRepository,
   kustomization,
+  withConfig,
   withFluxConfig,
-  withProviderConfig,
   withTemplates,
 } from '../../../shared/config/config.fixtures.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
@@ -44,7 +44,7 @@ const sometimes = { requiredKeys: [] };
 function explicit({ flux: { version, ...options }, ...config }: EffectiveConfig): ConfigInputs {
   const { source, kustomization, sourceSecret, additionalSecrets, syncMode, suspend } = config;
   const nameIn = (origin: SecretOrigin | undefined) => (origin?.type === 'resource' ? origin.resourceName : undefined);
-  return withProviderConfig({
+  return withConfig({
     ...{ flux: { ...options, version: version ?? 'latest' }, syncMode, suspend },
     ...(source && { source: { template: source, secretResourceName: nameIn(sourceSecret?.origin) } }),
     ...(kustomization && { kustomization: { template: kustomization } }),
@@ -92,7 +92,7 @@ describe('equals the hash of the same config with all defaults written out', () 
   ])('%s', (_what, fields) => {
     fc.assert(
       fc.property(fields, (value) => {
-        const config = effectiveConfig(withProviderConfig(value));
+        const config = effectiveConfig(withConfig(value));
         const again = effectiveConfig(explicit(config));
         // Only the origins differ: the user has set more fields.
         expect(canonicalJson({ ...again, origins: {} })).toBe(canonicalJson({ ...config, origins: {} }));

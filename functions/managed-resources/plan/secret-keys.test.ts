@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  git,
-  helmRelease,
-  helmRepository,
-  kustomize,
-  withProviderConfig,
-} from '../../../shared/config/config.fixtures.ts';
+import { git, helmRelease, helmRepository, kustomize, withConfig } from '../../../shared/config/config.fixtures.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { MOST_ISSUES_OF_A_PART } from '../../../shared/config/limits.ts';
 import { issueText } from '../../../shared/errors.ts';
@@ -17,7 +11,7 @@ function sentences(objects: object[], ...keys: string[]): string[] {
 }
 
 function sentencesOf(release: string, objects: object[], keys: string[]): string[] {
-  const config = effectiveConfig(withProviderConfig({ objects, existingSecrets: ['credentials'] }));
+  const config = effectiveConfig(withConfig({ objects, existingSecrets: ['credentials'] }));
   const data = Object.fromEntries(keys.map((key) => [key, 'c2VjcmV0']));
   const secret = { name: 'credentials', namespace: 'flux-system', type: 'Opaque', data };
   return secretKeyIssues(config, [secret], release).map(issueText);
@@ -159,11 +153,11 @@ describe('secretKeyIssues', () => {
       source: { template: source, secretResourceName: 'a' },
       kustomization: { template: { spec: { path: './' } } },
     };
-    const config = effectiveConfig(withProviderConfig(parts));
+    const config = effectiveConfig(withConfig(parts));
     const secret = { name: 'flux-system', namespace: 'flux-system', type: 'Opaque', data: {} };
     expect(secretKeyIssues(config, [secret], 'v2.9.4')).toEqual([]);
     const { source: own, kustomization } = parts;
-    const inLists = effectiveConfig(withProviderConfig({ sources: [own], kustomizations: [kustomization] }));
+    const inLists = effectiveConfig(withConfig({ sources: [own], kustomizations: [kustomization] }));
     expect(secretKeyIssues(inLists, [secret], 'v2.9.4').map(issueText)).toEqual([
       'providerConfig: sources[0].template.spec.secretRef names Secret flux-system/flux-system, which has no username and password, or bearerToken; add the key to the original of the Secret',
     ]);

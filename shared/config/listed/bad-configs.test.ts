@@ -7,34 +7,32 @@ import {
   kustomization,
   kustomize,
   problems,
-  withProviderConfig,
+  withConfig,
 } from '../config.fixtures.ts';
 import { limits, MOST_ISSUES_OF_A_PART } from '../limits.ts';
 import type { ConfigInputs } from '../types.ts';
 
-const objects = (...list: object[]) => withProviderConfig({ objects: list });
+const objects = (...list: object[]) => withConfig({ objects: list });
 const apps = [git('apps'), kustomize('apps', 'apps')];
 const secretResource = { name: 'key', apiVersion: 'v1', kind: 'Secret', resourceName: 'age-key' };
 const configMapResource = { ...secretResource, name: 'variables', kind: 'ConfigMap', resourceName: 'variables' };
-const withResources = (lists: object) =>
-  withProviderConfig(lists, { shootResources: [secretResource, configMapResource] });
+const withResources = (lists: object) => withConfig(lists, { shootResources: [secretResource, configMapResource] });
 const alert = (spec: object) => ({ kind: 'Alert', metadata: { name: 'errors' }, spec });
 
 /** The only sentence about a wrong configuration, or its begin. */
 const bad: Record<string, ConfigInputs> = {
-  'kustomizations cannot be combined with kustomization; move kustomization into the list': withProviderConfig({
+  'kustomizations cannot be combined with kustomization; move kustomization into the list': withConfig({
     source: { template: gitRepository() },
     kustomization: { template: kustomization() },
     kustomizations: [{ template: kustomization() }],
   }),
-  'sources[1].template.metadata.name is missing; set it, because only the first entry has a default':
-    withProviderConfig({
-      sources: [{ template: gitRepository() }, { template: gitRepository() }],
-      kustomizations: [{ template: kustomization() }],
-    }),
+  'sources[1].template.metadata.name is missing; set it, because only the first entry has a default': withConfig({
+    sources: [{ template: gitRepository() }, { template: gitRepository() }],
+    kustomizations: [{ template: kustomization() }],
+  }),
   'objects[0].spec.secretRef is missing, but Flux needs a key to read over SSH; name the Secret that holds identity and known_hosts':
     objects(git('apps', { url: 'ssh://git@git.example.com/apps' }), kustomize('apps', 'apps')),
-  'objects must be a list, not an object; start each entry with "- "': withProviderConfig({ objects: git('apps') }),
+  'objects must be a list, not an object; start each entry with "- "': withConfig({ objects: git('apps') }),
   'objects[0].kind "constructor" is not a kind of Flux; use one of GitRepository, ': objects({
     apiVersion: 'source.toolkit.fluxcd.io/v1',
     kind: 'constructor',
@@ -101,10 +99,10 @@ const bad: Record<string, ConfigInputs> = {
     helmRepository('charts'),
     helmRelease('podinfo', 'charts', { valuesFrom: [{ kind: 'Secret', name: 'values' }] }),
   ),
-  'existingSecrets[0] "a/b/c" has more than one slash; use namespace/name': withProviderConfig({
+  'existingSecrets[0] "a/b/c" has more than one slash; use namespace/name': withConfig({
     existingSecrets: ['a/b/c'],
   }),
-  ' has 119 sources, Kustomizations and other objects for Flux; use at most 100 objects': withProviderConfig({
+  ' has 119 sources, Kustomizations and other objects for Flux; use at most 100 objects': withConfig({
     sources: Array.from({ length: 60 }, (_, i) => ({ template: gitRepository({}, { metadata: { name: `b${i}` } }) })),
     kustomizations: [{ template: kustomization() }],
     objects: Array.from({ length: 60 }, (_, i) => git(`a${i}`)),
@@ -130,12 +128,12 @@ const bad: Record<string, ConfigInputs> = {
       kustomizations: [{ template: kustomization() }],
     }),
   'objects[0].metadata.namespace must be flux-system, because watchAllNamespaces is false; omit it or set watchAllNamespaces to true':
-    withProviderConfig({
+    withConfig({
       flux: { watchAllNamespaces: false },
       objects: [{ ...git('a'), metadata: { name: 'a', namespace: 'team' } }],
     }),
   'objects[1].spec.serviceAccountName is missing, which multiTenancy requires outside of flux-system; name a ServiceAccount that may apply the objects':
-    withProviderConfig({
+    withConfig({
       flux: { multiTenancy: true },
       objects: [
         { ...git('a'), metadata: { name: 'a', namespace: 'team' } },
@@ -151,11 +149,11 @@ test.each(Object.entries(bad))('one sentence: %s', (sentence, inputs) => {
 });
 
 const good: Record<string, ConfigInputs> = {
-  'a Secret that is said to exist': withProviderConfig({
+  'a Secret that is said to exist': withConfig({
     objects: [git('apps', { secretRef: { name: 'token' } })],
     existingSecrets: ['token'],
   }),
-  'a Secret that is said to exist in another namespace': withProviderConfig({
+  'a Secret that is said to exist in another namespace': withConfig({
     objects: [{ ...git('a', { secretRef: { name: 'token' } }), metadata: { name: 'a', namespace: 'team' } }],
     existingSecrets: ['team/token'],
   }),
@@ -203,7 +201,7 @@ const good: Record<string, ConfigInputs> = {
     metadata: { name: 'a' },
     spec: {},
   }),
-  'a Secret of the short form that is only in the shoot': withProviderConfig({
+  'a Secret of the short form that is only in the shoot': withConfig({
     source: { template: gitRepository() },
     kustomization: { template: kustomization({ decryption: { provider: 'sops', secretRef: { name: 'own' } } }) },
   }),
@@ -222,13 +220,13 @@ const typos = Array.from({ length: count }, (_, index) =>
 );
 
 test('a circle through all objects gives one sentence', () => {
-  const found = problems(withProviderConfig({ objects: [git('a'), ...circle] }));
+  const found = problems(withConfig({ objects: [git('a'), ...circle] }));
   expect(found).toHaveLength(1);
   expect(found[0]).toContain('objects[1].spec.dependsOn is circular: it waits for flux-system/k1, which waits for ');
 });
 
 test('thousands of wrong references give few sentences', () => {
-  expect(problems(withProviderConfig({ objects: typos }))).toHaveLength(MOST_ISSUES_OF_A_PART);
+  expect(problems(withConfig({ objects: typos }))).toHaveLength(MOST_ISSUES_OF_A_PART);
 });
 
 test('a kind and a namespace that are texts are quoted in part, on one line', () => {
@@ -236,7 +234,7 @@ test('a kind and a namespace that are texts are quoted in part, on one line', ()
   const sourceRef = { kind: text, namespace: text, name: 'a' };
   const object = { kind: 'HelmChart', metadata: { name: 'c' }, spec: { sourceRef } };
   for (const flux of [{}, { multiTenancy: true }]) {
-    const found = problems(withProviderConfig({ flux, objects: [object] })).join('; ');
+    const found = problems(withConfig({ flux, objects: [object] })).join('; ');
     expect(found).toMatch(/objects\[0\]\.spec\.sourceRef names (an object|"https)/);
     expect(found).not.toMatch(/hunter2|\n/);
     expect(found.length).toBeLessThan(1200);

@@ -9,8 +9,8 @@ import {
   kustomize,
   oldPipeline,
   problems,
+  withConfig,
   withFluxConfig,
-  withProviderConfig,
 } from '../config.fixtures.ts';
 import { effectiveConfig } from '../effective-config.ts';
 import type { ConfigInputs } from '../types.ts';
@@ -23,14 +23,14 @@ describe('lists of sources and Kustomizations', () => {
   test('the first entries are the root pair, with the defaults of the short form', () => {
     const lists = { sources: [{ template: gitRepository() }], kustomizations: [{ template: kustomization() }] };
     const short = { source: { template: gitRepository() }, kustomization: { template: kustomization() } };
-    const { origins: _, ...fromLists } = effectiveConfig(withProviderConfig(lists));
-    const { origins: __, ...fromShort } = effectiveConfig(withProviderConfig(short));
+    const { origins: _, ...fromLists } = effectiveConfig(withConfig(lists));
+    const { origins: __, ...fromShort } = effectiveConfig(withConfig(short));
     expect(fromLists).toEqual(fromShort);
   });
 
   test('the others are objects, sources first, each with its own place', () => {
     const config = effectiveConfig(
-      withProviderConfig({
+      withConfig({
         sources: [{ template: gitRepository() }, { template: gitRepository({}, named('apps')) }],
         kustomizations: [
           { template: kustomization() },
@@ -71,15 +71,11 @@ describe('lists of sources and Kustomizations', () => {
       objects: [git('tools')],
     };
     const own = { kustomizations: [{ template: kustomization({ path: './own' }) }], objects: [git('own')] };
-    const {
-      source,
-      kustomization: root,
-      objects,
-    } = effectiveConfig(withProviderConfig(own, { landscape: { defaults } }));
+    const { source, kustomization: root, objects } = effectiveConfig(withConfig(own, { landscape: { defaults } }));
     expect(source?.spec).toMatchObject({ url: 'https://github.com/org/fleet' });
     expect(root?.spec).toMatchObject({ path: './own' });
     expect(refs(objects)).toEqual(['GitRepository flux-system/apps', 'GitRepository flux-system/own']);
-    const none = effectiveConfig(withProviderConfig({ objects: [] }, { landscape: { defaults } }));
+    const none = effectiveConfig(withConfig({ objects: [] }, { landscape: { defaults } }));
     expect(refs(none.objects)).toEqual(['GitRepository flux-system/apps']);
   });
 
@@ -89,7 +85,7 @@ describe('lists of sources and Kustomizations', () => {
     }));
     const inNamespace = { metadata: { name: 'apps', namespace: 'apps' } };
     const { sourceSecret, additionalSecrets } = effectiveConfig(
-      withProviderConfig(
+      withConfig(
         {
           sources: [
             { template: gitRepository({ url: 'ssh://git@git.example.com/fleet' }), secretResourceName: 'fleet' },
@@ -110,7 +106,7 @@ describe('lists of sources and Kustomizations', () => {
 });
 
 test('what the API has dropped since v1beta1 is left out with a warning', () => {
-  const { objects, warnings = [] } = effectiveConfig(withProviderConfig({ objects: oldPipeline }));
+  const { objects, warnings = [] } = effectiveConfig(withConfig({ objects: oldPipeline }));
   expect(refs(objects)).toEqual(['GitRepository default/mesh', 'Kustomization default/mesh']);
   expect(objects[0]?.spec).not.toHaveProperty('gitImplementation');
   expect(objects[1]?.spec).toMatchObject({ prune: false, timeout: '2m', healthChecks: [{ name: 'mesh-control' }] });
@@ -125,8 +121,8 @@ test('the short forms and lists are read alike from v1beta1', () => {
   const apiVersion = 'kustomize.toolkit.fluxcd.io/v1beta1';
   const template = kustomization({ validation: 'client' }, { apiVersion });
   const source = { template: gitRepository() };
-  const short = effectiveConfig(withProviderConfig({ source, kustomization: { template } }));
-  const lists = effectiveConfig(withProviderConfig({ sources: [source], kustomizations: [{ template }] }));
+  const short = effectiveConfig(withConfig({ source, kustomization: { template } }));
+  const lists = effectiveConfig(withConfig({ sources: [source], kustomizations: [{ template }] }));
   for (const config of [short, lists]) {
     expect(config.kustomization?.spec).not.toHaveProperty('validation');
     expect(config.warnings).toHaveLength(1);
@@ -135,7 +131,7 @@ test('the short forms and lists are read alike from v1beta1', () => {
 
 test('the values of a chart keep their nulls, which remove defaults of the chart', () => {
   const release = helmRelease('podinfo', 'charts', { values: { ingress: null, replicas: 2 }, timeout: null });
-  const { objects } = effectiveConfig(withProviderConfig({ objects: [helmRepository('charts'), release] }));
+  const { objects } = effectiveConfig(withConfig({ objects: [helmRepository('charts'), release] }));
   expect(objects[1]?.spec).toEqual({
     interval: '10m',
     chart: { spec: { chart: 'podinfo', sourceRef: { kind: 'HelmRepository', name: 'charts' } } },
@@ -144,14 +140,14 @@ test('the values of a chart keep their nulls, which remove defaults of the chart
 });
 
 test('objects refer to sources of other layers', () => {
-  const inputs = withProviderConfig({ objects: [kustomize('apps', 'main-gitrepo')] });
+  const inputs = withConfig({ objects: [kustomize('apps', 'main-gitrepo')] });
   expect(problems({ ...inputs, ...withFluxConfig({ repositoryUrl: 'https://github.com/org/fleet' }) })).toEqual([]);
   expect(problems(inputs)).toHaveLength(1);
 });
 
 test('with multi-tenancy, objects of the configuration act as their controllers in the namespace of Flux', () => {
   const objects = [git('apps'), kustomize('apps', 'apps'), helmRepository('charts'), helmRelease('podinfo', 'charts')];
-  const config = effectiveConfig(withProviderConfig({ flux: { multiTenancy: true }, objects }));
+  const config = effectiveConfig(withConfig({ flux: { multiTenancy: true }, objects }));
   const accounts = config.objects.map(({ spec }) => (spec as { serviceAccountName?: string }).serviceAccountName);
   expect(accounts).toEqual([undefined, undefined, 'kustomize-controller', 'helm-controller']);
 });
@@ -164,7 +160,7 @@ test('a similar name that only reports is a warning', () => {
   };
   const provider = { kind: 'Provider', metadata: { name: 'chat' }, spec: { type: 'generic', address: 'https://a.b' } };
   const { warnings = [] } = effectiveConfig(
-    withProviderConfig({ objects: [git('apps'), kustomize('apps', 'apps'), alert, provider] }),
+    withConfig({ objects: [git('apps'), kustomize('apps', 'apps'), alert, provider] }),
   );
   expect(warnings.map(issueText)).toEqual([
     'providerConfig: objects[2].spec.eventSources[0] names Kustomization "app" in namespace flux-system, which the configuration does not have; did you mean apps?',

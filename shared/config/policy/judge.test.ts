@@ -8,8 +8,8 @@ import {
   kustomization,
   ociRepository,
   problems,
+  withConfig,
   withFluxConfig,
-  withProviderConfig,
   withTemplates,
 } from '../config.fixtures.ts';
 import { effectiveConfig } from '../effective-config.ts';
@@ -25,9 +25,9 @@ describe('each rule refuses in one sentence that names it, the value and what is
   it.each(
     Object.entries<[Policy, ConfigInputs]>({
       [`providerConfig: flux.version "v2.8.3" is not allowed by ${inPolicy('allowedVersions')}; use one of 2.9.x, v2.8.4`]:
-        [{ allowedVersions: ['2.9.x', 'v2.8.4'] }, withProviderConfig({ flux: { version: 'v2.8.3' } })],
+        [{ allowedVersions: ['2.9.x', 'v2.8.4'] }, withConfig({ flux: { version: 'v2.8.3' } })],
       [`providerConfig: flux.registry "evil.example/fluxcd" is not allowed by ${inPolicy('allowedRegistries')}; use ghcr.io/fluxcd`]:
-        [{ allowedRegistries: ['ghcr.io/fluxcd'] }, withProviderConfig({ flux: { registry: 'evil.example/fluxcd' } })],
+        [{ allowedRegistries: ['ghcr.io/fluxcd'] }, withConfig({ flux: { registry: 'evil.example/fluxcd' } })],
       [`ConfigMap garden-foo/flux-config: repositoryUrl "ssh://git@evil.example/org/fleet" is not allowed by ${inPolicy('allowedRepositoryUrls')}; ${useUrls}`]:
         [urls, withFluxConfig({ repositoryUrl: 'git@evil.example:org/fleet', repositoryType: 'private' })],
       [`providerConfig: source.template.spec.url "https://git.example.com/team/%2e%2e/other" has a form that cannot be compared with ${inPolicy('allowedRepositoryUrls')}; ${useUrls}, without a query, dots or encoded slashes in its path`]:
@@ -38,7 +38,7 @@ describe('each rule refuses in one sentence that names it, the value and what is
           withTemplates(gitRepository({ url: 'https://git.example.com/fleet', proxySecretRef: { name: 'proxy' } })),
         ],
       [`providerConfig: flux.proxy is not allowed by ${inPolicy('allowedRepositoryUrls')}; remove it, because the proxy would decide what is read`]:
-        [urls, withProviderConfig({ flux: { proxy: { http: 'http://proxy.example.com' } } })],
+        [urls, withConfig({ flux: { proxy: { http: 'http://proxy.example.com' } } })],
       [`ConfigMap garden-foo/flux-config: multiTenancy false is not allowed by ${inPolicy('requireMultiTenancy')}; remove it, or set it to true`]:
         [{ requireMultiTenancy: true }, withFluxConfig({ multiTenancy: 'false' })],
       [`ConfigMap garden-foo/flux-config: knownHosts "scan" is not allowed by ${inPolicy('allowHostKeyScan')}; add the lines that ssh-keyscan prints`]:
@@ -73,7 +73,7 @@ describe('each rule refuses in one sentence that names it, the value and what is
 
   it('names ten entries at most', () => {
     const allowedRegistries = Array.from({ length: 40 }, (_, index) => `registry-${index}.example.com/**`);
-    const [sentence = ''] = judged({ allowedRegistries }, withProviderConfig({ flux: { registry: 'evil.example' } }));
+    const [sentence = ''] = judged({ allowedRegistries }, withConfig({ flux: { registry: 'evil.example' } }));
     expect(sentence).toMatch(/registry-9\.example\.com\/\*\* or 30 more$/);
   });
 });
@@ -81,7 +81,7 @@ describe('each rule refuses in one sentence that names it, the value and what is
 describe('what a policy allows', () => {
   it.each<[string, Policy, ConfigInputs]>([
     ['nothing configured', { allowedVersions: ['2.9.x'], ...urls, requireMultiTenancy: true }, {}],
-    ['a range with allowed releases', { allowedVersions: ['2.9.x'] }, withProviderConfig({ flux: { version: '2.x' } })],
+    ['a range with allowed releases', { allowedVersions: ['2.9.x'] }, withConfig({ flux: { version: '2.x' } })],
     [
       'the form git@host:path',
       { allowedRepositoryUrls: ['git.example.com/**'] },
@@ -160,7 +160,7 @@ test.each(
     ],
   }),
 )('%s', (sentence, [policy, objects]) => {
-  const found = problems(withProviderConfig({ objects, existingSecrets: ['proxy'] }, { landscape: { policy } }));
+  const found = problems(withConfig({ objects, existingSecrets: ['proxy'] }, { landscape: { policy } }));
   expect(found).toHaveLength(1);
   expect(found[0]).toContain(`providerConfig: ${sentence}`);
   expect(found[0]).toContain('in the policy of this landscape');
@@ -170,7 +170,7 @@ test('the sources of lists are judged like a single one', () => {
   const second = { template: gitRepository({}, { metadata: { name: 'b' } }) };
   const sources = [{ template: gitRepository({ url: 'https://git.example.com/a' }) }, second];
   const lists = { sources, kustomizations: [{ template: kustomization() }] };
-  expect(problems(withProviderConfig(lists, { landscape: { policy: urls } }))).toEqual([
+  expect(problems(withConfig(lists, { landscape: { policy: urls } }))).toEqual([
     expect.stringContaining(
       'providerConfig: sources[1].template.spec.url "https://github.com/org/fleet" is not allowed by',
     ),
@@ -181,7 +181,7 @@ test.each<[string, object[]]>([
   ['a repository that is allowed', [ours]],
   ['a chart in an allowed registry', inRegistry('app')],
 ])('%s is accepted', (_, objects) => {
-  expect(problems(withProviderConfig({ objects }, { landscape: { policy: { ...urls, ...encrypted } } }))).toEqual([]);
+  expect(problems(withConfig({ objects }, { landscape: { policy: { ...urls, ...encrypted } } }))).toEqual([]);
 });
 
 const judgedBucket = (policy: Policy, spec: object) =>
