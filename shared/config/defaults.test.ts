@@ -1,9 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import {
-  git,
   gitRepository,
   kustomization,
-  kustomize,
   problems,
   withConfig,
   withFluxConfig,
@@ -48,20 +46,6 @@ describe("the landscape's defaults", () => {
       spec: { url: 'https://git.example.com/own' },
     });
     expect(own.kustomization?.metadata.name).toBe('main-ks');
-  });
-
-  it('change nothing where they are absent', () => {
-    const inputs = withFluxConfig({ repositoryUrl: 'https://git.example.com/own' });
-    expect(effectiveConfig({ ...inputs, landscape: {} })).toEqual(effectiveConfig(inputs));
-    expect(merged({}, inputs)).toEqual(effectiveConfig(inputs));
-  });
-
-  it('name components that a repository of the project lacks', () => {
-    expect(
-      problems({ ...withFluxConfig({ repositoryUrl: 'https://git.example.com/own' }), landscape: { defaults } }),
-    ).toEqual([
-      "the landscape's defaults: flux.components lacks kustomize-controller, which the configured source and Kustomization need; add kustomize-controller",
-    ]);
   });
 });
 
@@ -184,12 +168,4 @@ describe('multiTenancy', () => {
     ]);
     expect(problems(apart({ serviceAccountName: 'deployer' }, { namespace: 'a' }))).toEqual([]);
   });
-});
-
-test("lists of the landscape's defaults are checked when the settings are read", () => {
-  const base = { ...kustomize('base', 'fleet'), typo: true };
-  const defaults = { objects: [git('fleet'), base, kustomize('apps', 'fleet', { dependsOn: [{ name: 'base' }] })] };
-  expect(() => readLandscape({ defaults })).toThrow(
-    "the landscape's defaults: objects[1].typo is not a known key; known keys are apiVersion, kind, metadata, spec",
-  );
 });

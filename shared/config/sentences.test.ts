@@ -277,6 +277,11 @@ const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
         ...additional({ name: 'a' }, { name: 'b', targetName: 'a-secret' }),
         shootResources: [resource('a'), resource('b')],
       },
+    [`[0].targetName "bad-" ${NO_NAME}`]: additional({ name: 'a', targetName: 'bad-' }),
+    '[0].name "a" is a Pod in the Shoot\'s spec.resources, which Gardener does not copy to the control plane; use a Secret, a ConfigMap or a WorkloadIdentity':
+      { ...additional({ name: 'a' }), shootResources: [resource('a', 'Pod')] },
+    '[0].targetName "shoot-info" in namespace flux-system is already taken by the ConfigMap with the Shoot\'s facts; use another targetName':
+      { ...additional({ name: 'a', targetName: 'shoot-info' }), shootResources: [resource('a', 'ConfigMap')] },
     '[1].name "a" in namespace flux-system is already taken by additionalSecretResources[0]; use another targetName':
       additional({ name: 'a' }, { name: 'a' }),
     '[0].targetName "flux-system" in namespace flux-system is already taken by the source\'s credentials; use another targetName':
@@ -360,29 +365,6 @@ const moreOfProviderConfig: Record<string, [ConfigInputs, ...string[]][]> = {
       'spec.wait must be true or false without quotes, not a number',
     ],
   ],
-  additionalSecretResources: [
-    [
-      {
-        ...additional({ name: 'a' }, { name: 'pod' }, { name: 'no' }, { name: 'a', targetName: 'bad-' }),
-        shootResources: [resource('a'), resource('pod', 'Pod')],
-      },
-      `[3].targetName "bad-" ${NO_NAME}`,
-      '[1].name "pod" is a Pod in the Shoot\'s spec.resources, which Gardener does not copy to the control plane; use a Secret, a ConfigMap or a WorkloadIdentity',
-      '[2].name "no" is not an entry of the Shoot\'s spec.resources (it has a, pod); add the entry or use another one',
-    ],
-    [
-      {
-        ...additional(
-          { name: 'a', targetName: 'shoot-info' },
-          { name: 'a', targetName: 'v' },
-          { name: 'b', targetName: 'v' },
-        ),
-        shootResources: [resource('a', 'ConfigMap'), resource('b', 'ConfigMap')],
-      },
-      '[0].targetName "shoot-info" in namespace flux-system is already taken by the ConfigMap with the Shoot\'s facts; use another targetName',
-      '[2].targetName "v" in namespace flux-system is already taken by additionalSecretResources[1]; use another targetName',
-    ],
-  ],
 };
 /** The sentence about the entry `git` that a source names -> `spec.resources` of the Shoot. */
 const ofSecretResource: Record<string, ConfigInputs['shootResources']> = {
@@ -448,17 +430,9 @@ test('reports the issues of both layers at once', () => {
 
 const reserved = [
   'resources.gardener.cloud/ignore',
-  'resources.gardener.cloud/mode',
-  'resources.gardener.cloud/keep-object',
-  'resources.gardener.cloud/delete-on-invalid-update',
-  'resources.gardener.cloud/skip-health-check',
-  'resources.gardener.cloud/finalize-deletion-after',
-  'resources.gardener.cloud/preserve-replicas',
   'Resources.Gardener.Cloud/ignore',
   'reference.resources.gardener.cloud/secret-12345678',
   'gardener.cloud/operation',
-  'shoot.gardener.cloud/no-cleanup',
-  'extensions.gardener.cloud/anything',
 ];
 
 it.each(reserved)('refuses the annotation %s in both templates', (key) => {
@@ -483,8 +457,6 @@ it.each([
   'my-gardener.cloud/team',
   'gardener.cloud.example.com/team',
   'gardener.cloud',
-  'kustomize.toolkit.fluxcd.io/prune',
-  'kustomize.toolkit.fluxcd.io/reconcile',
   'reconcile.fluxcd.io/requestedAt',
 ])('accepts the key %s', (key) => {
   const fields = { metadata: { annotations: { [key]: 'disabled' }, labels: { [key]: 'disabled' } } };

@@ -11,6 +11,7 @@ import {
   problems,
   withConfig,
   withFluxConfig,
+  withTemplates,
 } from '../config.fixtures.ts';
 import { effectiveConfig } from '../effective-config.ts';
 import type { ConfigInputs } from '../types.ts';
@@ -64,21 +65,6 @@ describe('lists of sources and Kustomizations', () => {
     });
   });
 
-  test('each list is taken as a whole from the highest layer that has it', () => {
-    const defaults = {
-      sources: [{ template: gitRepository() }, { template: gitRepository({}, named('apps')) }],
-      kustomizations: [{ template: kustomization() }],
-      objects: [git('tools')],
-    };
-    const own = { kustomizations: [{ template: kustomization({ path: './own' }) }], objects: [git('own')] };
-    const { source, kustomization: root, objects } = effectiveConfig(withConfig(own, { landscape: { defaults } }));
-    expect(source?.spec).toMatchObject({ url: 'https://github.com/org/fleet' });
-    expect(root?.spec).toMatchObject({ path: './own' });
-    expect(refs(objects)).toEqual(['GitRepository flux-system/apps', 'GitRepository flux-system/own']);
-    const none = effectiveConfig(withConfig({ objects: [] }, { landscape: { defaults } }));
-    expect(refs(none.objects)).toEqual(['GitRepository flux-system/apps']);
-  });
-
   test('credentials of each source are copied beside it', () => {
     const shootResources = ['fleet', 'apps'].map((name) => ({
       ...{ name, apiVersion: 'v1', kind: 'Secret', resourceName: `${name}-credentials` },
@@ -117,16 +103,11 @@ test('what the API has dropped since v1beta1 is left out with a warning', () => 
   ]);
 });
 
-test('the short forms and lists are read alike from v1beta1', () => {
-  const apiVersion = 'kustomize.toolkit.fluxcd.io/v1beta1';
-  const template = kustomization({ validation: 'client' }, { apiVersion });
-  const source = { template: gitRepository() };
-  const short = effectiveConfig(withConfig({ source, kustomization: { template } }));
-  const lists = effectiveConfig(withConfig({ sources: [source], kustomizations: [{ template }] }));
-  for (const config of [short, lists]) {
-    expect(config.kustomization?.spec).not.toHaveProperty('validation');
-    expect(config.warnings).toHaveLength(1);
-  }
+test('a template is read alike from v1beta1', () => {
+  const template = kustomization({ validation: 'client' }, { apiVersion: 'kustomize.toolkit.fluxcd.io/v1beta1' });
+  const config = effectiveConfig(withTemplates(gitRepository(), template));
+  expect(config.kustomization?.spec).not.toHaveProperty('validation');
+  expect(config.warnings).toHaveLength(1);
 });
 
 test('the values of a chart keep their nulls, which remove defaults of the chart', () => {

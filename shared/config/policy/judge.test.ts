@@ -5,7 +5,6 @@ import {
   gitRepository,
   helmRelease,
   helmRepository,
-  kustomization,
   ociRepository,
   problems,
   withConfig,
@@ -164,17 +163,6 @@ test.each(
   expect(found).toHaveLength(1);
   expect(found[0]).toContain(`providerConfig: ${sentence}`);
   expect(found[0]).toContain('in the policy of this landscape');
-});
-
-test('the sources of lists are judged like a single one', () => {
-  const second = { template: gitRepository({}, { metadata: { name: 'b' } }) };
-  const sources = [{ template: gitRepository({ url: 'https://git.example.com/a' }) }, second];
-  const lists = { sources, kustomizations: [{ template: kustomization() }] };
-  expect(problems(withConfig(lists, { landscape: { policy: urls } }))).toEqual([
-    expect.stringContaining(
-      'providerConfig: sources[1].template.spec.url "https://github.com/org/fleet" is not allowed by',
-    ),
-  ]);
 });
 
 test.each<[string, object[]]>([
