@@ -10,7 +10,6 @@ import {
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { documentsOf } from './flux-config-map.ts';
-import { originOf } from './origins.ts';
 import { projectLayers } from './project-layers.ts';
 import type { ConfigInputs } from './types.ts';
 
@@ -87,10 +86,6 @@ describe('config.yaml', () => {
       'config.yaml.flux.version is also set by the key fluxVersion; remove one of them',
     ],
     [
-      { 'config.yaml': 'syncMode: Once', syncMode: 'Once' },
-      'config.yaml.syncMode is also set by the key syncMode; remove one of them',
-    ],
-    [
       {
         ...repository,
         'config.yaml': JSON.stringify({ source: { template: gitRepository() } }),
@@ -101,7 +96,6 @@ describe('config.yaml', () => {
       { ...repository, 'config.yaml': 'kustomization: { patch: { spec: { path: ./a } } }' },
       'config.yaml.kustomization.patch.spec.path is also set by the key repositoryPath; remove one of them',
     ],
-    [{ 'config.yaml': 'fluxx: {}' }, 'config.yaml.fluxx is not a known key; did you mean flux?'],
     [
       { 'config.yaml': 'flux:\n  version: v2.9.4\n  version: v2.9.3' },
       'config.yaml has the key "version" twice; remove one of them',
@@ -179,15 +173,6 @@ describe('overrides.yaml', () => {
       `${object}: overrides.yaml${sentence}`,
     ]);
   });
-
-  it('says where a policy refuses what an entry asks for', () => {
-    const project = inputs(data, { stage: 'dev' });
-    expect(problems({ ...project, landscape: { policy: { allowedVersions: ['2.9.x'] } } })).toEqual([
-      expect.stringContaining(
-        `${object}: overrides.yaml[0].config.flux.version "2.8.x" is not allowed by allowedVersions`,
-      ),
-    ]);
-  });
 });
 
 test('additionalSecretResources of the project name entries of each Shoot, and the highest list counts', () => {
@@ -239,15 +224,6 @@ describe('kustomization.patch', () => {
     expect(spec).toMatchObject({ postBuild: { substitute: { b: '2', c: '3' }, substituteFrom: [] } });
     expect(spec).not.toHaveProperty('postBuild.substitute.a');
     expect(spec).not.toHaveProperty('targetNamespace');
-  });
-
-  it('says for each field where it comes from', () => {
-    const { origins } = effectiveConfig(patched({ spec: { path: './clusters/staging' } }));
-    expect(originOf(origins, 'kustomization.spec.path')).toEqual({
-      object: 'providerConfig',
-      path: 'kustomization.patch.spec.path',
-    });
-    expect(originOf(origins, 'kustomization.spec.interval')).toMatchObject({ path: 'kustomizationInterval' });
   });
 
   it.each(

@@ -36,13 +36,11 @@ const FLUX_KEYS =
 const fluxConfigSentences: Record<string, Record<string, string>> = {
   [`fluxVersion "newest" ${NO_VERSION}`]: { fluxVersion: 'newest' },
   [`fluxVersion "v0.29.5" ${BEFORE_2}`]: { fluxVersion: 'v0.29.5' },
-  [`fluxVersion "0.x" ${BEFORE_2}`]: { fluxVersion: '0.x' },
   'repositoryURL is not a known key; did you mean repositoryUrl?': { repositoryURL: 'x' },
   'something is not a known key; known keys are fluxVersion, repositoryUrl, repositoryType, repositoryProvider, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, syncMode, deletionPolicy, suspend, adopt, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, config.yaml, overrides.yaml, rollout':
     { something: 'x' },
   [`repositoryUrl ${CREDENTIALS}`]: { ...SSH, repositoryUrl: 'ssh://git:SECRET@github.com/org/fleet' },
   'repositoryType "Private" is not a valid value; did you mean private?': { ...SSH, repositoryType: 'Private' },
-  'repositoryType "x" is not a valid value; use one of public, private': { ...HTTPS, repositoryType: 'x' },
   [`repositoryType ${NEEDS_KEY}`]: { repositoryUrl: SSH.repositoryUrl },
   'repositoryUrl is missing; set it to the URL of the repository, or remove repositoryType, repositoryBranch': {
     repositoryBranch: 'main',
@@ -64,7 +62,6 @@ const fluxConfigSentences: Record<string, Record<string, string>> = {
     knownHosts: hostKey('gitlab.com'),
   },
   'sshKeyType "ecdsa" is not a valid value; use one of ed25519, rsa': { ...SSH, sshKeyType: 'ecdsa' },
-  'suspend "yes" is not a valid value; use one of true, false': { suspend: 'yes' },
   'networkPolicy "False" is not a valid value; did you mean false?': { networkPolicy: 'False' },
   'registry "https://ghcr.io/fluxcd" has a scheme; remove it, as in ghcr.io/fluxcd': {
     registry: 'https://ghcr.io/fluxcd',
@@ -91,14 +88,11 @@ const fluxConfigSentences: Record<string, Record<string, string>> = {
 const moreOfFluxConfig: [Record<string, string>, ...string[]][] = [
   ...Object.entries({
     'git://github.com/org/fleet': `"git://github.com/org/fleet" ${NO_URL}`,
-    'github.com:org/fleet': `"github.com:org/fleet" ${NO_URL}`,
     'https://': '"https://" is not a valid URL; use a form like ssh://git@github.com/org/repository',
     'https://git.example.com/org/my fleet': '"https://git.example.com/org/my fleet" contains whitespace; remove it',
     'https://user:SECRET@github.com/org/fleet': CREDENTIALS,
     'https://SECRET@github.com/org/fleet': CREDENTIALS,
-    'ftp://user:SECRET@example.com/fleet': `"ftp://...@example.com/fleet" ${NO_URL}`,
     'ftp://user:SEC@RET/SECRET@example.com/fleet': `"ftp://...@example.com/fleet" ${NO_URL}`,
-    'user:SECRET@example.com/fleet': `"...@example.com/fleet" ${NO_URL}`,
   }).map(([repositoryUrl, sentence]): [Record<string, string>, string] => [
     { repositoryUrl },
     `repositoryUrl ${sentence}`,
@@ -288,6 +282,52 @@ const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
       withSecret(gitRepository(), { additionalSecretResources: [{ name: 'a', targetName: 'flux-system' }] }),
   },
 };
+const NAME_RULE = "use at most 20 lowercase letters, digits and '-', starting and ending with a letter or digit";
+const OWN_DOMAIN =
+  'which belongs to Kubernetes, Gardener, Flux or Helm; use a key of your own domain, for example example.com/team';
+
+/** The only sentence about an option -> the option. */
+const optionSentences: Record<string, object> = {
+  'size "huge" is not a valid value; use one of small, medium, large': { size: 'huge' },
+  'imageDigests "always" is not a valid value; did you mean Always?': { imageDigests: 'always' },
+  [`priorityClass "Very High" ${NO_NAME}`]: { priorityClass: 'Very High' },
+  'proxy.http "proxy:3128" is not the URL of a proxy; use a form like http://proxy.example.com:3128': {
+    proxy: { http: 'proxy:3128' },
+  },
+  'proxy.https "http://proxy/$(HOME)" is not the URL of a proxy; use a form like http://proxy.example.com:3128': {
+    proxy: { https: 'http://proxy/$(HOME)' },
+  },
+  'proxy.https contains credentials, which anyone can read here; put the URL into a Secret under the key HTTP_PROXY or HTTPS_PROXY, and set secretName':
+    { proxy: { https: 'http://me:geheim@proxy.example.com' } },
+  'proxy.noProxy "a b" is not a list of hosts; separate domains, addresses and address ranges with commas, as in .example.com,10.0.0.0/8':
+    { proxy: { noProxy: 'a b' } },
+  'proxy.secretName excludes http and https, which the Secret contains; remove them or secretName': {
+    proxy: { http: 'http://a', secretName: 'b' },
+  },
+  'storage.size is missing; set it, for example 10Gi': { storage: {} },
+  'storage.size "10 GB" is not a size; use a number with Mi, Gi or Ti, for example 10Gi': {
+    storage: { size: '10 GB' },
+  },
+  'sharding.shards is missing; set it, for example shard1, shard2': { sharding: {} },
+  [`sharding.shards[0] "A" is not a valid name of a shard; ${NAME_RULE}`]: { sharding: { shards: ['A'] } },
+  'sharding.shards has 17 entries; use at most 16': { sharding: { shards: Array(17).fill('a') } },
+  'nodeSelector "a b" is not a valid label or annotation key; use a form like example.com/team': {
+    nodeSelector: { 'a b': 'c' },
+  },
+  'nodeSelector has 101 entries; use at most 100': {
+    nodeSelector: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`n${index}`, ''])),
+  },
+  [`commonMetadata.labels has the key "app.kubernetes.io/part-of", ${OWN_DOMAIN}`]: {
+    commonMetadata: { labels: { 'app.kubernetes.io/part-of': 'mine' } },
+  },
+  [`commonMetadata.annotations has the key "Resources.Gardener.Cloud/ignore", ${OWN_DOMAIN}`]: {
+    commonMetadata: { annotations: { 'Resources.Gardener.Cloud/ignore': 'true' } },
+  },
+  'sopsAgeSecret has no effect without a Kustomization; configure a source and a kustomization, or remove it': {
+    sopsAgeSecret: 'sops-age',
+  },
+};
+
 /** providerConfigs that get several sentences at once. */
 const moreOfProviderConfig: Record<string, [ConfigInputs, ...string[]][]> = {
   '': [
@@ -394,6 +434,7 @@ const ofProviderConfig = [
   ...Object.entries(providerConfigSentences).flatMap(([path, rows]) =>
     Object.entries(rows).flatMap(([sentence, inputs]) => rowsOf(path, [[inputs, sentence]])),
   ),
+  ...Object.entries(optionSentences).flatMap(([sentence, flux]) => rowsOf('flux.', [[withConfig({ flux }), sentence]])),
   ...Object.entries(moreOfProviderConfig).flatMap(([path, rows]) => rowsOf(path, rows)),
   ...Object.entries(ofSecretResource).flatMap(([sentence, shootResources]) =>
     rowsOf('source.secretResourceName "git" ', [[{ ...withSecret(gitRepository()), shootResources }, sentence]]),
