@@ -30,7 +30,7 @@ export interface WatcherOptions {
   log: Log;
   metrics: Metrics;
   /** Period in which every key of functions with `resync` is emitted once. Default one hour. */
-  resyncSeconds?: number;
+  resyncSeconds?: number | undefined;
   /** For tests. */
   timing?: Partial<Timing>;
 }

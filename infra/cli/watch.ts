@@ -3,7 +3,7 @@ import type { OpenSender } from '../../events/transport.ts';
 import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { type OwnProcess, startWatching } from '../process/watching.ts';
+import { type OwnProcess, startProduct } from '../process/product.ts';
 import { clusterNotes, heartbeatOf, watchedClustersOf } from './clusters.ts';
 import { service } from './command.ts';
 import { port, UsageError, type Values, type Variables } from './option.ts';
@@ -26,7 +26,7 @@ export default service({
     const clusters = { garden: files[GARDEN] !== undefined, seeds };
     const destination = destinationOf(values, terminal.environment);
     const heartbeat = await heartbeatOf(values, watched);
-    const { port, stop } = await startWatching({
+    const { port, stop } = await startProduct({
       credentials: () => kubeconfigFiles(files),
       open: (definitions, own) => destination.open(definitions, seeds, own),
       port: values.port,

@@ -3,9 +3,9 @@ import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { IN_CLUSTER, kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { findWebhookDefinitions } from '../functions.ts';
 import { clientsOf } from '../process/clients.ts';
-import { endpointsOn } from '../process/endpoints.ts';
-import { createPrometheusMetrics, type PrometheusMetrics } from '../process/metrics.ts';
-import { servedWebhooks, serveWebhooks, type WebhookDependencies, type WebhookOptions } from '../process/webhooks.ts';
+import { startEndpoints } from '../process/endpoints.ts';
+import { createPrometheusMetrics } from '../process/metrics.ts';
+import { servedWebhooks, serveWebhooks, type WebhookDependencies } from '../process/webhooks.ts';
 import { startPlainServer } from '../webhooks/server.ts';
 import { clusterNotes, clustersOf } from './clusters.ts';
 import { service } from './command.ts';
@@ -54,33 +54,14 @@ export default service({
       const { port, stop } = await startPlainServer({ port: values.port ?? HTTP_PORT, served, tokens });
       return { line: `serves ${paths} on port ${port}`, stop };
     }
-    const { port, probes, stop } = await serveHttps(https, values.port, dependencies, metrics);
+    const webhooks = await serveWebhooks(https, dependencies);
+    const { status, port } = webhooks;
+    const endpoints = await startEndpoints(values.port, { ready: () => status().ready, webhooks: status, metrics });
+    const probes = endpoints === undefined ? '' : `, probes and metrics on port ${endpoints.port}`;
+    const stop = async () => {
+      await webhooks.stop();
+      await endpoints?.stop();
+    };
     return { line: `serves ${paths} on port ${port}${probes}`, stop };
   },
 });
-
-async function serveHttps(
-  options: WebhookOptions,
-  port: number | undefined,
-  dependencies: WebhookDependencies,
-  metrics: PrometheusMetrics,
-) {
-  const webhooks = await serveWebhooks(options, dependencies);
-  const probes = {
-    alive: () => true,
-    ready: () => webhooks.status().ready,
-    status: () => ({ selections: [] }),
-    clusters: () => [],
-    webhooks: webhooks.status,
-    metrics,
-  };
-  const endpoints = await endpointsOn(port, probes);
-  return {
-    port: webhooks.port,
-    probes: endpoints === undefined ? '' : `, probes and metrics on port ${endpoints.port}`,
-    async stop() {
-      await webhooks.stop();
-      await endpoints?.stop();
-    },
-  };
-}

@@ -1,7 +1,7 @@
 import { createEventBridge } from '../../events/cloudevents/bridge.ts';
 import { openSink, type SinkOptions } from '../../events/cloudevents/sink.ts';
 import type { OpenSender, Pace } from '../../events/transport.ts';
-import type { OwnProcess } from '../process/watching.ts';
+import type { OwnProcess } from '../process/product.ts';
 import { startEventServer } from './event-server.ts';
 
 /** Where `watch` sends CloudEvents, and where it takes those that wait. */

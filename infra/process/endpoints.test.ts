@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { SelectionStatus } from '../../events/watcher/watcher.ts';
-import { type Endpoints, SILENT_MS, startEndpoints } from './endpoints.ts';
+import { SILENT_MS, startEndpoints } from './endpoints.ts';
 import { createPrometheusMetrics } from './metrics.ts';
 
-let endpoints: Endpoints;
+let endpoints: Awaited<ReturnType<typeof startEndpoints>>;
 let exposed = 0;
 let isAlive = true;
 let selections: SelectionStatus[] = [];
@@ -31,10 +31,10 @@ beforeEach(async () => {
     },
   });
 });
-afterEach(() => endpoints.stop());
+afterEach(() => endpoints?.stop());
 
 const get = async (path: string) => {
-  const response = await fetch(`http://127.0.0.1:${endpoints.port}${path}`);
+  const response = await fetch(`http://127.0.0.1:${endpoints?.port}${path}`);
   return { status: response.status, text: await response.text() };
 };
 
@@ -66,7 +66,7 @@ it('names the clusters that are down in /readyz, which stays ready for the other
 
 /** Sends this text over one connection, and returns what was answered until the connection ended. */
 async function answersTo(requests: string): Promise<string> {
-  const socket = connect(endpoints.port, '127.0.0.1').on('error', () => {});
+  const socket = connect(endpoints?.port ?? 0, '127.0.0.1').on('error', () => {});
   socket.write(requests);
   let text = '';
   socket.on('data', (chunk) => {
@@ -86,7 +86,7 @@ it('answers one of many requests that are sent ahead', async () => {
 it('does not wait longer than seconds for callers that do not read', async () => {
   const selection = { cluster: 'local', resource: 'x'.repeat(100), synced: true, objects: 1 };
   selections = Array.from({ length: 200_000 }, () => selection);
-  const socket = connect(endpoints.port, '127.0.0.1');
+  const socket = connect(endpoints?.port ?? 0, '127.0.0.1');
   socket.pause().write(REQUEST);
   // A socket that is not read learns only from a write that its peer is gone. Each write starts the peer's time again.
   const probes = setInterval(() => socket.write('\r\n'), SILENT_MS + 1_000);

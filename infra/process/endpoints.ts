@@ -1,4 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import type { DeadLetters } from '../../events/queue/dead-letters.ts';
 import type { QueueStatus } from '../../events/queue/forwarder.ts';
 import type { Queue } from '../../events/queue/queue.ts';
@@ -9,12 +10,14 @@ import type { WebhooksStatus } from '../webhooks/webhooks.ts';
 import type { PrometheusMetrics } from './metrics.ts';
 
 export interface Probes {
-  alive(): boolean;
+  /** Absent when the process only answers. */
+  alive?: () => boolean;
   ready(): boolean;
-  status(): WatcherStatus;
+  /** Absent when nothing is watched. */
+  status?: () => WatcherStatus;
   /** Absent when the functions run in this process, or nothing is watched. */
   queues?: (() => QueueStatus[]) | undefined;
-  clusters(): ClusterStatus[];
+  clusters?: () => ClusterStatus[];
   /** Absent when no webhooks are served. */
   webhooks?: (() => WebhooksStatus) | undefined;
   metrics: PrometheusMetrics;
@@ -23,8 +26,6 @@ export interface Probes {
   /** Absent when another queue keeps them. */
   deadLetters?: DeadLetters['list'] | undefined;
 }
-
-export type Endpoints = Awaited<ReturnType<typeof startEndpoints>>;
 
 /** Callers are not authenticated, and a page takes milliseconds of the thread that everything shares. */
 const REUSE_MS = 100;
@@ -38,13 +39,20 @@ const limits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsChecki
 
 /**
  * Serves `/healthz` (the process makes progress), `/readyz` (the first sync is done, or what it waits for), `/metrics`
- * and `/dead-letters` (what was given up).
+ * and `/dead-letters` (what was given up), where there is a port.
  * @throws ShootFluxError when the port is not available
  */
-export async function startEndpoints(port: number, probes: Probes) {
-  const reuse = reusing();
+export async function startEndpoints(port: number | undefined, probes: Probes) {
+  if (port === undefined) return undefined;
+  const memoMethod = (name: string) => pageOf(name, probes);
+  const pages = new LRUCache<string, Promise<Page>>({ max: 10, ttl: REUSE_MS, memoMethod });
   const server = createServer(limits, ({ url = '/' }, response) => {
-    void answer(url.split('?', 1)[0] ?? '/', response, probes, reuse).catch(() => response.destroy());
+    const path = url.split('?', 1)[0] ?? '/';
+    const status = statusOf(path, probes);
+    const send = ({ text, contentType = 'text/plain; charset=utf-8' }: Page) =>
+      response.writeHead(status, { 'content-type': contentType }).end(text);
+    // A page of the other status would contradict this one.
+    pages.memo(status === 404 ? '404' : `${status} ${path}`).then(send, () => response.destroy());
   });
   server.maxConnections = MOST_CONNECTIONS;
   // Of requests that are sent ahead only one is answered, so that callers who do not read hold one page each, for a while.
@@ -53,58 +61,43 @@ export async function startEndpoints(port: number, probes: Probes) {
   return { port: await listen(server, port), stop: () => closeServer(server, 0) };
 }
 
-/** The same, where there is a port. */
-export async function endpointsOn(port: number | undefined, probes: Probes): Promise<Endpoints | undefined> {
-  return port === undefined ? undefined : startEndpoints(port, probes);
-}
-
 interface Page {
   text: string;
   contentType?: string;
 }
 
-async function answer(path: string, response: ServerResponse, probes: Probes, reuse: Reuse): Promise<void> {
-  const { alive, ready, metrics, deadLetters } = probes;
-  if (path === '/healthz') return send(response, alive() ? 200 : 503, { text: alive() ? 'ok\n' : 'no progress\n' });
-  if (path === '/readyz') {
-    const status = ready() ? 200 : 503;
-    // A page of the other status would contradict this one.
-    return send(response, status, await reuse(`${path} ${status}`, async () => ({ text: readiness(probes) })));
-  }
-  if (path === '/metrics') {
-    const page = () => {
+function statusOf(path: string, { alive, ready, deadLetters }: Probes): number {
+  if (path === '/healthz') return alive?.() === false ? 503 : 200;
+  if (path === '/readyz') return ready() ? 200 : 503;
+  return path === '/metrics' || (path === '/dead-letters' && deadLetters !== undefined) ? 200 : 404;
+}
+
+async function pageOf(name: string, probes: Probes): Promise<Page> {
+  const { metrics, ready, deadLetters } = probes;
+  switch (name) {
+    case '200 /healthz':
+      return { text: 'ok\n' };
+    case '503 /healthz':
+      return { text: 'no progress\n' };
+    case '200 /readyz':
+    case '503 /readyz':
+      return { text: readiness(probes) };
+    case '200 /metrics':
       metrics.gauge('ready', ready() ? 1 : 0);
       gaugeWatched(probes);
       gaugeQueues(probes);
       return metrics.expose();
-    };
-    return send(response, 200, await reuse(path, page));
+    case '200 /dead-letters':
+      return { text: `${JSON.stringify(deadLetters?.(), null, 2)}\n`, contentType: 'application/json' };
+    default:
+      return { text: 'Not found. Try /healthz, /readyz, /metrics or /dead-letters.\n' };
   }
-  if (path === '/dead-letters' && deadLetters !== undefined) {
-    const page = async () => ({ text: `${JSON.stringify(deadLetters(), null, 2)}\n`, contentType: 'application/json' });
-    return send(response, 200, await reuse(path, page));
-  }
-  return send(response, 404, { text: 'Not found. Try /healthz, /readyz, /metrics or /dead-letters.\n' });
-}
-
-/** Returns a page, made now or a moment ago. */
-type Reuse = (name: string, make: () => Promise<Page>) => Promise<Page>;
-
-function reusing(): Reuse {
-  const made = new Map<string, { at: number; page: Promise<Page> }>();
-  return (name, make) => {
-    const known = made.get(name);
-    if (known !== undefined && performance.now() - known.at < REUSE_MS) return known.page;
-    const page = make();
-    made.set(name, { at: performance.now(), page });
-    return page;
-  };
 }
 
 /** Several selections may be of the same cluster and resource, such as Secrets of different names. */
 function gaugeWatched({ status, metrics }: Probes): void {
   const totals = new Map<string, { labels: { cluster: string; resource: string }; objects: number; isUp: boolean }>();
-  for (const selection of status().selections) {
+  for (const selection of status?.().selections ?? []) {
     const labels = { cluster: selection.cluster, resource: selection.resource };
     const name = `${labels.cluster} ${labels.resource}`;
     const { objects, isUp } = totals.get(name) ?? { objects: 0, isUp: true };
@@ -130,10 +123,10 @@ function isFollowed({ synced, problem }: SelectionStatus): boolean {
 
 /** First the clusters that are down, then one line for each watch. */
 function readiness({ status, queues, clusters, webhooks }: Probes): string {
-  const down = clusters()
+  const down = (clusters?.() ?? [])
     .filter(({ isUp }) => !isUp)
     .map(({ cluster, since, problem }) => `down ${cluster}: no answer since ${since.toISOString()} (${problem})`);
-  const watches = status().selections.map((selection) => {
+  const watches = (status?.().selections ?? []).map((selection) => {
     const { cluster, resource, selector, synced, objects, problem } = selection;
     const state = problem ?? (synced ? `${objects} objects` : 'waiting for the first list');
     const named = selector === undefined ? resource : `${resource} ${selector.replace(/^metadata\.name=/, '')}`;
@@ -149,8 +142,4 @@ function webhookLines(status: WebhooksStatus | undefined): string[] {
   if (status === undefined) return [];
   if (status.problems.length > 0) return status.problems.map((problem) => `not ready webhooks: ${problem}`);
   return [`ok webhooks: certificate until ${status.until?.toISOString()}`];
-}
-
-function send(response: ServerResponse, status: number, page: Page): void {
-  response.writeHead(status, { 'content-type': page.contentType ?? 'text/plain; charset=utf-8' }).end(page.text);
 }

@@ -40,7 +40,7 @@ export interface HeartbeatOptions {
   kube(seed: string, signal: AbortSignal): Promise<KubeClient>;
   /** While this is false no Lease is renewed, so that gardenlet sees that the Shoots' health is out of date. */
   alive(): boolean;
-  now(): Date;
+  now?(): Date;
   log: Log;
   metrics: Metrics;
   everyMs?: number;
@@ -48,7 +48,7 @@ export interface HeartbeatOptions {
 
 /** Renews the Leases of all seeds in parallel, so that a seed that does not answer blocks no other. */
 export function startHeartbeat(options: HeartbeatOptions) {
-  const { namespaces, kube, alive, now, log, metrics, everyMs = BEAT_SECONDS * 1000 } = options;
+  const { namespaces, kube, alive, now = () => new Date(), log, metrics, everyMs = BEAT_SECONDS * 1000 } = options;
   const renewing = Object.entries(namespaces).map(([cluster, namespace]) => {
     const renew = async (signal: AbortSignal) => {
       if (!alive()) return 'the process makes no progress';

@@ -1,98 +1,130 @@
-import { openQueue, type Running } from '../../events/queue/queue.ts';
-import { createWatcher } from '../../events/watcher/watcher.ts';
+import { openQueue, type Queue, type Running } from '../../events/queue/queue.ts';
+import type { OpenSender } from '../../events/transport.ts';
+import { createWatcher, type WatchedClusters } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
-import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
+import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { findDefinitions, findFunctions } from '../functions.ts';
 import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
-import { endpointsOn } from './endpoints.ts';
+import { startEndpoints } from './endpoints.ts';
 import { startHeartbeat } from './heartbeat.ts';
-import { createPrometheusMetrics } from './metrics.ts';
+import { createPrometheusMetrics, type PrometheusMetrics } from './metrics.ts';
 import { startThreadedFunctions } from './threaded-functions.ts';
 import { serveWebhooks, type WebhookOptions } from './webhooks.ts';
 
-export interface ProductOptions {
+/** What every process has that watches. */
+interface ProcessOptions {
   /** Returns the credentials for `watcher`, `heartbeat`, or a function by its name; all may share one identity. */
   credentials(identity: string): ClusterCredentials;
-  settings: Settings;
   log: Log;
   /** Port for `/healthz`, `/readyz` and `/metrics`; 0 chooses a free port. Absent: no endpoints. */
   port?: number | undefined;
+  /** The extension's namespace by seed, in which the heartbeat of `shootHealth` is written. Absent: no heartbeat. */
+  heartbeat?: Record<string, string> | undefined;
+  resyncSeconds?: number | undefined;
+  /** Called for every request to an API server. */
+  onRequest?: ((identity: string, cluster: string, info: RequestInfo) => void) | undefined;
+}
+
+export interface ProductOptions extends ProcessOptions {
+  settings: Settings;
   webhooks?: WebhookOptions | undefined;
   /**
    * Kubeconfig files, or `in-cluster`, by cluster name, for a thread in which functions run and reviews are answered, so
    * that none of them can block the process. Absent: they share the thread of the process, and its credentials.
    */
   threadKubeconfigs?: Record<string, string> | undefined;
-  /** The extension's namespace by seed, in which the heartbeat of `shootHealth` is written. Absent: no heartbeat. */
-  heartbeat?: Record<string, string> | undefined;
-  resyncSeconds?: number | undefined;
   /** Slots of each function: runs at a time that work rather than wait. */
   concurrency?: number | undefined;
-  /** Called for every request to an API server. */
-  onRequest?: ((identity: string, cluster: string, info: RequestInfo) => void) | undefined;
+}
+
+export interface WatchingOptions extends ProcessOptions {
+  clusters: WatchedClusters;
+  /** Opens where changes of these functions are sent. */
+  open(definitions: FunctionDefinition[], own: OwnProcess): Promise<OpenSender>;
+}
+
+/** What a transport can use of the process that watches. */
+export interface OwnProcess {
+  queue: Queue;
+  health: ClusterHealth;
+  log: Log;
+  metrics: PrometheusMetrics;
 }
 
 export type Product = Awaited<ReturnType<typeof startProduct>>;
 
-/** Starts queue, functions and watcher. Returns when changes can arrive, before any is handled. */
-export async function startProduct(options: ProductOptions) {
-  const { settings, log } = options;
+/**
+ * Starts a watcher, and what takes its changes: functions in this process, or elsewhere, where `open` sends them. Returns
+ * when it watches, before the first list is complete.
+ */
+export async function startProduct(options: ProductOptions | WatchingOptions) {
+  const { log, resyncSeconds } = options;
+  const here = 'open' in options ? undefined : options;
+  const clusters = 'open' in options ? options.clusters : { garden: true, seeds: options.settings.seeds };
+  const names = [...(clusters.garden ? [GARDEN] : []), ...clusters.seeds];
   await using starting = new AsyncDisposableStack();
+  const deferred = <T extends { stop(): Promise<void> } | undefined>(part: T): T => {
+    if (part !== undefined) starting.defer(() => part.stop());
+    return part;
+  };
   const metrics = createPrometheusMetrics();
   const definitions = await findDefinitions();
-  // A counter that appears with its first failure shows no increase, so an alert would miss it.
-  for (const { name } of definitions) metrics.count('terminal_total', { function: name }, 0);
   const health = createClusterHealth();
   const kubeOf = (identity: string) => clientsOf(identity, { ...options, metrics, health });
-  const watcherKube = kubeOf('watcher');
+  const kube = kubeOf('watcher');
+  const queue = deferred(openQueue({ definitions, metrics, health, concurrency: here ? here.concurrency : Infinity }));
+  const own: OwnProcess = { queue, health, log, metrics };
+  const watcher = createWatcher({ ...own, definitions, clusters, kube, emit: queue.add, resyncSeconds });
 
-  const queue = openQueue({ definitions, metrics, health, concurrency: options.concurrency });
-  starting.defer(queue.stop);
-  const watcher = createWatcher({
-    ...{ definitions, clusters: { garden: true, seeds: settings.seeds }, kube: watcherKube, emit: queue.add },
-    ...{ health, log, metrics },
-    ...(options.resyncSeconds === undefined ? {} : { resyncSeconds: options.resyncSeconds }),
-  });
-  const { threadKubeconfigs: kubeconfigs } = options;
+  const destination = 'open' in options ? deferred(await options.open(definitions, own)) : undefined;
+  const { sender, pace } = destination ?? {};
+  const forwarding = sender && deferred(queue.forward({ sender, pace, log, metrics }));
+  const kubeconfigs = here?.threadKubeconfigs;
   const onSuspect = (cluster: string) => prober.ask(cluster);
   const thread =
-    kubeconfigs && startThreadedFunctions({ definitions, kubeconfigs, settings, health, log, metrics, onSuspect });
-  if (thread !== undefined) starting.defer(thread.stop);
-  const prober = startProber({
-    ...{ health, clusters: [GARDEN, ...settings.seeds], kube: watcherKube, log, metrics },
-    wasAnswered: thread?.wasAnswered,
-  });
-  starting.defer(prober.stop);
+    kubeconfigs &&
+    deferred(startThreadedFunctions({ ...own, definitions, kubeconfigs, settings: here.settings, onSuspect }));
+  const { wasAnswered, answererOf } = thread ?? {};
+  const prober = deferred(startProber({ ...own, clusters: names, kube, wasAnswered }));
   // Before anything runs: a port may be taken.
-  const { answererOf } = thread ?? {};
   const webhooks =
-    options.webhooks &&
-    (await serveWebhooks(options.webhooks, { clientsOf: kubeOf, settings, log, metrics, answererOf }));
-  if (webhooks !== undefined) starting.defer(webhooks.stop);
+    here?.webhooks &&
+    deferred(
+      await serveWebhooks(here.webhooks, { clientsOf: kubeOf, settings: here.settings, log, metrics, answererOf }),
+    );
   let running: Running | undefined;
-  const alive = () => watcher.alive() && running?.alive() !== false && thread?.alive() !== false;
-  const endpoints = await endpointsOn(options.port, {
-    ...{ alive, ready: () => watcher.ready() && webhooks?.status().ready !== false, status: watcher.status },
-    ...{ clusters: health.status, webhooks: webhooks?.status, metrics },
-    ...{ depths: queue.depths, deadLetters: queue.deadLetters.list },
-  });
-  if (endpoints !== undefined) starting.defer(endpoints.stop);
-  running = queue.start(thread?.functions ?? (await findFunctions()), ({ name }) => ({
-    ...{ kube: kubeOf(name), settings, now: () => new Date(), log, metrics },
-  }));
-  starting.defer(running.stop);
-  watcher.start();
-  starting.defer(watcher.stop);
-  const heartbeat = startHeartbeat({
-    ...{ namespaces: options.heartbeat ?? {}, kube: kubeOf('heartbeat'), alive },
-    ...{ now: () => new Date(), log, metrics },
-  });
-  starting.defer(heartbeat.stop);
+  const alive = () => watcher.alive() && [forwarding, running, thread].every((part) => part?.alive() !== false);
+  let wasReady = false;
+  const ready = () => {
+    wasReady ||= watcher.ready() && forwarding?.accepts() !== false;
+    return wasReady && webhooks?.status().ready !== false;
+  };
+  const endpoints = deferred(
+    await startEndpoints(options.port, {
+      ...{ alive, ready, status: watcher.status, clusters: health.status, metrics },
+      ...{ queues: forwarding?.status, webhooks: webhooks?.status, deadLetters: destination?.deadLetters },
+      ...(here && { depths: queue.depths, deadLetters: queue.deadLetters.list }),
+    }),
+  );
+  if (here !== undefined) {
+    // A counter that appears with its first failure shows no increase, so an alert would miss it.
+    for (const { name } of definitions) metrics.count('terminal_total', { function: name }, 0);
+    const context = { settings: here.settings, now: () => new Date(), log, metrics };
+    const functions = thread?.functions ?? (await findFunctions());
+    running = deferred(queue.start(functions, ({ name }) => ({ ...context, kube: kubeOf(name) })));
+  }
+  deferred(watcher).start();
+  // Conditions can only be up to date while changes reach the functions.
+  const delivers = () => alive() && (forwarding?.status() ?? []).every(({ problem }) => problem === undefined);
+  const namespaces = options.heartbeat ?? {};
+  deferred(startHeartbeat({ namespaces, kube: kubeOf('heartbeat'), alive: delivers, log, metrics }));
+  deferred(destination?.startHeartbeat?.({ clusters: names, alive: delivers, log }));
   const started = starting.move();
   return {
     port: endpoints?.port,

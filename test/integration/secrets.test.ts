@@ -2,7 +2,7 @@ import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqsSender } from '../../events/sqs/open-sender.ts';
 import { createPrometheusMetrics } from '../../infra/process/metrics.ts';
-import { startWatching } from '../../infra/process/watching.ts';
+import { startProduct } from '../../infra/process/product.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { startHeaderProxy } from '../header-proxy.ts';
 import { deployFunctions } from '../lambdas.ts';
@@ -80,7 +80,7 @@ describe('secrets exist only in Secrets', () => {
     const queues = { endpoint: tap.url, prefix: 'shoot-flux-' };
     const functionMetrics = createPrometheusMetrics();
     const functions = await deployFunctions({ ...options, ...queues, metrics: functionMetrics });
-    const watching = await startWatching({
+    const watching = await startProduct({
       ...{ ...options, clusters: { garden: true, seeds: [SEED] } },
       open: (definitions) => openSqsSender({ ...queues, definitions, seeds: [SEED] }),
     });

@@ -6,8 +6,7 @@ import { openSqsSender } from '../../events/sqs/open-sender.ts';
 import { files } from '../../infra/cli/testing.ts';
 import { findFunctions } from '../../infra/functions.ts';
 import { clientsOf } from '../../infra/process/clients.ts';
-import { startProduct } from '../../infra/process/product.ts';
-import { startWatching } from '../../infra/process/watching.ts';
+import { startProduct, type WatchingOptions } from '../../infra/process/product.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -91,8 +90,8 @@ async function runFunctions(): Promise<void> {
 /** Starts a watcher of some clusters that sends to these queues; returns its end. */
 async function watch(name: string, clusters: { garden: boolean; seeds: SeedName[] }): Promise<() => Promise<void>> {
   const queues = { endpoint: emulator.endpoint, prefix, seeds: clusters.seeds };
-  const open: Parameters<typeof startWatching>[0]['open'] = (definitions) => openSqsSender({ definitions, ...queues });
-  return endOf((await startWatching({ credentials: credentials(name), clusters, log, open })).stop);
+  const open: WatchingOptions['open'] = (definitions) => openSqsSender({ definitions, ...queues });
+  return endOf((await startProduct({ credentials: credentials(name), clusters, log, open })).stop);
 }
 
 /** Gardener creates a Shoot with the extension. */
@@ -209,7 +208,7 @@ it('Shoots on two seeds are served through a transport in memory, the smallest t
   transport.receive(await findFunctions(), dependencies);
   const stop = async () => transport.stop();
   const watcher = { credentials: credentials('watcher'), clusters: { garden: true, seeds: [...SEEDS] }, log };
-  endOf((await startWatching({ ...watcher, open: async () => ({ sender: transport, stop }) })).stop);
+  endOf((await startProduct({ ...watcher, open: async () => ({ sender: transport, stop }) })).stop);
   await live();
   expect(transport.deadLetters).toEqual([]);
 });

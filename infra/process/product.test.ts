@@ -5,7 +5,7 @@ import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { createLog } from '../../shared/runtime/log.ts';
-import { startWatching } from './watching.ts';
+import { startProduct } from './product.ts';
 
 const { extensions } = resources;
 const ends: (() => Promise<void>)[] = [];
@@ -25,7 +25,7 @@ async function start(isBroken: boolean) {
       transport.sent.push(...changes);
     },
   };
-  const watching = await startWatching({
+  const watching = await startProduct({
     credentials: () => async () => api.connection,
     clusters: { garden: false, seeds: ['one'] },
     open: async () => ({ sender, stop: async () => {} }),
