@@ -1,14 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { createLog, type Log } from '../../shared/runtime/log.ts';
 import type { WebhookFunction } from '../functions.ts';
-import {
-  type AnswerDependencies,
-  answer,
-  type HttpAnswer,
-  MAX_BYTES,
-  sentenceAnswer,
-  tooLong,
-} from '../webhooks/answer.ts';
+import { answererOf, type HttpAnswer, MAX_BYTES, sentenceAnswer, timeLimit, tooLong } from '../webhooks/answer.ts';
 import { isAllowed, type PathTokens, pathTokensOf, TOKEN_HASHES } from '../webhooks/path-token.ts';
 import { lambdaClusters } from './clusters.ts';
 import { createEmfMetrics } from './emf.ts';
@@ -44,13 +37,13 @@ async function make(
   if (tokens === undefined) return async () => notFound;
   const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
   const kube = lambdaClusters(webhook.definition.name, environment, variables);
-  const dependencies: AnswerDependencies = { settings: environment.settings, kube, log, metrics };
+  const answer = answererOf(webhook, { settings: environment.settings, kube, log, metrics });
   return async (event) => {
     const path = event.rawPath ?? event.path ?? '';
     if (!isAllowed(tokens, path.split('/').at(-1) ?? '')) return notFound;
     const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
     if (body.length > MAX_BYTES) return tooLong;
-    const given = await answer(webhook, body, dependencies);
+    const given = await answer(body, timeLimit());
     metrics.flush();
     return given;
   };

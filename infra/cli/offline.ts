@@ -59,29 +59,22 @@ export async function renderOffline({
   const broken = await objectRuleIssues(config, release);
   if (broken.length > 0) throw new ConfigError(broken);
   const secrets = shoot === undefined ? groups.secrets.filter(({ kind }) => kind !== 'ConfigMap') : groups.secrets;
+  const { ofShoot, ofConfig } = otherNamespaces(shoot?.metadata.namespace, inputs) ?? {};
+  const elsewhere = `the Shoot is in namespace ${ofShoot}, where the ConfigMap flux-config of ${ofConfig} does not count`;
   return {
     groups: { ...groups, secrets },
     unknown: unknownObjects(config, shoot),
-    warnings: [...projectWarnings(inputs, shoot), ...(config.warnings ?? []).map(issueText)],
+    warnings: [...(ofShoot === undefined ? [] : [elsewhere]), ...(config.warnings ?? []).map(issueText)],
     fluxVersion: version,
     components: config.flux.components,
   };
 }
 
-function projectWarnings(inputs: CliInputs['config'], shoot: Shoot | undefined): string[] {
-  const other = otherNamespaces(shoot?.metadata.namespace, inputs);
-  if (other === undefined) return [];
-  const { ofShoot, ofConfig } = other;
-  return [`the Shoot is in namespace ${ofShoot}, where the ConfigMap flux-config of ${ofConfig} does not count`];
-}
-
 const unnamedShoot: Shoot = { metadata: { name: '' } };
 
 function unknownObjects(config: EffectiveConfig, shoot: Shoot | undefined): string[] {
-  const copied = [config.pullSecret, config.sourceSecret, ...config.additionalSecrets].filter(
-    (secret) => secret !== undefined,
-  );
-  const copies = copied.map((copy) => sentence(copy, shoot));
+  const copied = [config.pullSecret, config.sourceSecret, ...config.additionalSecrets];
+  const copies = copied.flatMap((copy) => (copy === undefined ? [] : [sentence(copy, shoot)]));
   if (shoot !== undefined) return copies;
   const { namespace } = config.flux;
   return [...copies, `ConfigMaps ${namespace}/shoot-info and ${namespace}/shoot-facts; pass --shoot to see them.`];
@@ -108,13 +101,12 @@ function sentence({ namespace, targetName, origin }: CopiedSecret, shoot: Shoot 
 /** One sentence for each change that an upgrade to the rendered release brings, or why there is none. */
 export function upgradeWarnings(from: string | undefined, { fluxVersion, components }: Offline): string[] {
   if (from === undefined) return [];
-  if (compareVersions(from, fluxVersion) > 0) return [`${downgradeText(from, fluxVersion)}.`];
-  return behaviourChanges(from, fluxVersion, components).map(behaviourText);
-}
-
-/** A Shoot refuses only what its sync mode makes it apply, so it is no error for all of them. */
-function downgradeText(from: string, to: string): string {
-  return `Flux ${from} is never downgraded, so a Shoot that runs it does not get Flux ${to}, and reports an error if its syncMode still applies Flux; use ${from} or a newer release`;
+  if (compareVersions(from, fluxVersion) <= 0)
+    return behaviourChanges(from, fluxVersion, components).map(behaviourText);
+  // A Shoot refuses only what its sync mode makes it apply, so it is no error for all of them.
+  return [
+    `Flux ${from} is never downgraded, so a Shoot that runs it does not get Flux ${fluxVersion}, and reports an error if its syncMode still applies Flux; use ${from} or a newer release.`,
+  ];
 }
 
 /** The Flux release of rendered objects; undefined when Flux is not among them. */

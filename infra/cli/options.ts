@@ -40,23 +40,6 @@ export const watchedClusterOptions = {
   },
 } as const satisfies Record<string, Option>;
 
-/** Options of `run` for `knownHosts: scan`. */
-export const scanOptions = {
-  'host-key-scan': word(
-    'host-key-scan',
-    choices['host-key-scan'].join('|'),
-    'Which hosts "knownHosts: scan" may contact. on: all except loopback, link-local and similar addresses. listed: only those of --host-key-scan-allow. off: none.',
-  ),
-  'host-key-scan-allow': list(
-    'ENTRY',
-    'An address, an address range or a host name (*.example.org includes all below it) that "knownHosts: scan" may contact. Repeatable. Loopback and similar addresses must be listed as addresses.',
-    { problem: scanEntryProblem },
-  ),
-  'host-key-scan-deny': list('ENTRY', 'The same, for what it may not contact. Repeatable. Takes precedence.', {
-    problem: scanEntryProblem,
-  }),
-} as const satisfies Record<string, Option>;
-
 /** What the operators say for all projects (docs/policy.md). */
 export const landscapeOptions = {
   defaults: {
@@ -81,7 +64,19 @@ export const settingsOptions = {
     'Address of a shoot to try first.',
     'internal inside a cluster, else external',
   ),
-  ...scanOptions,
+  'host-key-scan': word(
+    'host-key-scan',
+    choices['host-key-scan'].join('|'),
+    'Which hosts "knownHosts: scan" may contact. on: all except loopback, link-local and similar addresses. listed: only those of --host-key-scan-allow. off: none.',
+  ),
+  'host-key-scan-allow': list(
+    'ENTRY',
+    'An address, an address range or a host name (*.example.org includes all below it) that "knownHosts: scan" may contact. Repeatable. Loopback and similar addresses must be listed as addresses.',
+    { problem: scanEntryProblem },
+  ),
+  'host-key-scan-deny': list('ENTRY', 'The same, for what it may not contact. Repeatable. Takes precedence.', {
+    problem: scanEntryProblem,
+  }),
   ...landscapeOptions,
 } as const satisfies Record<string, Option>;
 

@@ -1,11 +1,11 @@
 import { readLandscape } from '../../shared/config/landscape.ts';
 import { distributionAt } from '../../shared/flux/distribution.ts';
-import type { HostKeyScan, Settings } from '../../shared/runtime/context.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
 import { DEFAULT_LANDSCAPE } from '../choices.ts';
 import { missing } from './clusters.ts';
 import { checkReleases, releasesOf } from './distribution-inspect.ts';
 import { UsageError, type Values, type Variables } from './option.ts';
-import type { scanOptions, settingsOptions } from './options.ts';
+import type { settingsOptions } from './options.ts';
 import { quoted } from './sources.ts';
 
 /**
@@ -17,6 +17,10 @@ export async function settingsOf(
   seeds: string[],
   environment: Variables,
 ): Promise<{ settings: Settings; releases: string[] }> {
+  const { 'host-key-scan': mode = 'on', 'host-key-scan-allow': allow = [], 'host-key-scan-deny': deny = [] } = values;
+  if (mode === 'listed' && allow.length === 0) {
+    throw new UsageError(`${quoted(values, 'host-key-scan', mode)} requires --host-key-scan-allow`);
+  }
   const fluxDistribution = values['flux-distribution'] ?? missing('--flux-distribution DIR');
   const releases = await releasesOf(distributionAt(fluxDistribution), fluxDistribution);
   await checkReleases(fluxDistribution, releases);
@@ -28,17 +32,8 @@ export async function settingsOf(
     shootHealth: values['shoot-health'] === true,
     shootAccess:
       values['shoot-access'] ?? (environment.KUBERNETES_SERVICE_HOST === undefined ? 'external' : 'internal'),
-    hostKeyScan: hostKeyScanOf(values),
+    hostKeyScan: { mode, allow, deny },
     ...readLandscape(values),
   };
   return { settings, releases };
-}
-
-/** @throws UsageError that names the wrong option */
-function hostKeyScanOf(values: Values<typeof scanOptions>): HostKeyScan {
-  const { 'host-key-scan': mode = 'on', 'host-key-scan-allow': allow = [], 'host-key-scan-deny': deny = [] } = values;
-  if (mode === 'listed' && allow.length === 0) {
-    throw new UsageError(`${quoted(values, 'host-key-scan', mode)} requires --host-key-scan-allow`);
-  }
-  return { mode, allow, deny };
 }

@@ -114,9 +114,11 @@ const NOT_LISTED = 'the extension is enabled for all Shoots, because this one do
 async function checkShoots(folder: string, inputs: CliInputs, terminal: Terminal): Promise<Checked[]> {
   const checked: Checked[] = [];
   for (const file of await filesIn(folder)) {
-    for (const document of await documentsIn(join(folder, file), terminal)) {
-      if (document instanceof ShootFluxError) checked.push({ verdict: { shoot: file, sentence: document.message } });
-      else for (const shoot of itemsOf(document).filter(isShoot)) checked.push(await check(shoot, file, inputs));
+    try {
+      const objects = (await readDocuments(join(folder, file), terminal)).flatMap(itemsOf);
+      for (const shoot of objects.filter(isShoot)) checked.push(await check(shoot, file, inputs));
+    } catch (error) {
+      checked.push({ verdict: { shoot: file, sentence: sentenceOf(error) } });
     }
   }
   if (checked.length === 0) throw new ShootFluxError(`${folder} has no file with a Shoot; name a folder of Shoots.`);
@@ -140,40 +142,23 @@ async function filesIn(folder: string): Promise<string[]> {
   }
 }
 
-async function documentsIn(path: string, terminal: Terminal): Promise<unknown[]> {
-  try {
-    return await readDocuments(path, terminal);
-  } catch (error) {
-    if (error instanceof ShootFluxError) return [error];
-    throw error;
-  }
-}
-
 async function check(document: unknown, file: string, inputs: CliInputs): Promise<Checked> {
   const name = asObject(asObject(document)?.metadata)?.name;
   const shoot = typeof name === 'string' ? `${file} (${name})` : file;
   const skipped = whySkipped(document, inputs);
   if (skipped !== undefined) return { verdict: { shoot, skipped } };
   const condition = ownEntry(document) === undefined ? { condition: NOT_LISTED } : {};
-  let ofShoot: CliInputs;
+  let labels: Labels | undefined;
+  let sentence: string | undefined;
   try {
-    ofShoot = withShoot(inputs, document, file);
+    const ofShoot = withShoot(inputs, document, file);
+    labels = ofShoot.config.shoot?.labels ?? {};
+    await renderOffline(ofShoot);
   } catch (error) {
     // A Shoot that is not well-formed must not hide the others.
-    return { verdict: { shoot, sentence: sentenceOf(error), ...condition } };
+    sentence = sentenceOf(error);
   }
-  const sentence = await firstIssue(ofShoot);
-  const verdict = { shoot, ...(sentence !== undefined && { sentence }), ...condition };
-  return { verdict, labels: ofShoot.config.shoot?.labels ?? {} };
-}
-
-async function firstIssue(inputs: CliInputs): Promise<string | undefined> {
-  try {
-    await renderOffline(inputs);
-    return undefined;
-  } catch (error) {
-    return sentenceOf(error);
-  }
+  return { verdict: { shoot, ...(sentence !== undefined && { sentence }), ...condition }, ...(labels && { labels }) };
 }
 
 /** @throws the error itself if it is not about what users have written */

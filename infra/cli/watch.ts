@@ -1,9 +1,7 @@
 import { sinkAt } from '../../events/cloudevents/sink.ts';
-import type { OpenSender } from '../../events/transport.ts';
 import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { type OwnProcess, startProduct } from '../process/product.ts';
+import { startProduct, type WatchingOptions } from '../process/product.ts';
 import { clusterNotes, heartbeatOf, watchedClustersOf } from './clusters.ts';
 import { service } from './command.ts';
 import { port, UsageError, type Values, type Variables } from './option.ts';
@@ -24,11 +22,11 @@ export default service({
     const watched = await watchedClustersOf(values);
     const { files, seeds } = watched;
     const clusters = { garden: files[GARDEN] !== undefined, seeds };
-    const destination = destinationOf(values, terminal.environment);
+    const destination = destinationOf(values, seeds, terminal.environment);
     const heartbeat = await heartbeatOf(values, watched);
     const { port, stop } = await startProduct({
       credentials: () => kubeconfigFiles(files),
-      open: (definitions, own) => destination.open(definitions, seeds, own),
+      open: destination.open,
       port: values.port,
       ...{ clusters, log, heartbeat },
     });
@@ -38,46 +36,43 @@ export default service({
   },
 });
 
-/** Where `watch` sends changes. */
-interface Destination {
-  /** Names it in the first line of the process. */
-  name: string;
-  /** @param seeds the seeds that are watched */
-  open(definitions: FunctionDefinition[], seeds: string[], own: OwnProcess): Promise<OpenSender>;
-}
-
-/** Returns where changes are sent: to queues in SQS, or as CloudEvents to a sink. @throws UsageError */
-export function destinationOf(values: Values<typeof destinationOptions>, environment: Variables): Destination {
-  const { sink, 'queue-prefix': prefix, 'sqs-endpoint': endpoint } = values;
+/**
+ * Returns where changes of these seeds are sent: to queues in SQS, or as CloudEvents to a sink.
+ * @returns what names it in the first line of the process, and what opens it
+ * @throws UsageError
+ */
+function destinationOf(
+  values: Values<typeof destinationOptions>,
+  seeds: string[],
+  environment: Variables,
+): { name: string; open: WatchingOptions['open'] } {
+  const { sink, 'queue-prefix': prefix, 'sqs-endpoint': endpoint, 'events-port': eventsPort } = values;
   if (prefix !== undefined && sink !== undefined) {
     throw new UsageError(`${named(values, 'queue-prefix')} and ${named(values, 'sink')} exclude each other`);
   }
-  if (sink !== undefined) return sinkDestination(sink, values, environment);
+  if (sink !== undefined) {
+    const taken = eventsPort === undefined ? '' : ', and takes what waits';
+    return {
+      name: `the sink ${URL.canParse(sink) ? new URL(sink).host : ''}${taken}`,
+      async open(definitions, own) {
+        const { openKnativeBridge } = await import('../knative/open-bridge.ts');
+        const functions = definitions.map(({ name }) => name);
+        return openKnativeBridge({ functions, sink: sinkAt(sink, environment), eventsPort }, own);
+      },
+    };
+  }
   if (prefix === undefined) throw new UsageError('option --queue-prefix TEXT or --sink URL is required');
-  if (values['events-port'] !== undefined && isFlag(values, 'events-port')) {
+  if (eventsPort !== undefined && isFlag(values, 'events-port')) {
     throw new UsageError('--events-port is for CloudEvents; add --sink URL');
   }
   return {
     name: `the queues ${prefix}*`,
-    async open(definitions, seeds) {
+    async open(definitions) {
       // The SDK of AWS is loaded only where it is used.
       const { openSqsSender } = await import('../../events/sqs/open-sender.ts');
       const opened = await openSqsSender({ definitions, endpoint, prefix, seeds });
       const { withCloudWatch } = await import('../aws/watcher-heartbeat.ts');
       return withCloudWatch(opened, prefix, endpoint);
-    },
-  };
-}
-
-function sinkDestination(url: string, values: Values<typeof destinationOptions>, environment: Variables): Destination {
-  const eventsPort = values['events-port'];
-  const taken = eventsPort === undefined ? '' : ', and takes what waits';
-  return {
-    name: `the sink ${URL.canParse(url) ? new URL(url).host : ''}${taken}`,
-    async open(definitions, _seeds, own) {
-      const { openKnativeBridge } = await import('../knative/open-bridge.ts');
-      const functions = definitions.map(({ name }) => name);
-      return openKnativeBridge({ functions, sink: sinkAt(url, environment), eventsPort }, own);
     },
   };
 }

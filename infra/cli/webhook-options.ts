@@ -1,11 +1,11 @@
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { findWebhookDefinitions } from '../functions.ts';
-import type { WebhookOptions } from '../process/webhooks.ts';
 import { certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { hostOf } from '../webhooks/hosts.ts';
 import type { CertificateSecret } from '../webhooks/managed-certificates.ts';
 import { SERVICE_HOST } from '../webhooks/names.ts';
 import { type PathTokens, pathTokensOf } from '../webhooks/path-token.ts';
+import type { WebhookOptions } from '../webhooks/webhooks.ts';
 import { UsageError, type Values } from './option.ts';
 import type { webhookOptions } from './options.ts';
 import { isFlag, named, quoted } from './sources.ts';

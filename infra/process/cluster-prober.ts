@@ -12,8 +12,6 @@ export interface ProberOptions {
   clusters: string[];
   /** Its clients ask a cluster over new connections. */
   kube(cluster: string): Promise<Pick<HttpKubeClient, 'probe'>>;
-  /** Returns whether a call elsewhere was answered in the last so many ms, which says more than a probe without one. */
-  wasAnswered?: ((cluster: string, msAgo: number) => boolean) | undefined;
   log: Log;
   metrics: Metrics;
   /** The first and the longest pause between two probes of a cluster that is down. Default 1 s and 5 s. */
@@ -28,7 +26,7 @@ const PATIENCE = 1.5;
  * answers again, and no function has to wait for it. Logs both, and counts them.
  */
 export function startProber(options: ProberOptions) {
-  const { health, clusters, kube, wasAnswered, log, metrics, pauseMs = [1000, 5000] } = options;
+  const { health, clusters, kube, log, metrics, pauseMs = [1000, 5000] } = options;
   const stopped = new AbortController();
   const running = new Map<string, Promise<void>>();
   const unsubscribe = health.onChange(reporter(health, log, metrics));
@@ -47,7 +45,7 @@ export function startProber(options: ProberOptions) {
         await sleep(pauseMs[0] / 4, stopped.signal);
         continue;
       }
-      if (!wasAnswered?.(cluster, health.now() - begun)) health.declare(cluster, failure.problem, begun);
+      health.declare(cluster, failure.problem, begun);
       // A call was answered meanwhile.
       if (health.isUp(cluster)) return;
       await sleep(Math.min(pauseMs[1], pauseMs[0] * 2 ** Math.min(pauses++, 10)), stopped.signal);

@@ -5,12 +5,11 @@ import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
-import { GARDEN } from '../../shared/runtime/key.ts';
 import { useCompileCache } from '../compile-cache.ts';
 import { findFunctions, findWebhooks } from '../functions.ts';
+import { answererOf } from '../webhooks/answer.ts';
 import { clientsOf } from './clients.ts';
 import {
-  errorOf,
   type FromThread,
   forwardedLog,
   forwardedMetrics,
@@ -20,34 +19,22 @@ import {
   type ThreadData,
   type ToThread,
 } from './thread-messages.ts';
-import { answererOf } from './webhooks.ts';
 
 /** Often enough that eight missing ones mean that the thread is stuck. */
 const BEAT_MS = 100;
 
 /** Runs functions and answers reviews in this thread until the process terminates it. */
 async function serve(port: MessagePort, data: ThreadData): Promise<void> {
-  const { kubeconfigs, settings, beats, executing, answeredAt } = data;
+  const { kubeconfigs, settings, beats, executing } = data;
   const post = inOrder(port);
   const log = forwardedLog(post);
   const metrics = forwardedMetrics(post);
-  const clusters = [GARDEN, ...settings.seeds];
-  const onAnswered = (cluster: string) => {
-    answeredAt[clusters.indexOf(cluster)] = Date.now();
-  };
+  const suspected = new Set<string>();
+  const onAnswered = (cluster: string) => suspected.delete(cluster) && post({ type: 'up', cluster });
   const health = createClusterHealth({ onAnswered });
   const clients = { credentials: () => kubeconfigFiles(kubeconfigs), metrics, health };
   const aborts = new Map<number, AbortController>();
-  const sent = new Map<number, PromiseWithResolvers<void>>();
-  let sends = 0;
-  const send = (changes: ChangeRequest[]) => {
-    const taken = Promise.withResolvers<void>();
-    sends += 1;
-    sent.set(sends, taken);
-    post({ type: 'send', id: sends, changes });
-    return taken.promise;
-  };
-
+  const send = async (changes: ChangeRequest[]) => post({ type: 'send', changes });
   const dependencies = { settings, log, metrics };
   const functions = new Map(
     (await findFunctions()).map((found) => {
@@ -92,7 +79,10 @@ async function serve(port: MessagePort, data: ThreadData): Promise<void> {
   };
 
   onActivity((id) => Atomics.store(executing, 0, id));
-  health.attachProber((cluster) => post({ type: 'suspect', cluster }));
+  health.attachProber((cluster) => {
+    suspected.add(cluster);
+    post({ type: 'suspect', cluster });
+  });
   health.onChange((cluster, isUp) => isUp && post({ type: 'up', cluster }));
   const beat = () => Atomics.add(beats, 0, 1);
   beat();
@@ -102,12 +92,7 @@ async function serve(port: MessagePort, data: ThreadData): Promise<void> {
   port.on('message', (message: ToThread) => {
     if (message.type === 'abort') aborts.get(message.id)?.abort();
     else if (message.type === 'cluster') health.declare(message.cluster, message.problem);
-    else if (message.type === 'sent') {
-      const taken = sent.get(message.id);
-      sent.delete(message.id);
-      if (message.error === undefined) taken?.resolve();
-      else taken?.reject(errorOf(message.error));
-    } else void asRun(message.id, () => work(message));
+    else void asRun(message.id, () => work(message));
   });
 }
 

@@ -9,13 +9,13 @@ import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { findDefinitions, findFunctions } from '../functions.ts';
+import { serveWebhooks, type WebhookOptions } from '../webhooks/webhooks.ts';
 import { clientsOf } from './clients.ts';
 import { startProber } from './cluster-prober.ts';
 import { startEndpoints } from './endpoints.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createPrometheusMetrics, type PrometheusMetrics } from './metrics.ts';
 import { startThreadedFunctions } from './threaded-functions.ts';
-import { serveWebhooks, type WebhookOptions } from './webhooks.ts';
 
 /** What every process has that watches. */
 interface ProcessOptions {
@@ -90,14 +90,16 @@ export async function startProduct(options: ProductOptions | WatchingOptions) {
   const thread =
     kubeconfigs &&
     deferred(startThreadedFunctions({ ...own, definitions, kubeconfigs, settings: here.settings, onSuspect }));
-  const { wasAnswered, answererOf } = thread ?? {};
-  const prober = deferred(startProber({ ...own, clusters: names, kube, wasAnswered }));
+  const prober = deferred(startProber({ ...own, clusters: names, kube }));
+  const answersFor = here && {
+    clientsOf: kubeOf,
+    settings: here.settings,
+    log,
+    metrics,
+    answererOf: thread?.answererOf,
+  };
   // Before anything runs: a port may be taken.
-  const webhooks =
-    here?.webhooks &&
-    deferred(
-      await serveWebhooks(here.webhooks, { clientsOf: kubeOf, settings: here.settings, log, metrics, answererOf }),
-    );
+  const webhooks = answersFor && here.webhooks && deferred(await serveWebhooks(here.webhooks, answersFor));
   let running: Running | undefined;
   const alive = () => watcher.alive() && [forwarding, running, thread].every((part) => part?.alive() !== false);
   let wasReady = false;

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import { RetryableError, retryWithin, retryWithinSeconds, ShootFluxError, TerminalError } from '../../shared/errors.ts';
+import { retryWithin, retryWithinSeconds, ShootFluxError, TerminalError } from '../../shared/errors.ts';
 import { ClusterDownError, ConflictError, KubeError } from '../../shared/kube/errors.ts';
 import type { Cause, ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
@@ -18,8 +18,6 @@ export interface ThreadData {
   beats: Int32Array<SharedArrayBuffer>;
   /** The number of the job that executes, or executed last. */
   executing: Int32Array<SharedArrayBuffer>;
-  /** When each cluster answered last, in epoch milliseconds: first the garden, then the seeds in their order. */
-  answeredAt: Float64Array<SharedArrayBuffer>;
 }
 
 /** What the thread does for the process; the process numbers its jobs. */
@@ -31,8 +29,6 @@ export type Job =
 export type ToThread =
   | Job
   | { type: 'abort'; id: number }
-  /** The changes with this number were taken, or not. */
-  | { type: 'sent'; id: number; error?: PlainError | undefined }
   /** Without a problem the cluster answers. */
   | { type: 'cluster'; cluster: string; problem?: string | undefined };
 
@@ -42,45 +38,30 @@ export type FromThread =
   | { type: 'ran'; id: number; outcome: Outcome }
   | { type: 'answered'; id: number; answer: HttpAnswer }
   | { type: 'failed'; id: number; error: PlainError }
-  | { type: 'send'; id: number; changes: ChangeRequest[] }
+  | { type: 'send'; changes: ChangeRequest[] }
   /** Calls to the cluster get no answer. */
   | { type: 'suspect'; cluster: string }
+  /** The cluster has answered since it was suspected, or it was down. */
   | { type: 'up'; cluster: string }
   | { type: 'line'; level: LogLevel; message: string; fields: LogFields }
   | { type: 'number'; kind: keyof Metrics; name: string; value: number; labels: Labels };
 
 /** An error as data: what the retry rules and the log need of it. */
 export interface PlainError {
-  kind: 'terminal' | 'retryable' | 'conflict' | 'down' | 'kube' | 'other';
   message: string;
+  isTerminal: boolean;
+  isConflict: boolean;
+  /** The cluster that is down. */
   cluster?: string | undefined;
   retryAfterSeconds?: number | undefined;
   retryWithinSeconds?: number | undefined;
 }
 
-type Kind = [
-  kind: PlainError['kind'],
-  of: abstract new (...given: never[]) => Error,
-  make: (plain: PlainError) => Error,
-];
-
-/** The kinds of errors, the more special ones first, and how one is made of its data. */
-const kinds: Kind[] = [
-  ['terminal', TerminalError, ({ message }) => new TerminalError(message)],
-  ['retryable', RetryableError, ({ message }) => new RetryableError(message)],
-  ['down', ClusterDownError, ({ message, cluster = '' }) => new ClusterDownError(cluster, message)],
-  ['conflict', ConflictError, (plain) => new ConflictError(plain.message, 409, 'Conflict', waitOf(plain))],
-  ['kube', KubeError, (plain) => new KubeError(plain.message, 0, '', waitOf(plain))],
-];
-
-function waitOf({ retryAfterSeconds }: PlainError) {
-  return retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-}
-
 export function plainError(error: unknown): PlainError {
   return {
-    kind: kinds.find(([, type]) => error instanceof type)?.[0] ?? 'other',
     message: describeError(error),
+    isTerminal: error instanceof TerminalError,
+    isConflict: error instanceof ConflictError,
     cluster: error instanceof ClusterDownError ? error.cluster : undefined,
     retryAfterSeconds: error instanceof KubeError ? error.retryAfterSeconds : undefined,
     retryWithinSeconds: retryWithinSeconds(error),
@@ -89,13 +70,21 @@ export function plainError(error: unknown): PlainError {
 
 /** Returns an error that is retried and logged like the one that `plainError` took. */
 export function errorOf(plain: PlainError): unknown {
-  const error = kinds.find(([kind]) => kind === plain.kind)?.[2](plain) ?? new ShootFluxError(plain.message);
+  const error = sameKind(plain);
   return plain.retryWithinSeconds === undefined ? error : retryWithin(error, plain.retryWithinSeconds);
+}
+
+function sameKind({ message, isTerminal, isConflict, cluster, retryAfterSeconds }: PlainError): Error {
+  if (isTerminal) return new TerminalError(message);
+  if (cluster !== undefined) return new ClusterDownError(cluster, message);
+  const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  if (isConflict) return new ConflictError(message, 409, 'Conflict', wait);
+  return retryAfterSeconds === undefined ? new ShootFluxError(message) : new KubeError(message, 0, '', wait);
 }
 
 type Post = (message: FromThread) => void;
 
-/** Posts what one turn brings together, at its end, and lines of the log at once: it may be the thread's last turn. */
+/** Posts what one turn brings together, at its end; changes and lines of the log at once: it may be the thread's last turn. */
 export function inOrder(port: Pick<MessagePort, 'postMessage'>): Post {
   let waiting: FromThread[] = [];
   const flush = () => {
@@ -104,7 +93,7 @@ export function inOrder(port: Pick<MessagePort, 'postMessage'>): Post {
   };
   return (message) => {
     if (waiting.push(message) === 1) setImmediate(flush);
-    if (message.type === 'line') flush();
+    if (message.type === 'line' || message.type === 'send') flush();
   };
 }
 

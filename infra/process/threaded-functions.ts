@@ -1,16 +1,17 @@
 import { Worker } from 'node:worker_threads';
+import type { Queue } from '../../events/queue/queue.ts';
 import type { QueueFunction } from '../../events/run/runner.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { Context, Settings } from '../../shared/runtime/context.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
-import { GARDEN, keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
+import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Outcome } from '../../shared/runtime/outcome.ts';
-import type { Answerer } from '../webhooks/server.ts';
-import { errorOf, type FromThread, type Job, plainError, type ThreadData, type ToThread } from './thread-messages.ts';
+import type { Answerer } from '../webhooks/answer.ts';
+import { errorOf, type FromThread, type Job, type ThreadData, type ToThread } from './thread-messages.ts';
 
 /** What runs in the thread, and what it uses of its process by messages. */
 export interface ThreadOptions {
@@ -19,6 +20,8 @@ export interface ThreadOptions {
   kubeconfigs: Record<string, string>;
   settings: Settings;
   health: ClusterHealth;
+  /** Takes what the functions send. */
+  queue: Pick<Queue, 'send'>;
   log: Log;
   metrics: Metrics;
   /** Called when calls of a function to a cluster get no answer. */
@@ -68,13 +71,10 @@ interface Waiting {
  * once. What blocked it fails, and the queue retries it later; everything else that was running runs again.
  */
 export function startThreadedFunctions(options: ThreadOptions) {
-  const { definitions, kubeconfigs, settings, health, log, metrics, code = CODE } = options;
-  const clusters = [GARDEN, ...settings.seeds];
-  const answeredAt = new Float64Array(new SharedArrayBuffer(8 * clusters.length));
+  const { definitions, kubeconfigs, settings, health, queue, log, metrics, code = CODE } = options;
   const waiting = new Map<number, Waiting>();
   /** Why the last run of a key was ended, by function and key. */
   const endings = new Map<string, string>();
-  let send: Context['send'] | undefined;
   let jobs = 0;
   let failedStarts = 0;
   let isStopped = false;
@@ -83,7 +83,7 @@ export function startThreadedFunctions(options: ThreadOptions) {
   /** Starts a thread that takes over all jobs. */
   const begin = (): Worker => {
     const [beats, executing] = [new Int32Array(new SharedArrayBuffer(4)), new Int32Array(new SharedArrayBuffer(4))];
-    const workerData: ThreadData = { kubeconfigs, settings, beats, executing, answeredAt };
+    const workerData: ThreadData = { kubeconfigs, settings, beats, executing };
     const thread = new Worker(code, { workerData, resourceLimits: RESOURCE_LIMITS, name: 'functions' });
     const started = { is: false };
     let isOver = false;
@@ -98,11 +98,13 @@ export function startThreadedFunctions(options: ThreadOptions) {
     const stopChecking = checkBeats({ beats, executing }, started, () => end(BUSY));
     let reason = 'ended the thread of the functions unexpectedly';
     thread.on('message', (messages: FromThread[]) => {
-      for (const message of isOver ? [] : messages) {
+      for (const message of messages) {
+        // Who has sent changes believes that they were taken.
+        if (isOver && message.type !== 'send') continue;
         if (message.type === 'started') {
           started.is = true;
           failedStarts = 0;
-        } else take(message, thread);
+        } else take(message);
       }
     });
     thread.on('error', (error: NodeJS.ErrnoException | undefined) => {
@@ -145,19 +147,15 @@ export function startThreadedFunctions(options: ThreadOptions) {
     }
   };
 
-  const take = (message: FromThread, thread: Worker) => {
+  const take = (message: FromThread) => {
     switch (message.type) {
       case 'line':
         return log[message.level](message.message, message.fields);
       case 'number':
         if (message.kind === 'count') return metrics.count(message.name, message.labels, message.value);
         return metrics[message.kind](message.name, message.value, message.labels);
-      case 'send': {
-        const { id, changes } = message;
-        const reply = (error?: unknown) =>
-          thread.postMessage({ type: 'sent', id, error: error === undefined ? undefined : plainError(error) });
-        return void (send?.(changes) ?? Promise.resolve()).then(() => reply(), reply);
-      }
+      case 'send':
+        return void queue.send(message.changes);
       case 'suspect':
         return options.onSuspect(message.cluster);
       case 'up':
@@ -185,7 +183,6 @@ export function startThreadedFunctions(options: ThreadOptions) {
   };
 
   const run = async (name: string, key: ReconcileKey, context: Context): Promise<Outcome> => {
-    send = context.send;
     const endedBefore = endings.get(idOf(name, key));
     endings.delete(idOf(name, key));
     const job: Job = { type: 'run', id: ++jobs, function: name, key, causes: context.causes, endedBefore };
@@ -213,8 +210,6 @@ export function startThreadedFunctions(options: ThreadOptions) {
         if (message.type !== 'answered') throw new TypeError(`A review ended with ${message.type}.`);
         return message.answer;
       },
-    /** Returns whether a call of a function to the cluster was answered in the last so many milliseconds. */
-    wasAnswered: (cluster: string, msAgo: number) => (answeredAt[clusters.indexOf(cluster)] ?? 0) > Date.now() - msAgo,
     /** Returns false if threads fail to start, one after the other: only a new process may help. */
     alive: () => failedStarts < MOST_FAILED_STARTS,
     /** Ends the thread; end what runs in it first. */

@@ -4,7 +4,7 @@ import { createLog } from '../../shared/runtime/log.ts';
 import { type Metrics, noMetrics } from '../../shared/runtime/metrics.ts';
 import type { WebhookContext, WebhookHandler } from '../../shared/runtime/webhook.ts';
 import { findWebhooks } from '../functions.ts';
-import { answer } from './answer.ts';
+import { answererOf, timeLimit } from './answer.ts';
 
 const review = JSON.stringify({
   apiVersion: 'admission.k8s.io/v1',
@@ -23,7 +23,7 @@ async function answerOf(webhook: typeof admission, handler: WebhookHandler) {
   const results: (string | undefined)[] = [];
   const metrics: Metrics = { ...noMetrics, count: (_, labels) => results.push(labels?.result) };
   const dependencies = { kube, settings, metrics, log: createLog('debug', (line) => lines.push(line)) };
-  const { body } = await answer({ ...webhook, handler }, Buffer.from(review), dependencies);
+  const { body } = await answererOf({ ...webhook, handler }, dependencies)(Buffer.from(review), timeLimit());
   return { response: JSON.parse(body).response, log: lines.join('\n'), results };
 }
 

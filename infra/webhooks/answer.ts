@@ -33,32 +33,35 @@ export function timeLimit(): AbortSignal {
   return AbortSignal.timeout(TIMEOUT_SECONDS * 1000 - EARLY_MS);
 }
 
+/** Answers the body of a review. @param signal aborts when the answer is due; it counts from the request's first byte */
+export type Answerer = (body: Buffer, signal: AbortSignal) => Promise<HttpAnswer>;
+
 /**
- * Answers the body of one webhook request. When the function throws, the answer follows its failure policy, so that our
- * log has the reason too, and not only the API server's.
- * @param signal aborts when an answer is due; it counts from the first byte of the request
+ * Returns what answers the reviews of a webhook function. When the function throws, the answer follows its failure policy,
+ * so that our log has the reason too, and not only the API server's.
  */
-export async function answer(
-  { definition, handler }: WebhookFunction,
-  body: Buffer,
-  dependencies: AnswerDependencies,
-  signal = timeLimit(),
-): Promise<HttpAnswer> {
-  const read = readReview(body.toString('utf8'));
-  if ('problem' in read) return sentenceAnswer(400, read.problem);
-  const { request } = read;
-  const key = `${request.namespace ?? ''}/${request.name ?? ''}`;
-  const log = dependencies.log.with({ function: definition.name, key, operation: request.operation });
-  const startedAt = performance.now();
-  const kube = async (cluster: string) => resuming(await dependencies.kube(cluster, signal));
-  const { decision, hasFailed } = await run(definition.webhook.failurePolicy, log, () =>
-    handler(request, { ...dependencies, kube, log, signal }),
-  );
-  logAnswer(log, decision);
-  const labels = { function: definition.name };
-  dependencies.metrics.count('webhook_answers_total', { ...labels, result: hasFailed ? 'failed' : resultOf(decision) });
-  dependencies.metrics.observe('webhook_seconds', (performance.now() - startedAt) / 1000, labels);
-  return { status: 200, contentType: 'application/json', body: JSON.stringify(reviewOf(request, decision)) };
+export function answererOf({ definition, handler }: WebhookFunction, dependencies: AnswerDependencies): Answerer {
+  return async (body, signal) => {
+    const read = readReview(body.toString('utf8'));
+    if ('problem' in read) return sentenceAnswer(400, read.problem);
+    const { request } = read;
+    const key = `${request.namespace ?? ''}/${request.name ?? ''}`;
+    const log = dependencies.log.with({ function: definition.name, key, operation: request.operation });
+    const startedAt = performance.now();
+    const kube = async (cluster: string) => resuming(await dependencies.kube(cluster, signal));
+    let hasFailed = false;
+    const decision = await handler(request, { ...dependencies, kube, log, signal }).catch((error) => {
+      log.error('webhook failed', { error: describeError(error) });
+      hasFailed = true;
+      return failed(definition.webhook.failurePolicy);
+    });
+    logAnswer(log, decision);
+    const labels = { function: definition.name };
+    const result = hasFailed ? 'failed' : resultOf(decision);
+    dependencies.metrics.count('webhook_answers_total', { ...labels, result });
+    dependencies.metrics.observe('webhook_seconds', (performance.now() - startedAt) / 1000, labels);
+    return { status: 200, contentType: 'application/json', body: JSON.stringify(reviewOf(request, decision)) };
+  };
 }
 
 /** Returns an answer of one sentence, where no review is answered. */
@@ -68,22 +71,11 @@ export function sentenceAnswer(status: number, sentence: string): HttpAnswer {
 
 export const tooLong = sentenceAnswer(413, `The body is longer than ${MAX_BYTES} bytes.`);
 
-async function run(
-  failurePolicy: 'Fail' | 'Ignore',
-  log: WebhookContext['log'],
-  decide: () => Promise<AdmissionAnswer>,
-): Promise<{ decision: AdmissionAnswer; hasFailed: boolean }> {
-  try {
-    return { decision: await decide(), hasFailed: false };
-  } catch (error) {
-    log.error('webhook failed', { error: describeError(error) });
-    const message = 'shoot-flux could not answer; see its log for the reason';
-    const decision: AdmissionAnswer =
-      failurePolicy === 'Ignore'
-        ? { allowed: true, warnings: [message] }
-        : { allowed: false, code: 500, reason: 'InternalError', message };
-    return { decision, hasFailed: true };
-  }
+/** The answer for a function that has failed, as its failure policy says. */
+function failed(failurePolicy: 'Fail' | 'Ignore'): AdmissionAnswer {
+  const message = 'shoot-flux could not answer; see its log for the reason';
+  if (failurePolicy === 'Ignore') return { allowed: true, warnings: [message] };
+  return { allowed: false, code: 500, reason: 'InternalError', message };
 }
 
 function logAnswer(log: WebhookContext['log'], decision: AdmissionAnswer): void {

@@ -1,4 +1,6 @@
-import { X509Certificate } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import forge from 'node-forge';
 import { hostOf } from './hosts.ts';
 
 /** A certificate and its private key, PEM. */
@@ -32,11 +34,11 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** Validity from now on; Gardener's webhook authorities are valid for 30 days, too. */
-export const AUTHORITY_MS = 30 * DAY;
-export const SERVING_MS = 10 * DAY;
+const AUTHORITY_MS = 30 * DAY;
+const SERVING_MS = 10 * DAY;
 
 /** Clocks differ, so the validity starts some time before a certificate is issued. */
-export const BACKDATED_MS = HOUR;
+const BACKDATED_MS = HOUR;
 
 /** How long before the end of an authority the next one is issued, and how long before it takes over. */
 const NEXT_BEFORE_MS = 10 * DAY;
@@ -46,9 +48,6 @@ const TAKE_OVER_BEFORE_MS = 5 * DAY;
 const SETTLED_MS = HOUR;
 
 const RENEW_SERVING_BEFORE_MS = 5 * DAY;
-
-/** Needs 0.3 MB of code, once in some days. */
-const issuing = () => import('./issue-certificates.ts');
 
 /**
  * Issues the certificates that are due, and keeps the others. Returns the same object while nothing is due.
@@ -63,13 +62,12 @@ export async function renewed(
   const authority = certificates && new X509Certificate(certificates.authority.cert);
   const left = authority === undefined ? 0 : timeLeft(authority, now);
   if (certificates === undefined || authority === undefined || left <= 0 || isFromFuture(authority, now)) {
-    const { issueAuthority, issueServing } = await issuing();
     const first = await issueAuthority(now);
     return { authority: first, serving: await issueServing(first, names, now) };
   }
   const { next, former } = certificates;
   if (next !== undefined && left <= TAKE_OVER_BEFORE_MS && isSettled(next, now)) {
-    const serving = await (await issuing()).issueServing(next, names, now);
+    const serving = await issueServing(next, names, now);
     return { authority: next, former: certificates.authority.cert, serving };
   }
   const isFormerOver = former !== undefined && timeLeft(new X509Certificate(former), now) <= 0;
@@ -77,7 +75,6 @@ export async function renewed(
   const needsNext = left <= NEXT_BEFORE_MS && next === undefined;
   const needsServing = isServingDue(new X509Certificate(certificates.serving.cert), authority, hosts, now);
   if (!needsNext && !needsServing) return current;
-  const { issueAuthority, issueServing } = await issuing();
   return {
     ...current,
     ...(needsNext && { next: await issueAuthority(now) }),
@@ -139,4 +136,72 @@ export function validityOf(cert: string, now: Date): { isValid: boolean; until: 
   if (left <= 0) return { isValid: false, until, problem: `expired at ${until.toISOString()}` };
   const isOverdue = left < OVERDUE_SHARE * (until.getTime() - from.getTime());
   return { isValid: true, until, problem: isOverdue ? `expires at ${until.toISOString()}` : undefined };
+}
+
+const RSA_BITS = 2048;
+
+/** Issues an authority for serving certificates. */
+async function issueAuthority(now: Date): Promise<KeyPair> {
+  const keys = await rsaKeys();
+  const certificate = createUnsigned(keys, now, now.getTime() + AUTHORITY_MS);
+  // Each has its own name, because an API server trusts two of them during a rotation.
+  const name = [{ name: 'commonName', value: `shoot-flux-webhooks-${certificate.serialNumber.slice(0, 8)}` }];
+  certificate.setSubject(name);
+  certificate.setIssuer(name);
+  certificate.setExtensions([
+    { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: 0 },
+    { name: 'keyUsage', critical: true, keyCertSign: true, digitalSignature: true },
+    { name: 'subjectKeyIdentifier' },
+  ]);
+  return sign(certificate, keys, keys.privateKey);
+}
+
+/** Issues a serving certificate for these names. */
+async function issueServing(authority: KeyPair, names: readonly string[], now: Date): Promise<KeyPair> {
+  const keys = await rsaKeys();
+  const issuer = forge.pki.certificateFromPem(authority.cert);
+  const end = Math.min(now.getTime() + SERVING_MS, issuer.validity.notAfter.getTime());
+  const certificate = createUnsigned(keys, now, end);
+  certificate.setSubject([{ name: 'commonName', value: 'shoot-flux-webhooks' }]);
+  certificate.setIssuer(issuer.subject.attributes);
+  certificate.setExtensions([
+    { name: 'basicConstraints', critical: true, cA: false },
+    { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
+    { name: 'extKeyUsage', serverAuth: true },
+    { name: 'subjectAltName', altNames: names.map(altName) },
+    { name: 'authorityKeyIdentifier', keyIdentifier: issuer.generateSubjectKeyIdentifier().getBytes() },
+  ]);
+  return sign(certificate, keys, forge.pki.privateKeyFromPem(authority.key));
+}
+
+const altName = (name: string) => (isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name });
+
+function createUnsigned(keys: forge.pki.rsa.KeyPair, now: Date, end: number): forge.pki.Certificate {
+  const certificate = forge.pki.createCertificate();
+  certificate.publicKey = keys.publicKey;
+  // A positive number: its first bit is 0, its first digit is not.
+  certificate.serialNumber = `4${randomBytes(16).toString('hex').slice(1)}`;
+  certificate.validity.notBefore = new Date(now.getTime() - BACKDATED_MS);
+  certificate.validity.notAfter = new Date(end);
+  return certificate;
+}
+
+function sign(
+  certificate: forge.pki.Certificate,
+  keys: forge.pki.rsa.KeyPair,
+  signer: forge.pki.rsa.PrivateKey,
+): KeyPair {
+  certificate.sign(signer, forge.md.sha256.create());
+  const pem = (text: string) => text.replaceAll('\r\n', '\n');
+  return {
+    cert: pem(forge.pki.certificateToPem(certificate)),
+    key: pem(forge.pki.privateKeyToPem(keys.privateKey)),
+  };
+}
+
+/** Generates a key pair. With a callback, forge uses Node's generator and does not block the event loop. */
+function rsaKeys(): Promise<forge.pki.rsa.KeyPair> {
+  return new Promise((resolve, reject) => {
+    forge.pki.rsa.generateKeyPair({ bits: RSA_BITS }, (error, keys) => (error ? reject(error) : resolve(keys)));
+  });
 }

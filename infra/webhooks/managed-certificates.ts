@@ -131,28 +131,22 @@ function dataOf({ authority, next, former, serving }: Certificates): Record<stri
   );
 }
 
+/** Returns the certificates in the Secret's data; undefined when they are incomplete, or do not belong together. */
 function certificatesIn(data: Record<string, string>): Certificates | undefined {
   const text = (key: string) =>
     data[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString('utf8');
-  const pair = (cert: string, key: string): KeyPair | undefined => {
-    const [certText, keyText] = [text(cert), text(key)];
-    return certText === undefined || keyText === undefined ? undefined : { cert: certText, key: keyText };
+  const pair = (certKey: string, keyKey: string): KeyPair | undefined => {
+    const [cert, key] = [text(certKey), text(keyKey)];
+    if (cert === undefined || key === undefined) return undefined;
+    if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) throw new TypeError('not a pair');
+    return { cert, key };
   };
-  const authority = pair('ca.crt', 'ca.key');
-  const serving = pair('tls.crt', 'tls.key');
-  if (authority === undefined || serving === undefined) return undefined;
-  const next = pair('next-ca.crt', 'next-ca.key');
-  const former = text('former-ca.crt');
-  return areReadable([authority, serving, next], former) ? { authority, next, former, serving } : undefined;
-}
-
-function areReadable(pairs: (KeyPair | undefined)[], former: string | undefined): boolean {
-  const matches = (pair: KeyPair | undefined) =>
-    pair === undefined || new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key));
   try {
+    const [authority, serving] = [pair('ca.crt', 'ca.key'), pair('tls.crt', 'tls.key')];
+    const former = text('former-ca.crt');
     if (former !== undefined) new X509Certificate(former);
-    return pairs.every(matches);
+    return authority && serving && { authority, next: pair('next-ca.crt', 'next-ca.key'), former, serving };
   } catch {
-    return false;
+    return undefined;
   }
 }

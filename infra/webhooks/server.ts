@@ -10,12 +10,17 @@ import { finished } from 'node:stream/promises';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
 import { closeServer, listen } from '../listen.ts';
-import { type HttpAnswer, MAX_BYTES, sentenceAnswer, TIMEOUT_SECONDS, timeLimit, tooLong } from './answer.ts';
+import {
+  type Answerer,
+  type HttpAnswer,
+  MAX_BYTES,
+  sentenceAnswer,
+  TIMEOUT_SECONDS,
+  timeLimit,
+  tooLong,
+} from './answer.ts';
 import type { KeyPair } from './certificates.ts';
 import { isAllowed, type PathTokens } from './path-token.ts';
-
-/** Answers the body of a review. @param signal aborts when the answer is due */
-export type Answerer = (body: Buffer, signal: AbortSignal) => Promise<HttpAnswer>;
 
 /** A webhook function, and what answers for it. */
 export interface ServedWebhook {

@@ -1,8 +1,78 @@
+import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
+import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { findWebhookDefinitions, findWebhooks } from '../functions.ts';
 import { repeat } from '../repeat.ts';
+import { type Answerer, answererOf } from './answer.ts';
+import { type CertificateFiles, certificateFromFiles } from './certificate-files.ts';
 import { type CertificateSource, validityOf } from './certificates.ts';
-import { type ServerOptions, startWebhookServer } from './server.ts';
+import { type CertificateSecret, managedCertificates } from './managed-certificates.ts';
+import { publish } from './publish.ts';
+import { type ServedWebhook, type ServerOptions, startWebhookServer } from './server.ts';
+
+export interface WebhookOptions extends Omit<ServerOptions, 'served'> {
+  /** Names or addresses under which API servers call; the certificate is issued for them. */
+  hosts: string[];
+  /** Files of a certificate that is issued elsewhere. Absent: shoot-flux issues its own. */
+  certificate?: CertificateFiles | undefined;
+  /** Where the certificates that shoot-flux issues are stored. Absent: in the garden. */
+  secret?: CertificateSecret | undefined;
+  configuration?: string | undefined;
+  /** Names of the functions to serve. Absent: all. */
+  functions?: string[] | undefined;
+}
+
+export interface WebhookDependencies {
+  clientsOf(identity: string): (cluster: string, signal?: AbortSignal) => Promise<KubeClient>;
+  settings: Pick<Settings, 'seeds' | 'defaults' | 'policy'>;
+  log: Log;
+  metrics: Metrics;
+  /** Answers the reviews of a webhook function elsewhere. Absent: in this thread. */
+  answererOf?: ((name: string) => Answerer) | undefined;
+}
+
+/** Serves every webhook function, each with its own identity. The identity `webhooks` manages their certificates. */
+export async function serveWebhooks(options: WebhookOptions, dependencies: WebhookDependencies): Promise<Webhooks> {
+  const { clientsOf, settings, log, metrics } = dependencies;
+  const { port, hosts, certificate, secret, tokens } = options;
+  const served = await servedWebhooks(options.functions, dependencies);
+  for (const { definition } of served) {
+    metrics.count('webhook_answers_total', { function: definition.name, result: 'failed' }, 0);
+  }
+  const now = () => new Date();
+  const kube = clientsOf('webhooks');
+  const targets = {
+    webhooks: served.map(({ definition }) => definition.webhook),
+    seeds: settings.seeds,
+    configuration: options.configuration,
+  };
+  const publishTo = (bundle: string, signal: AbortSignal) =>
+    publish({ ...targets, kube: (cluster) => kube(cluster, signal) }, bundle);
+  const certificates =
+    certificate === undefined
+      ? managedCertificates({ ...targets, kube, hosts, secret, now })
+      : certificateFromFiles(certificate, now, publishTo);
+  return startWebhooks({ port, served, tokens, certificates, log, now });
+}
+
+/** Returns the webhooks to serve, each with its own identity. @param names of their functions; undefined: all */
+export async function servedWebhooks(
+  names: string[] | undefined,
+  { clientsOf, answererOf: answererElsewhere, ...rest }: WebhookDependencies,
+): Promise<ServedWebhook[]> {
+  const isServed = ({ name }: { name: string }) => names?.includes(name) !== false;
+  if (answererElsewhere !== undefined) {
+    const definitions = (await findWebhookDefinitions()).filter(isServed);
+    return definitions.map((definition) => ({ definition, answer: answererElsewhere(definition.name) }));
+  }
+  const functions = (await findWebhooks()).filter(({ definition }) => isServed(definition));
+  return functions.map((webhook) => ({
+    definition: webhook.definition,
+    answer: answererOf(webhook, { ...rest, kube: clientsOf(webhook.definition.name) }),
+  }));
+}
 
 /** A configuration that is applied again may lose its authority, and Shoots are rejected until it is restored. */
 const EVERY_MS = 60_000;

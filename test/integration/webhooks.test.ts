@@ -15,14 +15,13 @@ import { findAllDefinitions, findWebhookDefinitions, findWebhooks } from '../../
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
 import { startProduct } from '../../infra/process/product.ts';
-import { answererOf, serveWebhooks, type WebhookOptions } from '../../infra/process/webhooks.ts';
-import { TIMEOUT_SECONDS } from '../../infra/webhooks/answer.ts';
+import { answererOf, TIMEOUT_SECONDS } from '../../infra/webhooks/answer.ts';
 import { certificateFromFiles } from '../../infra/webhooks/certificate-files.ts';
 import { renewed } from '../../infra/webhooks/certificates.ts';
 import { managedCertificates } from '../../infra/webhooks/managed-certificates.ts';
 import { configurations } from '../../infra/webhooks/publish.ts';
 import { startWebhookServer } from '../../infra/webhooks/server.ts';
-import type { Webhooks } from '../../infra/webhooks/webhooks.ts';
+import { serveWebhooks, type WebhookOptions, type Webhooks } from '../../infra/webhooks/webhooks.ts';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';

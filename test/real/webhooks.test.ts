@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
-import { answererOf } from '../../infra/process/webhooks.ts';
+import { answererOf } from '../../infra/webhooks/answer.ts';
 import { caBundle, renewed } from '../../infra/webhooks/certificates.ts';
 import { managedCertificates, readCertificates } from '../../infra/webhooks/managed-certificates.ts';
 import { CONFIGURATION } from '../../infra/webhooks/names.ts';
