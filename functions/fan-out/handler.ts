@@ -10,7 +10,7 @@ import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { type ForwardedCause, forwardedCause, readVersions, rebuildCause } from './forwarded-cause.ts';
 import { definition } from './function.ts';
-import { beginning, continuation, FIRST_PAGE, LARGEST_PAGE, next, type Position, pageSize } from './position.ts';
+import { beginning, continuation, next, type Position } from './position.ts';
 
 /** How long a run begins new pages; a page may take as long as a call, and the function has ten seconds. */
 const PAGES_MS = 4_000;
@@ -67,25 +67,25 @@ async function sendRest(key: ReconcileKey, context: Context, position: Position,
   else await context.send([{ function: definition.name, key, cause: rest }]);
 }
 
-/** Lists the Shoots of a project in pages that fit into memory and time. */
+/** So many Shoots arrive within moments; each may have some hundred kilobytes. */
+const PAGE = 100;
+
+/** Lists the Shoots of a project in pages that fit into an answer. */
 function pagesOf(garden: KubeClient, namespace: string, onUnreadable: (error: Error) => void) {
-  let limit = FIRST_PAGE;
-  let most = LARGEST_PAGE;
+  let limit = PAGE;
   let hasExpired = false;
   return async ({ after, token }: Position) => {
     for (let from = token; ; ) {
-      const started = performance.now();
       try {
         const options = { namespace, limit, continue: from, onUnreadable };
         const page = await garden.list<KubeObject & Shoot>(resources.shoots, options);
-        limit = pageSize(limit, performance.now() - started, most);
         const names = page.items.map(({ metadata }) => metadata.name);
         // A list is sorted by name.
         return { shoots: page.items.filter(({ metadata }) => metadata.name > after), names, token: page.continue };
       } catch (error) {
         if (error instanceof AnswerTooLargeError && limit > 1) {
           // Not again in this run: the Shoots of a project are of similar size.
-          limit = most = Math.ceil(limit / 4);
+          limit = Math.ceil(limit / 4);
         } else if (error instanceof GoneError && from !== undefined && !hasExpired) {
           // An API server keeps the state of a list for some minutes. Restart it only once: if each page expired at once,
           // the list would never end.

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { ForwardedCause } from './forwarded-cause.ts';
-import { beginning, continuation, MOST_HOPS, next, type Position, pageSize, START } from './position.ts';
+import { beginning, continuation, MOST_HOPS, next, type Position, START } from './position.ts';
 
 const forwarded = (resourceVersion = '7'): ForwardedCause => ({
   ...{ type: 'object', cluster: 'garden', kind: 'ConfigMap', namespace: 'garden-foo', name: 'flux-config' },
@@ -130,14 +130,4 @@ describe('the listing of the Shoots of a project', () => {
     expect(continuation({ ...START, hop: MOST_HOPS - 2 }, forwarded())).toMatchObject({ hop: MOST_HOPS - 1 });
     expect(continuation({ ...START, hop: MOST_HOPS - 1 }, forwarded())).toBeUndefined();
   });
-});
-
-it.each([
-  ['doubles after a quick one', 50, 20, 100],
-  ['stays after one of half a second', 50, 500, 50],
-  ['halves after a slow one', 50, 2_000, 25],
-  ['has an upper bound', 500, 1, 500],
-  ['has a lower bound', 5, 8_000, 5],
-])('the size of a page: %s', (_, last, tookMs, expected) => {
-  expect(pageSize(last, tookMs)).toBe(expected);
 });

@@ -57,18 +57,3 @@ export function continuation(
   const place = token !== undefined && token.length <= LONGEST_TOKEN ? { after, token } : { after };
   return { type: 'continue', ...place, hop: hop + 1, state, ...(again && { again }), ...(listed && { listed }) };
 }
-
-/** How many Shoots the first page has; each may have some hundred kilobytes. */
-export const FIRST_PAGE = 50;
-const SMALLEST_PAGE = 5;
-/** How many Shoots a page has at most. */
-export const LARGEST_PAGE = 500;
-
-/**
- * Returns the size of the next page: one that the API server and this process master in less than a second.
- * @param most pages of four times as many were larger than an answer may be
- */
-export function pageSize(last: number, tookMs: number, most = LARGEST_PAGE): number {
-  if (tookMs < 250) return Math.min(most, last * 2);
-  return tookMs > 1000 ? Math.min(last, Math.max(SMALLEST_PAGE, Math.floor(last / 2))) : last;
-}

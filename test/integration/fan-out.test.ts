@@ -137,7 +137,7 @@ test('fails rather than listing without an end when every list expires at once',
 
 test('reports a later edit to the Shoots that a pass has passed already', async () => {
   await using garden = await startGarden(definition, short);
-  const names = createShoots(garden, 60);
+  const names = createShoots(garden, 120);
   await garden.run({ causes: [cause] });
   const rest = restIn(garden.sent) as ChangeRequest;
   garden.api.objects.create(fluxConfig({ repositoryType: 'public' }));
