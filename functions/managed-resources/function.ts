@@ -6,7 +6,7 @@ import {
   projectSecretNames,
   RECONCILE_AT,
 } from '../../shared/config/project-config.ts';
-import { isOurs } from '../../shared/gardener/gate.ts';
+import { ourExtensions, patchesStatus, readsExtension } from '../../shared/gardener/extension-rights.ts';
 import {
   applyState,
   legacyNames,
@@ -19,14 +19,13 @@ import { traitLabels } from '../../shared/gardener/shoot-facts.ts';
 import {
   type Cluster,
   EXTENSION_TYPE,
-  type Extension,
   type ManagedResource,
   OPERATION_ANNOTATION,
   RESOURCE_MANAGER,
   TIMESTAMP_ANNOTATION,
 } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { type FunctionDefinition, ownKey } from '../../shared/runtime/definition.ts';
+import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
 /** Installs Flux and its configuration into a Shoot, and updates both as far as the sync mode allows. */
 export const definition: FunctionDefinition = {
@@ -34,20 +33,15 @@ export const definition: FunctionDefinition = {
   description: 'Writes the ManagedResources of a Shoot and reports the operation on its Extension.',
   subscriptions: [
     {
-      in: 'seed',
-      resource: resources.extensions,
-      matches: (object) => isOurs(object as Extension),
+      ...ourExtensions,
       wakes: (object) => {
         const { metadata, status } = extensionOf(object);
         return [metadata.generation, metadata.deletionTimestamp, status?.state?.bootstrapped];
       },
       isAwaited,
-      keys: ownKey,
     },
     {
-      in: 'seed',
-      resource: resources.extensions,
-      matches: (object) => isOurs(object as Extension),
+      ...ourExtensions,
       // We remove the annotation ourselves. gardenlet repeats a deletion that did not end in time by its timestamp alone
       // (trap 7).
       isNews: isAwaited,
@@ -56,7 +50,6 @@ export const definition: FunctionDefinition = {
         annotations?.[TIMESTAMP_ANNOTATION],
       ],
       isAwaited,
-      keys: ownKey,
     },
     {
       in: 'seed',
@@ -107,21 +100,11 @@ export const definition: FunctionDefinition = {
       },
     ],
     seed: [
-      { apiGroups: ['extensions.gardener.cloud'], resources: ['clusters'], verbs: ['get'] },
+      ...readsExtension,
+      patchesStatus,
       // To find the Extension that leftovers belong to. RBAC cannot restrict a list by name.
       { apiGroups: ['extensions.gardener.cloud'], resources: ['extensions'], verbs: ['list'] },
-      {
-        apiGroups: ['extensions.gardener.cloud'],
-        resources: ['extensions'],
-        verbs: ['get', 'patch'],
-        resourceNames: [EXTENSION_TYPE],
-      },
-      {
-        apiGroups: ['extensions.gardener.cloud'],
-        resources: ['extensions/status'],
-        verbs: ['patch'],
-        resourceNames: [EXTENSION_TYPE],
-      },
+      { ...patchesStatus, resources: ['extensions'] },
       // RBAC cannot restrict a list or a creation by name; the rule below keeps Gardener's own ManagedResources out of reach.
       { apiGroups: ['resources.gardener.cloud'], resources: ['managedresources'], verbs: ['list', 'create'] },
       {
