@@ -41,6 +41,16 @@ export class ConfigError extends ShootFluxError {
   }
 }
 
+/** Returns what is read, or the error that says what is wrong with it. */
+export function unlessInvalid<T>(read: () => T): T | ConfigError {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}
+
 /** Returns the sentence of an issue, for example `providerConfig: source.template.kind is missing; …`. */
 export function issueText({ object, path, message }: ConfigIssue): string {
   return path === '' ? `${object} ${message}` : `${object}: ${path} ${message}`;

@@ -6,7 +6,14 @@ import { PROVIDER_CONFIG, readProviderConfig } from '../../shared/config/provide
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
-import { ConfigError, type ConfigIssue, issuesText, issueText, MOST_ISSUES } from '../../shared/errors.ts';
+import {
+  ConfigError,
+  type ConfigIssue,
+  issuesText,
+  issueText,
+  MOST_ISSUES,
+  unlessInvalid,
+} from '../../shared/errors.ts';
 import { PatchProblem, parsePatch } from '../../shared/flux/patches/parse.ts';
 import { selectorOf } from '../../shared/flux/patches/select.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
@@ -176,15 +183,9 @@ function representativeFluxConfigs({ content: { sources, kustomizations } }: Lay
 }
 
 function issuesOfLayer(inputs: Omit<ConfigInputs, 'providerConfig'>, layer: Layer): ConfigIssue[] {
-  try {
-    mergeLayers(inputs, layer);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    // The policy may refuse the representative ConfigMap, and the real one may have what is missing.
-    return error.issues.filter(
-      ({ rule, object, mayBeElsewhere }) =>
-        mayBeElsewhere !== true && (rule === undefined || object === PROVIDER_CONFIG),
-    );
-  }
+  const merged = unlessInvalid(() => mergeLayers(inputs, layer));
+  // The policy may refuse the representative ConfigMap, and the real one may have what is missing.
+  return (merged instanceof ConfigError ? merged.issues : []).filter(
+    ({ rule, object, mayBeElsewhere }) => mayBeElsewhere !== true && (rule === undefined || object === PROVIDER_CONFIG),
+  );
 }

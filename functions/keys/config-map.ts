@@ -1,9 +1,10 @@
+import { CREATION_REFUSED } from '../../shared/gardener/creation-refused.ts';
+import { createEvent, eventAbout, type Notice } from '../../shared/gardener/event.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
+import { unlessOvertaken } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
-import { eventOf, type Notice } from './notice.ts';
 import type { Operation } from './pairs.ts';
 
 /** The field manager of everything that this function writes. */
@@ -39,12 +40,8 @@ export async function removeOperation({ garden, configMap, context, operation }:
   if (operation === undefined) return true;
   const { uid, resourceVersion } = configMap.metadata;
   const metadata = { uid, resourceVersion, annotations: { [OPERATION_ANNOTATION]: null } };
-  try {
-    await garden.mergePatch(resources.configMaps, configMap.metadata, { metadata }, { fieldManager });
-  } catch (error) {
-    if (error instanceof ConflictError || error instanceof NotFoundError) return false;
-    throw error;
-  }
+  const patch = garden.mergePatch(resources.configMaps, configMap.metadata, { metadata }, { fieldManager });
+  if ((await unlessOvertaken(patch)) === undefined) return false;
   context.log.info('flux-config operation finished', { operation });
   return true;
 }
@@ -59,14 +56,16 @@ export async function report({ garden, configMap, context }: Run, notices: Notic
     const event = eventOf(configMap, notice, context.now());
     const existing = await garden.find(resources.events, event.metadata, { metadataOnly: true });
     age = Math.min(age, ageOf(existing, context.now()));
-    if (existing !== undefined) continue;
-    try {
-      await garden.create(resources.events, event, { fieldManager });
-    } catch (error) {
-      if (!(error instanceof AlreadyExistsError)) throw error;
-    }
+    if (existing === undefined) await createEvent(garden, event, fieldManager);
   }
   return age;
+}
+
+/** Returns the Event for a notice. Equal notices about one ConfigMap have the same name, so each is reported once. */
+export function eventOf({ metadata }: KubeObject, notice: Notice, now: Date): KubeObject {
+  // `managed-resources` reads it by its name, to say the same in the Shoots that wait.
+  const identity = notice.reason === CREATION_REFUSED ? [CREATION_REFUSED] : undefined;
+  return eventAbout(resources.configMaps, metadata, notice, now, identity);
 }
 
 function ageOf(existing: KubeObject | undefined, now: Date): number {

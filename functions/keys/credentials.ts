@@ -1,8 +1,8 @@
 import { FLUX_SOURCE } from '../../shared/config/project-config.ts';
 import { githubAppProblem } from '../../shared/config/project-secret-content.ts';
 import type { Repository } from '../../shared/config/repository.ts';
+import { type Notice, warning } from '../../shared/gardener/event.ts';
 import { readIdentity } from './identity.ts';
-import { type Notice, warning } from './notice.ts';
 
 /** Tools such as `echo` and editors add it, and the host then refuses what looks right. */
 const LINE_BREAK = /[\r\n]$/;

@@ -1,4 +1,5 @@
 import { FLUX_CONFIG, FLUX_SOURCE } from '../../shared/config/project-config.ts';
+import { type Notice, normal, warning } from '../../shared/gardener/event.ts';
 import {
   hostKeyLine,
   hostKeys,
@@ -8,7 +9,6 @@ import {
   sshHost,
 } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, type PublicKey } from '../../shared/ssh/public-key.ts';
-import { type Notice, normal, warning } from './notice.ts';
 import { decideKeyPairs, invalidSecret, type SecretChange, type Situation } from './pairs.ts';
 import { publishedHostKeys } from './published-host-keys.ts';
 
@@ -109,9 +109,12 @@ function withHostKeys(existing: string, host: SshHost, keys: PublicKey[]): strin
   return `${[...(existing === '' ? [] : [existing.trim()]), ...lines].join('\n')}\n`;
 }
 
+/** The reason of the Event about a host key that was trusted on first use. */
+export const HOST_KEY_TRUSTED = 'HostKeyTrusted';
+
 function trustedOnFirstUse(trusted: string): Notice {
   return normal(
-    'HostKeyTrusted',
+    HOST_KEY_TRUSTED,
     `Trusted the host key ${trusted} on first use; compare it with the fingerprint that the host's operator publishes.`,
   );
 }

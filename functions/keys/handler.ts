@@ -10,8 +10,9 @@ import { projectSecretOf } from '../../shared/config/project-secret-content.ts';
 import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
 import type { Landscape } from '../../shared/config/types.ts';
 import { variablesIn, withPlaceholders } from '../../shared/config/variables.ts';
-import { ConfigError, type ConfigIssue, RetryableError, withFullStop } from '../../shared/errors.ts';
+import { ConfigError, type ConfigIssue, RetryableError, unlessInvalid, withFullStop } from '../../shared/errors.ts';
 import { CREATION_REFUSED, CreationRefusedError } from '../../shared/gardener/creation-refused.ts';
+import { type Notice, warning } from '../../shared/gardener/event.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
@@ -21,9 +22,8 @@ import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.t
 import { sshHost } from '../../shared/ssh/known-hosts.ts';
 import { type ConfigMap, isOperationStillRequested, type Run, removeOperation, report } from './config-map.ts';
 import { missingCredentials } from './credentials.ts';
-import { type Decision, decide } from './decide.ts';
+import { type Decision, decide, HOST_KEY_TRUSTED } from './decide.ts';
 import { generateIdentity } from './identity.ts';
-import { isTrustOnFirstUse, type Notice, type Reason, warning } from './notice.ts';
 import { operationOf, operationRefused } from './pairs.ts';
 import { scanPolicy } from './scan-policy.ts';
 import { contentOf, findSecret, type SourceSecret, writeSecret } from './secret.ts';
@@ -98,17 +98,8 @@ function retrySeconds(age: number): number {
   return Math.round(Math.min(RETRY_SECONDS.most, Math.max(RETRY_SECONDS.least, age)));
 }
 
-async function reportIssues(run: Run, reason: Reason, issues: ConfigIssue[]): Promise<void> {
+async function reportIssues(run: Run, reason: string, issues: ConfigIssue[]): Promise<void> {
   if (issues.length > 0) await report(run, [warning(reason, withFullStop(new ConfigError(issues).message))]);
-}
-
-function unlessInvalid<T>(read: () => T): T | ConfigError {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof ConfigError) return error;
-    throw error;
-  }
 }
 
 async function missingInSecret(run: Run, provider: Repository['provider']): Promise<Notice[]> {
@@ -125,7 +116,10 @@ async function completeSecret(run: Run, repository: Repository): Promise<Outcome
   const decision = await decideOnSecret(run, repository, secret);
   if (decision.change !== undefined) {
     // Before the key is trusted: a run that is killed in between could find another configuration when it is repeated.
-    await report(run, decision.notices.filter(isTrustOnFirstUse));
+    await report(
+      run,
+      decision.notices.filter(({ reason }) => reason === HOST_KEY_TRUSTED),
+    );
     try {
       if (!(await writeSecret(run, secret, decision.change))) return 'overtaken';
     } catch (error) {

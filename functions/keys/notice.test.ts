@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { CREATION_REFUSED } from '../../shared/gardener/creation-refused.ts';
-import { eventName } from '../../shared/gardener/event.ts';
+import { eventName, normal, warning } from '../../shared/gardener/event.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { eventOf, normal, warning } from './notice.ts';
+import { eventOf } from './config-map.ts';
 
 const configMap = (uid = 'uid-1'): KubeObject => ({
   apiVersion: 'v1',

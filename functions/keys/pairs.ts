@@ -1,10 +1,10 @@
 import { FLUX_CONFIG, FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/config/project-config.ts';
 import { quote } from '../../shared/config/quote.ts';
 import type { Repository } from '../../shared/config/repository.ts';
+import { type Notice, normal, warning } from '../../shared/gardener/event.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import { fingerprint, type PublicKey, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
 import { readIdentity } from './identity.ts';
-import { type Notice, normal, warning } from './notice.ts';
 
 /** Everything known about a private repository that Flux reads over SSH. */
 export interface Situation {

@@ -1,7 +1,7 @@
 import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/config/project-config.ts';
 import { GITHUB_APP_KEYS } from '../../shared/config/project-secret-content.ts';
 import { orRefused } from '../../shared/gardener/creation-refused.ts';
-import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
+import { unlessOvertaken } from '../../shared/kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { fieldManager, type Run } from './config-map.ts';
 import type { SecretChange } from './pairs.ts';
@@ -42,40 +42,25 @@ export function contentOf({ data = {} }: SourceSecret): Record<string, string> {
 export async function writeSecret(
   { garden, namespace, context }: Run,
   secret: SourceSecret | undefined,
-  change: SecretChange,
+  { data, annotations }: SecretChange,
 ): Promise<boolean> {
-  const data = base64(change.data);
-  try {
-    if (secret === undefined) {
-      // Where there is nothing, nothing is removed.
-      const annotations = change.annotations as Record<string, string>;
-      const object = {
-        ...{ apiVersion: apiVersionOf(resources.secrets), kind: resources.secrets.kind, type: 'Opaque' },
-        ...{ metadata: { namespace, name: FLUX_SOURCE, annotations }, data },
-      };
-      await orRefused(garden.create(resources.secrets, object, { fieldManager }), {
-        object: `Secret ${namespace}/${FLUX_SOURCE}`,
-        remedy:
-          `create it empty with \`kubectl create secret generic ${FLUX_SOURCE} --namespace ${namespace}\`, ` +
-          'and shoot-flux fills it',
-      });
-    } else {
-      const { uid, resourceVersion } = secret.metadata;
-      const metadata = { uid, resourceVersion, annotations: change.annotations };
-      await garden.mergePatch(
-        resources.secrets,
-        { namespace, name: FLUX_SOURCE },
-        { metadata, data },
-        { fieldManager },
-      );
-    }
-  } catch (error) {
-    const isChanged =
-      error instanceof AlreadyExistsError || error instanceof ConflictError || error instanceof NotFoundError;
-    if (isChanged) return false;
-    throw error;
-  }
-  context.log.info('flux-source written', { keys: Object.keys(change.data).join(',') });
+  const name = { namespace, name: FLUX_SOURCE };
+  const { uid, resourceVersion } = secret?.metadata ?? {};
+  const change = { metadata: { uid, resourceVersion, annotations }, data: base64(data) };
+  const write = () => {
+    if (secret !== undefined) return garden.mergePatch(resources.secrets, name, change, { fieldManager });
+    const kind = { apiVersion: apiVersionOf(resources.secrets), kind: resources.secrets.kind, type: 'Opaque' };
+    // Where there is nothing, nothing is removed.
+    const object = { ...kind, ...change, metadata: { ...name, annotations } } as KubeObject;
+    return orRefused(garden.create(resources.secrets, object, { fieldManager }), {
+      object: `Secret ${namespace}/${FLUX_SOURCE}`,
+      remedy:
+        `create it empty with \`kubectl create secret generic ${FLUX_SOURCE} --namespace ${namespace}\`, ` +
+        'and shoot-flux fills it',
+    });
+  };
+  if ((await unlessOvertaken(write())) === undefined) return false;
+  context.log.info('flux-source written', { keys: Object.keys(data).join(',') });
   return true;
 }
 

@@ -2,6 +2,7 @@ import { fluxConfigObject } from '../../shared/config/flux-config-map.ts';
 import { projectLayers } from '../../shared/config/project-layers.ts';
 import type { ConfigInputs } from '../../shared/config/types.ts';
 import { type ConfigError, issueText, RetryableError, withFullStop } from '../../shared/errors.ts';
+import { warning } from '../../shared/gardener/event.ts';
 import { HIBERNATED } from '../../shared/gardener/operation.ts';
 import { withShoot } from '../../shared/gardener/shoot-client.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
@@ -82,7 +83,7 @@ async function reportConfigError(run: Run, error: ConfigError, layers: ConfigInp
   const isNew = reporter.current().status?.lastError?.description !== sentence;
   // The Event first: a run that is killed in between writes the same Event again.
   if (isNew && showsOnlyInShoots(error, layers)) {
-    await notifyShoot(run, { type: 'Warning', reason: 'InvalidConfiguration', message: sentence });
+    await notifyShoot(run, warning('InvalidConfiguration', sentence));
   }
   await reporter.failed(sentence, { isUnapplied: true });
   await reporter.accept();
@@ -112,7 +113,7 @@ async function leaveAlone(
 ): Promise<Outcome> {
   const sentence = leftAlone(foreign);
   if (!(await isAdoptionUndone(run))) return requeueAfter(5);
-  await notifyShoot(run, { type: 'Warning', reason: 'ForeignFlux', message: sentence });
+  await notifyShoot(run, warning('ForeignFlux', sentence));
   if (record !== undefined) {
     return keepLastApplied(run, controlPlane, { type: 'keep', record, scope, problem: sentence });
   }

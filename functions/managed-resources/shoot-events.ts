@@ -1,9 +1,8 @@
 import { behaviourChanges, behaviourText } from '../../shared/flux/behaviour-changes.ts';
-import { type EventContent, eventAbout } from '../../shared/gardener/event.ts';
+import { createEvent, eventAbout, type Notice, normal, warning } from '../../shared/gardener/event.ts';
 import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
 import type { Applied } from '../../shared/gardener/types.ts';
-import { AlreadyExistsError } from '../../shared/kube/errors.ts';
-import { apiVersionOf, resources } from '../../shared/kube/resource.ts';
+import { resources } from '../../shared/kube/resource.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Plan } from './plan/plan.ts';
@@ -11,14 +10,11 @@ import { fieldManager } from './read/control-plane.ts';
 import type { Run } from './run.ts';
 
 /** Reports something as an Event of the Shoot in the garden, best effort. The same sentence is one Event. */
-export async function notifyShoot({ cluster, context }: Run, content: EventContent): Promise<void> {
-  const { namespace = '', name, uid = '' } = cluster.spec.shoot.metadata;
-  const subject = { apiVersion: apiVersionOf(resources.shoots), kind: resources.shoots.kind, namespace, name, uid };
+export async function notifyShoot({ cluster, context }: Run, notice: Notice): Promise<void> {
+  const event = eventAbout(resources.shoots, cluster.spec.shoot.metadata, notice, context.now());
   try {
-    const garden = await context.kube(GARDEN);
-    await garden.create(resources.events, eventAbout(subject, content, context.now()), { fieldManager });
+    await createEvent(await context.kube(GARDEN), event, fieldManager);
   } catch (error) {
-    if (error instanceof AlreadyExistsError) return;
     context.log.warn('event of the shoot not written', { error: describeError(error) });
   }
 }
@@ -33,7 +29,7 @@ export async function announceUpgrade(run: Run, { record, contents }: Plan, from
   if (run.reporter.current().status?.state?.upgradingTo === record.fluxVersion) return;
   for (const change of behaviourChanges(from, record.fluxVersion, record.components)) {
     const message = `Flux is upgraded from ${from} to ${record.fluxVersion}. ${behaviourText(change)}`;
-    await notifyShoot(run, { type: 'Normal', reason: 'FluxUpgrade', message });
+    await notifyShoot(run, normal('FluxUpgrade', message));
   }
 }
 
@@ -45,5 +41,5 @@ export async function announceWarnings(run: Run, { record }: Plan, previous: App
   const added = record.warnings?.filter((warning) => previous?.warnings?.includes(warning) !== true) ?? [];
   if (added.length === 0) return;
   const message = added.map((warning) => `${warning}.`).join(' ');
-  await notifyShoot(run, { type: 'Warning', reason: 'ConfigurationWarning', message });
+  await notifyShoot(run, warning('ConfigurationWarning', message));
 }

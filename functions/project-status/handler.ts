@@ -1,21 +1,21 @@
 import { CreationRefusedError } from '../../shared/gardener/creation-refused.ts';
+import { createEvent } from '../../shared/gardener/event.ts';
 import { isOurs } from '../../shared/gardener/gate.ts';
+import { isHibernated } from '../../shared/gardener/operation.ts';
 import { clusterOf, extensionOf } from '../../shared/gardener/read-objects.ts';
-import { ROLLOUT_STATE, readState, secondsUntilOver } from '../../shared/gardener/rollout.ts';
-import { isOwn, type Line, publishedLine, shootAfter } from '../../shared/gardener/status-map.ts';
+import { rolloutIn, secondsUntilOver } from '../../shared/gardener/rollout.ts';
+import { findStatusMap, isOwn, type Line, publishedLine, shootAfter } from '../../shared/gardener/status-map.ts';
 import { type Extension, OPERATION_ANNOTATION, type Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { AlreadyExistsError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { fieldsOf } from '../../shared/shapes.ts';
 import { foreignEvent, refusedEvent, transitionEvent } from './events.ts';
 import { type FluxState, fluxState, rolloutNews } from './flux-state.ts';
-import { fieldManager, findStatusMap, type Place, type Published, publish } from './publish.ts';
+import { fieldManager, type Place, type Published, publish } from './publish.ts';
 import { type Result, wakeNext } from './rollout.ts';
 import { isHealthy, lineToShow, secondsUntilShown, transition } from './shown-line.ts';
 
@@ -53,10 +53,10 @@ async function report(
 ): Promise<Outcome> {
   const { name, namespace = '' } = shoot.metadata;
   const garden = await context.kube(GARDEN);
-  const live = await findStatusMap({ garden, namespace });
+  const live = await findStatusMap(garden, namespace);
   if (live !== undefined && !isOwn(live)) {
     // Members who removed the extension need no advice about its status.
-    if (state !== undefined) await createOnce(garden, foreignEvent(live, context.now()));
+    if (state !== undefined) await createEvent(garden, foreignEvent(live, context.now()), fieldManager);
     return done;
   }
   const place = { garden, namespace, shoot: name };
@@ -72,8 +72,10 @@ async function report(
   const { line, againIn } = lineToShow(state, { isHibernated: isHibernated(shoot), published, now });
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
   const health = transition(published, line, state.since, now);
-  if (health !== undefined)
-    await createOnce(garden, transitionEvent(shoot, health, { line, published, since: state.since }, now));
+  if (health !== undefined) {
+    const event = transitionEvent(shoot, health, { line, published, since: state.since }, now);
+    await createEvent(garden, event, fieldManager);
+  }
   const result = resultOf(endOf(line, shoot, rollout?.[1] === true));
   const gone = await leftover(place, live);
   const written = await publish(place, live, line, gone, result).catch((error: unknown) =>
@@ -90,8 +92,7 @@ async function report(
 
 /** Seconds until the next run that may end a rollout: a silent Shoot causes no run, so a timer is needed. */
 function untilOver(written: Published, live: KubeObject | undefined, now: Date): number | undefined {
-  const map = written.type === 'written' ? written.map : live;
-  const state = readState(fieldsOf(map?.data)?.[ROLLOUT_STATE]);
+  const state = rolloutIn(written.type === 'written' ? written.map : live);
   return state && secondsUntilOver(state, Math.floor(now.getTime() / 1000));
 }
 
@@ -121,17 +122,9 @@ async function leftover(
 /** Reports why the state is not shown. A ConfigMap that members create wakes this function. */
 async function reportRefusal(garden: KubeClient, shoot: Shoot, error: unknown, context: Context): Promise<Published> {
   if (!(error instanceof CreationRefusedError)) throw error;
-  await createOnce(garden, refusedEvent(shoot, error.message, context.now()));
+  await createEvent(garden, refusedEvent(shoot, error.message, context.now()), fieldManager);
   context.log.warn('project status not written', { error: describeError(error) });
   return { type: 'not created' };
-}
-
-async function createOnce(garden: KubeClient, event: KubeObject): Promise<void> {
-  try {
-    await garden.create(resources.events, event, { fieldManager });
-  } catch (error) {
-    if (!(error instanceof AlreadyExistsError)) throw error;
-  }
 }
 
 /** @param checks seconds until something asks for a run; undefined: nothing does */
@@ -167,11 +160,6 @@ function isElsewhere({ metadata, status }: Extension): boolean {
 function isMigrating({ status }: Shoot): boolean {
   const type: string | undefined = status?.lastOperation?.type;
   return type === 'Migrate' || type === 'LiveMigrate' || type === 'Restore';
-}
-
-/** True while neither the API server of the shoot nor Flux is running, or both are only starting. */
-function isHibernated({ spec, status }: Shoot): boolean {
-  return spec?.hibernation?.enabled === true || status?.hibernated === true;
 }
 
 /** Seconds until the next check of a Shoot that wakes up: when it is awake only the Cluster changes, which wakes no function. */

@@ -1,18 +1,19 @@
-import { ROLLOUT_STATE, readState, rolloutData } from '../../shared/gardener/rollout.ts';
+import { rolloutData, rolloutIn } from '../../shared/gardener/rollout.ts';
 import {
   changesFor,
   countOf,
   createStatusMap,
+  findStatusMap,
   isOwn,
   type Line,
+  patchStatusMap,
   readyShootsOf,
+  secondsAfterOvertaken,
   shootsOf,
-  statusMapName,
 } from '../../shared/gardener/status-map.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { ConflictError, InvalidError, NotFoundError } from '../../shared/kube/errors.ts';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { fieldsOf } from '../../shared/shapes.ts';
+import { InvalidError } from '../../shared/kube/errors.ts';
+import type { KubeObject } from '../../shared/kube/resource.ts';
 import { type Result, recordResult } from './rollout.ts';
 
 /** The field manager of everything that this function writes. */
@@ -35,10 +36,6 @@ export interface Place {
 
 /** Two Shoots that change at the same moment need no second run. */
 const ATTEMPTS = 2;
-
-/** So many Shoots try again in a second, on average: more would only overtake each other. */
-const ATTEMPTS_PER_SECOND = 10;
-const LEAST_SECONDS = 2;
 
 /**
  * Writes the line of one Shoot together with the summary of all, in one write to the version that was read: so the
@@ -67,9 +64,10 @@ export async function publish(
       const ofRollout = result && rolloutChanges(current, result, gone);
       if (changes === 'no room' && ofRollout === undefined) return { type: 'no room' };
       if (changes === undefined && ofRollout === undefined) return { type: 'unchanged' };
-      const map = await patch(place, { ...(changes !== 'no room' && changes), ...ofRollout }, current);
+      const data = { ...(changes !== 'no room' && changes), ...ofRollout };
+      const map = await patchStatusMap(place.garden, current, data, fieldManager);
       if (map !== undefined) return { type: 'written', map };
-      current = await findStatusMap(place);
+      current = await findStatusMap(place.garden, place.namespace);
       if (current !== undefined && !isOwn(current)) break;
     }
   } catch (error) {
@@ -77,13 +75,7 @@ export async function publish(
     if (error instanceof InvalidError) return { type: 'refused' };
     throw error;
   }
-  const spread = (countOf(current) / ATTEMPTS_PER_SECOND) * random;
-  return { type: 'overtaken', afterSeconds: Math.ceil(LEAST_SECONDS + spread) };
-}
-
-/** Reads the ConfigMap `flux-status` of the project. */
-export function findStatusMap({ garden, namespace }: Pick<Place, 'garden' | 'namespace'>) {
-  return garden.find(resources.configMaps, statusMapName(namespace));
+  return { type: 'overtaken', afterSeconds: secondsAfterOvertaken(countOf(current), random) };
 }
 
 /** Returns the keys of a rollout that change with what has become of a Shoot; undefined: none. */
@@ -92,7 +84,7 @@ function rolloutChanges(
   result: Omit<Result, 'ready'>,
   gone: string | undefined,
 ): Record<string, string> | undefined {
-  const state = readState(fieldsOf(map.data)?.[ROLLOUT_STATE]);
+  const state = rolloutIn(map);
   if (state === undefined) return undefined;
   const known = { ...result, ready: readyShootsOf(map) };
   // Its line changes in the same write.
@@ -101,20 +93,4 @@ function rolloutChanges(
   const own = recordResult(state, known);
   const next = gone === undefined ? own : recordResult(own, { ...known, shoot: gone, end: 'gone' });
   return next === state ? undefined : rolloutData(next, shootsOf(map).size);
-}
-
-/** Returns the ConfigMap as it is then; undefined when it has changed since it was read. */
-async function patch(
-  { garden, namespace }: Place,
-  data: Record<string, string | null>,
-  read: KubeObject,
-): Promise<KubeObject | undefined> {
-  const { uid, resourceVersion } = read.metadata;
-  const body = { metadata: { uid, resourceVersion }, data };
-  try {
-    return await garden.mergePatch(resources.configMaps, statusMapName(namespace), body, { fieldManager });
-  } catch (error) {
-    if (error instanceof ConflictError || error instanceof NotFoundError) return undefined;
-    throw error;
-  }
 }

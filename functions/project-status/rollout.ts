@@ -5,9 +5,8 @@ import {
   isUnderWay,
   MOST_FAILED,
   mostInProgress,
-  ROLLOUT_STATE,
   type RolloutState,
-  readState,
+  rolloutIn,
   stateAt,
 } from '../../shared/gardener/rollout.ts';
 import { changesFor } from '../../shared/gardener/shoot-changes.ts';
@@ -17,7 +16,6 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { Context } from '../../shared/runtime/context.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { fieldsOf } from '../../shared/shapes.ts';
 import type { Place, Published } from './publish.ts';
 
 /** What has become of a Shoot. */
@@ -85,7 +83,7 @@ export async function wakeNext(
 ): Promise<void> {
   if (written.type !== 'written') return;
   const { map } = written;
-  const state = readState(fieldsOf(map.data)?.[ROLLOUT_STATE]);
+  const state = rolloutIn(map);
   const names = state === undefined ? [] : nextOf(state, shootsOf(map).size, shoot);
   const cause = causeOf(map, namespace);
   for (const name of names) {

@@ -1,5 +1,5 @@
 import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/config/project-config.ts';
-import { configHashSuffix } from '../../shared/gardener/checked.ts';
+import { configHashSuffix, expectedParts } from '../../shared/gardener/checked.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
@@ -61,14 +61,9 @@ export function assess(applied: Applied, observed: Observed, previous: Previous)
 
 /** Returns the verdict Unknown for everything, for example because the shoot cannot be reached. */
 export function assessAsUnknown(applied: Applied, reason: string, message: string): Assessment {
-  const types: Verdict['type'][] = [
-    'FluxReady',
-    ...(applied.source === undefined ? [] : ['SourceReady' as const]),
-    ...(applied.kustomization === undefined ? [] : ['KustomizationReady' as const]),
-    ...(applied.others === undefined ? [] : ['ObjectsReady' as const]),
-  ];
+  const unknown = { status: 'Unknown', reason, message } as const;
   return {
-    verdicts: types.map((type) => withConfigHash({ type, status: 'Unknown', reason, message }, applied)),
+    verdicts: expectedParts(applied).map((type) => withConfigHash({ type, ...unknown }, applied)),
     flux: { configHash: applied.configHash, ready: false, notReady: [message] },
   };
 }

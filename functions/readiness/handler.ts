@@ -1,6 +1,7 @@
 import { RetryableError } from '../../shared/errors.ts';
 import { loadExtension } from '../../shared/gardener/gate.ts';
 import { allApplied, listManagedResources } from '../../shared/gardener/managed-resource.ts';
+import { isHibernated } from '../../shared/gardener/operation.ts';
 import { withShoot } from '../../shared/gardener/shoot-client.ts';
 import type { Applied, Cluster, Extension, OperationType } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -25,7 +26,7 @@ export const handler: Handler = async (key, context) => {
   const applied = extension.status?.state?.applied;
   if (applied === undefined) return publishForeign(seed, extension, context);
 
-  if (isHibernated(cluster)) {
+  if (isHibernated(cluster.spec.shoot)) {
     await publishWhilePaused(seed, extension, true, context);
     // While the Shoot wakes up, gardenlet updates only the Cluster, which does not wake this function.
     return cluster.spec.shoot.spec?.hibernation?.enabled === true ? done : requeueAfter(wakingPause(cluster, context));
@@ -65,11 +66,6 @@ function isFailed({ spec: { shoot } }: Cluster): boolean {
 /** True when the extension leaves the Shoot, or the Shoot is being deleted: neither is assessed. */
 function isLeaving(operation: OperationType, { spec: { shoot } }: Cluster): boolean {
   return operation === 'Delete' || operation === 'Migrate' || shoot.metadata.deletionTimestamp !== undefined;
-}
-
-/** True while neither the API server of the shoot nor Flux is running (traps 17, 34). */
-function isHibernated({ spec: { shoot } }: Cluster): boolean {
-  return shoot.spec?.hibernation?.enabled === true || shoot.status?.hibernated === true;
 }
 
 /** Why the shoot cannot be observed. */

@@ -3,12 +3,10 @@ import { managedResourceNames } from '../../shared/gardener/managed-resource.ts'
 import type { Applied, ImagePlaces } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AnswerTooLargeError } from '../../shared/kube/errors.ts';
-import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../shared/runtime/safe-text.ts';
 import { entriesAt, fieldsOf, textAt } from '../../shared/shapes.ts';
 import type { PullReport } from './controllers.ts';
-
-const pods: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 
 /** More Pods than these are none of Flux's alone. */
 const MOST_PODS = 50;
@@ -36,7 +34,7 @@ export async function observePods(
 async function podsOf(shoot: KubeClient, namespace: string, controllers: readonly string[]): Promise<KubeObject[]> {
   const labelSelector = `app in (${controllers.join(',')})`;
   try {
-    return (await shoot.list(pods, { namespace, labelSelector, limit: MOST_PODS })).items;
+    return (await shoot.list(resources.pods, { namespace, labelSelector, limit: MOST_PODS })).items;
   } catch (error) {
     if (error instanceof AnswerTooLargeError) return [];
     throw error;

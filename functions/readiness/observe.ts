@@ -1,3 +1,4 @@
+import { fluxResource } from '../../shared/flux/custom-resources.ts';
 import type { Applied, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AnswerTooLargeError } from '../../shared/kube/errors.ts';
@@ -10,11 +11,10 @@ import { essentials } from './seen.ts';
 
 /**
  * Reads Flux in the shoot: with three requests, one for Pods that do not start, and few for each kind of other objects.
- * One after the other: at once, each would open a connection of its own, and the handshakes of TLS are most of what a
- * run costs (10 ms instead of 5 ms of CPU time). Only where the shoot is too slow for that, some at once.
+ * The three one after the other: at once, each would open a connection of its own, and the handshakes of TLS are most of
+ * what a run costs (10 ms instead of 5 ms of CPU time).
  */
 export async function observe(shoot: KubeClient, applied: Applied, now: Date): Promise<Observed> {
-  const begin = performance.now();
   const source = await find(shoot, applied.source);
   const kustomization = await find(shoot, applied.kustomization);
   // After those: the largest answer, which outlives V8's cheap collections when it waits for others.
@@ -24,9 +24,7 @@ export async function observe(shoot: KubeClient, applied: Applied, now: Date): P
     limit: 100,
   });
   const controllers = deployments.items.map(essentials);
-  const requests = [true, applied.source, applied.kustomization].filter((one) => one !== undefined).length;
-  const pace = (performance.now() - begin) / requests;
-  const others = await findAll(shoot, applied.others ?? [], pace);
+  const others = await findAll(shoot, applied.others ?? []);
   const late = lateControllers(applied, controllers, now);
   const pull = late.length === 0 ? undefined : await observePods(shoot, applied, late);
   return { deployments: controllers, pull, source, kustomization, others };
@@ -36,32 +34,15 @@ export async function observe(shoot: KubeClient, applied: Applied, now: Date): P
 const LISTED_FROM = 3;
 /** There may be more objects of a kind; those that are missing on the first page are read alone. */
 const PAGE = 250;
-/** What the other objects may take, of the ten seconds of a run, before some are read at once. */
-const PATIENCE_MS = 2000;
 
-/**
- * Returns the objects at the positions of the references.
- * @param pace milliseconds that a request takes
- */
-async function findAll(
-  shoot: KubeClient,
-  references: readonly ShootObject[],
-  pace: number,
-): Promise<(KubeObject | undefined)[]> {
-  const each = <T, R>(items: T[], call: (item: T) => Promise<R>) =>
-    items.length * pace > PATIENCE_MS ? inParallel(items, call) : inTurn(items, call);
-  const listed = (await each(listsFor(references), (one) => list(shoot, one))).flat();
+/** Returns the objects at the positions of the references. */
+async function findAll(shoot: KubeClient, references: readonly ShootObject[]): Promise<(KubeObject | undefined)[]> {
+  const listed = (await inParallel(listsFor(references), (one) => list(shoot, one))).flat();
   const found = new Map(listed.map((object) => [keyOf(object.kind, object.metadata), object]));
   const missing = references.filter(({ kind, ...metadata }) => !found.has(keyOf(kind, metadata)));
-  const read = await each(missing, (reference) => find(shoot, reference));
+  const read = await inParallel(missing, (reference) => find(shoot, reference));
   const alone = new Map(missing.map((reference, index) => [reference, read[index]]));
   return references.map((reference) => alone.get(reference) ?? found.get(keyOf(reference.kind, reference)));
-}
-
-async function inTurn<T, R>(items: readonly T[], call: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (const item of items) results.push(await call(item));
-  return results;
 }
 
 interface ListOf {
@@ -76,7 +57,7 @@ function listsFor(references: readonly ShootObject[]): ListOf[] {
   return [...byKind.values()].flatMap((ofKind) => {
     const [first] = ofKind;
     if (first === undefined) return [];
-    const resource = resourceOf(first);
+    const resource = fluxResource(first);
     const namespaces = Map.groupBy(ofKind, ({ namespace }) => namespace);
     if (namespaces.size >= LISTED_FROM) return [{ resource }];
     return [...namespaces]
@@ -104,13 +85,6 @@ function keyOf(kind: string, { namespace, name }: { namespace?: string; name: st
 async function find(shoot: KubeClient, object: ShootObject | undefined): Promise<KubeObject | undefined> {
   if (object === undefined) return undefined;
   const { namespace, name } = object;
-  const found = await shoot.find(resourceOf(object), { namespace, name });
+  const found = await shoot.find(fluxResource(object), { namespace, name });
   return found && essentials(found);
-}
-
-function resourceOf({ apiVersion, kind }: ShootObject): Resource {
-  const [group = '', version = ''] = apiVersion.split('/');
-  // The plurals of all kinds of Flux follow this rule.
-  const plural = `${kind.toLowerCase().replace(/y$/, 'ie')}s`;
-  return { group, version, kind, plural, namespaced: true };
 }

@@ -1,3 +1,4 @@
+import { parts } from '../../shared/gardener/checked.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import { seconds } from '../../shared/gardener/operation.ts';
 import type { Applied, Condition, Extension, FluxStatus } from '../../shared/gardener/types.ts';
@@ -106,14 +107,7 @@ function changedConditions(live: Condition[], next: Condition[]): Condition[] {
 }
 
 /** The types of all conditions that this function writes. */
-export const ownTypes = [
-  'FluxReady',
-  'SourceReady',
-  'KustomizationReady',
-  'ObjectsReady',
-  'ConfigurationFollowed',
-  SHOOT_HEALTH,
-];
+export const ownTypes = [...parts, 'ConfigurationFollowed', SHOOT_HEALTH];
 
 /**
  * Returns the condition ConfigurationFollowed when `managed-resources` has recorded a problem with the configuration and

@@ -1,4 +1,4 @@
-import { configHashSuffix } from '../../shared/gardener/checked.ts';
+import { configHashSuffix, type parts } from '../../shared/gardener/checked.ts';
 import type { Applied, Condition } from '../../shared/gardener/types.ts';
 import type { Attempt } from './kstatus.ts';
 
@@ -10,7 +10,7 @@ export const SUSPENDED = 'Suspended';
 
 /** The result of assessing one part of Flux in a shoot. */
 export interface Verdict extends UntimedCondition {
-  type: 'FluxReady' | 'SourceReady' | 'KustomizationReady' | 'ObjectsReady';
+  type: (typeof parts)[number];
   status: 'True' | 'False' | 'Unknown';
 }
 

@@ -3,7 +3,7 @@ import { fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
 import { PROVIDER_CONFIG } from '../../shared/config/provider-config.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../shared/config/types.ts';
-import { ConfigError, type ConfigIssue, ShootFluxError } from '../../shared/errors.ts';
+import { ConfigError, type ConfigIssue, ShootFluxError, unlessInvalid } from '../../shared/errors.ts';
 import { shootTraits } from '../../shared/gardener/shoot-facts.ts';
 import { type Cluster, EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
@@ -84,18 +84,15 @@ const names = {
  * elsewhere, and once it is fixed the resource-manager should already know the other namespaces.
  */
 export function targetNamespacesOf(layers: Layers, warnings: string[]): TargetNamespaces {
-  try {
-    return { namespaces: namespacesOf(effectiveConfig(layers)), warnings };
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const wrong = wrongLayers(layers, error.issues);
-    const [first] = wrong;
-    if (first === undefined) throw error;
-    return targetNamespacesOf({ ...layers, ...Object.fromEntries(wrong.map((layer) => [layer, undefined])) }, [
-      ...warnings,
-      `the ${names[first]} has errors and is ignored when computing target namespaces; fix it`,
-    ]);
-  }
+  const config = unlessInvalid(() => effectiveConfig(layers));
+  if (!(config instanceof ConfigError)) return { namespaces: namespacesOf(config), warnings };
+  const wrong = wrongLayers(layers, config.issues);
+  const [first] = wrong;
+  if (first === undefined) throw config;
+  return targetNamespacesOf({ ...layers, ...Object.fromEntries(wrong.map((layer) => [layer, undefined])) }, [
+    ...warnings,
+    `the ${names[first]} has errors and is ignored when computing target namespaces; fix it`,
+  ]);
 }
 
 /** Returns layers that exist, so that each attempt has fewer. A higher layer may lead to an error that names a lower one. */

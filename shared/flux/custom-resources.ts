@@ -3,7 +3,7 @@ import { quote } from '../config/quote.ts';
 import { fluxKinds, groupOf } from '../config/templates.ts';
 import type { EffectiveConfig } from '../config/types.ts';
 import { ConfigError, type ConfigIssue } from '../errors.ts';
-import type { KubeObject } from '../kube/resource.ts';
+import { type KubeObject, type Resource, resource } from '../kube/resource.ts';
 import { type CrdSchema, schemaProblems } from './crd-schema.ts';
 import { componentsOf } from './install.ts';
 import type { Release } from './release.ts';
@@ -38,6 +38,12 @@ export function configuredObjects({ source, kustomization, objects }: EffectiveC
     ...(kustomization === undefined ? [] : [{ part: 'kustomization', object: kustomization }]),
     ...objects.map((object, index) => ({ part: `objects[${index}]`, object })),
   ];
+}
+
+/** Returns where the objects of a Flux kind are served. The plurals of all of them follow one rule. */
+export function fluxResource({ apiVersion, kind }: Pick<KubeObject, 'kind' | 'apiVersion'>): Resource {
+  const [group = '', version = ''] = apiVersion.split('/');
+  return resource(group, version, `${kind.toLowerCase().replace(/y$/, 'ie')}s`, kind);
 }
 
 /**

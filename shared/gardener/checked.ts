@@ -38,12 +38,13 @@ export function isReady(status: ExtensionStatus): boolean {
 function checked(status: ExtensionStatus): Condition[] | undefined {
   const { applied } = status.state ?? {};
   if (applied === undefined) return undefined;
-  const types = expected(applied);
+  const types = expectedParts(applied);
   const found = types.flatMap((type) => findCondition(status, type) ?? []).filter((one) => isAbout(one, applied));
   return found.length === types.length ? found : undefined;
 }
 
-function expected({ source, kustomization, others }: Applied): readonly (typeof parts)[number][] {
+/** Returns the types of the conditions about what is recorded. */
+export function expectedParts({ source, kustomization, others }: Applied): readonly (typeof parts)[number][] {
   const objects = { FluxReady: true, SourceReady: source, KustomizationReady: kustomization, ObjectsReady: others };
   return parts.filter((type) => objects[type] !== undefined);
 }

@@ -4,11 +4,17 @@ import {
   type LastOperation,
   OPERATION_ANNOTATION,
   type OperationType,
+  type Shoot,
   TIMESTAMP_ANNOTATION,
 } from './types.ts';
 
 /** How `managed-resources` ends an operation of a hibernated Shoot. */
 export const HIBERNATED = 'The Shoot is hibernated; changes are applied when it wakes up.';
+
+/** True while neither the API server of the shoot nor Flux is running, or both are only starting (traps 17, 34). */
+export function isHibernated({ spec, status }: Shoot): boolean {
+  return spec?.hibernation?.enabled === true || status?.hibernated === true;
+}
 
 const progress = { Processing: 1, Error: 50, Succeeded: 100 } as const;
 

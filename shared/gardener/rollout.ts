@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
 import { CONTINUE } from '../config/project-config.ts';
 import type { Amount, Rollout } from '../config/rollout.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import { fieldsOf } from '../shapes.ts';
 
 /** A Shoot that waits for its turn. Times are seconds since 1970. */
 export interface Waiting {
@@ -190,6 +192,11 @@ const writtenState = z.object({
   accepted: count,
   continued: z.optional(z.string().check(z.maxLength(LONGEST_TOKEN))),
 });
+
+/** Reads the state in `flux-status`; undefined: there is none of ours. */
+export function rolloutIn(map: KubeObject | undefined): RolloutState | undefined {
+  return readState(fieldsOf(map?.data)?.[ROLLOUT_STATE]);
+}
 
 /** Reads a state; undefined: the text is none of ours. Members of the project may have edited it. */
 export function readState(text: unknown): RolloutState | undefined {

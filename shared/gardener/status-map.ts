@@ -1,6 +1,7 @@
 import { FLUX_STATUS, STATUS_OWNER } from '../config/project-config.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { apiVersionOf, type KubeObject, type ObjectName, resources } from '../kube/resource.ts';
+import { unlessOvertaken } from '../kube/errors.ts';
+import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
 import { cutExactly, safeText } from '../runtime/safe-text.ts';
 import { fieldsOf } from '../shapes.ts';
 import { orRefused } from './creation-refused.ts';
@@ -47,8 +48,29 @@ export function createStatusMap(garden: KubeClient, namespace: string, fieldMana
   });
 }
 
-export function statusMapName(namespace: string): ObjectName {
-  return { namespace, name: FLUX_STATUS };
+/** Reads the ConfigMap of a project. */
+export function findStatusMap(garden: KubeClient, namespace: string): Promise<KubeObject | undefined> {
+  return garden.find(resources.configMaps, { namespace, name: FLUX_STATUS });
+}
+
+/** Changes the ConfigMap as it was read. Returns it as it is then; undefined where it has changed since. */
+export function patchStatusMap(
+  garden: KubeClient,
+  { metadata: { namespace, uid, resourceVersion } }: KubeObject,
+  data: Record<string, string | null>,
+  fieldManager: string,
+): Promise<KubeObject | undefined> {
+  const body = { metadata: { uid, resourceVersion }, data };
+  const name = { namespace, name: FLUX_STATUS };
+  return unlessOvertaken(garden.mergePatch(resources.configMaps, name, body, { fieldManager }));
+}
+
+/** So many Shoots that others have overtaken try again in a second, on average: more would only overtake each other. */
+const ATTEMPTS_PER_SECOND = 10;
+
+/** Returns the seconds after which a Shoot tries again. @param random between 0 and 1 */
+export function secondsAfterOvertaken(shoots: number, random = Math.random()): number {
+  return Math.ceil(2 + (shoots / ATTEMPTS_PER_SECOND) * random);
 }
 
 /** Returns whether it is ours to read and write. One with more keys than we write lines, and some of others, is not. */

@@ -30,19 +30,29 @@ export class NotFoundError extends KubeError {
   override name = 'NotFoundError';
 }
 
-/** Returns undefined instead of a 404: another controller may have deleted the object meanwhile. */
-export async function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
+/** Returns undefined instead of a failure of these kinds. */
+export async function unless<T>(answer: Promise<T>, ...failures: (typeof KubeError)[]): Promise<T | undefined> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
+    if (failures.some((failure) => error instanceof failure)) return undefined;
     throw error;
   }
+}
+
+/** Returns undefined instead of a 404: another controller may have deleted the object meanwhile. */
+export function unlessGone<T>(answer: Promise<T>): Promise<T | undefined> {
+  return unless(answer, NotFoundError);
 }
 
 /** 409 Conflict: the object changed since it was read, or another field manager owns a field. */
 export class ConflictError extends KubeError {
   override name = 'ConflictError';
+}
+
+/** Returns undefined where the object has changed since it was read. */
+export function unlessOvertaken<T>(answer: Promise<T>): Promise<T | undefined> {
+  return unless(answer, AlreadyExistsError, ConflictError, NotFoundError);
 }
 
 /** 409 AlreadyExists: an object of this name exists. */

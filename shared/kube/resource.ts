@@ -58,12 +58,14 @@ export function apiVersionOf(resource: Resource): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }
 
-const resource = (group: string, version: string, plural: string, kind: string, namespaced = true): Resource => ({
-  group,
-  version,
-  plural,
-  kind,
-  namespaced,
+export const resource = (
+  group: string,
+  version: string,
+  plural: string,
+  kind: string,
+  namespaced = true,
+): Resource => ({
+  ...{ group, version, plural, kind, namespaced },
 });
 
 /** The resources that functions and watcher work with. */
@@ -75,15 +77,12 @@ export const resources = {
   configMaps: resource('', 'v1', 'configmaps', 'ConfigMap'),
   namespaces: resource('', 'v1', 'namespaces', 'Namespace', false),
   events: resource('', 'v1', 'events', 'Event'),
+  pods: resource('', 'v1', 'pods', 'Pod'),
   shoots: resource('core.gardener.cloud', 'v1beta1', 'shoots', 'Shoot'),
   projects: resource('core.gardener.cloud', 'v1beta1', 'projects', 'Project', false),
-  customResourceDefinitions: resource(
-    'apiextensions.k8s.io',
-    'v1',
-    'customresourcedefinitions',
-    'CustomResourceDefinition',
-    false,
-  ),
+  customResourceDefinitions: {
+    ...resource('apiextensions.k8s.io', 'v1', 'customresourcedefinitions', 'CustomResourceDefinition', false),
+  },
   deployments: resource('apps', 'v1', 'deployments', 'Deployment'),
   leases: resource('coordination.k8s.io', 'v1', 'leases', 'Lease'),
 } as const satisfies Record<string, Resource>;

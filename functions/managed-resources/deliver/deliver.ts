@@ -7,7 +7,7 @@ import {
 import { contentSecret } from '../../../shared/gardener/managed-resource-content.ts';
 import { type Applied, type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { AlreadyExistsError, ConflictError } from '../../../shared/kube/errors.ts';
+import { AlreadyExistsError, ConflictError, unless } from '../../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { growingPause } from '../../../shared/runtime/growing-pause.ts';
 import { done, type Outcome, requeueAfter, sooner } from '../../../shared/runtime/outcome.ts';
@@ -99,12 +99,8 @@ export async function writeContent(
   name: string,
   objects: KubeObject[],
 ): Promise<void> {
-  try {
-    const secret = await contentSecret(namespace, name, objects);
-    await seed.create(resources.secrets, secret, { fieldManager });
-  } catch (error) {
-    if (!(error instanceof AlreadyExistsError)) throw error;
-  }
+  const secret = await contentSecret(namespace, name, objects);
+  await unless(seed.create(resources.secrets, secret, { fieldManager }), AlreadyExistsError);
 }
 
 /**

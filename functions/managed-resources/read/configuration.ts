@@ -7,7 +7,7 @@ import { neededProjectSecrets } from '../../../shared/config/project-secrets.ts'
 import type { Rollout } from '../../../shared/config/rollout.ts';
 import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, EffectiveConfig, ProjectSecret } from '../../../shared/config/types.ts';
-import { ConfigError } from '../../../shared/errors.ts';
+import { ConfigError, unlessInvalid } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { shootTraits } from '../../../shared/gardener/shoot-facts.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
@@ -54,7 +54,7 @@ export async function readConfiguration(
   layers: Layers,
 ): Promise<Configuration | Obstacle> {
   const { previous, isBootstrapped } = controlPlane;
-  const config = merge(layers);
+  const config = unlessInvalid(() => effectiveConfig(layers));
   // The sync mode of an invalid or deleted configuration is unknown; the recorded one counts then.
   const recordedScope = updateScope(previous?.syncMode ?? 'Reconcile', isBootstrapped, previous);
   if (isBootstrapped && previous?.fromFluxConfig === true && layers.fluxConfig === undefined) {
@@ -109,15 +109,6 @@ export function withWrittenPolicy(controlPlane: ControlPlane, layers: ConfigInpu
   return { ...controlPlane, previous: { ...previous, deletionPolicy } };
 }
 
-function merge(layers: ConfigInputs): EffectiveConfig | ConfigError {
-  try {
-    return effectiveConfig(layers);
-  } catch (error) {
-    if (error instanceof ConfigError) return error;
-    throw error;
-  }
-}
-
 /** The deletion of the ConfigMap after the first success is reported and not followed. */
 const CONFIG_MAP_DELETED =
   'ConfigMap flux-config was deleted after the first success; the last applied configuration is kept until the ConfigMap exists again.';
@@ -151,7 +142,8 @@ export async function isUnedited(
 ): Promise<boolean> {
   if (previous === undefined || !isBootstrapped) return false;
   if (previous.layersHash !== undefined) return previous.layersHash === layersHash(layers);
-  return asksForTheSame(run, merge({ ...layers, landscape: undefined }), previous);
+  const config = unlessInvalid(() => effectiveConfig({ ...layers, landscape: undefined }));
+  return asksForTheSame(run, config, previous);
 }
 
 function otherNamespace(config: EffectiveConfig, previous: Applied): ConfigError {

@@ -8,21 +8,23 @@ import {
   ROLLOUT_STATE,
   ROLLOUT_TEXT,
   type RolloutState,
-  readState,
   rolloutData,
+  rolloutIn,
   stateText,
 } from '../../../shared/gardener/rollout.ts';
 import {
   createStatusMap,
+  findStatusMap,
   isOwn,
+  patchStatusMap,
   publishedLine,
   readyShootsOf,
+  secondsAfterOvertaken,
   shootsOf,
-  statusMapName,
 } from '../../../shared/gardener/status-map.ts';
 import type { Extension, OperationType } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { ConflictError, InvalidError, type KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
+import { InvalidError, unless } from '../../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { growingPause } from '../../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
@@ -39,10 +41,6 @@ import { admit, type Candidate, secondsToGather } from './admit.ts';
 
 /** Others write at the same moment; more attempts would only overtake them. */
 const ATTEMPTS = 2;
-
-/** So many Shoots try again in a second, on average. */
-const ATTEMPTS_PER_SECOND = 10;
-const LEAST_SECONDS = 2;
 
 /** Where nothing else wakes a Shoot whose turn it is, for example because it is on another seed. */
 const RECHECK_SECONDS = 60;
@@ -75,20 +73,18 @@ export async function waitForTurn(
     }
     // It belongs to others, so that nothing can be agreed on there.
     if (!isOwn(map)) return keepApplied(run, plan, controlPlane, RECHECK_SECONDS);
-    const text = fieldsOf(map.data)?.[ROLLOUT_STATE];
-    const live = readState(text);
+    const live = rolloutIn(map);
     // An older edit must not replace a newer one: what was read after the state is at least as new.
     if (live?.revision !== rollout.revision && !(await isStillAsked(garden, namespace, rollout)))
       return requeueAfter(1);
     const candidate = candidateOf(run, rollout, map, controlPlane.live);
     const { isAdmitted, state } = admit(live, candidate);
     const data = rolloutData(state, candidate.shoots);
-    if (stateText(state) === text || (await patchMap(garden, map, data, [...OVERTAKEN, InvalidError]))) {
+    const isWritten = stateText(state) === fieldsOf(map.data)?.[ROLLOUT_STATE];
+    if (isWritten || (await unless(patchStatusMap(garden, map, data, fieldManager), InvalidError))) {
       return isAdmitted ? undefined : keepApplied(run, plan, controlPlane, pauseOf(state, candidate));
     }
-    if (attempt === ATTEMPTS) {
-      return requeueAfter(Math.ceil(LEAST_SECONDS + (candidate.shoots / ATTEMPTS_PER_SECOND) * Math.random()));
-    }
+    if (attempt === ATTEMPTS) return requeueAfter(secondsAfterOvertaken(candidate.shoots));
   }
 }
 
@@ -128,32 +124,12 @@ async function isStillAsked(garden: KubeClient, namespace: string, { revision }:
 }
 
 async function findOrCreate(garden: KubeClient, namespace: string): Promise<KubeObject | CreationRefusedError> {
-  const map = await garden.find(resources.configMaps, statusMapName(namespace));
+  const map = await findStatusMap(garden, namespace);
   if (map !== undefined) return map;
   try {
     return await createStatusMap(garden, namespace, fieldManager);
   } catch (error) {
     if (error instanceof CreationRefusedError) return error;
-    throw error;
-  }
-}
-
-/** The ConfigMap has changed since it was read. */
-const OVERTAKEN = [ConflictError, NotFoundError];
-
-/** Changes `flux-status` as it was read. @returns false where that fails with one of these errors */
-async function patchMap(
-  garden: KubeClient,
-  { metadata: { namespace = '', uid, resourceVersion } }: KubeObject,
-  data: Record<string, string | null>,
-  expected: (typeof KubeError)[],
-): Promise<boolean> {
-  try {
-    const body = { metadata: { uid, resourceVersion }, data };
-    await garden.mergePatch(resources.configMaps, statusMapName(namespace), body, { fieldManager });
-    return true;
-  } catch (error) {
-    if (expected.some((one) => error instanceof one)) return false;
     throw error;
   }
 }
@@ -223,15 +199,15 @@ export async function endRollout(
   if (type !== 'configuration' && fluxConfig !== undefined) return undefined;
   const { namespace = '' } = cluster.spec.shoot.metadata;
   const garden = await context.kube(GARDEN);
-  const map = await garden.find(resources.configMaps, statusMapName(namespace));
+  const map = await findStatusMap(garden, namespace);
   const data = fieldsOf(map?.data);
   if (map === undefined || !isOwn(map) || (data?.[ROLLOUT_TEXT] ?? data?.[ROLLOUT_STATE]) === undefined)
     return undefined;
   // What was read after the state is at least as new: a rollout that has begun since then stays.
   const configMap = await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
   if (fieldsOf(configMap?.data)?.[ROLLOUT] !== undefined) return requeueAfter(1);
-  const isEnded = await patchMap(garden, map, { [ROLLOUT_TEXT]: null, [ROLLOUT_STATE]: null }, OVERTAKEN);
-  return isEnded ? undefined : requeueAfter(1);
+  const ended = await patchStatusMap(garden, map, { [ROLLOUT_TEXT]: null, [ROLLOUT_STATE]: null }, fieldManager);
+  return ended === undefined ? requeueAfter(1) : undefined;
 }
 
 /** What an operation waits for in the meantime. */

@@ -3,7 +3,7 @@ import { managedResourceNames as names } from '../../../shared/gardener/managed-
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { unlessGone } from '../../../shared/kube/errors.ts';
-import type { KubeObject, ManagedFields, ObjectMeta, Resource } from '../../../shared/kube/resource.ts';
+import { type KubeObject, type ManagedFields, type ObjectMeta, resource } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { fieldsAt } from '../../../shared/shapes.ts';
@@ -18,13 +18,7 @@ import { namespaceRef } from './protection.ts';
 
 const RECONCILE = `${OPERATOR}/reconcile`;
 
-const fluxInstances: Resource = {
-  group: OPERATOR,
-  version: 'v1',
-  plural: 'fluxinstances',
-  kind: 'FluxInstance',
-  namespaced: true,
-};
+const fluxInstances = resource(OPERATOR, 'v1', 'fluxinstances', 'FluxInstance');
 
 /**
  * Takes over a Flux that others have installed, where the configuration asks for it (decision 60).
@@ -96,10 +90,10 @@ function isDisabledByUs({ metadata: { annotations, managedFields = [] } }: KubeO
 
 async function adoptOne(shoot: KubeClient, ref: string): Promise<void> {
   const { type, name } = parseRef(ref);
-  const resource = builtInKinds[type];
-  if (resource === undefined) return;
+  const kind = builtInKinds[type];
+  if (kind === undefined) return;
   const adopted = (metadata: ObjectMeta) => ({ metadata: adoptedMetadata(metadata, protection, fieldManager) });
-  await patchAsRead(shoot, resource, name, adopted);
+  await patchAsRead(shoot, kind, name, adopted);
 }
 
 /** Labels and annotations by which others recognise an object as theirs. */

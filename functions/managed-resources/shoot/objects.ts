@@ -2,7 +2,7 @@ import { isCrd } from '../../../shared/flux/custom-resources.ts';
 import type { Release } from '../../../shared/flux/release.ts';
 import { managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { type KubeObject, type ObjectName, type Resource, resource, resources } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { fieldManager } from '../read/control-plane.ts';
@@ -41,32 +41,31 @@ export function isSuspended(object: KubeObject): boolean {
 /** Kubernetes' own kinds in Flux's releases and among our copies, by `Kind.group`. */
 export const builtInKinds: Record<string, Resource> = Object.fromEntries(
   [
-    ['', 'v1', 'namespaces', 'Namespace', false],
-    ['', 'v1', 'services', 'Service', true],
-    ['', 'v1', 'serviceaccounts', 'ServiceAccount', true],
-    ['', 'v1', 'secrets', 'Secret', true],
-    ['', 'v1', 'configmaps', 'ConfigMap', true],
-    ['', 'v1', 'persistentvolumeclaims', 'PersistentVolumeClaim', true],
-    ['', 'v1', 'resourcequotas', 'ResourceQuota', true],
-    ['apps', 'v1', 'deployments', 'Deployment', true],
-    ['apiextensions.k8s.io', 'v1', 'customresourcedefinitions', 'CustomResourceDefinition', false],
-    ['networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy', true],
-    ['rbac.authorization.k8s.io', 'v1', 'roles', 'Role', true],
-    ['rbac.authorization.k8s.io', 'v1', 'rolebindings', 'RoleBinding', true],
-    ['rbac.authorization.k8s.io', 'v1', 'clusterroles', 'ClusterRole', false],
-    ['rbac.authorization.k8s.io', 'v1', 'clusterrolebindings', 'ClusterRoleBinding', false],
-  ].map((row) => {
-    const [group, version, plural, kind, namespaced] = row as [string, string, string, string, boolean];
-    return [group === '' ? kind : `${kind}.${group}`, { group, version, plural, kind, namespaced }];
-  }),
+    ...[resources.namespaces, resources.secrets, resources.configMaps, resources.deployments],
+    resources.customResourceDefinitions,
+    resource('', 'v1', 'services', 'Service'),
+    resource('', 'v1', 'serviceaccounts', 'ServiceAccount'),
+    resource('', 'v1', 'persistentvolumeclaims', 'PersistentVolumeClaim'),
+    resource('', 'v1', 'resourcequotas', 'ResourceQuota'),
+    resource('networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy'),
+    resource('rbac.authorization.k8s.io', 'v1', 'roles', 'Role'),
+    resource('rbac.authorization.k8s.io', 'v1', 'rolebindings', 'RoleBinding'),
+    resource('rbac.authorization.k8s.io', 'v1', 'clusterroles', 'ClusterRole', false),
+    resource('rbac.authorization.k8s.io', 'v1', 'clusterrolebindings', 'ClusterRoleBinding', false),
+  ].map((one) => [typeOf(one), one]),
 );
+
+/** Returns `Kind.group`. */
+function typeOf({ group, kind }: Pick<Resource, 'group' | 'kind'>): string {
+  return group === '' ? kind : `${kind}.${group}`;
+}
 
 /** Returns the kinds of a Flux release, by `Kind.group`: the built-in ones and those of its CRDs. */
 export function kindsOf(release: Release): Record<string, Resource> {
   const kinds = { ...builtInKinds };
   for (const object of [...release.files.values()].flat()) {
     const kind = isCrd(object) ? servedKind(object) : undefined;
-    if (kind !== undefined) kinds[`${kind.kind}.${kind.group}`] = kind;
+    if (kind !== undefined) kinds[typeOf(kind)] = kind;
   }
   return kinds;
 }
@@ -105,7 +104,7 @@ export async function servedKinds(shoot: KubeClient, crds: string[]): Promise<Re
 /** Returns the resource of an object, in the object's own version. */
 export function resourceOf({ apiVersion, kind }: KubeObject, kinds: Record<string, Resource>): Resource {
   const [version = '', group = ''] = apiVersion.split('/').reverse();
-  const known = kinds[group === '' ? kind : `${kind}.${group}`];
+  const known = kinds[typeOf({ group, kind })];
   if (known === undefined) throw new Error(`${kind} in ${apiVersion} is no kind of Flux or of Kubernetes that we know`);
   return { ...known, version };
 }

@@ -1,3 +1,4 @@
+import { fluxResource } from '../../../shared/flux/custom-resources.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
 import type { KubeObject, ManagedFields, Resource } from '../../../shared/kube/resource.ts';
@@ -65,7 +66,8 @@ function isToResume(object: KubeObject): boolean {
  */
 export async function confirmSuspended(shoot: KubeClient, objects: KubeObject[]): Promise<Set<string>> {
   const confirmed = await inParallel(objects, async (object) => {
-    const resource = resourceOf(object);
+    // In the version of the content that was applied, which the shoot serves.
+    const resource = fluxResource(object);
     const live = await shoot.find(resource, object.metadata);
     return live === undefined || isSuspended(await suspended(shoot, resource, live));
   });
@@ -78,10 +80,4 @@ async function suspended(shoot: KubeClient, resource: Resource, live: KubeObject
   const patch = { spec: { suspend: true }, ...(metadata && { metadata }) };
   const patched = await unlessGone(shoot.mergePatch(resource, live.metadata, patch, { fieldManager }));
   return patched ?? { ...live, spec: { suspend: true } };
-}
-
-/** In the version of the content that was applied, which the shoot serves. */
-function resourceOf({ apiVersion, kind }: KubeObject): Resource {
-  const [group = '', version = ''] = apiVersion.split('/');
-  return { group, version, kind, plural: `${kind.toLowerCase()}s`, namespaced: true };
 }

@@ -6,6 +6,7 @@ import {
   type ObjectMeta,
   type ObjectName,
   type Resource,
+  resource,
   resources,
 } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
@@ -132,8 +133,6 @@ async function freeObjects(shoot: KubeClient, kind: Resource, isTimeUp: () => bo
   return isDone && wereSuspended;
 }
 
-const pods: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
-
 /** Neither Succeeded nor Failed: an evicted Pod does nothing any more. */
 const alive = 'status.phase!=Succeeded,status.phase!=Failed';
 
@@ -151,7 +150,7 @@ async function isAnyAtWork(shoot: KubeClient, namespace: string, names: string[]
   if (names.length === 0) return false;
   const labelSelector = `app in (${names.join(',')})`;
   const options = { namespace, labelSelector, fieldSelector: alive, metadataOnly: true, limit: MOST_PODS };
-  const { items, continue: more } = await shoot.list(pods, options);
+  const { items, continue: more } = await shoot.list(resources.pods, options);
   return more !== undefined || items.some(({ metadata }) => isAtWork(metadata, now));
 }
 
@@ -164,18 +163,13 @@ export function isAtWork({ deletionTimestamp, deletionGracePeriodSeconds = 0 }: 
 
 /** Kubernetes' own kinds whose objects may belong to a user. */
 const kinds: Resource[] = [
-  ...[
-    ['apps', 'deployments', 'Deployment'],
-    ['apps', 'statefulsets', 'StatefulSet'],
-    ['apps', 'daemonsets', 'DaemonSet'],
-    ['batch', 'jobs', 'Job'],
-    ['batch', 'cronjobs', 'CronJob'],
-    ['', 'persistentvolumeclaims', 'PersistentVolumeClaim'],
-    ['', 'services', 'Service'],
-  ].map(([group = '', plural = '', kind = '']) => ({ group, version: 'v1', plural, kind, namespaced: true })),
-  pods,
-  resources.secrets,
-  resources.configMaps,
+  ...[resources.deployments, resources.pods, resources.secrets, resources.configMaps],
+  resource('apps', 'v1', 'statefulsets', 'StatefulSet'),
+  resource('apps', 'v1', 'daemonsets', 'DaemonSet'),
+  resource('batch', 'v1', 'jobs', 'Job'),
+  resource('batch', 'v1', 'cronjobs', 'CronJob'),
+  resource('', 'v1', 'persistentvolumeclaims', 'PersistentVolumeClaim'),
+  resource('', 'v1', 'services', 'Service'),
 ];
 
 /** Where more objects of a kind are left, some are a user's. */
