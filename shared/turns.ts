@@ -14,8 +14,6 @@ export function createTurns(most: number) {
     };
   };
   return {
-    /** Returns whether a caller waits for a turn. */
-    areWanted: (): boolean => waiting.size > 0,
     /** Resolves when it is this caller's turn, with a function that ends it. @throws the signal's reason */
     async take(signal: AbortSignal): Promise<() => void> {
       signal.throwIfAborted();

@@ -25,9 +25,9 @@ import { missingCredentials } from './credentials.ts';
 import { type Decision, decide, HOST_KEY_TRUSTED } from './decide.ts';
 import { generateIdentity } from './identity.ts';
 import { operationOf, operationRefused } from './pairs.ts';
+import { scanHostKey } from './scan.ts';
 import { scanPolicy } from './scan-policy.ts';
 import { contentOf, findSecret, type SourceSecret, writeSecret } from './secret.ts';
-import { scanHostKey } from './threaded-scan.ts';
 
 const ATTEMPTS = 5;
 

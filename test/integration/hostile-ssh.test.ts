@@ -2,8 +2,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startGitServer } from '@shoot-flux/landscape/git';
 import { expect, test } from 'vitest';
+import { keyPresentedTo, scanHostKey } from '../../functions/keys/scan.ts';
 import { scanPolicy } from '../../functions/keys/scan-policy.ts';
-import { keyPresentedTo, scanHostKey } from '../../functions/keys/threaded-scan.ts';
 import { sshString } from '../../shared/ssh/public-key.ts';
 import { startDnsServer } from './dns-server.ts';
 
@@ -141,31 +141,6 @@ test.each(['closes at once', 'says nothing', 'writes lines without end', 'presen
     expect(performance.now() - before).toBeGreaterThan(2490);
   },
 );
-
-test('a handshake that never ends is killed at its limit, and holds up nothing meanwhile', async () => {
-  const endless = new URL('data:text/javascript,for(;;);');
-  const handshakes = Array.from({ length: 6 }, () =>
-    keyPresentedTo('127.0.0.1', 1, AbortSignal.timeout(1000), endless),
-  );
-  let ticks = 0;
-  const timer = setInterval(() => ticks++, 20);
-  expect(await Promise.all(handshakes)).toEqual(Array(6).fill(undefined));
-  clearInterval(timer);
-  expect(ticks).toBeGreaterThan(3);
-});
-
-test('handshakes that never end give their threads to one that waits', async () => {
-  const endless = new URL('data:text/javascript,for(;;);');
-  const short = new URL(
-    `data:text/javascript,import { parentPort } from 'node:worker_threads'; parentPort.postMessage(Buffer.from('${ed25519.toString('base64')}', 'base64'));`,
-  );
-  const stop = new AbortController();
-  const handshakes = Array.from({ length: 8 }, () => keyPresentedTo('127.0.0.1', 1, stop.signal, endless));
-  // Eight hold the four threads twice; without an end to their turns, this one would never get a thread.
-  expect(await keyPresentedTo('127.0.0.1', 1, AbortSignal.timeout(30_000), short)).toBeDefined();
-  stop.abort();
-  expect(await Promise.all(handshakes)).toEqual(Array(8).fill(undefined));
-});
 
 test('an address that is not permitted is never contacted, and gives no key after the same time', async () => {
   await using server = await hostile(() => {});
