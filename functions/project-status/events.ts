@@ -5,14 +5,16 @@ import { countOf, type Line, MOST_KEYS } from '../../shared/gardener/status-map.
 import type { Shoot } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
+import { transition } from './shown-line.ts';
 
-/** Returns the Event on the Shoot; the same one for the same transition, whenever a run reports it. */
+/** Returns the Event of a transition; the same one whenever a run reports it, and undefined where there is none. */
 export function transitionEvent(
   shoot: Shoot,
-  health: 'healthy' | 'unhealthy',
   { line, published, since }: { line: Line; published: Line | undefined; since: string },
   now: Date,
-): KubeObject {
+): KubeObject | undefined {
+  const health = transition(published, line, since, now);
+  if (health === undefined) return undefined;
   const identity = [health, since, published?.since ?? ''];
   const notice =
     health === 'healthy'

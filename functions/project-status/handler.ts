@@ -17,7 +17,7 @@ import { foreignEvent, refusedEvent, transitionEvent } from './events.ts';
 import { type FluxState, fluxState, rolloutNews } from './flux-state.ts';
 import { fieldManager, type Place, type Published, publish } from './publish.ts';
 import { type Result, wakeNext } from './rollout.ts';
-import { isHealthy, lineToShow, secondsUntilShown, transition } from './shown-line.ts';
+import { isHealthy, lineToShow, type ShownLine, secondsUntilShown } from './shown-line.ts';
 
 /** A Shoot wakes up in minutes. */
 const WAKING_SECONDS = 60;
@@ -62,32 +62,26 @@ async function report(
   const place = { garden, namespace, shoot: name };
   const now = context.now();
   const published = publishedLine(live, name);
-  const before = { shoot: name, revision: rollout?.[0], wasHealthy: isHealthy(published) };
-  const resultOf = (end: Result['end']) => ({ ...before, end, now: Math.floor(now.getTime() / 1000) });
-  if (state === undefined) {
-    const removed = await publish(place, live, undefined, undefined, resultOf('gone'));
-    await wakeNext(place, removed, context);
-    return outcomeOf(removed, [untilOver(removed, live, now)], context);
-  }
-  const { line, againIn } = lineToShow(state, { isHibernated: isHibernated(shoot), published, now });
+  const { line, againIn }: Partial<ShownLine> =
+    state === undefined ? {} : lineToShow(state, { isHibernated: isHibernated(shoot), published, now });
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
-  const health = transition(published, line, state.since, now);
-  if (health !== undefined) {
-    const event = transitionEvent(shoot, health, { line, published, since: state.since }, now);
-    await createEvent(garden, event, fieldManager);
+  if (state !== undefined && line !== undefined) {
+    const event = transitionEvent(shoot, { line, published, since: state.since }, now);
+    if (event !== undefined) await createEvent(garden, event, fieldManager);
   }
-  const result = resultOf(endOf(line, shoot, rollout?.[1] === true));
-  const gone = await leftover(place, live);
+  const result: Result = {
+    ...{ shoot: name, revision: rollout?.[0], wasHealthy: isHealthy(published) },
+    end: line === undefined ? 'gone' : endOf(line, shoot, rollout?.[1] === true),
+    now: Math.floor(now.getTime() / 1000),
+  };
+  const gone = line && (await leftover(place, live));
   const written = await publish(place, live, line, gone, result).catch((error: unknown) =>
     reportRefusal(garden, shoot, error, context),
   );
-  if (rollout !== undefined) await wakeNext(place, written, context);
+  if (line === undefined || rollout !== undefined) await wakeNext(place, written, context);
+  const untilChange = againIn ?? (line && secondsWhileWaking(shoot, now));
   const untilRetry = written.type === 'not created' ? REFUSED_SECONDS : undefined;
-  return outcomeOf(
-    written,
-    [againIn ?? secondsWhileWaking(shoot, now), untilOver(written, live, now), untilRetry],
-    context,
-  );
+  return outcomeOf(written, [untilChange, untilOver(written, live, now), untilRetry], context);
 }
 
 /** Seconds until the next run that may end a rollout: a silent Shoot causes no run, so a timer is needed. */

@@ -44,16 +44,14 @@ const ATTEMPTS = 2;
  * @param line undefined removes it
  * @param gone another Shoot, whose line is removed as well
  * @param result what a rollout learns from it
- * @param random between 0 and 1: spreads Shoots that overtake each other
  * @throws CreationRefusedError
  */
 export async function publish(
   place: Place,
   live: KubeObject | undefined,
   line: Line | undefined,
-  gone?: string,
-  result?: Omit<Result, 'ready'>,
-  random = Math.random(),
+  gone: string | undefined,
+  result: Result,
 ): Promise<Published> {
   let current = live;
   try {
@@ -61,7 +59,7 @@ export async function publish(
       if (current === undefined && line === undefined) return { type: 'unchanged' };
       current ??= await createStatusMap(place.garden, place.namespace, fieldManager);
       const changes = changesFor(current, place.shoot, line, gone);
-      const ofRollout = result && rolloutChanges(current, result, gone);
+      const ofRollout = rolloutChanges(current, result, gone);
       if (changes === 'no room' && ofRollout === undefined) return { type: 'no room' };
       if (changes === undefined && ofRollout === undefined) return { type: 'unchanged' };
       const data = { ...(changes !== 'no room' && changes), ...ofRollout };
@@ -75,22 +73,18 @@ export async function publish(
     if (error instanceof InvalidError) return { type: 'refused' };
     throw error;
   }
-  return { type: 'overtaken', afterSeconds: secondsAfterOvertaken(countOf(current), random) };
+  return { type: 'overtaken', afterSeconds: secondsAfterOvertaken(countOf(current)) };
 }
 
 /** Returns the keys of a rollout that change with what has become of a Shoot; undefined: none. */
-function rolloutChanges(
-  map: KubeObject,
-  result: Omit<Result, 'ready'>,
-  gone: string | undefined,
-): Record<string, string> | undefined {
+function rolloutChanges(map: KubeObject, result: Result, gone: string | undefined): Record<string, string> | undefined {
   const state = rolloutIn(map);
   if (state === undefined) return undefined;
-  const known = { ...result, ready: readyShootsOf(map) };
+  const ready = readyShootsOf(map);
   // Its line changes in the same write.
-  if (result.end === 'ready') known.ready.add(result.shoot);
-  else known.ready.delete(result.shoot);
-  const own = recordResult(state, known);
-  const next = gone === undefined ? own : recordResult(own, { ...known, shoot: gone, end: 'gone' });
+  if (result.end === 'ready') ready.add(result.shoot);
+  else ready.delete(result.shoot);
+  const own = recordResult(state, result, ready);
+  const next = gone === undefined ? own : recordResult(own, { ...result, shoot: gone, end: 'gone' }, ready);
   return next === state ? undefined : rolloutData(next, shootsOf(map).size);
 }

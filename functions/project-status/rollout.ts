@@ -27,8 +27,6 @@ export interface Result {
   end: 'ready' | 'not ready' | 'gone' | 'open';
   /** True: members saw it healthy before. */
   wasHealthy: boolean;
-  /** Those whose line says that they are Ready. */
-  ready: ReadonlySet<string>;
   /** Seconds since 1970. */
   now: number;
 }
@@ -36,9 +34,10 @@ export interface Result {
 /**
  * Returns the state of the rollout with what has become of a Shoot and without places that have run out; the same one
  * where neither changes anything.
+ * @param ready those whose line says that they are Ready
  */
-export function recordResult(live: RolloutState, result: Result): RolloutState {
-  const state = stateAt(live, result.now, result.ready);
+export function recordResult(live: RolloutState, result: Result, ready: ReadonlySet<string>): RolloutState {
+  const state = stateAt(live, result.now, ready);
   const { shoot, end, revision } = result;
   if (end === 'gone') return without(state, shoot);
   if (end === 'open' || revision !== state.revision) return state;

@@ -131,7 +131,7 @@ function shortHash(text: string): string {
  * with a separator, because the resource-manager reads a text that begins with a brace as a JSON stream.
  */
 function contentText(objects: readonly KubeObject[]): string {
-  return objects.map((object) => `---\n${printable(JSON.stringify(sorted(object)))}\n`).join('');
+  return objects.map((object) => `---\n${printable(canonicalJson(object))}\n`).join('');
 }
 
 /** The characters that JSON allows unescaped and YAML does not, or reads as line breaks (YAML 1.1, 5.4). */
@@ -168,6 +168,11 @@ export function lengthInContent(text: string): number {
 }
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+
+/** Returns JSON with sorted keys and without undefined values: equal values give equal texts. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(sorted(value));
+}
 
 /** Half of a surrogate pair, for which the resource-manager would reject the whole content, becomes U+FFFD, as in Go. */
 function sorted(value: unknown): unknown {

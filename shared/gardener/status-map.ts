@@ -68,9 +68,9 @@ export function patchStatusMap(
 /** So many Shoots that others have overtaken try again in a second, on average: more would only overtake each other. */
 const ATTEMPTS_PER_SECOND = 10;
 
-/** Returns the seconds after which a Shoot tries again. @param random between 0 and 1 */
-export function secondsAfterOvertaken(shoots: number, random = Math.random()): number {
-  return Math.ceil(2 + (shoots / ATTEMPTS_PER_SECOND) * random);
+/** Returns the seconds after which a Shoot tries again. */
+export function secondsAfterOvertaken(shoots: number): number {
+  return Math.ceil(2 + (shoots / ATTEMPTS_PER_SECOND) * Math.random());
 }
 
 /** Returns whether it is ours to read and write. One with more keys than we write lines, and some of others, is not. */

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { shortHash } from '../plan/config-hash.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Run } from '../run.ts';
 import { annotateAll, tryInShoot } from '../shoot/act.ts';
@@ -37,17 +37,16 @@ export function planRequest(
 
 /** Only the content of Secrets: Flux reads ConfigMaps with each attempt, and labels of the copies are ours. */
 function hashOf(copies: KubeObject[]): string {
-  const hash = createHash('sha256');
-  for (const { kind, metadata, data } of copies) {
-    if (kind === 'Secret') hash.update(JSON.stringify([metadata.namespace, metadata.name, data]));
-  }
-  return hash.digest('hex').slice(0, 16);
+  const secrets = copies.filter(({ kind }) => kind === 'Secret');
+  return shortHash(
+    secrets.map(({ metadata, data }) => JSON.stringify([metadata.namespace, metadata.name, data])).join(''),
+  );
 }
 
 /** Returns an identity of the requests on the ConfigMap and on the Shoot; undefined without any. */
 export function reconcileAtOf(annotations: readonly (string | undefined)[]): string | undefined {
   if (annotations.every((value) => value === undefined)) return undefined;
-  return createHash('sha256').update(JSON.stringify(annotations)).digest('hex').slice(0, 16);
+  return shortHash(JSON.stringify(annotations));
 }
 
 /** The annotation with which `flux reconcile` asks the controllers, too. */

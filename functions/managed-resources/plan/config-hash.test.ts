@@ -10,7 +10,8 @@ import {
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
 import type { ConfigInputs, EffectiveConfig, SecretOrigin } from '../../../shared/config/types.ts';
-import { canonicalJson, configHash, layersHash, revisionOf } from './config-hash.ts';
+import { canonicalJson } from '../../../shared/gardener/managed-resource-content.ts';
+import { configHash, layersHash, revisionOf } from './config-hash.ts';
 
 test('is 16 hexadecimal digits', () => {
   expect(configHash(effectiveConfig({}))).toMatch(/^[0-9a-f]{16}$/);

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type FluxConfigMap, OVERRIDES_YAML, ROLLOUT } from '../../../shared/config/flux-config-map.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
 import type { Release } from '../../../shared/flux/release.ts';
+import { canonicalJson } from '../../../shared/gardener/managed-resource-content.ts';
 
 /** Identifies an effective configuration together with the release that it is rendered from; 16 hex digits. */
 export function renderHash(config: EffectiveConfig, release: Release): string {
@@ -41,15 +42,7 @@ export function revisionOf({ data, binaryData, tooLarge }: FluxConfigMap): strin
   return shortHash(canonicalJson(written)).slice(0, 12);
 }
 
-function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
-}
-
-/** Returns JSON with sorted keys and without undefined values: equal values give equal texts. */
-export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
+/** Returns 16 hex digits. */
+export function shortHash(text: string): string {
+  return hash('sha256', text).slice(0, 16);
 }

@@ -2,7 +2,7 @@ import { isSsh } from '../../../shared/config/checks.ts';
 import { FLUX_SOURCE, projectSecretNames } from '../../../shared/config/project-config.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { type Spec, specOf } from '../seen.ts';
-import { type Field, listedPlace, nameOf, type Origin, placesOf, specPaths } from './places.ts';
+import { listedPlace, nameOf, type Origin, placesOf, specPaths } from './places.ts';
 
 /** An entry of a failure table: how Flux words the failure, and how the condition explains it. */
 export interface Failure {
@@ -24,47 +24,24 @@ export interface Failure {
 export type Clause = string | ((found: RegExpExecArray, remedies: Remedies) => string);
 
 /** The names that remedies for one object refer to: its configuration keys, Secrets and deploy key. */
-export interface Remedies {
-  kind: string;
-  url: string;
-  host: string;
-  /** The requested revision, for example `branch main`. */
-  revision: string;
-  path: string;
-  /** Where each field is configured, for example `repositoryUrl in ConfigMap flux-config`. */
-  places: Record<Field, string>;
-  /** How to give Flux read access, depending on the protocol of the URL: `put … into Secret …`. */
-  credentials: string;
-  /** How to make Flux trust the host keys of an SSH server: `put … into …`. */
-  hostKeys: string;
-  /** The Secret that holds the credentials. */
-  secret: string;
-  /** The name of that Secret in the shoot. */
-  secretName: string | undefined;
-  /** The Secret that holds the certificate of an authority: Git repositories have it beside the credentials. */
-  authority: string;
-  /** Where to look for the reason why a source has no artifact. */
-  sourceToCheck: string;
-  /** The Secret that holds the decryption keys. */
-  decryption: string;
-}
+export type Remedies = ReturnType<typeof remediesFor>;
 
 /** Returns the names that remedies for the object refer to. */
-export function remediesFor(object: KubeObject, origin: Origin): Remedies {
+export function remediesFor(object: KubeObject, origin: Origin) {
   const spec = specOf(object);
   const url = spec.url ?? spec.endpoint ?? spec.image ?? '';
   return {
-    kind: object.kind,
-    url,
-    host: hostOf(url),
+    ...{ kind: object.kind, url, host: hostOf(url), path: spec.path ?? './' },
+    /** The requested revision, for example `branch main`. */
     revision: revisionOf(spec),
-    path: spec.path ?? './',
+    /** Where each field is configured, for example `repositoryUrl in ConfigMap flux-config`. */
     places: placesOf(object, origin, spec),
     credentials: credentialsOf(object, origin, spec),
     hostKeys: hostKeysOf(object, origin, spec),
-    secret: secretOf(object, origin, spec),
-    secretName: spec.secretRef?.name,
+    /** The Secret that holds the credentials, and its name in the shoot. */
+    ...{ secret: secretOf(object, origin, spec), secretName: spec.secretRef?.name },
     authority: authorityOf(object, origin, spec),
+    /** Where to look for the reason why a source has no artifact. */
     sourceToCheck: sourceToCheck(origin, spec),
     decryption: decryptionOf(object, origin, spec),
   };
@@ -126,7 +103,7 @@ function secretOf(object: KubeObject, origin: Origin, spec: Spec): string {
     : 'the Secret that source.secretResourceName of the providerConfig refers to';
 }
 
-/** Only Git repositories read the certificate of an authority from the Secret with the credentials. */
+/** Returns the Secret with the certificate of an authority. Only Git repositories have it beside the credentials. */
 function authorityOf(object: KubeObject, origin: Origin, spec: Spec): string {
   if (object.kind === 'GitRepository') return secretOf(object, origin, spec);
   const path = 'spec.certSecretRef';
@@ -137,14 +114,14 @@ function authorityOf(object: KubeObject, origin: Origin, spec: Spec): string {
     : `a new Secret that you copy with additionalSecretResources and reference as source.template.${path} of the providerConfig`;
 }
 
-/** Returns how to make Flux trust the host keys of an SSH server. */
+/** Returns how to make Flux trust the host keys of an SSH server: `put … into …`. */
 function hostKeysOf(object: KubeObject, origin: Origin, spec: Spec): string {
   return origin.from === 'flux-config' && isCopied(origin, spec)
     ? "put the server's host keys into knownHosts in ConfigMap flux-config"
     : `put the server's host keys into known_hosts in ${secretOf(object, origin, spec)}`;
 }
 
-/** Returns how to give Flux read access. */
+/** Returns how to give Flux read access, depending on the protocol of the URL: `put … into Secret …`. */
 function credentialsOf(object: KubeObject, origin: Origin, spec: Spec): string {
   const isReadOverSsh = isSsh(spec.url ?? '');
   if (origin.from === 'flux-config' && isCopied(origin, spec)) {
