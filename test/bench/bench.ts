@@ -1,7 +1,7 @@
 /** One row of the table: a measurement and its limit. */
 interface Line {
   what: string;
-  unit: 'KB' | 'MB' | 'ms' | 's' | 'requests' | 'messages' | 'events' | 'runs' | 'bytes' | '%';
+  unit: 'KB' | 'MB' | 'ms' | 's' | 'requests' | '%';
   /** The limit; absent where a number is only shown. */
   atMost?: number;
 }
@@ -49,8 +49,30 @@ export function bench<Key extends string>(
   };
 }
 
-/** Returns whether a row stays within its limit; undefined without a limit or a result. */
-export function verdictOf(row: Row): boolean | undefined {
-  if (row.atMost === undefined || 'failure' in row) return undefined;
-  return row.measured.value <= row.atMost;
+/** Formats the rows with their limits, one line each. */
+export function table(rows: Row[]): string {
+  const cells = [['', 'what', 'at most', 'measured', ''], ...rows.map(cellsOf)];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => (row[column] ?? '').length)));
+  const lines = cells.map((row) =>
+    row
+      .map((cell, column) =>
+        column === 2 || column === 3 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+function cellsOf(row: Row): string[] {
+  const limit = row.atMost === undefined ? '' : `${row.atMost} ${row.unit}`;
+  if ('failure' in row) return ['!', row.what, limit, 'none', row.failure];
+  const { value, note = '' } = row.measured;
+  const mark = row.atMost === undefined ? '' : value <= row.atMost ? '✓' : '✗';
+  return [mark, row.what, limit, `${rounded(value)} ${row.unit}`, note];
+}
+
+/** None of the measurements is exact to more than three digits. */
+function rounded(value: number): string {
+  return value >= 10 ? value.toFixed(0) : value.toFixed(Number.isInteger(value) ? 0 : 1);
 }

@@ -1,9 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Bench, Row } from './bench.ts';
-import { verdictOf } from './bench.ts';
-import { table } from './table.ts';
+import { type Bench, type Row, table } from './bench.ts';
 
 const help = `Usage:
   npm run bench -- [options]
@@ -12,7 +10,6 @@ Measure size, speed and requests of the product, and print each result beside it
 
 Options:
   --only TEXT  Only benches and lines whose name contains the text; may be given several times.
-  --json       Print a JSON list instead of the table.
   --help       Show this help.
 
 Exit codes: 0 everything was measured, even if a limit is exceeded; 1 a measurement failed; 2 wrong usage.
@@ -41,7 +38,7 @@ async function main(args: string[]): Promise<number> {
     rows.push(...(await bench.run((text) => process.stderr.write(`  ${bench.name}: ${text}\n`))));
     process.stderr.write(`${bench.name}: ${((performance.now() - started) / 1000).toFixed(0)} s\n`);
   }
-  process.stdout.write(options.json === true ? `${JSON.stringify(rows.map(plain), null, 2)}\n` : `\n${table(rows)}`);
+  process.stdout.write(`\n${table(rows)}`);
   const failed = rows.filter((row) => 'failure' in row);
   for (const { what } of failed) process.stderr.write(`Not measured: ${what}\n`);
   return failed.length > 0 ? 1 : 0;
@@ -53,7 +50,6 @@ function readOptions(args: string[]) {
       args,
       options: {
         only: { type: 'string', multiple: true },
-        json: { type: 'boolean' },
         help: { type: 'boolean' },
       },
     }).values;
@@ -80,13 +76,6 @@ function select(all: Bench[], only: string[]): Bench[] {
   return all.filter(({ name, lines }) =>
     [name, ...lines.map(({ what }) => what)].some((has) => texts.some((text) => has.toLowerCase().includes(text))),
   );
-}
-
-function plain(row: Row) {
-  const { what, unit, atMost } = row;
-  const limit = { what, unit, ...(atMost === undefined ? {} : { atMost }) };
-  if ('failure' in row) return { ...limit, failure: row.failure };
-  return { ...limit, ...row.measured, ...(atMost === undefined ? {} : { holds: verdictOf(row) }) };
 }
 
 process.exitCode = await main(process.argv.slice(2));

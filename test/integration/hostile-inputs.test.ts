@@ -36,7 +36,7 @@ beforeAll(async () => {
   api = await startCluster([...gardenCrds(), ...seedCrds()]);
   input = await files({ kubeconfig: api.kubeconfig });
   // The readiness of Flux in the shoot is read once everything counts as applied.
-  void stampApplied(api.client as unknown as Parameters<typeof stampApplied>[0], stopping.signal);
+  void stampApplied(api.connection, stopping.signal);
   const { kubeconfig } = input.paths;
   const args = ['run', `--garden=${kubeconfig}`, `--seed=local=${kubeconfig}`, `--flux-distribution=${standIn.folder}`];
   product = await startCommand(args, {

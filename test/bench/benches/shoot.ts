@@ -67,7 +67,7 @@ export const shootBench = bench(
  * for other Shoots before.
  */
 async function latency(progress: Progress) {
-  await using clusters = await startClusters({}, progress);
+  await using clusters = await startClusters();
   const { client, kubeconfigFile } = clusters.seed;
   await createProject(client, 'Once');
   await using _product = await startProductProcess(kubeconfigFile);
@@ -76,7 +76,7 @@ async function latency(progress: Progress) {
     milliseconds.push(await oneExtension(client, controlPlane(number)));
   const warm = milliseconds.slice(WARM_UP);
   progress(`warm: ${warm.map((value) => value.toFixed(0)).join(' ')} ms`);
-  return { warm: { value: median(warm), note: `median of ${warm.length}; ${clusters.servedBy}` } };
+  return { warm: { value: median(warm), note: `median of ${warm.length}` } };
 }
 
 async function oneExtension(client: KubeClient, name: string): Promise<number> {
@@ -106,7 +106,7 @@ const SECRETS = 3;
  * represented by its status on the ManagedResources. The result does not depend on time or chance.
  */
 async function requests(progress: Progress) {
-  await using clusters = await startClusters({ shoot: true }, progress);
+  await using clusters = await startClusters({ shoot: true });
   const { client } = clusters.seed;
   await client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
   const runs = new Map<string, ShootRequests>();
@@ -120,7 +120,7 @@ async function requests(progress: Progress) {
   const most = (which: keyof ShootRequests) => Math.max(...[...runs.values()].map((shoot) => shoot[which].length));
   const reconcile = runs.get('Reconcile')?.unchanged.length ?? Number.NaN;
   return {
-    first: { value: most('first'), note: clusters.servedBy },
+    first: { value: most('first') },
     closing: { value: most('closing') },
     unchanged: { value: most('unchanged'), note: 'maximum of the three sync modes' },
     perSecret: { value: (withSecrets.unchanged.length - reconcile) / SECRETS },
@@ -202,7 +202,7 @@ const FLUX_SECONDS = 10;
  * watches, until the first success is recorded.
  */
 async function untilReady(progress: Progress) {
-  await using clusters = await startClusters({ shoot: true }, progress);
+  await using clusters = await startClusters({ shoot: true });
   const { client } = clusters.seed;
   const name = controlPlane(1);
   await createProject(client, 'Once');
@@ -218,7 +218,7 @@ async function untilReady(progress: Progress) {
   const requests = untilRecorded(counter.requests.filter(({ by }) => by !== 'watcher'));
   const counts = Map.groupBy(requests, ({ by }) => by);
   progress([...counts].map(([by, { length }]) => `${by} ${length}`).join(', '));
-  const note = `${clusters.servedBy}; Flux is Ready ${FLUX_SECONDS} s after it is applied`;
+  const note = `Flux is Ready ${FLUX_SECONDS} s after it is applied`;
   return { requests: { value: requests.length, note } };
 }
 

@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundleCli } from '../../../infra/bundle/bundle-cli.ts';
+import { type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../../../shared/gardener/types.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { resources } from '../../../shared/kube/resource.ts';
 import { type CommandProcess, startCommand } from '../../command-process.ts';
 import { answersOk } from '../../real/cluster/start.ts';
 import { fluxDistribution } from './flux-distribution.ts';
@@ -44,6 +47,29 @@ export async function startProductProcess(
   );
   while (untilReady && !(await answersOk(`${command.address}/readyz`))) await sleep(5);
   return command;
+}
+
+/** A request that takes longer counts with this time. */
+const ANSWER_MS = 60_000;
+
+/** Asks for a reconciliation as gardenlet does, and returns the milliseconds until it is answered. */
+export async function askForReconciliation(
+  client: Pick<KubeClient, 'find' | 'mergePatch'>,
+  namespace: string,
+  isAnswered: (extension: Extension) => boolean = () => true,
+): Promise<number> {
+  const key = { namespace, name: 'shoot-flux' };
+  const started = performance.now();
+  const annotations = { [OPERATION_ANNOTATION]: 'reconcile', [TIMESTAMP_ANNOTATION]: new Date().toISOString() };
+  const patch = { metadata: { annotations } };
+  await client.mergePatch(resources.extensions, key, patch, { fieldManager: 'bench' });
+  while (performance.now() - started < ANSWER_MS) {
+    const live = await client.find<Extension>(resources.extensions, key);
+    const isPending = live?.metadata.annotations?.[OPERATION_ANNOTATION] !== undefined;
+    if (live !== undefined && !isPending && isAnswered(live)) break;
+    await sleep(20);
+  }
+  return performance.now() - started;
 }
 
 let made: Promise<string> | undefined;
