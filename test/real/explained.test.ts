@@ -4,11 +4,8 @@ import { explain } from '../../functions/readiness/explain/explain.ts';
 import { readiness } from '../../functions/readiness/kstatus.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { eventually } from '../scenarios/stage.ts';
-import { failingReleases } from './failing/helm.ts';
-import { failingKustomizations } from './failing/kustomizations.ts';
-import { failingOthers } from './failing/others.ts';
+import { failingObjects } from './failing/objects.ts';
 import { type StartedServers, startServers } from './failing/servers.ts';
-import { failingSources } from './failing/sources.ts';
 import { onRealApis, useGitServer } from './on-real-apis.ts';
 import { type FluxStage, secret, startFluxStage } from './sync/flux-stage.ts';
 import { allKinds } from './sync/kinds.ts';
@@ -77,25 +74,17 @@ onRealApis('what the real controllers of Flux report', ({ apis, fluxDistribution
       const type = '.dockerconfigjson' in values ? 'kubernetes.io/dockerconfigjson' : 'Opaque';
       await shoot.apply(resources.secrets, secret(metadataOf(name), values, type), { fieldManager });
     }
-    const objects = [
-      ...failingSources(started.servers),
-      ...failingReleases(),
-      ...failingOthers(started.servers),
-      ...failingKustomizations(),
-    ];
+    const objects = failingObjects(started.servers);
     for (const { kind, name, spec } of objects) {
       const resource = kindOf(kind);
       const apiVersion = `${resource.group}/${resource.version}`;
       await shoot.create(resource, { apiVersion, kind, metadata: metadataOf(name), spec }, { fieldManager });
     }
     const wrong: string[] = [];
-    for (const { kind, name, reason, explanation } of objects) {
+    for (const { kind, name, reason } of objects) {
       if (reason === 'ready') continue;
       const find = () => shoot.find(kindOf(kind), metadataOf(name));
-      const isExplained = (live: KubeObject | undefined) => {
-        const found = explained(kind, live);
-        return found?.reason === reason && found.message.includes(explanation);
-      };
+      const isExplained = (live: KubeObject | undefined) => explained(kind, live)?.reason === reason;
       const seconds = wrong.length > 2 ? 5 : 90;
       const live = await eventually(`${kind} ${name}`, find, isExplained, undefined, seconds).catch(find);
       const { reason: found, message = '' } = explained(kind, live) ?? {};

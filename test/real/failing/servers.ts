@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import type { GitServer } from '@shoot-flux/landscape/git';
 import { generateKeyPair, openSshKey, publicLine } from '@shoot-flux/landscape/git/keys';
+import { stringify } from 'yaml';
 import { ageKey } from '../age-key.ts';
 import { freePorts, listen } from '../cluster/ports.ts';
 import { startChartSite } from '../sync/chart-site.ts';
@@ -8,9 +9,23 @@ import { encrypted } from '../sync/encrypt.ts';
 import { pgpKey } from '../sync/pgp-key.ts';
 import { startPrivateRegistry } from '../sync/private-registry.ts';
 import { startTlsFront } from '../sync/tls-front.ts';
-import { failingChart } from './helm.ts';
-import { failingFolders } from './kustomizations.ts';
-import type { Servers } from './object.ts';
+import { failingFolders } from './objects.ts';
+
+/** The servers that failing objects name. */
+export interface Servers {
+  /** A repository with charts and folders of manifests. */
+  git: { httpUrl: string; sshUrl: string };
+  /** A registry with the artifact `fleet:v1` and the chart `charts/app:1.2.3`. */
+  registry: string;
+  /** A host behind HTTPS with an authority of its own, which answers 401. */
+  front: string;
+  /** Answers with the status in the path; it has charts below `/charts`. */
+  web: string;
+  /** A port on which nothing listens. */
+  closed: string;
+  /** Accepts connections, and never answers. */
+  silent: string;
+}
 
 /** Running servers, and the Secrets with right and wrong credentials for them. */
 export interface StartedServers extends AsyncDisposable {
@@ -90,3 +105,39 @@ export async function startServers(git: GitServer): Promise<StartedServers> {
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }
+
+/** The files of a chart whose value `mode` decides how it fails. */
+function failingChart(name: string): Record<string, string> {
+  return {
+    'Chart.yaml': stringify({ apiVersion: 'v2', name, version: '1.2.3' }),
+    'values.yaml': 'mode: good\nreplicas: 1\n',
+    'values.schema.json': JSON.stringify({ type: 'object', properties: { replicas: { type: 'integer' } } }),
+    'templates/all.yaml': template,
+  };
+}
+
+const template = `
+{{- if eq .Values.mode "template" }}
+{{ concat .Values.mode }}
+{{- else if eq .Values.mode "required" }}
+a: {{ required "name is required" .Values.name }}
+{{- else if eq .Values.mode "yaml" }}
+a: b: c
+{{- else if eq .Values.mode "kind" }}
+apiVersion: example.com/v1
+kind: Unknown
+metadata: { name: a }
+{{- else if eq .Values.mode "volume" }}
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: { name: never-bound }
+spec: { accessModes: [ReadWriteOnce], resources: { requests: { storage: 1Gi } } }
+{{- else }}
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Release.Name }}
+  labels: { a: {{ if eq .Values.mode "rejected" }}"b c"{{ else }}b{{ end }} }
+data: { replicas: "{{ .Values.replicas }}" }
+{{- end }}
+`;
