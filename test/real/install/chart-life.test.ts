@@ -10,7 +10,6 @@ import { freePorts } from '../cluster/ports.ts';
 import { requestJson } from '../cluster/request.ts';
 import { onRealApis } from '../on-real-apis.ts';
 import { needsOf, wrongRights } from '../rights.ts';
-import { bridges } from './chart-bridges.ts';
 import { type ChartLandscape, podUsers, startChartLandscape } from './chart-landscape.ts';
 import { createByHand, rollOut } from './garden-writes.ts';
 import { type Host, seedHost, selfHosted } from './gardenlet.ts';
@@ -69,19 +68,6 @@ onRealApis(
       const steps = await liveOneLife(stage, { disturb }).catch((error) => besidePod(pod, () => Promise.reject(error)));
       expect(steps).toContain('remove');
       await besidePod(pod, () => eventually('it is ready', pod.readyz, (code) => code === 200));
-    });
-
-    it.each(Object.entries(bridges))('starts in mode %s with what it renders, and becomes ready', async (_, open) => {
-      await using bridge = await open();
-      await applyObjects(landscape.servers.seed, bridge.objects);
-      await landscape.install(bridge.values);
-      await using stage = await startStage();
-      await stage.setFluxConfig({ repositoryUrl: 'https://git.example.com/fleet' });
-      const pod = await landscape.start('shoot-flux', bridge.flags);
-      await besidePod(pod, async () => {
-        await untilReady(pod, `${bridge.line}, probes and metrics`);
-        await expect.poll(bridge.arrived).toMatchObject(bridge.proof);
-      });
     });
 
     it('creates key and status, and sends an edit in waves, with the account that the chart asks for', async () => {

@@ -248,6 +248,32 @@ describe('the rendered objects', () => {
     expect(await args('bridge-knative')).toEqual(['watch', '--config', '/etc/shoot-flux/config.yaml']);
   });
 
+  it('of the bridges know where to send, and sign for AWS with a role by a token of their own, or with a Secret', async () => {
+    const render = (more: object) => renderChart({ namespace, values: { ...seed, ...more } });
+    const withQueues = (more: object) => render({ mode: 'bridge-sqs', sqs: { ...sqs, ...more } });
+    const sink = 'http://broker.example.com/a/b';
+    expect(configOf(await render({ mode: 'bridge-knative', knative: { sink } }))).toMatchObject({ sink });
+    const endpoint = 'http://queues.example.com';
+    expect(configOf(await withQueues({ endpoint }))).toMatchObject({ ...sqs, sqsEndpoint: endpoint });
+    const roleArn = 'arn:aws:iam::123456789012:role/watcher';
+    const withRole = podOf(await withQueues({ roleArn })).spec;
+    const token = { path: 'token', audience: 'sts.amazonaws.com', expirationSeconds: 3600 };
+    expect(withRole).toMatchObject({
+      volumes: expect.arrayContaining([
+        { name: 'aws-token', projected: { sources: [{ serviceAccountToken: token }] } },
+      ]),
+    });
+    const { env, volumeMounts } = withRole.containers[0] ?? {};
+    const mountPath = '/var/run/secrets/shoot-flux/aws';
+    expect(volumeMounts).toContainEqual({ name: 'aws-token', mountPath, readOnly: true });
+    expect(env).toContainEqual({ name: 'AWS_ROLE_ARN', value: roleArn });
+    expect(env).toContainEqual({ name: 'AWS_WEB_IDENTITY_TOKEN_FILE', value: `${mountPath}/token` });
+    const withSecret = podOf(await withQueues({ region: 'eu-1', credentialsSecretName: 'aws' })).spec.containers[0];
+    const from = (key: string) => ({ name: key, valueFrom: { secretKeyRef: { name: 'aws', key } } });
+    const variables = [{ name: 'AWS_REGION', value: 'eu-1' }, from('AWS_ACCESS_KEY_ID'), from('AWS_SECRET_ACCESS_KEY')];
+    expect(withSecret?.env).toEqual(expect.arrayContaining(variables));
+  });
+
   it('configure the seed of the gardenlet, and what the operator adds', async () => {
     const values = {
       ...seed,

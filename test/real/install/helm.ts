@@ -76,7 +76,7 @@ type Data = Record<string, string>;
 
 export interface PodTemplate {
   metadata: { labels: Data; annotations: Data };
-  spec: { containers: { image: string; args: string[]; env?: { name: string; value?: string }[] }[] };
+  spec: { containers: { image: string; args: string[]; env?: object[]; volumeMounts?: object[] }[] };
 }
 
 /** Returns the Pods of the main Deployment. */
