@@ -1,14 +1,15 @@
+import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { shootFlux } from '../../infra/cli/testing.ts';
+import { installDefaults } from '../../shared/config/flux-options.ts';
 import { isCrd } from '../../shared/flux/custom-resources.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import type { Release } from '../../shared/flux/release.ts';
 import { fluxInstall, standIn } from '../../shared/flux/testing.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { sampling, seed } from '../scenarios/sampling.ts';
+import { numericSeed, sampling, seed } from '../scenarios/sampling.ts';
 import { requestJson } from './cluster/request.ts';
-import { drawnInstalls } from './generator/drawn.ts';
 import { applyObjects, namespaceOf } from './install/objects.ts';
 import { useApiServers, withTestData } from './on-real-apis.ts';
 
@@ -38,7 +39,7 @@ withTestData(`installations drawn at random, seed ${seed}`, async (folder) => {
     const release = await distribution.release(version);
     await apply(crdsOf(release));
     let accepted = 0;
-    for (const [index, install] of drawnInstalls(CASES, version).entries()) {
+    for (const [index, install] of fc.sample(installs, { numRuns: CASES, seed: numericSeed }).entries()) {
       const flux = { ...install, version, components: availableIn(release, install.components) };
       const objects = await rendered(folder, flux, index);
       await apply(
@@ -92,6 +93,41 @@ withTestData(`installations drawn at random, seed ${seed}`, async (folder) => {
     await expect(apply([wrong], true)).rejects.toThrow(/spce.*field not declared in schema/);
   });
 });
+
+/** Options of `flux install` and others: some of them for each installation, with one of these values each. */
+const values: Record<string, unknown[]> = {
+  namespace: ['flux-system', 'gitops', 'flux-system-2'],
+  registry: ['ghcr.io/fluxcd', 'registry.example:5000/a/b'],
+  imagePullSecret: ['pull', 'registry-credentials'],
+  tolerationKeys: [[], ['a'], ['a', 'example.com/b', 'c']],
+  networkPolicy: [true, false],
+  watchAllNamespaces: [true, false],
+  logLevel: ['debug', 'info', 'error'],
+  clusterDomain: ['cluster.local', 'shoot.example'],
+  size: ['small', 'medium', 'large'],
+  multiTenancy: [true, false],
+  priorityClass: ['system-node-critical', 'platform'],
+  nodeSelector: [{ 'worker.gardener.cloud/pool': 'infra' }, { 'kubernetes.io/os': 'linux' }],
+  commonMetadata: [
+    { labels: { 'example.com/team': 'a', stage: 'dev' } },
+    { labels: { stage: 'dev' }, annotations: { 'example.com/contact': 'team a, room 7' } },
+  ],
+  proxy: [
+    { http: 'http://proxy.example:3128', https: 'socks5://10.0.0.1:1080' },
+    { https: 'http://proxy.example:3128', noProxy: '10.0.0.0/8,registry.example' },
+    { secretName: 'proxy', noProxy: '.example.com' },
+  ],
+  storage: [{ class: 'fast', size: '10Gi' }, { size: '512Mi' }],
+  sharding: [{ key: 'example.com/shard', shards: ['one', 'two'] }, { shards: ['shard3'] }],
+};
+const images = ['image-reflector-controller', 'image-automation-controller'];
+const installs = fc.record(
+  {
+    ...Object.fromEntries(Object.entries(values).map(([name, each]) => [name, fc.constantFrom(...each)] as const)),
+    components: fc.subarray([...installDefaults.components, ...images, 'source-watcher'], { minLength: 1 }),
+  } as { components: fc.Arbitrary<string[]> },
+  { requiredKeys: [] },
+);
 
 const crdsOf = (release: Release) =>
   componentsOf(release).flatMap((name) => (release.files.get(name) ?? []).filter(isCrd));

@@ -1,11 +1,8 @@
-import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { objectRef } from '../../functions/managed-resources/shoot/objects.ts';
-import { files } from '../../infra/cli/testing.ts';
 import type { Patch } from '../../shared/config/types.ts';
 import { ConfigError } from '../../shared/errors.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
@@ -16,7 +13,9 @@ import { fluxInstall } from '../../shared/flux/testing.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { testDistribution } from '../made-distribution.ts';
 import { numericSeed } from '../scenarios/sampling.ts';
-import { kustomized } from './generator/kustomize.ts';
+import { objectsIn } from './install/helm.ts';
+import { buildTools } from './tools/build.ts';
+import { folderWith, runProgram } from './tools/cache.ts';
 
 const VERSION = 'v2.9.4';
 const CASES = 50;
@@ -32,102 +31,106 @@ beforeAll(async () => {
   objects = installObjects(release, install).filter(({ kind }) => kind !== 'CustomResourceDefinition');
 });
 
-const text = fc.constantFrom('a', 'b', 'yes', '1', 'x y');
-const record = (fields: Record<string, fc.Arbitrary<unknown>>) => fc.record(fields, { requiredKeys: [] });
-/** Some entries of a list, each at most once. */
-const some = (...entries: fc.Arbitrary<unknown>[]) =>
-  fc.subarray(entries, { minLength: 1 }).chain((chosen) => fc.tuple(...chosen));
+/** Draws some of the fields: one of its values for each, and for a list some of its entries. */
+const drawn = (values: Record<string, unknown[]>, lists: Record<string, object[]> = {}) =>
+  fc.record(
+    Object.fromEntries([
+      ...Object.entries(values).map(([name, each]) => [name, fc.constantFrom(...each)] as const),
+      ...Object.entries(lists).map(([name, entries]) => [name, fc.subarray(entries, { minLength: 1 })] as const),
+    ]) as Record<string, fc.Arbitrary<unknown>>,
+    { requiredKeys: [] },
+  );
 const deleted = { $patch: 'delete' };
 
-const variable = (name: string) =>
-  fc.oneof(
-    text.map((value) => ({ name, value })),
-    fc.constant({ name, ...deleted }),
-    fc.constant({ name, valueFrom: null }),
-  );
-const resources = fc.oneof(
-  record({ limits: record({ cpu: fc.constantFrom('2', null), memory: text }), requests: fc.constant(null) }),
-  fc.constant({ $patch: 'replace', limits: { cpu: '3' } }),
-  fc.constant({ limits: { $patch: 'delete' } }),
+const container = drawn(
+  {
+    args: [[], ['a', 'x y'], null],
+    resources: [
+      { limits: { cpu: '2', memory: '1' } },
+      { limits: { cpu: null }, requests: null },
+      { $patch: 'replace', limits: { cpu: '3' } },
+      { limits: deleted },
+    ],
+    livenessProbe: [null, { periodSeconds: 3 }, { $patch: 'replace', exec: { command: ['true'] } }],
+  },
+  {
+    env: [
+      { name: 'RUNTIME_NAMESPACE', value: 'a' },
+      { name: 'GOMEMLIMIT', ...deleted },
+      { name: 'TUF_ROOT', valueFrom: null },
+      { name: 'NEW', value: '1' },
+      { name: 'OTHER', ...deleted },
+    ],
+    volumeMounts: [
+      { mountPath: '/tmp', readOnly: true },
+      { mountPath: '/cache', name: 'cache' },
+      { mountPath: '/data', ...deleted },
+    ],
+    ports: [
+      { containerPort: 8080, name: 'metrics', protocol: 'TCP' },
+      { containerPort: 7000, name: 'more', protocol: 'UDP' },
+      { containerPort: 9440, protocol: 'TCP', ...deleted },
+    ],
+  },
+).map((fields) => ({ name: 'manager', ...fields }));
+const sidecar = { name: 'sidecar', image: 'example.com/sidecar:1', env: [{ name: 'A', value: 'b' }] };
+const podSpec = fc
+  .tuple(
+    fc.oneof(
+      fc.constant({}),
+      container.map((each) => ({ containers: [each] })),
+      fc.constant({ containers: [sidecar] }),
+    ),
+    drawn(
+      {
+        nodeSelector: [null, { pool: 'infra' }, { $patch: 'replace', pool: 'other' }],
+        tolerations: [[{ key: 'infra', operator: 'Exists' }]],
+        terminationGracePeriodSeconds: [5, null],
+        securityContext: [{ fsGroup: 7 }, null],
+        affinity: [{ nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } }],
+        priorityClassName: ['high', null],
+      },
+      {
+        volumes: [
+          { name: 'cache', emptyDir: {} },
+          { name: 'data', emptyDir: null, persistentVolumeClaim: { claimName: 'data' } },
+          { name: 'temp', ...deleted },
+        ],
+        imagePullSecrets: [{ name: 'one' }, { name: 'two' }],
+        hostAliases: [{ ip: '10.0.0.1', hostnames: ['a.example'] }],
+        topologySpreadConstraints: [
+          { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' },
+          { maxSkew: 2, topologyKey: 'host', whenUnsatisfiable: 'ScheduleAnyway' },
+        ],
+      },
+    ),
+  )
+  .map(([containers, fields]) => ({ ...containers, ...fields }));
+const spec = fc.record(
+  {
+    replicas: fc.constantFrom(0, 2),
+    strategy: fc.constantFrom(null, { type: 'Recreate', rollingUpdate: null }, { $patch: 'replace', type: 'OnDelete' }),
+    template: fc.record(
+      { metadata: fc.constantFrom({ labels: { team: 'a' } }, { annotations: null }), spec: podSpec },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: [] },
 );
-const container = record({
-  args: fc.oneof(fc.array(text, { maxLength: 3 }), fc.constant(null)),
-  env: some(...['RUNTIME_NAMESPACE', 'GOMEMLIMIT', 'TUF_ROOT', 'NEW', 'OTHER'].map(variable)),
-  resources,
-  volumeMounts: some(
-    fc.constant({ mountPath: '/tmp', readOnly: true }),
-    fc.constant({ mountPath: '/cache', name: 'cache' }),
-    fc.constant({ mountPath: '/data', ...deleted }),
-  ),
-  ports: some(
-    fc.constant({ containerPort: 8080, name: 'metrics', protocol: 'TCP' }),
-    fc.constant({ containerPort: 7000, name: 'more', protocol: 'UDP' }),
-    fc.constant({ containerPort: 9440, protocol: 'TCP', ...deleted }),
-  ),
-  livenessProbe: fc.constantFrom(null, { periodSeconds: 3 }, { $patch: 'replace', exec: { command: ['true'] } }),
-}).map((fields) => ({ name: 'manager', ...fields }));
-const sidecar = fc.constant({ name: 'sidecar', image: 'example.com/sidecar:1', env: [{ name: 'A', value: 'b' }] });
-const podSpec = record({
-  containers: some(container, sidecar),
-  volumes: some(
-    fc.constant({ name: 'cache', emptyDir: {} }),
-    fc.constant({ name: 'data', emptyDir: null, persistentVolumeClaim: { claimName: 'data' } }),
-    fc.constant({ name: 'temp', ...deleted }),
-  ),
-  nodeSelector: fc.constantFrom(null, { pool: 'infra' }, { $patch: 'replace', pool: 'other' }),
-  tolerations: fc.constant([{ key: 'infra', operator: 'Exists' }]),
-  imagePullSecrets: some(fc.constant({ name: 'one' }), fc.constant({ name: 'two' })),
-  hostAliases: some(fc.constant({ ip: '10.0.0.1', hostnames: ['a.example'] })),
-  topologySpreadConstraints: some(
-    fc.constant({ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' }),
-    fc.constant({ maxSkew: 2, topologyKey: 'host', whenUnsatisfiable: 'ScheduleAnyway' }),
-  ),
-  terminationGracePeriodSeconds: fc.constantFrom(5, null),
-  securityContext: fc.constantFrom({ fsGroup: 7 }, null),
-  affinity: fc.constant({
-    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } },
-  }),
-  priorityClassName: fc.constantFrom('high', null),
-});
 // With a target, kustomize sets a label or annotation that is null to the text "null"; we remove it.
-const metadata = record({
-  labels: fc.constantFrom({ 'example.com/team': 'a' }, {}),
-  annotations: fc.constantFrom({ 'example.com/a': 'true' }, { 'example.com/c': '1' }),
+const metadata = drawn({
+  labels: [{ 'example.com/team': 'a' }, {}],
+  annotations: [{ 'example.com/a': 'true' }, { 'example.com/c': '1' }],
 }).map((fields) => ({ name: 'any', ...fields }));
-const strategies = fc.constantFrom(
-  null,
-  { type: 'Recreate', rollingUpdate: null },
-  { $patch: 'replace', type: 'OnDelete' },
-);
-const ofDeployment = fc.record({
-  target: fc.record(
-    {
-      kind: fc.constant('Deployment'),
-      name: fc.constantFrom('source-controller', '(source|kustomize)-controller', '.*', 'notification.*'),
-      labelSelector: fc.constantFrom(
-        'app.kubernetes.io/part-of=flux',
-        'app.kubernetes.io/component in (source-controller, none)',
-        'app.kubernetes.io/component!=source-controller,!none',
-        'app.kubernetes.io/version',
-      ),
-    },
-    { requiredKeys: ['kind'] },
-  ),
-  patch: fc.record(
-    {
-      metadata,
-      spec: record({
-        replicas: fc.constantFrom(0, 2),
-        strategy: strategies,
-        template: fc.record(
-          { metadata: fc.constantFrom({ labels: { team: 'a' } }, { annotations: null }), spec: podSpec },
-          { requiredKeys: [] },
-        ),
-      }),
-    },
-    { requiredKeys: ['metadata'] },
-  ),
-});
+const target = drawn({
+  name: ['source-controller', '(source|kustomize)-controller', '.*', 'notification.*'],
+  labelSelector: [
+    'app.kubernetes.io/part-of=flux',
+    'app.kubernetes.io/component in (source-controller, none)',
+    'app.kubernetes.io/component!=source-controller,!none',
+    'app.kubernetes.io/version',
+  ],
+}).map((fields) => ({ kind: 'Deployment', ...fields }));
 const ofOthers = fc.constantFrom<[string, object]>(
   [
     'Service',
@@ -153,27 +156,20 @@ const ofOthers = fc.constantFrom<[string, object]>(
   ['Namespace', { metadata: { name: 'any', labels: { 'pod-security.kubernetes.io/warn': 'baseline', team: 'a' } } }],
   ['.*', { metadata: { name: 'any', annotations: { 'example.com/all': 'yes' } } }],
 );
+const patchOf = (of: object) => stringify({ kind: 'any', metadata: { name: 'any' }, ...of });
 const merge: fc.Arbitrary<Patch> = fc.oneof(
+  { weight: 9, arbitrary: fc.record({ target, patch: fc.record({ metadata, spec }).map(patchOf) }) },
+  { weight: 2, arbitrary: ofOthers.map(([kind, patch]) => ({ target: { kind }, patch: patchOf(patch) })) },
   {
     weight: 4,
-    arbitrary: ofDeployment.map(({ target, patch }) => ({ target, patch: stringify({ kind: 'any', ...patch }) })),
-  },
-  {
-    weight: 1,
-    arbitrary: ofOthers.map(([kind, patch]) => ({
-      target: { kind },
-      patch: JSON.stringify({ kind: 'any', metadata: { name: 'any' }, ...patch }),
+    arbitrary: spec.map((fields) => ({
+      patch: stringify({
+        ...{ apiVersion: 'apps/v1', kind: 'Deployment', spec: fields },
+        metadata: { name: 'source-controller', namespace: 'flux-system' },
+      }),
     })),
   },
 );
-const withoutTarget: fc.Arbitrary<Patch> = ofDeployment.map(({ patch: { metadata: _, ...patch } }) => ({
-  patch: stringify({
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'source-controller', namespace: 'flux-system' },
-    ...patch,
-  }),
-}));
 
 /** The paths of an object, and some that it does not have. */
 function pathsOf(value: unknown, path = ''): string[] {
@@ -185,7 +181,8 @@ function pathsOf(value: unknown, path = ''): string[] {
   return [path, ...below, `${path}/${Array.isArray(value) ? '-' : 'new'}`, `${path}/7`];
 }
 
-function operationsOf(object: KubeObject): fc.Arbitrary<Patch> {
+/** One operation on an object; several in a row are in json-patch.test.ts. */
+function operationOf(object: KubeObject): fc.Arbitrary<Patch> {
   const paths = pathsOf(object).filter((path) => path !== '');
   const path = fc.constantFrom(...paths);
   // For what does not exist, kustomize takes null in these operations; we refuse them, as RFC 6902 requires. While it
@@ -200,26 +197,8 @@ function operationsOf(object: KubeObject): fc.Arbitrary<Patch> {
     fc.record({ op: fc.constantFrom('copy', 'move'), from: existing, path }),
     existing.map((each) => ({ op: 'test', path: each, value: valueAt(object, each) })),
   );
-  const one = operation.map((each) => [each]);
-  const two = fc.tuple(operation, operation).filter(([first, second]) => !readsWhatChanged(first, second));
-  return fc.oneof(one, two).map((operations) => ({
-    target: { kind: object.kind, name: object.metadata.name },
-    patch: stringify(operations),
-  }));
-}
-
-interface SampledOperation {
-  op: string;
-  path: string;
-  from?: string;
-}
-
-/** True for a second operation that reads what may not be there after the first, which may also move the entries of a list. */
-function readsWhatChanged(first: SampledOperation, second: SampledOperation): boolean {
-  const read = second.op === 'test' ? second.path : second.from;
-  const changed = [first.path, ...(first.op === 'move' ? [first.from ?? ''] : [])];
-  const isBelow = (path: string) => `${read}/`.startsWith(`${path.replace(/\/(\d+|-)$/, '')}/`);
-  return read !== undefined && first.op !== 'test' && changed.some(isBelow);
+  const { kind, metadata } = object;
+  return operation.map((each) => ({ target: { kind, name: metadata.name }, patch: stringify([each]) }));
 }
 
 function valueAt(object: unknown, path: string): unknown {
@@ -232,12 +211,17 @@ function valueAt(object: unknown, path: string): unknown {
 
 type Result = { objects: Map<string, KubeObject> } | { error: string };
 
-/** What kustomize makes of the patches, or why it refuses them. */
-async function theirsOf(dir: string, patches: Patch[]): Promise<Result> {
+/** What the real kustomize makes of the patches, or why it refuses them. */
+async function theirsOf(patches: Patch[]): Promise<Result> {
+  const { kustomize } = await buildTools(['kustomize']);
+  await using folder = await folderWith({
+    'objects.yaml': objects.map((object) => stringify(object)).join('---\n'),
+    'kustomization.yaml': stringify({ resources: ['objects.yaml'], patches }),
+  });
   try {
-    return { objects: byRef(await kustomized(dir, objects, [{ patched: { kustomization: { patches } } }])) };
+    return { objects: byRef(objectsIn(await runProgram(kustomize, ['build', folder.path]))) };
   } catch (error) {
-    return { error: (error as { stderr?: string }).stderr ?? String(error) };
+    return { error: (error as Error).message };
   }
 }
 
@@ -256,36 +240,18 @@ const byRef = (list: KubeObject[]) => new Map(list.map((object) => [objectRef(ob
 /** We refuse more than kustomize: what would reach beyond the installed objects, and targets without an object. */
 const GUARD = /changes the|gives |deletes |sets metadata|sets the key|selects no installed object/;
 
-async function compare(cases: Patch[][]): Promise<{ same: number; refused: number; differences: unknown[] }> {
-  await using place = await files({});
-  const results = { same: 0, refused: 0, differences: [] as unknown[] };
-  for (const [index, patches] of cases.entries()) {
-    const [theirs, own] = [await theirsOf(join(place.dir, String(index)), patches), ours(patches)];
+/** Expects of each list of patches what kustomize makes of it, and returns how many neither of both refuses. */
+async function compare(cases: Patch[][]): Promise<number> {
+  let same = 0;
+  for (const patches of cases) {
+    const [theirs, own] = [await theirsOf(patches), ours(patches)];
     // Its search for names of other objects fails in objects that no longer have their form.
     if ('error' in theirs && theirs.error.includes('updating name reference')) continue;
-    if ('error' in own && (GUARD.test(own.error) || 'error' in theirs)) {
-      results.refused++;
-      continue;
-    }
-    try {
-      expect('objects' in own && own.objects).toStrictEqual('objects' in theirs && theirs.objects);
-      results.same++;
-    } catch {
-      results.differences.push({ patches, differences: differing(own, theirs).slice(0, 10) });
-    }
+    if ('error' in own && (GUARD.test(own.error) || 'error' in theirs)) continue;
+    expect(own, JSON.stringify(patches)).toStrictEqual(theirs);
+    same++;
   }
-  return results;
-}
-
-/** Where two results differ, and what each has there. */
-function differing(one: unknown, other: unknown, path = ''): string[] {
-  if (isDeepStrictEqual(one, other)) return [];
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
-    return [`${path}: ${JSON.stringify(one)} instead of ${JSON.stringify(other)}`];
-  }
-  const [a, b] = [one, other].map((value) => (value instanceof Map ? Object.fromEntries(value) : { ...value }));
-  const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
-  return names.flatMap((name) => differing(a[name], b[name], `${path}/${name}`));
+  return same;
 }
 
 const patterns = (...values: string[]) => fc.constantFrom(...values);
@@ -321,23 +287,14 @@ const sampled = <T>(arbitrary: fc.Arbitrary<T>) => fc.sample(arbitrary, { numRun
 test.skipIf(folder !== undefined)(testDataMissing, () => {});
 
 test.runIf(folder !== undefined)(`${CASES} strategic merge patches give what kustomize makes of them`, async () => {
-  const cases = sampled(
-    fc.array(fc.oneof({ weight: 3, arbitrary: merge }, { weight: 1, arbitrary: withoutTarget }), {
-      minLength: 1,
-      maxLength: 3,
-    }),
-  );
-  const { same, differences } = await compare(cases);
-  expect(differences).toEqual([]);
-  expect(same).toBeGreaterThan(CASES / 2);
+  const cases = sampled(fc.array(merge, { minLength: 1, maxLength: 3 }));
+  expect(await compare(cases)).toBeGreaterThan(CASES / 2);
 });
 
 test.runIf(folder !== undefined)(`${CASES} JSON 6902 patches give what kustomize makes of them`, async () => {
   const patchable = objects.filter(({ kind }) => ['Deployment', 'Service', 'NetworkPolicy'].includes(kind));
-  const cases = sampled(fc.constantFrom(...patchable).chain(operationsOf)).map((patch) => [patch]);
-  const { same, differences } = await compare(cases);
-  expect(differences).toEqual([]);
-  expect(same).toBeGreaterThan(CASES / 10);
+  const cases = sampled(fc.constantFrom(...patchable).chain(operationOf)).map((patch) => [patch]);
+  expect(await compare(cases)).toBeGreaterThan(CASES / 10);
 });
 
 test.runIf(folder !== undefined)('targets select what they select in kustomize', async () => {
@@ -345,8 +302,7 @@ test.runIf(folder !== undefined)('targets select what they select in kustomize',
   const cases = fc.sample(targets, { numRuns: 200, seed: numericSeed });
   const mark = (index: number) => `example.com/target-${index}`;
   const patches = [some, ...cases.map((target, index) => ({ target, patch: marking(mark(index)) }))];
-  await using place = await files({});
-  const theirs = await theirsOf(join(place.dir, 'targets'), patches);
+  const theirs = await theirsOf(patches);
   const own = ours([some]);
   if ('error' in theirs || 'error' in own) throw new Error(JSON.stringify({ theirs, own }));
   const marked = [...theirs.objects.values()];

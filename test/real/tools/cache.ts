@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, mkdtempDisposable, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { cacheFolder } from './tool.ts';
 
 /** Something that a package manager installs into a folder of the cache. */
@@ -38,23 +40,30 @@ export async function installed({ name, versions, install }: Installed): Promise
   return target;
 }
 
-/** Runs a program to its end, with more variables than this process has. @throws Error with the end of its output */
+/**
+ * Runs a program to its end, with more variables than this process has, and returns what it prints.
+ * @throws Error with the end of its output
+ */
 export async function runProgram(
   command: string,
-  args: string[],
-  cwd: string,
+  args: readonly string[],
+  cwd?: string,
   variables: NodeJS.ProcessEnv = {},
-): Promise<void> {
-  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...variables } });
-  let output = '';
-  const collect = (chunk: Buffer) => {
-    output = (output + chunk).slice(-4000);
-  };
-  child.stdout.on('data', collect);
-  child.stderr.on('data', collect);
-  const code = await new Promise<number | null | string>((resolve) => {
-    child.on('error', (error) => resolve(error.message));
-    child.on('close', resolve);
+): Promise<string> {
+  const options = { cwd, env: { ...process.env, ...variables }, maxBuffer: 64 * 1024 * 1024 };
+  const { stdout } = await promisify(execFile)(command, args, options).catch((error) => {
+    const output = `${error.stdout}${error.stderr}`.slice(-4000);
+    throw new Error(`${command} ${args.join(' ')} failed (${error.code}):\n${output}`, { cause: error });
   });
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')} failed (${code}):\n${output}`);
+  return stdout;
+}
+
+/** Writes files into a temporary folder, which is deleted when it is disposed. */
+export async function folderWith(files: Record<string, string>): Promise<AsyncDisposable & { path: string }> {
+  const folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-files-'));
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder.path, name)), { recursive: true });
+    await writeFile(join(folder.path, name), text);
+  }
+  return { path: folder.path, [Symbol.asyncDispose]: () => folder.remove() };
 }
