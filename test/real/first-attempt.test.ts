@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
@@ -7,16 +8,15 @@ import { type KubeObject, type Resource, resources } from '../../shared/kube/res
 import { documented, example, exampleWith } from '../integration/documents.ts';
 import { eventually, PROJECT } from '../scenarios/stage.ts';
 import { ageKey } from './age-key.ts';
+import { listen } from './cluster/ports.ts';
 import { untilGone } from './install/life-checks.ts';
 import { onRealApis, useGitServer } from './on-real-apis.ts';
 import { encrypted } from './sync/encrypt.ts';
-import { startEventSink } from './sync/event-sink.ts';
 import { aroundEachFluxStage, dataOf, type FluxStage } from './sync/flux-stage.ts';
 import { startGitHub } from './sync/github.ts';
 import { fluxKinds } from './sync/kinds.ts';
 import { pgpKey } from './sync/pgp-key.ts';
 import { startPrivateRegistry } from './sync/private-registry.ts';
-import { wholeConfiguration } from './sync/whole-configuration.ts';
 
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const inProject = (name: string) => ({ namespace: PROJECT, name });
@@ -341,4 +341,91 @@ function deployment(name: string, namespace: string): string {
   const containers = [{ name, image: `registry.example.com/${name}:1` }];
   const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } };
   return JSON.stringify({ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace }, spec });
+}
+
+const HOUR = { interval: '1h' };
+const CA = { certSecretRef: { name: 'registry-ca' } };
+
+/** What `config.yaml` says beside the private repository of `flux-config`: one object of each kind that works together. */
+function wholeConfiguration(registry: string): object {
+  return {
+    flux: { componentsExtra: ['image-reflector-controller'] },
+    additionalSecretResources: [{ name: 'registry-ca' }, { name: 'chart-values' }, { name: 'events' }],
+    objects: [
+      object('Alert', 'all', {
+        providerRef: { name: 'sink' },
+        eventSources: [
+          { kind: 'Kustomization', name: '*' },
+          { kind: 'HelmRelease', name: '*' },
+        ],
+      }),
+      object('Provider', 'sink', { type: 'generic', secretRef: { name: 'events' } }),
+      // Waits for the base, which waits for the root.
+      object('Kustomization', 'apps', {
+        ...{ ...HOUR, path: './apps', prune: true, wait: true, targetNamespace: 'default' },
+        sourceRef: { kind: 'GitRepository', name: 'main-gitrepo' },
+        dependsOn: [{ name: 'base' }],
+      }),
+      object('Kustomization', 'base', {
+        ...{ ...HOUR, path: './', prune: true, wait: true, targetNamespace: 'default' },
+        sourceRef: { kind: 'OCIRepository', name: 'manifests' },
+        dependsOn: [{ name: 'main-ks' }],
+      }),
+      object('OCIRepository', 'manifests', {
+        ...{ ...HOUR, ...CA, url: `oci://${registry}/fleet/manifests`, ref: { tag: 'v1' } },
+      }),
+      object('HelmRepository', 'charts', { ...HOUR, ...CA, type: 'oci', url: `oci://${registry}/charts` }),
+      object('HelmRelease', 'first', {
+        ...{ ...HOUR, targetNamespace: 'default', storageNamespace: 'flux-system' },
+        chart: {
+          spec: { chart: 'first', version: '1.x', sourceRef: { kind: 'HelmRepository', name: 'charts' } },
+        },
+        valuesFrom: [{ kind: 'Secret', name: 'chart-values' }],
+      }),
+      object('OCIRepository', 'second-chart', {
+        ...{ ...HOUR, ...CA, url: `oci://${registry}/charts/second`, ref: { semver: '1.x' } },
+        layerSelector: { mediaType: 'application/vnd.cncf.helm.chart.content.v1.tar+gzip', operation: 'copy' },
+      }),
+      object('HelmRelease', 'second', {
+        ...{ ...HOUR, targetNamespace: 'default', storageNamespace: 'flux-system' },
+        chartRef: { kind: 'OCIRepository', name: 'second-chart' },
+        values: { color: 'plum' },
+        dependsOn: [{ name: 'first' }],
+      }),
+      object('ImageRepository', 'manifests', { ...HOUR, ...CA, image: `${registry}/fleet/manifests` }),
+      object('ImagePolicy', 'manifests', {
+        imageRepositoryRef: { name: 'manifests' },
+        policy: { alphabetical: {} },
+      }),
+    ],
+  };
+}
+
+function object(kind: string, name: string, spec: object): object {
+  return { kind, metadata: { name }, spec };
+}
+
+/** An event as the notification-controller sends it to a Provider of type `generic`. */
+interface SentEvent {
+  involvedObject: { kind: string; name: string };
+  reason: string;
+  severity: string;
+}
+
+/** A service that receives the events of alerts. */
+interface EventSink extends AsyncDisposable {
+  url: string;
+  events(): SentEvent[];
+}
+
+async function startEventSink(): Promise<EventSink> {
+  const events: SentEvent[] = [];
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    events.push(JSON.parse(text));
+    response.end();
+  });
+  const listening = await listen(server);
+  return { ...listening, url: `http://${listening.host}/`, events: () => events };
 }

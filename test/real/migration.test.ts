@@ -9,8 +9,16 @@ import { ConflictError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { textAt } from '../../shared/shapes.ts';
 import { useApiServers, withTestData } from './on-real-apis.ts';
-import { objectOf, servedVersions } from './upgrades/objects.ts';
-import { crdsOf, everything, fill, notCurrent, storageOf, storedInEtcd } from './upgrades/stored-objects.ts';
+import {
+  crdsOf,
+  everything,
+  fill,
+  notCurrent,
+  objectOf,
+  servedVersions,
+  storageOf,
+  storedInEtcd,
+} from './upgrades/stored-objects.ts';
 
 const fieldManager = 'upgrade';
 const prefix = 'migration';

@@ -14,7 +14,7 @@ import { numericSeed, seed } from '../scenarios/sampling.ts';
 import { requestJson } from './cluster/request.ts';
 import { applyObjects } from './install/objects.ts';
 import { useApiServers, withTestData } from './on-real-apis.ts';
-import { validSpecs } from './upgrades/objects.ts';
+import { validSpecs } from './upgrades/stored-objects.ts';
 
 const SAMPLES = 60;
 const AT_ONCE = 6;

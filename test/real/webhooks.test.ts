@@ -179,27 +179,6 @@ onRealApis('real API servers call the webhooks', ({ apis }) => {
     expect(logLines.filter((line) => line.includes('older than v1.147'))).toHaveLength(1);
   });
 
-  it('change nothing when nothing is missing', async () => {
-    const name = { namespace: NAMESPACE, name: 'gardener-resource-manager' };
-    const created = await seed.create<KubeObject>(resources.deployments, deployment(['-v']), options);
-    const again = await seed.mergePatch(resources.deployments, name, {}, options);
-    expect(again.metadata.resourceVersion).toBe(created.metadata.resourceVersion);
-    // gardenlet does this in each reconciliation, without our argument.
-    const replaced = await seed.replace<KubeObject & Deployment>(
-      resources.deployments,
-      deployment(['-v', '-w']),
-      options,
-    );
-    expect(replaced.spec.template.spec.containers[0]?.args).toEqual(['-v', '-w', '--extra-target-namespace=flux-x']);
-    const scaled = await seed.mergePatch<KubeObject & Deployment>(
-      resources.deployments,
-      name,
-      { spec: { replicas: 0, template: { spec: { containers: [{ ...container(['-v']) }] } } } },
-      options,
-    );
-    expect(scaled.spec.template.spec.containers[0]?.args).toEqual(['-v', '--extra-target-namespace=flux-x']);
-  });
-
   it('stay trusted when the configurations are applied again', async () => {
     const bundles = () => Promise.all((['garden', 'seed'] as const).map(bundleIn));
     const before = await bundles();

@@ -39,7 +39,7 @@ const rules = (key: string) => `creation_rules:\n  - path_regex: .*\n    encrypt
 export async function startServers(git: GitServer): Promise<StartedServers> {
   await using stack = new AsyncDisposableStack();
   const registry = stack.use(await startPrivateRegistry());
-  const site = stack.use(await startChartSite([failingChart('app')]));
+  const site = stack.use(await startChartSite(failingChart('app')));
   const front = stack.use(await startTlsFront(() => ({ status: 401 })));
   const locked = ['--batch', '--pinentry-mode loopback', '--passphrase open'].join(' ');
   const pgp = stack.use(

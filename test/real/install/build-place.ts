@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { root } from '../../integration/documents.ts';
 import { buildTools } from '../tools/build.ts';
+import { runProgram } from '../tools/cache.ts';
 import { installDebian } from '../tools/debian.ts';
 import { cacheFolder } from '../tools/tool.ts';
 import type { Registry } from './registry.ts';
@@ -63,8 +62,6 @@ function registriesConf(host: string): string {
     .join('');
 }
 
-const run = promisify(execFile);
-
 /** What a base needs: libc, libstdc++, and the certificates of public authorities. No shell. */
 const PACKAGES = 'libc6,libstdc++6,ca-certificates';
 
@@ -95,7 +92,7 @@ async function buildBases(buildah: string, folder: string): Promise<void> {
     await mkdir(context, { recursive: true });
     await fill(context);
     await writeFile(join(context, 'Containerfile'), containerfile);
-    await run(buildah, ['build', '--timestamp', '0', '--tag', name, context]);
+    await runProgram(buildah, ['build', '--timestamp', '0', '--tag', name, context]);
   };
   const archive = await baseArchive();
   await build('BASE_IMAGE', 'FROM scratch\nADD base.tar /\n', (context) => cp(archive, join(context, 'base.tar')));
@@ -115,7 +112,7 @@ async function baseArchive(): Promise<string> {
   const hook = `${archive}.${process.pid}.sh`;
   await writeFile(hook, HOOK);
   const extract = ['--variant=extract', `--include=${PACKAGES}`, '--dpkgopt=path-exclude=/usr/share/doc/*'];
-  await run('mmdebstrap', [...extract, `--extract-hook=sh ${hook} "$1"`, 'bookworm', aside], { maxBuffer: 64_000_000 });
+  await runProgram('mmdebstrap', [...extract, `--extract-hook=sh ${hook} "$1"`, 'bookworm', aside]);
   await rename(aside, archive);
   return archive;
 }

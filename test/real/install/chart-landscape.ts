@@ -1,7 +1,13 @@
+import { createServer } from 'node:https';
+import { json } from 'node:stream/consumers';
+import { loopbackCertificate } from '@shoot-flux/landscape/certificate';
+import { restrictions } from '@shoot-flux/landscape/restrictions';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { SEED } from '../../scenarios/stage.ts';
 import { type RealApis, startRealApis } from '../apis.ts';
+import type { ApiServer } from '../cluster/api-server.ts';
 import { installCrds } from '../cluster/crds.ts';
+import { listen } from '../cluster/ports.ts';
 import { rememberEtcd } from '../forget.ts';
 import { installationRoles } from './chart-rights.ts';
 import { type Host, installAsGardener, seedHost } from './gardenlet.ts';
@@ -9,7 +15,6 @@ import { INSTALLATION } from './gardenlet-values.ts';
 import { renderChart } from './helm.ts';
 import { applyObjects, namespaceOf, optionalKinds } from './objects.ts';
 import { type Pod, startPod } from './pod.ts';
-import { startRestrictions } from './restrictions.ts';
 
 /** The users that the Pods in a seed may be, in garden and seed. */
 export const podUsers = {
@@ -62,4 +67,49 @@ export async function startChartLandscape(): Promise<ChartLandscape> {
       await apis.stop();
     },
   };
+}
+
+interface Review {
+  apiVersion: string;
+  kind: string;
+  request: {
+    uid: string;
+    operation: string;
+    namespace?: string;
+    resource: { group: string; resource: string };
+    userInfo: { username: string };
+  };
+}
+
+/** Serves the webhooks SeedRestriction and ShootRestriction of Gardener for a garden, as far as they concern us. */
+async function startRestrictions(garden: ApiServer): Promise<AsyncDisposable> {
+  const { cert, key } = loopbackCertificate();
+  const server = createServer({ cert, key }, async (request, response) => {
+    const { request: asked, ...review } = (await json(request)) as Review;
+    const { group, resource: plural } = asked.resource;
+    const webhook = restrictions.find(({ name }) => request.url?.startsWith(`/${name}?`));
+    const message = webhook?.deny({ user: asked.userInfo.username, group, plural, namespace: asked.namespace ?? '' });
+    const answer = message === undefined ? { allowed: true } : { allowed: false, status: { code: 403, message } };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ ...review, response: { uid: asked.uid, ...answer } }));
+  });
+  const listening = await listen(server);
+  const caBundle = Buffer.from(cert).toString('base64');
+  const webhooks = restrictions.map(({ name }) => ({
+    name,
+    clientConfig: { url: `https://${listening.host}/${name}`, caBundle },
+    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets', 'configmaps'] }],
+    failurePolicy: 'Fail',
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    timeoutSeconds: 10,
+  }));
+  const configuration: KubeObject = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'gardener-admission-controller' },
+    webhooks,
+  };
+  await applyObjects(garden, [configuration]);
+  return listening;
 }

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { appendFile, cp, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { operatorExtension } from '../../../infra/gardener/registration/registration.ts';
@@ -10,6 +8,7 @@ import { EVENTS_PORT, NAMESPACE, WATCHER, watcher } from '../../../infra/knative
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { documents, root } from '../../integration/documents.ts';
 import { buildTools } from '../tools/build.ts';
+import { runProgram } from '../tools/cache.ts';
 import { chartFolder, configOf, find, helm, objectsIn, ofKind, podOf, renderChart } from './helm.ts';
 
 const namespace = 'other';
@@ -68,8 +67,9 @@ async function overlay(more: string): Promise<string[]> {
   await cp(join(root, 'infra/knative'), folder.path, { recursive: true });
   const example = join(folder.path, 'overlays/example');
   await appendFile(join(example, 'kustomization.yaml'), more);
-  const { stdout } = await promisify(execFile)(kustomize, ['build', example]);
-  return objectsIn(stdout).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  return objectsIn(await runProgram(kustomize, ['build', example])).map(
+    ({ kind, metadata }) => `${kind} ${metadata.name}`,
+  );
 }
 
 describe('the chart on Knative', () => {

@@ -1,14 +1,9 @@
-import { execFile } from 'node:child_process';
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { root } from '../../integration/documents.ts';
 import { buildTools } from '../tools/build.ts';
-
-const run = promisify(execFile);
+import { folderWith, runProgram } from '../tools/cache.ts';
 
 /** A chart with its values, as gardenlet or an operator renders it. */
 export interface Release {
@@ -22,11 +17,7 @@ export interface Release {
 
 /** Runs Helm; rejects with what it prints when it fails. */
 export async function helm(...args: string[]): Promise<string> {
-  const { helm } = await buildTools(['helm']);
-  const { stdout } = await run(helm, args, { maxBuffer: 64 * 1024 * 1024 }).catch((error) => {
-    throw new Error(`${error.stdout}${error.stderr}`);
-  });
-  return stdout;
+  return runProgram((await buildTools(['helm'])).helm, args);
 }
 
 /** Renders a chart as gardenlet does: only templates, without hooks or access to a cluster. */
@@ -57,10 +48,8 @@ export async function lintChart({ chart = 'shoot-flux', namespace, values }: Rel
 export const chartFolder = (chart: string) => join(root, 'charts', chart);
 
 async function withValues<T>(values: Record<string, unknown> = {}, act: (file: string) => Promise<T>): Promise<T> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-values-'));
-  const file = join(folder.path, 'values.yaml');
-  await writeFile(file, stringify(values));
-  return await act(file);
+  await using folder = await folderWith({ 'values.yaml': stringify(values) });
+  return await act(join(folder.path, 'values.yaml'));
 }
 
 /** Returns the first object of a kind. @param ending of its name */

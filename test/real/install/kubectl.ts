@@ -1,12 +1,12 @@
-import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { requestJson } from '../cluster/request.ts';
 import { buildTools } from '../tools/build.ts';
+import { runProgram } from '../tools/cache.ts';
 import { applyObjects, deleteObjects, listObjects, serviceAccountToken } from './objects.ts';
 
 /** The part of kubectl that the pages of the installations use, for machines without it. Anything else is an error. */
@@ -102,10 +102,6 @@ function inNamespace(object: KubeObject): KubeObject {
 
 async function source(): Promise<string> {
   const { filename, kustomize } = others;
-  if (kustomize !== undefined) return (await promisify(execFile)(await kustomizeBinary(), ['build', kustomize])).stdout;
+  if (kustomize !== undefined) return runProgram((await buildTools(['kustomize'])).kustomize, ['build', kustomize]);
   return filename === '-' ? text(process.stdin) : readFile(filename ?? '', 'utf8');
-}
-
-async function kustomizeBinary(): Promise<string> {
-  return (await buildTools(['kustomize'])).kustomize;
 }

@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { answersOk, startReady } from '../cluster/start.ts';
 import { buildTools } from '../tools/build.ts';
-
-const run = promisify(execFile);
+import { runProgram } from '../tools/cache.ts';
 
 /** A registry of container images on this machine, and a client. */
 export interface Registry extends AsyncDisposable {
@@ -44,7 +41,7 @@ export async function startRegistry(): Promise<Registry> {
     }),
     ready: (_, ports) => answersOk(`http://127.0.0.1:${ports[0]}/v2/`),
   });
-  const ask = async (...args: string[]) => (await run(crane, ['--insecure', ...args])).stdout;
+  const ask = (...args: string[]) => runProgram(crane, ['--insecure', ...args]);
   return {
     host: `127.0.0.1:${ports[0]}`,
     async inspect(image) {
@@ -57,7 +54,7 @@ export async function startRegistry(): Promise<Registry> {
       const archive = `${folder}.tar`;
       await ask('export', image, archive);
       await mkdir(folder);
-      await run('tar', ['--extract', '--file', archive, '--directory', folder]);
+      await runProgram('tar', ['--extract', '--file', archive, '--directory', folder]);
       await rm(archive);
     },
     [Symbol.asyncDispose]: () => program.stop(),

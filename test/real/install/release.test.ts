@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { followPage } from '../../integration/followed-page.ts';
+import { runProgram } from '../tools/cache.ts';
 import { makeBuildPlace, REGISTRY } from './build-place.ts';
 import { helm } from './helm.ts';
 import { type Registry, startRegistry } from './registry.ts';
 import type { Workplace } from './workplace.ts';
-
-const run = promisify(execFile);
 
 /** Written and published by the commands of docs/release.md. */
 describe('a release', () => {
@@ -33,7 +30,7 @@ describe('a release', () => {
   });
 
   it('has checksums that sha256sum accepts, of the image too', async () => {
-    await run('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: out });
+    await runProgram('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], out);
     expect(await readFile(join(out, 'SHA256SUMS'), 'utf8')).toMatch(/ {2}image\/index\.json$/m);
   });
 

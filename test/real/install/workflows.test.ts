@@ -1,27 +1,18 @@
-import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { root, scripts } from '../../integration/documents.ts';
 import { buildTools } from '../tools/build.ts';
+import { runProgram } from '../tools/cache.ts';
 
 const folder = join(root, '.github/workflows');
 const names = await readdir(folder);
 
-/** Returns what actionlint reports; nothing where a workflow is right. */
-async function lint(...paths: string[]): Promise<string> {
-  const { actionlint } = await buildTools(['actionlint']);
-  const args = ['-no-color', '-shellcheck=', '-pyflakes=', ...paths];
-  return promisify(execFile)(actionlint, args, { cwd: root }).then(
-    ({ stdout }) => stdout,
-    ({ stdout, stderr }) => `${stdout}${stderr}`,
-  );
-}
-
 it('actionlint accepts every workflow', async () => {
   expect(names.toSorted()).toEqual(['ci.yaml', 'release.yaml']);
-  expect(await lint(...names.map((name) => join(folder, name)))).toBe('');
+  const { actionlint } = await buildTools(['actionlint']);
+  const paths = names.map((name) => join(folder, name));
+  expect(await runProgram(actionlint, ['-no-color', '-shellcheck=', '-pyflakes=', ...paths], root)).toBe('');
 });
 
 it.each(names)('%s calls scripts of this repository', async (name) => {

@@ -1,11 +1,7 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { buildTools } from '../tools/build.ts';
-
-const run = promisify(execFile);
+import { folderWith, runProgram } from '../tools/cache.ts';
 
 /** How a page says that manifests are encrypted. */
 export interface Encryption {
@@ -24,16 +20,9 @@ export async function encrypted(
   stringData: Record<string, string>,
 ): Promise<string> {
   const { sops } = await buildTools(['sops']);
-  const folder = await mkdtemp(join(tmpdir(), 'sops-'));
-  try {
-    const file = join(folder, 'secret.yaml');
-    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData };
-    await writeFile(file, JSON.stringify(secret));
-    await writeFile(join(folder, '.sops.yaml'), rules);
-    const env = { ...process.env, ...variables, PATH: `${dirname(sops)}:${process.env.PATH}` };
-    await run('sh', ['-c', command], { cwd: folder, env });
-    return await readFile(file, 'utf8');
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData };
+  await using folder = await folderWith({ 'secret.yaml': JSON.stringify(secret), '.sops.yaml': rules });
+  const env = { ...variables, PATH: `${dirname(sops)}:${process.env.PATH}` };
+  await runProgram('sh', ['-c', command], folder.path, env);
+  return await readFile(join(folder.path, 'secret.yaml'), 'utf8');
 }

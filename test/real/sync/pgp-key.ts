@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { runProgram } from '../tools/cache.ts';
 import { installDebian } from '../tools/debian.ts';
-
-const run = promisify(execFile);
 
 /** A key of PGP, in a keyring of its own. */
 export interface PgpKey extends AsyncDisposable {
@@ -22,15 +19,14 @@ export async function pgpKey(commands: readonly string[], file: string): Promise
   const home = await mkdtemp(join(tmpdir(), 'pgp-'));
   await chmod(home, 0o700);
   const env = { GNUPGHOME: home };
-  const options = { cwd: home, env: { ...process.env, ...env } };
-  for (const command of commands) await run('sh', ['-c', command], options);
-  const { stdout } = await run('gpg', ['--with-colons', '--list-keys'], options);
+  for (const command of commands) await runProgram('sh', ['-c', command], home, env);
+  const listed = await runProgram('gpg', ['--with-colons', '--list-keys'], home, env);
   return {
     privateKey: await readFile(join(home, file), 'utf8'),
-    fingerprint: /^fpr:+(\w+):/m.exec(stdout)?.[1] ?? '',
+    fingerprint: /^fpr:+(\w+):/m.exec(listed)?.[1] ?? '',
     env,
     async [Symbol.asyncDispose]() {
-      await run('gpgconf', ['--homedir', home, '--kill', 'all']);
+      await runProgram('gpgconf', ['--homedir', home, '--kill', 'all']);
       await rm(home, { recursive: true, force: true });
     },
   };

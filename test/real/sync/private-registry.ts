@@ -1,13 +1,8 @@
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { startRegistry } from '../install/registry.ts';
 import { buildTools } from '../tools/build.ts';
+import { folderWith, runProgram } from '../tools/cache.ts';
 import { isSignedIn, startTlsFront, type TlsFront } from './tls-front.ts';
-
-const run = promisify(execFile);
 
 /** A registry behind HTTPS that wants a name and a password. */
 export interface PrivateRegistry extends TlsFront {
@@ -32,45 +27,24 @@ export async function startPrivateRegistry(): Promise<PrivateRegistry> {
     ca: front.ca,
     password,
     dockerConfig: JSON.stringify({ auths: { [front.host]: { username, password } } }),
-    pushArtifact: (image, files) =>
-      inFolder(files, async (folder) => {
-        const archive = `${folder}.tgz`;
-        await run('tar', ['--create', '--gzip', '--file', archive, '--directory', folder, '.']);
-        await run(crane, [
-          '--insecure',
-          'append',
-          '--oci-empty-base',
-          '-f',
-          archive,
-          '-t',
-          `${registry.host}/${image}`,
-        ]);
-        await rm(archive);
-      }),
-    pushChart: (place, files) =>
-      inFolder(files, async (folder) => {
-        const target = `${folder}-chart`;
-        const { stdout } = await run(helm, ['package', folder, '--destination', target]);
-        const archive = stdout.trim().split(': ').at(-1) ?? '';
-        await run(helm, ['push', archive, `oci://${registry.host}/${place}`, '--plain-http']);
-        await rm(target, { recursive: true });
-      }),
+    async pushArtifact(image, files) {
+      await using folder = await folderWith(files);
+      await using target = await folderWith({});
+      const archive = join(target.path, 'artifact.tgz');
+      await runProgram('tar', ['--create', '--gzip', '--file', archive, '--directory', folder.path, '.']);
+      const tag = `${registry.host}/${image}`;
+      await runProgram(crane, ['--insecure', 'append', '--oci-empty-base', '-f', archive, '-t', tag]);
+    },
+    async pushChart(place, files) {
+      await using folder = await folderWith(files);
+      await using target = await folderWith({});
+      const said = await runProgram(helm, ['package', folder.path, '--destination', target.path]);
+      const archive = said.trim().split(': ').at(-1) ?? '';
+      await runProgram(helm, ['push', archive, `oci://${registry.host}/${place}`, '--plain-http']);
+    },
     async [Symbol.asyncDispose]() {
       await front[Symbol.asyncDispose]();
       await registry[Symbol.asyncDispose]();
     },
   };
-}
-
-async function inFolder(files: Record<string, string>, use: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'registry-'));
-  try {
-    for (const [path, text] of Object.entries(files)) {
-      await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), text);
-    }
-    await use(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }

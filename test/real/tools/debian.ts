@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
+import { runProgram } from './cache.ts';
 
 /** Programs that come from Debian packages of the same name. */
 export type DebianProgram = 'buildah' | 'cmake' | 'gpg' | 'gpg-agent' | 'mmdebstrap';
@@ -16,13 +13,13 @@ export async function installDebian(programs: readonly DebianProgram[]): Promise
   if (missing.length === 0) return;
   if (process.getuid?.() !== 0) throw new Error(`Install the Debian packages ${missing.join(' and ')}.`);
   process.stderr.write(`installing ${missing.join(' and ')}\n`);
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  await run('apt-get', ['update'], { env });
-  await run('apt-get', ['install', '--yes', '--no-install-recommends', ...missing], { env, maxBuffer: 64_000_000 });
+  const quietly = { DEBIAN_FRONTEND: 'noninteractive' };
+  await runProgram('apt-get', ['update'], undefined, quietly);
+  await runProgram('apt-get', ['install', '--yes', '--no-install-recommends', ...missing], undefined, quietly);
 }
 
 async function exists(program: string): Promise<boolean> {
-  return run('sh', ['-c', `command -v ${program}`]).then(
+  return runProgram('sh', ['-c', `command -v ${program}`]).then(
     () => true,
     () => false,
   );

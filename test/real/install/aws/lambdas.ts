@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { startEventSource } from '../../../sqs.ts';
 import { lambdaRuntimeClient } from '../../tools/aws-tools.ts';
 import { runProgram } from '../../tools/cache.ts';
 import type { DeployedLambda } from './account.ts';
 import type { Aws } from './aws.ts';
 import { REGION } from './iam.ts';
-import type { InstanceOptions } from './lambda-instance.ts';
-import { type LambdaService, startLambdaService } from './lambda-service.ts';
+import { type Instance, type InstanceOptions, startInstance } from './lambda-instance.ts';
 import type { RoleCredentials } from './stand-in.ts';
 
 /** The deployed functions, each with its own processes. */
@@ -75,6 +77,70 @@ export async function startLambdas(aws: Aws, packages: string): Promise<Lambdas>
     services,
     async stop() {
       await Promise.all(Object.values(services).map((service) => service.stop()));
+    },
+  };
+}
+
+/** A deployed function whose events come from a queue. */
+interface QueueLambda extends InstanceOptions {
+  queueUrl: string;
+  batchSize: number;
+  maximumConcurrency: number;
+  /** Those of its role: AWS receives and deletes with them. */
+  credentials: RoleCredentials;
+}
+
+/** Does what AWS Lambda does for one function with an event source mapping. */
+interface LambdaService {
+  /** Instances that run now. */
+  instances(): Instance[];
+  output(): string;
+  stop(): Promise<void>;
+}
+
+/** Receives batches and hands them to instances, which are started as needed, up to the maximum concurrency. */
+async function startLambdaService(lambda: QueueLambda, endpoint: string): Promise<LambdaService> {
+  const { credentials } = lambda;
+  const client = new SQSClient({ endpoint, region: REGION, credentials });
+  const all = new Set<Instance>();
+  const idle: Instance[] = [];
+  const ended: string[] = [];
+
+  const takeInstance = async (): Promise<Instance> => {
+    const warm = idle.pop();
+    if (warm !== undefined && !warm.ended) return warm;
+    const instance = await startInstance(lambda);
+    all.add(instance);
+    await instance.ready;
+    return instance;
+  };
+  const invoke = async (event: SQSEvent): Promise<SQSBatchResponse | undefined> => {
+    try {
+      const instance = await takeInstance();
+      const response = (await instance.invoke(event)) as SQSBatchResponse | undefined;
+      idle.push(instance);
+      return response;
+    } finally {
+      for (const instance of all) {
+        if (!instance.ended) continue;
+        all.delete(instance);
+        ended.push(instance.output());
+      }
+    }
+  };
+  const { queueUrl, batchSize, maximumConcurrency: concurrency } = lambda;
+  const source = startEventSource({ client, queueUrl, batchSize, concurrency, invoke });
+  return {
+    instances: () => [...all].filter((instance) => !instance.ended),
+    output: () => [...ended, ...[...all].map((instance) => instance.output())].join('\n').slice(-6000),
+    async stop() {
+      const stopped = source.stop();
+      const killAll = () => Promise.all([...all].map((instance) => instance.kill()));
+      await killAll();
+      await stopped;
+      // A batch may have been about to start one.
+      await killAll();
+      client.destroy();
     },
   };
 }

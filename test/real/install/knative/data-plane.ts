@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../../../shared/kube/resource.ts';
 import type { ApiServer } from '../../cluster/api-server.ts';
@@ -11,6 +9,7 @@ import { programFolder, type RunningProgram, startProgram } from '../../cluster/
 import { requestJson } from '../../cluster/request.ts';
 import { waitUntilReady } from '../../cluster/start.ts';
 import { buildTools } from '../../tools/build.ts';
+import { runProgram } from '../../tools/cache.ts';
 
 /** Knative Eventing's broker: its ingress, its filter and the dispatcher of in-memory channels, as processes. */
 export interface DataPlane extends AsyncDisposable {
@@ -125,9 +124,8 @@ const homes = { eventing: 'knative', serving: 'knative-crds' };
 
 /** Returns the folder of a module's sources, which hold its CRDs and the ConfigMaps of its system. */
 async function moduleFolder(name: keyof typeof homes): Promise<string> {
-  const options = { cwd: join(toolFolders, homes[name]), env: { ...process.env, GOWORK: 'off' } };
-  const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', `knative.dev/${name}`], options);
-  return JSON.parse(stdout).Dir;
+  const args = ['mod', 'download', '-json', `knative.dev/${name}`];
+  return JSON.parse(await runProgram('go', args, join(toolFolders, homes[name]), { GOWORK: 'off' })).Dir;
 }
 
 /** Returns the files of the CRDs of Knative Eventing with its in-memory channel. */
