@@ -1,39 +1,62 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { CHANGE_SECONDS } from '../../shared/gardener/rollout.ts';
 import { Killed, killing } from '../scenarios/killing.ts';
 import { type Fleet, type FleetOptions, startFleet } from '../scenarios/rollout/fleet.ts';
 
 const overrides = '[{ selector: { matchLabels: { stage: dev } }, config: { flux: { logLevel: debug } } }]';
-const data = (branch: string, rollout?: string) => ({
+const data = (branch: string, rollout?: string): Record<string, string> => ({
   ...{ repositoryUrl: 'https://git.example.com/fleet', repositoryType: 'public', syncMode: 'Reconcile' },
   ...{ 'overrides.yaml': overrides, repositoryBranch: branch, ...(rollout !== undefined && { rollout }) },
 });
 const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
+const one = '{ maxInProgress: 1, maxFailed: 0 }';
+const two = '{ maxInProgress: 2, maxFailed: 1 }';
 
 let fleet: Fleet;
-/** The most Shoots that had the branch and no verdict, and the most places that were taken. */
+/** The most Shoots at the same time that had an edit and no verdict about it, and the most places that were taken. */
 let most: { unjudged: number; places: number };
-afterEach(() => fleet?.[Symbol.asyncDispose]());
+afterEach(async () => {
+  expect(fleet.failures).toEqual([]);
+  await fleet[Symbol.asyncDispose]();
+});
 
-/** Starts a fleet in which each Shoot has the branch `one`. */
-async function started(rollout: string | undefined, options: FleetOptions): Promise<void> {
-  fleet = await startFleet(options);
+/** Starts a fleet in which each Shoot has the branch `one`, and watches the limits from then on. */
+async function started(rollout: string | undefined, options: Partial<FleetOptions> = {}): Promise<void> {
+  const { shoots = names(6), later = [] } = options;
+  fleet = await startFleet({ ...options, shoots });
   fleet.edit(data('one', rollout));
   await fleet.settle();
-  expect(countOf('one')).toBe(options.shoots.length);
+  expect(withBranch('one')).toHaveLength(shoots.length - later.length);
+  most = { unjudged: 0, places: 0 };
+  fleet.observe = () => {
+    const open = ['two', 'three', 'bad'].flatMap((branch) => fleet.unjudged(branch));
+    most.unjudged = Math.max(most.unjudged, open.length);
+    most.places = Math.max(most.places, fleet.state()?.inProgress.size ?? 0);
+  };
 }
 
 /** Edits the branch, and measures until the fleet comes to rest. */
 async function edited(branch: string, rollout: string, seconds?: number): Promise<void> {
   most = { unjudged: 0, places: 0 };
-  fleet.observe = () => {
-    most.unjudged = Math.max(most.unjudged, fleet.unjudged(branch).length);
-    most.places = Math.max(most.places, fleet.state()?.inProgress.size ?? 0);
-  };
   fleet.edit(data(branch, rollout));
   await fleet.settle(seconds);
 }
 
-const countOf = (branch: string) => [...fleet.branches().values()].filter((one) => one === branch).length;
+/** Edits the branch to `two`, of which nothing is heard once so many Shoots are Ready with it. */
+async function stalled(rollout: string, after: number): Promise<void> {
+  const heard = new Set<string>();
+  fleet.verdict = (shoot, branch) => {
+    if (branch === 'two' && heard.size < after) heard.add(shoot);
+    return branch === 'two' && !heard.has(shoot) ? 'silent' : 'ready';
+  };
+  fleet.edit(data('two', rollout));
+  await fleet.settle();
+  expect(withBranch('two').length).toBeGreaterThan(after);
+  expect(withBranch('one').length).toBeGreaterThan(0);
+}
+
+const withBranch = (branch: string) =>
+  [...fleet.branches()].filter(([, other]) => other === branch).map(([shoot]) => shoot);
 const text = () => fleet.status().Rollout;
 /** What the override of the project says for Shoots of the stage `dev`. */
 const isDebug = (shoot: string) => JSON.stringify(fleet.controllers(shoot)).includes('--log-level=debug');
@@ -47,20 +70,20 @@ describe('forty Shoots of one project with overrides and waves', () => {
 
     fleet.verdict = (_, branch) => (branch === 'bad' ? 'bad' : 'ready');
     await edited('bad', rollout);
-    const broken = countOf('bad');
+    const broken = withBranch('bad').length;
     // Two may fail; with the third, others were in progress already.
     expect(broken).toBeGreaterThan(2);
     expect(broken).toBeLessThanOrEqual(2 + 4);
     expect(most.places).toBe(4);
     expect(most.unjudged).toBeLessThanOrEqual(4);
     expect(fleet.lies()).toEqual([]);
-    expect(countOf('one')).toBe(40 - broken);
+    expect(withBranch('one')).toHaveLength(40 - broken);
     expect(text()).toMatch(/^Revision [0-9a-f]{12} is paused, because more than 2 failed: 0 done, 0 in progress, /);
     expect(text()).toContain(`waiting, ${broken} failed (`);
     expect(fleet.status().Summary).toBe(`${40 - broken} Ready, 0 progressing, ${broken} not Ready of 40 Shoots`);
 
     await edited('two', rollout);
-    expect(countOf('two')).toBe(40);
+    expect(withBranch('two')).toHaveLength(40);
     expect(most.places).toBeLessThanOrEqual(4);
     expect(most.unjudged).toBeLessThanOrEqual(4);
     // Several are changed at the same time: the limits are not kept by going one by one.
@@ -71,13 +94,10 @@ describe('forty Shoots of one project with overrides and waves', () => {
     for (const shoot of ['s6', 's7', 's8', 's37', 's38'])
       expect([shoot, isDebug(shoot)]).toEqual([shoot, shoot.endsWith('7')]);
     expect(fleet.status().Summary).toBe('40 Ready, 0 progressing, 0 not Ready of 40 Shoots');
-    expect(fleet.failures).toEqual([]);
   });
 });
 
 describe('a rollout', () => {
-  const rollout = '{ maxInProgress: 2, maxFailed: 1 }';
-
   it('is nothing to a project without one: no request is about it', async () => {
     await started(undefined, { shoots: names(3) });
     const found: string[] = [];
@@ -90,25 +110,19 @@ describe('a rollout', () => {
     });
     fleet.edit(data('two'));
     await fleet.settle();
-    expect(countOf('two')).toBe(3);
+    expect(withBranch('two')).toHaveLength(3);
     expect(found).toContain('flux-config');
     expect(found).not.toContain('flux-status');
     expect(Object.keys(fleet.status()).sort()).toEqual(['Summary', 's0', 's1', 's2']);
     expect(fleet.extension('s0').status?.state?.applied).not.toHaveProperty('revision');
   });
 
-  it('waits where the garden refuses to create flux-status, says why, and begins once a member has created it', async () => {
-    await started(rollout, { shoots: names(6), installation: 'extension-shoot-flux-x7k2p' });
-    fleet.requests.length = 0;
-    await edited('two', rollout);
-    expect(countOf('one')).toBe(6);
-    expect(fleet.failures).toEqual([]);
+  it('waits where the garden refuses to create flux-status, and begins once a member has created it', async () => {
+    await started(two, { installation: 'extension-shoot-flux-x7k2p' });
+    await edited('two', two);
     const { lastError, state } = fleet.extension('s0').status ?? {};
     expect(lastError).toBeFalsy();
-    expect(state?.applied?.problem).toBe(
-      'The last applied configuration is kept until flux-status can hold the rollout: ConfigMap garden-foo/flux-status cannot be created, because the admission webhook seed-restriction.gardener.cloud denies it; create it with `kubectl create configmap flux-status --namespace garden-foo` and label it with `kubectl label configmap flux-status --namespace garden-foo app.kubernetes.io/managed-by=gardener-extension-shoot-flux`. ' +
-        'Once the operators of this landscape have upgraded the shoot-flux chart, shoot-flux has its own account in the garden and can create it itself.',
-    );
+    expect(state?.applied?.problem).toContain('ConfigMap garden-foo/flux-status cannot be created, because ');
     // Neither a loop nor an end: each Shoot checks again after minutes.
     let attempts = 0;
     fleet.wrap = (client) => {
@@ -124,7 +138,7 @@ describe('a rollout', () => {
     }
     expect(attempts).toBeGreaterThanOrEqual(6 * 11);
     expect(attempts).toBeLessThanOrEqual(6 * 15);
-    expect(countOf('one')).toBe(6);
+    expect(withBranch('one')).toHaveLength(6);
 
     fleet.foreignStatus({}, { 'app.kubernetes.io/managed-by': 'gardener-extension-shoot-flux' });
     fleet.verdict = () => 'silent';
@@ -136,25 +150,23 @@ describe('a rollout', () => {
     fleet.verdict = () => 'ready';
     fleet.follow();
     await fleet.settle();
-    expect(countOf('two')).toBe(6);
+    expect(withBranch('two')).toHaveLength(6);
     expect(most.places).toBe(2);
-    expect(text()).toMatch(/has ended: 6 done, 0 in progress, 0 waiting, 0 failed\.$/);
     expect(fleet.extension('s0').status?.state?.applied).not.toHaveProperty('problem');
-    expect(fleet.failures).toEqual([]);
   });
 
   it('that is added or changed without another edit begins nothing', async () => {
     await started(undefined, { shoots: names(2) });
-    fleet.edit(data('one', rollout));
+    fleet.edit(data('one', two));
     await fleet.settle();
     expect(text()).toBeUndefined();
     expect(fleet.extension('s0').status?.state?.applied?.revision).toMatch(/^[0-9a-f]{12}$/);
   });
 
   it('spans seeds, each with a shoot-flux of its own', async () => {
-    await started(rollout, { shoots: names(8), seeds: ['one', 'two'] });
-    await edited('two', rollout, 200);
-    expect(countOf('two')).toBe(8);
+    await started(two, { shoots: names(8), seeds: ['one', 'two'] });
+    await edited('two', two, 200);
+    expect(withBranch('two')).toHaveLength(8);
     expect(most.places).toBe(2);
     expect(text()).toMatch(/has ended: 8 done/);
   });
@@ -173,7 +185,7 @@ describe('a rollout', () => {
 
     fleet.shoot('s0', { spec: { hibernation: { enabled: false } } });
     await fleet.settle(1000);
-    expect(countOf('two')).toBe(6);
+    expect(withBranch('two')).toHaveLength(6);
   });
 
   it('brings rotated Secrets of the project to Shoots that wait, wherever a run is killed', async () => {
@@ -183,10 +195,10 @@ describe('a rollout', () => {
       return Buffer.from((copy?.data as Record<string, string>)?.region ?? '', 'base64').toString();
     };
     fleet.secret('flux-variables', { region: 'north' });
-    fleet.edit(data('one', rollout));
+    fleet.edit(data('one', two));
     await fleet.settle();
     fleet.verdict = (_, branch) => (branch === 'two' ? 'bad' : 'ready');
-    await edited('two', rollout);
+    await edited('two', two);
     const before = fleet.branches();
     expect([...before.values()].filter((branch) => branch === 'one').length).toBeGreaterThan(4);
 
@@ -199,18 +211,19 @@ describe('a rollout', () => {
       expect(new Set(names(8).map(region)), `killed after ${last}`).toEqual(new Set([`south-${last}`]));
     }
     expect(death.kills()).toBe(5);
-    expect(fleet.failures.filter((failure) => !(failure instanceof Killed))).toEqual([]);
+    const killed = fleet.failures.splice(0);
+    expect(killed.filter((failure) => !(failure instanceof Killed))).toEqual([]);
     expect(fleet.branches()).toEqual(before);
     expect(text()).toContain('is paused, because more than 1 failed');
   });
 
   it('goes on when a member deletes or damages flux-status, which is rebuilt', async () => {
-    await started(rollout, { shoots: names(6) });
+    await started(two, { shoots: names(6) });
     // Each is done at the third change after the one before, once flux-status has the state: which change that is depends on
     // the order in which the runs end.
     const damages = [undefined, { RolloutState: '{"version":1}', s0: 'nonsense' }];
     let changes = 0;
-    fleet.edit(data('two', rollout));
+    fleet.edit(data('two', two));
     fleet.observe = () => {
       changes++;
       if (changes < 3 || damages.length === 0 || fleet.state() === undefined) return;
@@ -219,17 +232,208 @@ describe('a rollout', () => {
     };
     await fleet.settle(1000);
     expect(damages).toEqual([]);
-    expect(countOf('two')).toBe(6);
+    expect(withBranch('two')).toHaveLength(6);
     expect(text()).toContain(' 0 in progress, 0 waiting, 0 failed.');
   });
 
   it('leaves a ConfigMap of others alone, and then changes nothing', async () => {
-    await started(rollout, { shoots: names(2) });
+    await started(two, { shoots: names(2) });
     fleet.setStatus(undefined);
     fleet.foreignStatus({ note: 'ours' });
-    fleet.edit(data('two', rollout));
+    fleet.edit(data('two', two));
     await fleet.settle();
-    expect(countOf('one')).toBe(2);
+    expect(withBranch('one')).toHaveLength(2);
     expect(fleet.status()).toEqual({ note: 'ours' });
+  });
+});
+
+describe('an edit that is not valid, during a rollout', () => {
+  it('does not count as a failure of the edit before, nor before the next edit', async () => {
+    await started(one);
+    await stalled(one, 2);
+    fleet.edit({ ...data('two', one), repositoryBranchh: 'typo' });
+    await fleet.settle(400);
+    expect(fleet.status().Summary).toBe('0 Ready, 0 progressing, 6 not Ready of 6 Shoots');
+    expect(text()).toContain(' is under way: 2 done, 1 in progress, 3 waiting, 0 failed.');
+    fleet.verdict = (_, branch) => (branch === 'bad' ? 'bad' : 'ready');
+    fleet.edit(data('bad', one));
+    await fleet.settle(200);
+    expect(withBranch('bad')).toHaveLength(1);
+    expect(text()).toContain(' is paused, because more than 0 failed: 0 done, 0 in progress, 5 waiting, 1 failed (');
+    expect(fleet.lies()).toEqual([]);
+  });
+});
+
+describe('a rollout that is taken back', () => {
+  it('leaves no failure behind where the next edit takes it back', async () => {
+    await started(one);
+    await stalled(one, 0);
+    fleet.verdict = () => 'ready';
+    fleet.edit(data('one', one));
+    await fleet.settle(2 * CHANGE_SECONDS);
+    expect(withBranch('one')).toHaveLength(6);
+    expect(text()).toMatch(/ 0 in progress, 0 waiting, 0 failed\.$/);
+    expect(fleet.lies()).toEqual([]);
+  });
+
+  it('ends when the key is removed: all Shoots follow, and flux-status says nothing more about it', async () => {
+    await started(one);
+    await stalled(one, 2);
+    fleet.verdict = () => 'ready';
+    fleet.edit(data('two'));
+    await fleet.settle(100);
+    expect(withBranch('two')).toHaveLength(6);
+    expect(Object.keys(fleet.status()).sort()).toEqual(['Summary', ...names(6)]);
+    expect(fleet.lies()).toEqual([]);
+
+    most = { unjudged: 0, places: 0 };
+    fleet.edit(data('three', one));
+    await fleet.settle(100);
+    expect(withBranch('three')).toHaveLength(6);
+    expect(most.unjudged).toBe(1);
+    expect(text()).toMatch(/ has ended: 6 done, 0 in progress, 0 waiting, 0 failed\.$/);
+  });
+
+  it('stands still while flux-config is deleted, and continues with it', async () => {
+    await started(one);
+    await stalled(one, 2);
+    const before = fleet.branches();
+    fleet.edit(undefined);
+    await fleet.settle(100);
+    expect(fleet.branches()).toEqual(before);
+    expect(text()).toBeUndefined();
+
+    fleet.verdict = () => 'ready';
+    fleet.edit(data('two', one));
+    await fleet.settle(400);
+    expect(withBranch('two')).toHaveLength(6);
+    expect(fleet.lies()).toEqual([]);
+    expect(most.unjudged).toBeLessThanOrEqual(1 + 1);
+  });
+});
+
+describe('Shoots that come and go during a rollout', () => {
+  it('leave no place and no failure behind, also where nothing has seen them go', async () => {
+    for (const unseen of [false, true]) {
+      await started(one);
+      fleet.verdict = (_, branch) => (branch === 'two' ? 'bad' : 'ready');
+      fleet.edit(data('two', one));
+      await fleet.settle(100);
+      const [failed = ''] = fleet.state()?.failed ?? [];
+      const [waiting = ''] = fleet.state()?.waiting.keys() ?? [];
+      expect(text()).toContain('is paused, because more than 0 failed');
+      fleet.verdict = () => 'ready';
+      fleet.remove(failed, { unseen });
+      fleet.remove(waiting, { unseen });
+      if (unseen) fleet.restart();
+      await fleet.settle(300);
+      expect(withBranch('two').sort()).toEqual(names(6).filter((name) => name !== failed && name !== waiting));
+      expect(fleet.lies(), `unseen: ${unseen}`).toEqual([]);
+      expect(text()).toMatch(/ has ended: 4 done, 0 in progress, 0 waiting, 0 failed\.$/);
+      if (!unseen) await fleet[Symbol.asyncDispose]();
+    }
+  });
+
+  it('get the newest edit when they are new, and take no place', async () => {
+    await started(one, { later: ['s5'] });
+    await stalled(one, 1);
+    fleet.create('s5');
+    await fleet.settle();
+    expect(withBranch('two')).toContain('s5');
+    expect(fleet.state()?.inProgress.size).toBe(1);
+    expect(fleet.state()?.waiting.has('s5')).toBe(false);
+  });
+
+  it('get it on another seed without a turn, and leave their place', async () => {
+    await started(one, { seeds: ['a', 'b'] });
+    await stalled(one, 0);
+    const [changing = ''] = fleet.state()?.inProgress.keys() ?? [];
+    const [waiting = ''] = fleet.state()?.waiting.keys() ?? [];
+    fleet.verdict = () => 'ready';
+    for (const shoot of [changing, waiting]) fleet.move(shoot, Number(shoot.slice(1)) % 2 === 0 ? 'b' : 'a');
+    await fleet.settle(1000);
+    expect(withBranch('two')).toHaveLength(6);
+    expect(text()).toMatch(/ has ended: \d done, 0 in progress, 0 waiting, 0 failed\.$/);
+    expect(fleet.lies()).toEqual([]);
+  });
+
+  it('keep their place while they wake up, so that no more of them are changed than may be', async () => {
+    await started(one);
+    const asleep = ['s1', 's2', 's3', 's4'];
+    for (const shoot of asleep) fleet.shoot(shoot, { spec: { hibernation: { enabled: true } } });
+    await fleet.settle();
+    fleet.edit(data('two', one));
+    await fleet.settle(100);
+    expect(withBranch('two')).toEqual(['s0', 's5']);
+
+    const waking = new Set(asleep);
+    fleet.verdict = (shoot) => (waking.has(shoot) ? 'silent' : 'ready');
+    for (const shoot of asleep) fleet.shoot(shoot, { spec: {}, status: { hibernated: true } as never });
+    await fleet.settle(50);
+    expect(withBranch('two')).toHaveLength(3);
+    waking.clear();
+    const awake = { spec: { hibernation: { enabled: false } }, status: { hibernated: false } as never };
+    for (const shoot of asleep) fleet.shoot(shoot, awake);
+    await fleet.settle(1000);
+    expect(withBranch('two')).toHaveLength(6);
+    expect(most.unjudged).toBe(1);
+  });
+});
+
+describe('a deletion policy', () => {
+  it('that is written beside an edit counts at once, also for a Shoot that waits', async () => {
+    await started(one);
+    await stalled(one, 1);
+    fleet.edit({ ...data('two', one), deletionPolicy: 'Orphan' });
+    await fleet.settle();
+    for (const shoot of fleet.shoots()) {
+      expect(fleet.extension(shoot).status?.state?.applied?.deletionPolicy, shoot).toBe('Orphan');
+    }
+    expect(withBranch('one').length).toBeGreaterThan(0);
+  });
+});
+
+describe('gardenlet', () => {
+  it('gets an answer at once from a Shoot that waits, which keeps what it has', async () => {
+    await started(one);
+    await stalled(one, 1);
+    const [waiting = ''] = fleet.state()?.waiting.keys() ?? [];
+    fleet.operate(waiting, 'reconcile');
+    await fleet.settle(5);
+    const { metadata, status } = fleet.extension(waiting);
+    expect(metadata.annotations?.['gardener.cloud/operation']).toBeUndefined();
+    expect(status?.lastOperation).toMatchObject({ state: 'Succeeded', type: 'Reconcile' });
+    expect(Date.parse(status?.lastOperation?.lastUpdateTime ?? '')).toBeGreaterThanOrEqual((fleet.now - 10) * 1000);
+    expect(fleet.branches().get(waiting)).toBe('one');
+    expect(fleet.state()?.inProgress.size).toBe(1);
+  });
+
+  it('hears of what fails in a Shoot that waits, and of its end', async () => {
+    await started(one);
+    await stalled(one, 1);
+    const [waiting = ''] = fleet.state()?.waiting.keys() ?? [];
+    fleet.applies = (shoot) => (shoot === waiting ? 'failing' : 'applied');
+    fleet.fails(waiting);
+    await fleet.settle(100);
+    expect(fleet.extension(waiting).status?.lastOperation?.state).toBe('Error');
+    expect(fleet.status()[waiting]).toMatch(/^Not Ready since /);
+    fleet.applies = () => 'applied';
+    fleet.wake(waiting);
+    await fleet.settle(100);
+    expect(fleet.extension(waiting).status?.lastOperation?.state).toBe('Succeeded');
+    expect(fleet.status()[waiting]).toBe('Ready');
+    expect(fleet.branches().get(waiting)).toBe('one');
+  });
+
+  it('may wait for an operation that never ends: its Shoot fails, and the others go on', async () => {
+    const lenient = '{ maxInProgress: 1, maxFailed: 1 }';
+    await started(lenient);
+    fleet.applies = (shoot) => (shoot === 's2' ? 'never' : 'applied');
+    fleet.edit(data('two', lenient));
+    await fleet.settle(500);
+    expect(withBranch('two')).toHaveLength(6);
+    expect(text()).toMatch(/ has ended: 5 done, 0 in progress, 0 waiting, 1 failed \(s2\)\.$/);
+    expect(most.unjudged).toBeLessThanOrEqual(1 + 1);
+    expect(fleet.status().s2).toMatch(/^(Progressing|Not Ready) since /);
   });
 });
