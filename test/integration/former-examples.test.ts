@@ -103,13 +103,9 @@ describe('an example of a former extension works unchanged', () => {
       },
     });
     expect(await run('validate', '--flux-config', map({}))).toEqual(ok);
-    for (const fluxVersion of ['v0.29.5', '0.29.5']) {
-      const { code, out } = await run('validate', '--flux-config', map({ fluxVersion }));
-      expect(code).toBe(1);
-      expect(out.trimEnd().split('\n')).toEqual([
-        expect.stringContaining(`fluxVersion "${fluxVersion}" is a Flux version before 2.0`),
-      ]);
-    }
+    const { code, out } = await run('validate', '--flux-config', map({ fluxVersion: '0.29.5' }));
+    expect(code).toBe(1);
+    expect(out).toContain('fluxVersion "0.29.5" is a Flux version before 2.0');
   });
 
   const options: Record<string, string> = {

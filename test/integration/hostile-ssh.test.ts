@@ -130,17 +130,14 @@ test.each(Object.entries(servers))('a server that %s is left in time, and gives 
   await expect.poll(() => server.open.size).toBe(0);
 });
 
-test.each(['closes at once', 'says nothing', 'writes lines without end', 'presents a host key that it does not hold'])(
-  'a server that %s gives no key, after the time of all failures',
-  async (name) => {
-    await using server = await hostile(servers[name] ?? (() => {}));
-    const before = performance.now();
-    const host = { host: '127.0.0.1', port: server.port };
-    const options = { policy, signal: AbortSignal.timeout(20_000), timeoutMs: 2500 };
-    expect(await scanHostKey(host, options)).toBeUndefined();
-    expect(performance.now() - before).toBeGreaterThan(2490);
-  },
-);
+test.each(['closes at once', 'says nothing'])('a server that %s takes the time of all failures', async (name) => {
+  await using server = await hostile(servers[name] ?? (() => {}));
+  const before = performance.now();
+  const host = { host: '127.0.0.1', port: server.port };
+  const options = { policy, signal: AbortSignal.timeout(20_000), timeoutMs: 1000 };
+  expect(await scanHostKey(host, options)).toBeUndefined();
+  expect(performance.now() - before).toBeGreaterThan(990);
+});
 
 test('an address that is not permitted is never contacted, and gives no key after the same time', async () => {
   await using server = await hostile(() => {});
@@ -154,13 +151,13 @@ test('an address that is not permitted is never contacted, and gives no key afte
   expect(server.connections).toBe(0);
 });
 
-const scanByName = (port: number, dns: string, permits: (address: string) => boolean) =>
+const scanByName = (port: number, dns: string, permits: (address: string) => boolean, timeoutMs = 5000) =>
   scanHostKey(
     { host: 'git.example.org', port },
     {
       policy: { isOn: true, permits: (_, address) => permits(address) },
       signal: AbortSignal.timeout(20_000),
-      timeoutMs: 5000,
+      timeoutMs,
       dnsServers: [dns],
     },
   );
@@ -190,7 +187,7 @@ test.each<[string, (type: 'A' | 'AAAA') => string[] | undefined]>([
   await using dns = await startDnsServer(answer);
   const policy = (address: string) => address !== '10.0.0.1';
   const before = performance.now();
-  expect(await scanByName(server.port, dns.address, policy)).toBeUndefined();
-  expect(performance.now() - before).toBeGreaterThan(4990);
+  expect(await scanByName(server.port, dns.address, policy, 1000)).toBeUndefined();
+  expect(performance.now() - before).toBeGreaterThan(990);
   expect(server.connections).toBe(0);
 });

@@ -1,7 +1,5 @@
-import { kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { everyPage } from '../../functions/managed-resources/shoot/act.ts';
 import { type Migrated, migrateStored } from '../../functions/managed-resources/shoot/migrate-stored.ts';
 import { resumeAll, suspendAll } from '../../functions/managed-resources/shoot/suspend.ts';
 import { observe } from '../../functions/readiness/observe.ts';
@@ -65,15 +63,6 @@ describe('a shoot with very many objects', () => {
     api.objects
       .list('kustomize.toolkit.fluxcd.io/v1', 'Kustomization')
       .filter(({ spec }) => (spec as { suspend?: boolean }).suspend === true).length;
-
-  it('is read page by page until the time is up, and no page after it', async () => {
-    const seen: number[] = [];
-    const act = async (items: unknown[]) => seen.push(items.length) > 0;
-    expect(await everyPage(shoot, kustomizations, { isTimeUp: () => true }, act)).toBe(false);
-    expect([seen, requests]).toEqual([[250], 1]);
-    expect(await everyPage(shoot, kustomizations, { isTimeUp: () => false }, act)).toBe(true);
-    expect(seen).toEqual([250, 250, 250, 100]);
-  });
 
   it('is suspended and resumed in parts, each within its time, until all are done', async () => {
     expect(await suspendAll(shoot, upAfter(100))).toBe(false);

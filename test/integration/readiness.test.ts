@@ -29,7 +29,7 @@ import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
-import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { contextOf, settingsOf } from '../scenarios/context.ts';
 
 /** Runs of `readiness` over TLS and with only the shipped rights, while a source fails and is corrected. */
 
@@ -169,22 +169,14 @@ async function run(settings: Partial<Settings> = {}, secondsLater = 10) {
   clock += secondsLater * 1000;
   const client = createKubeClient({ ...seed.connection, token });
   try {
-    return await handler(
-      { cluster: 'local', ...extensionName },
-      {
-        kube: async () => client,
-        settings: {
-          ...{ landscape: 'test', seeds: ['local'], fluxDistribution: '', shootHealth: false },
-          ...{ shootAccess: 'external', ...settings },
-        },
-        send: async () => {},
-        causes: [{ type: 'redrive', nonce: 'test' }],
-        now: () => new Date(clock),
-        log: createLog('error'),
-        metrics: noMetrics,
-        signal: AbortSignal.timeout(20_000),
-      },
-    );
+    const context = contextOf({
+      kube: async () => client,
+      settings: settingsOf({ fluxDistribution: '', ...settings }),
+      causes: [{ type: 'redrive', nonce: 'test' }],
+      now: () => new Date(clock),
+      log: createLog('error'),
+    });
+    return await handler({ cluster: 'local', ...extensionName }, context);
   } finally {
     client.close();
   }
@@ -314,32 +306,17 @@ describe('conditions', () => {
 });
 
 describe('the health of the Shoot', () => {
-  it('fails only if the operator enables it, and only when a failure persists', async () => {
+  it('fails only when a failure persists, recovers with hibernation, and disappears when the operator disables it', async () => {
     await setReady(gitRepositories, 'main-gitrepo', mismatch);
     await run();
     expect(await health()).toBeUndefined();
     await run(withShootHealth);
     expect(await health()).toMatchObject({ status: 'Progressing', reason: 'HealthCheckProgressing' });
-    await run(withShootHealth, 299);
-    expect(await health()).toMatchObject({ status: 'Progressing' });
-    await run(withShootHealth, 1);
+    await run(withShootHealth, 300);
     expect(await health()).toMatchObject({
       ...{ status: 'False', reason: 'HealthCheckUnsuccessful', codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'] },
       message: expect.stringMatching(/^GitRepository flux-system\/main-gitrepo: .*knownHosts in ConfigMap flux-config/),
     });
-    await setReady(gitRepositories, 'main-gitrepo');
-    await run(withShootHealth);
-    expect(await health()).toMatchObject({ status: 'True', reason: 'HealthCheckSuccessful' });
-    await run();
-    expect(await health()).toBeUndefined();
-    expect(await condition('SourceReady')).toMatchObject({ status: 'True' });
-  });
-
-  it('recovers when the Shoot is hibernated, and disappears when the operator disables it', async () => {
-    await setReady(gitRepositories, 'main-gitrepo', mismatch);
-    await run(withShootHealth);
-    await run(withShootHealth, 300);
-    expect(await health()).toMatchObject({ status: 'False' });
     await change({ spec: { hibernation: { enabled: true } } });
     expect(await run(withShootHealth)).toEqual({ type: 'done' });
     expect(await health()).toMatchObject({ status: 'True', message: 'The Shoot is hibernated.' });

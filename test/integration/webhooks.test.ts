@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempDisposable, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,9 +25,9 @@ import { serveWebhooks, type WebhookOptions, type Webhooks } from '../../infra/w
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { settingsOf } from '../scenarios/context.ts';
 import { tokenOf } from '../scenarios/identities.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -39,13 +39,7 @@ const identities = [...webhookDefinitions.map(({ name }) => name), 'webhooks'];
 const hosts = ['127.0.0.1', 'shoot-flux.shoot-flux.svc'];
 const configuration = { name: 'gardener-extension-shoot-flux' };
 const certificates = { namespace: 'shoot-flux', name: 'shoot-flux-webhook-certificates' };
-const settings: Settings = {
-  landscape: 'canary',
-  seeds: ['local'],
-  fluxDistribution: '',
-  shootHealth: false,
-  shootAccess: 'external',
-};
+const settings = settingsOf({ landscape: 'canary', fluxDistribution: '' });
 
 let garden: Cluster;
 let seed: Cluster;
@@ -247,24 +241,6 @@ describe('the webhooks of a process', () => {
     expect(performance.now() - begin).toBeLessThan(TIMEOUT_SECONDS * 1000);
     expect(answer.response).toMatchObject({ allowed: true, warnings: [expect.any(String)] });
     expect(patchOf(answer)).toEqual([expect.objectContaining({ value: '--extra-target-namespace=flux-system' })]);
-  });
-
-  it('answer with what is wrong with a request', async () => {
-    await using webhooks = await start();
-    await ready(webhooks);
-    const ca = await bundleOf(garden);
-    const ask = (path: string, body: unknown) => call(webhooks.port, path, body, ca);
-    expect(await ask('/', '{}')).toMatchObject({
-      status: 404,
-      body: 'There is no such path; use /admission or /resource-manager.\n',
-    });
-    expect(await ask('/admission', '{')).toMatchObject({ status: 400, body: expect.stringContaining('is not JSON') });
-    expect(await ask('/admission', ' '.repeat(9_000_000))).toMatchObject({ status: 413 });
-    expect((await ask('/admission', review({ object: 'x' }))).response).toMatchObject({
-      allowed: false,
-      status: { code: 400 },
-    });
-    expect((await ask('/resource-manager', review({ object: 'x' }))).response).toMatchObject({ allowed: true });
   });
 
   it('are part of shoot-flux run, with its probes and metrics', async () => {
@@ -574,8 +550,7 @@ describe('a given certificate', () => {
     };
     const { certificate: first, authority } = await madeAside();
     await place(first);
-    let time = new Date();
-    const given = certificateFromFiles(files, () => time);
+    const given = certificateFromFiles(files, () => new Date());
     expect((await given.current()).certificate).toEqual(first);
     await using webhooks = await start({ certificate: files });
     await hasCertificate(webhooks);
@@ -588,11 +563,6 @@ describe('a given certificate', () => {
     await expect(given.current()).rejects.toThrow(
       `${files.keyFile} is not the key of the first certificate in ${files.certFile}`,
     );
-    await place(second);
-    time = new Date(Date.now() + 11 * 86_400_000);
-    await expect(given.current()).rejects.toThrow(`${files.certFile} expired at 20`);
-    await rm(files.keyFile);
-    await expect(given.current()).rejects.toThrow(`cannot read ${files.keyFile}: file not found`);
   });
 
   it('has its authority published, from the file of an issuer such as cert-manager', async () => {
