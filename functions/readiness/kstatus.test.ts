@@ -2,45 +2,32 @@ import { expect, it } from 'vitest';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { readiness } from './kstatus.ts';
 
-const condition = (type: string, status: string, message = 'reported') => ({ type, status, reason: 'Any', message });
-const object = (parts: {
+interface Parts {
   generation?: number;
   deletionTimestamp?: string;
   suspend?: boolean;
   status?: object;
-}): KubeObject => ({
+}
+const condition = (type: string, status: string, message = 'reported') => ({ type, status, reason: 'Any', message });
+const object = ({ generation = 1, deletionTimestamp, suspend, status }: Parts): KubeObject => ({
   apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
   kind: 'Kustomization',
-  metadata: {
-    name: 'a',
-    generation: parts.generation ?? 1,
-    ...(parts.deletionTimestamp ? { deletionTimestamp: parts.deletionTimestamp } : {}),
-  },
-  spec: parts.suspend === undefined ? {} : { suspend: parts.suspend },
-  ...(parts.status === undefined ? {} : { status: parts.status }),
+  metadata: { name: 'a', generation, ...(deletionTimestamp && { deletionTimestamp }) },
+  spec: suspend === undefined ? {} : { suspend },
+  ...(status && { status }),
 });
 const ready = { observedGeneration: 1, conditions: [condition('Ready', 'True')] };
 
-it.each<[string, Parameters<typeof object>[0], string]>([
+const after = (...conditions: object[]) => ({ status: { ...ready, conditions } });
+
+it.each<[string, Parts, string]>([
   ['Ready=True for the current generation', { status: ready }, 'current'],
   ['Ready=True of a previous generation', { generation: 2, status: ready }, 'in progress'],
   ['no status yet', {}, 'in progress'],
   ['the default observedGeneration of a fresh object', { status: { observedGeneration: -1 } }, 'in progress'],
-  [
-    'Ready=False, which is usually transient',
-    { status: { ...ready, conditions: [condition('Ready', 'False')] } },
-    'in progress',
-  ],
-  [
-    'Reconciling',
-    { status: { ...ready, conditions: [condition('Ready', 'True'), condition('Reconciling', 'True')] } },
-    'in progress',
-  ],
-  [
-    'Stalled',
-    { status: { ...ready, conditions: [condition('Ready', 'True'), condition('Stalled', 'True')] } },
-    'failed',
-  ],
+  ['Ready=False, which is usually transient', after(condition('Ready', 'False')), 'in progress'],
+  ['Reconciling', after(condition('Ready', 'True'), condition('Reconciling', 'True')), 'in progress'],
+  ['Stalled', after(condition('Ready', 'True'), condition('Stalled', 'True')), 'failed'],
   ['a deletion', { deletionTimestamp: '2026-01-02T03:04:05Z', status: ready }, 'terminating'],
   ['a suspended object, whose conditions are stale', { suspend: true, status: ready }, 'suspended'],
 ])('%s', (_, parts, state) => {

@@ -16,8 +16,6 @@ export const applyExamples: Examples[] = [
       'ConfigMap/apps/a not found: namespaces "apps" not found': 'NamespaceMissing: namespace apps does not exist',
       'Deployment/apps/a dry-run failed: Get "https://10.0.0.1:443/api": dial tcp 10.0.0.1:443: connect: connection refused':
         'ApiServerNotAvailable: the API server of the shoot could not process Deployment/apps/a right now; Flux retries automatically',
-      'Deployment/apps/a dry-run failed (Timeout): the server was unable to return a response in the time allotted, but may still be processing requests':
-        'ApiServerNotAvailable: Flux retries automatically',
       'HelmRelease/apps/a dry-run failed: request to convert CR to an invalid group/version: helm.toolkit.fluxcd.io/v2beta1':
         'MigrationNeeded: run "flux migrate" against the shoot',
       'Job/apps/a immutable field detected, failed to delete object: jobs.batch "a" not found':
@@ -45,15 +43,11 @@ export const applyExamples: Examples[] = [
     {
       "health check failed after 2m0.013489487s: timeout waiting for: [HelmRelease/apps/httpbin status: 'InProgress', Deployment/apps/a status: 'Failed']":
         'HealthCheckFailed: HelmRelease/apps/httpbin does not become ready; check its status and events in the shoot',
-      "health check failed after 1.5s: failed early due to stalled resources: [Job/apps/migrate status: 'Failed']":
-        'HealthCheckFailed: Job/apps/migrate does not become ready',
       "health check failed after 30.1s: timeout waiting for: [can't determine status for Deployment/apps/a]":
         'HealthCheckFailed: : Deployment/apps/a does not become ready',
       'health check failed after 30.1s: context deadline exceeded':
         'HealthCheckFailed: an applied object does not become ready',
       'Health checks canceled due to new reconciliation triggered by GitRepository/flux-system/fleet':
-        'HealthCheckCanceled: a newer revision arrived',
-      'New reconciliation triggered by GitRepository/flux-system/fleet':
         'HealthCheckCanceled: a newer revision arrived',
       "can't access 'GitRepository/other/fleet', cross-namespace references have been blocked":
         'AccessDenied: it is not allowed to use GitRepository/other/fleet',

@@ -22,8 +22,6 @@ export const chartExamples: Examples[] = [
         'SourceNotReady: HelmRepository charts has no artifact yet; check HelmRepository charts',
       'invalid chart reference: stat /tmp/helmchart-flux-system-app-4101488288/source/charts/app: no such file or directory':
         'PathNotFound: the source has no chart in the folder charts/app; add it, or correct the chart in objects[1].spec of the providerConfig',
-      'invalid chart reference: open /tmp/helmchart-flux-system-app-3707305096/source/plain/Chart.yaml: no such file or directory':
-        'PathNotFound: the source has no chart in the folder plain',
       "values files merge error: no values file found at path '/production.yaml' (reference 'production.yaml')":
         'ValuesMissing: there is no file /production.yaml with values; add it, or correct valuesFiles in objects[1].spec of the providerConfig',
       "failed to verify the signature using provider 'cosign': no matching signatures were found for 'registry.example.com/charts/app:1.2.3'":
@@ -36,8 +34,6 @@ export const chartExamples: Examples[] = [
     release,
     listed,
     {
-      'HelmChart \'flux-system/flux-system-app\' is not ready: failed to get source: HelmRepository.source.toolkit.fluxcd.io "charts" not found':
-        'SourceMissing: HelmRelease flux-system/app: HelmRepository charts does not exist in the shoot',
       'could not get Source object: OCIRepository.source.toolkit.fluxcd.io "app" not found':
         'SourceMissing: OCIRepository app does not exist in the shoot; create it',
     },

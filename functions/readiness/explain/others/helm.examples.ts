@@ -35,8 +35,6 @@ export const helmExamples: Examples[] = [
         'KindUnknown: the shoot has no kind Unknown in example.com/v1; deploy its CustomResourceDefinition first, in a HelmRelease that this one names in dependsOn',
       'Failed to install after 1 attempt(s): Helm install failed for release apps/app with chart app@1.2.3: server-side apply failed for object apps/app /v1, Kind=ConfigMap: namespaces "apps" not found':
         'NamespaceMissing: namespace apps does not exist, and Flux no longer tries; create it, or set install.createNamespace',
-      'Helm install failed for release apps/app with chart app@1.2.3: error merging manifests: parsing app/templates/all.yaml: MalformedYAMLError: yaml: mapping values are not allowed in this context':
-        'ReleaseFailed: the chart of release apps/app cannot be rendered with these values',
       'unable to get \'flux-system/database\' dependency: helmreleases.helm.toolkit.fluxcd.io "database" not found':
         'DependencyNotReady: it depends on HelmRelease flux-system/database, which does not exist; create it, or correct dependsOn in objects[1].spec of the providerConfig',
       "Reconciliation failed terminally due to configuration error: terminal error: failed to evaluate dependency database: failed to parse the CEL expression 'dep.(': ERROR: <input>:1:5: Syntax error":
@@ -55,8 +53,6 @@ export const helmExamples: Examples[] = [
     {
       "invalid chart reference: failed to get chart version for remote reference: no 'app' chart with version matching '9.*' found":
         'ChartNotFound: HelmChart flux-system/app: the repository has no chart app in a version that matches 9.*; publish it, or correct the chart and its version in objects[1].spec',
-      'invalid chart reference: failed to get chart version for remote reference: no chart name found':
-        'ChartNotFound: the repository has no chart of this name, or not in this version; publish it, or correct the chart and its version in objects[1].spec of the providerConfig',
     },
   ],
 ];

@@ -18,8 +18,6 @@ export const imageExamples: Examples[] = [
         'UrlInvalid: its image ends with the tag :v1; remove it from image in objects[1].spec of the providerConfig',
       'scan failed: Get "https://ghcr.io/v2/": tls: failed to verify certificate: x509: certificate signed by unknown authority; Get "http://ghcr.io/v2/": EOF':
         'CertificateNotTrusted: the certificate of ghcr.io is not signed by a trusted authority; add the certificate of its authority as ca.crt to a new Secret that you reference as objects[1].spec.certSecretRef of the providerConfig',
-      'scan failed: Get "https://ghcr.io/v2/": dial tcp: lookup ghcr.io on 10.0.0.10:53: no such host':
-        'NameNotResolved: check its spelling in objects[1].spec.image of the providerConfig',
       'failed to configure authentication options: secrets "registry" not found':
         'CredentialsMissing: create the original of Secret flux-system/registry, or correct objects[1].spec.secretRef',
       'failed to configure authentication options: secrets "registry-ca" not found':

@@ -37,8 +37,6 @@ export const connectionExamples: Examples[] = [
         "CertificateNotTrusted: add the certificate of its authority as ca.crt to Secret flux-source in the project's namespace",
       [`${checkout} clone '${https}': unexpected client error: unexpected requesting "${https}/info/refs?service=git-upload-pack" status code: 503`]:
         'ServerFailed: git.example.com answers with a server error; Flux retries automatically',
-      [`${checkout} list remote for '${https}': Get "${https}/info/refs?service=git-upload-pack": context deadline exceeded`]:
-        'TimedOut: git.example.com did not respond in time',
     },
   ],
   [

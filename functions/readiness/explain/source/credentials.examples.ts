@@ -41,14 +41,6 @@ export const credentialExamples: Examples[] = [
   ],
   [
     overSsh,
-    released,
-    {
-      [`${checkout} clone '${ssh}': ssh: handshake failed: knownhosts: key mismatch`]:
-        "HostKeyMismatch: put the server's host keys into knownHosts in ConfigMap flux-config",
-    },
-  ],
-  [
-    overSsh,
     providerConfig,
     {
       [`${checkout} list remote for '${ssh}': ssh: handshake failed: knownhosts: key is unknown`]:
@@ -89,8 +81,6 @@ export const credentialExamples: Examples[] = [
     {
       "failed to verify the signature using provider 'notation': 'trustpolicy.json' not found in secret 'flux-system/notation'":
         'CredentialsIncomplete: Secret notation has no key trustpolicy.json',
-      'failed to verify the signature using provider \'cosign\': secrets "cosign-pub" not found':
-        'CredentialsMissing: Secret cosign-pub does not exist in the shoot; copy it there with additionalSecretResources',
       "serviceaccount 'flux-system/puller' not found":
         'ServiceAccountMissing: ServiceAccount flux-system/puller does not exist in the shoot; create it, or correct serviceAccountName',
       'failed to get credential from aws: operation error STS: AssumeRoleWithWebIdentity':

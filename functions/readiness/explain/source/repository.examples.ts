@@ -92,7 +92,6 @@ export const repositoryExamples: Examples[] = [
         'VerificationFailed: the service that verifies the signature does not respond; allow the shoot to reach it',
       'failed to verify the signature of commit: unable to verify commit with any of the given key rings':
         'VerificationFailed: correct verify in source.template.spec of the providerConfig',
-      "cannot verify signature of commit '9c36b9c4' since it is not signed": 'VerificationFailed: sign the revision',
     },
   ],
   [
@@ -136,13 +135,6 @@ export const repositoryExamples: Examples[] = [
         'RepositoryNotFound: correct source.template.spec.url of the providerConfig',
         'a new Secret that you reference as source.secretResourceName',
       ],
-    },
-  ],
-  [
-    gitRepository({ url: 'fleet' }),
-    released,
-    {
-      "failed to parse url: unknown transport ''": 'UrlInvalid: correct spec.url of GitRepository',
     },
   ],
 ];
