@@ -1,13 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import ssh2 from 'ssh2';
 import { expect, test } from 'vitest';
-import { fingerprint, parsePublicLine, publicLine, sshString } from '../../shared/ssh/public-key.ts';
+import { parsePublicLine, publicLine, sshString } from '../../shared/ssh/public-key.ts';
 import { generateIdentity, readIdentity } from './identity.ts';
 import { openSshPrivateKey } from './openssh-key.testing.ts';
 
@@ -31,30 +27,19 @@ function publicKeyOf(pem: string, password?: string) {
   return read.publicKey;
 }
 
-const sshKeygen = spawnSync('ssh-keygen', ['-?']).error === undefined;
-
-/** Returns the output of ssh-keygen for a key. */
-function openSsh(content: string, ...args: string[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'identity-'));
-  const file = join(folder, 'key');
-  writeFileSync(file, content, { mode: 0o600 });
-  const { stdout, stderr, status } = spawnSync('ssh-keygen', [...args, '-f', file], { encoding: 'utf8' });
-  rmSync(folder, { recursive: true });
-  if (status !== 0) throw new Error(stderr);
-  return stdout;
-}
-
-test.each(Object.entries(good))('derives the same public key from a %s key as OpenSSH', (_, pem) => {
-  if (!sshKeygen) return console.warn('ssh-keygen is not installed: public keys are not compared with its output.');
+test.each(Object.entries(good))('derives the same public key from a %s key as another implementation', (type, pem) => {
   const key = publicKeyOf(pem);
-  const [type, blob] = openSsh(openSshPrivateKey(pem), '-y').trim().split(' ');
-  expect(publicLine(key)).toBe(`${type} ${blob}`);
-  expect(openSsh(publicLine(key, 'comment'), '-l')).toContain(`${fingerprint(key)} comment`);
-});
-
-test.each(Object.entries(good))('recognizes the type of a %s key', (type, pem) => {
-  expect(publicKeyOf(pem).type).toBe(type);
-  expect(parsePublicLine(publicLine(publicKeyOf(pem), 'a comment'))).toEqual(publicKeyOf(pem));
+  expect(key.type).toBe(type);
+  expect(parsePublicLine(publicLine(key, 'a comment'))).toEqual(key);
+  // ssh2 reads no PKCS#8.
+  const format = type.startsWith('ecdsa') ? 'sec1' : 'pkcs1';
+  const isOther = type === 'ssh-ed25519';
+  const text = isOther
+    ? openSshPrivateKey(pem)
+    : createPrivateKey(pem).export({ type: format as 'sec1', format: 'pem' });
+  const parsed = ssh2.utils.parseKey(text);
+  if (parsed instanceof Error) throw parsed;
+  expect(publicLine(key)).toBe(`${type} ${parsed.getPublicSSH().toString('base64')}`);
 });
 
 test('generates RSA keys of 4096 bits as PKCS#8', async () => {
@@ -141,7 +126,6 @@ test('generates at most two RSA keys at a time, so that names are resolved and o
 });
 
 const seed = { seed: 20_261_122, numRuns: 100 };
-const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
 /** Encodes one element of DER. */
 function der(tag: number, ...parts: Uint8Array[]): Buffer {
@@ -156,9 +140,7 @@ const small = (value: number) => der(0x02, Buffer.from([value]));
 const oid = (hex: string) => der(0x06, Buffer.from(hex, 'hex'));
 const ones = (bytes: number) => Buffer.alloc(bytes, 0xff);
 const DSA = '2a8648ce380401';
-const DH = '2a864886f70d010301';
 const RSA = '2a864886f70d010101';
-const EC = '2a8648ce3d0201';
 
 function pem(label: string, bytes: Buffer): string {
   const lines = bytes.toString('base64').replace(/.{64}/g, '$&\n');
@@ -186,15 +168,7 @@ const hostile: Record<string, [text: string, problem: string]> = {
     wrapped(dsa, small(3)).replaceAll('PRIVATE KEY', 'RSA PRIVATE KEY'),
     'is damaged',
   ],
-  'a Diffie-Hellman key with a prime of 20 KiB': [
-    wrapped(sequence(oid(DH), sequence(integer(ones(20_000)), small(2))), integer(ones(20))),
-    unsupported,
-  ],
   'a DSA key in its own format': [pem('DSA PRIVATE KEY', ones(100)), unsupported],
-  'an elliptic curve that is described instead of named': [
-    wrapped(sequence(oid(EC), sequence(small(1), integer(ones(9000)))), sequence(small(1), der(0x04, ones(32)))),
-    unsupported,
-  ],
   'an RSA key of 160,000 bits': [
     wrapped(sequence(oid(RSA)), rsaNumbers(ones(20_000), Buffer.from([1, 0, 1]))),
     'is an RSA key of 160000 bits; use one of 1024 to 16384 bits',
@@ -214,10 +188,6 @@ const hostile: Record<string, [text: string, problem: string]> = {
   'text of a megabyte': [
     `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(1024 * 1024)}`,
     'is longer than 32 KiB, which no key for a Git host is',
-  ],
-  'headers instead of a key': [
-    `-----BEGIN RSA PRIVATE KEY-----\n${'Proc-Type: 4,ENCRYPTED\n'.repeat(1000)}`,
-    'is damaged',
   ],
   'an RSA key of 80,000 bits in the OpenSSH format': [
     openSshFile(Buffer.concat([sshString('ssh-rsa'), sshString(Buffer.from([1, 0, 1])), sshString(ones(10_000))])),
@@ -239,13 +209,11 @@ test.each(Object.entries(hostile))('refuses %s with one sentence', (_, [text, pr
   expect(readIdentity(text, 'passphrase')).toEqual({ problem });
 });
 
-const valid: Record<string, string> = {
-  'PKCS#8 Ed25519': generateKeyPairSync('ed25519').privateKey.export(pkcs8).toString(),
-  'PKCS#1, encrypted': rsa
-    .export({ type: 'pkcs1', format: 'pem', cipher: 'aes-128-cbc', passphrase: 'passphrase' })
-    .toString(),
-  'SEC 1': p256.export({ type: 'sec1', format: 'pem' }).toString(),
-  OpenSSH: ssh2.utils.generateKeyPairSync('ed25519').private,
+const valid: Record<string, string | undefined> = {
+  'PKCS#8 Ed25519': good['ssh-ed25519'],
+  'PKCS#1, encrypted': rsa.export({ type: 'pkcs1', ...legacy, passphrase: 'passphrase' }).toString(),
+  'SEC 1': good['ecdsa-sha2-nistp384'],
+  OpenSSH: openSshKey,
 };
 
 /** One sentence fragment that quotes nothing, or a key of a type that Git hosts accept. */
@@ -255,29 +223,32 @@ function expectVerdict(text: string): void {
   else expect(read.publicKey.type).toMatch(/^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521))$/);
 }
 
-test.each(Object.entries(valid))('reads a valid key as %s, and returns a verdict on each mutation of it', (_, text) => {
-  expect(readIdentity(text, 'passphrase')).toHaveProperty('publicKey');
-  const [first = '', ...rest] = text.trim().split('\n');
-  const body = Buffer.from(rest.filter((line) => !/[:-]/.test(line)).join(''), 'base64');
-  const label = /BEGIN (.*)-----/.exec(first)?.[1] ?? '';
-  const headers = rest.filter((line) => line.includes(':')).map((line) => `${line}\n`);
-  const position = fc.nat(body.length - 1);
-  const mutations = fc.array(fc.tuple(position, fc.nat(255)), { minLength: 1, maxLength: 6 });
-  fc.assert(
-    fc.property(mutations, fc.nat(body.length), fc.uint8Array({ maxLength: 40 }), (changes, cut, more) => {
-      const bytes = Buffer.from(body);
-      for (const [at, value] of changes) bytes[at] = value;
-      const inside = pem(label, Buffer.concat([bytes.subarray(0, cut), more, bytes.subarray(cut)]));
-      expectVerdict(pem(label, bytes).replace('\n', `\n${headers.join('')}${headers.length > 0 ? '\n' : ''}`));
-      expectVerdict(inside);
-      expectVerdict(pem(label, bytes.subarray(0, cut)));
-    }),
-    seed,
-  );
-  fc.assert(
-    fc.property(fc.nat(text.length), fc.nat(text.length), fc.string({ maxLength: 20 }), (from, to, noise) => {
-      expectVerdict(`${text.slice(0, from)}${noise}${text.slice(to)}`);
-    }),
-    seed,
-  );
-});
+test.each(Object.entries(valid))(
+  'reads a valid key as %s, and returns a verdict on each mutation of it',
+  (_, text = '') => {
+    expect(readIdentity(text, 'passphrase')).toHaveProperty('publicKey');
+    const [first = '', ...rest] = text.trim().split('\n');
+    const body = Buffer.from(rest.filter((line) => !/[:-]/.test(line)).join(''), 'base64');
+    const label = /BEGIN (.*)-----/.exec(first)?.[1] ?? '';
+    const headers = rest.filter((line) => line.includes(':')).map((line) => `${line}\n`);
+    const position = fc.nat(body.length - 1);
+    const mutations = fc.array(fc.tuple(position, fc.nat(255)), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(mutations, fc.nat(body.length), fc.uint8Array({ maxLength: 40 }), (changes, cut, more) => {
+        const bytes = Buffer.from(body);
+        for (const [at, value] of changes) bytes[at] = value;
+        const inside = pem(label, Buffer.concat([bytes.subarray(0, cut), more, bytes.subarray(cut)]));
+        expectVerdict(pem(label, bytes).replace('\n', `\n${headers.join('')}${headers.length > 0 ? '\n' : ''}`));
+        expectVerdict(inside);
+        expectVerdict(pem(label, bytes.subarray(0, cut)));
+      }),
+      seed,
+    );
+    fc.assert(
+      fc.property(fc.nat(text.length), fc.nat(text.length), fc.string({ maxLength: 20 }), (from, to, noise) => {
+        expectVerdict(`${text.slice(0, from)}${noise}${text.slice(to)}`);
+      }),
+      seed,
+    );
+  },
+);

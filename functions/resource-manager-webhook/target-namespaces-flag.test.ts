@@ -71,12 +71,6 @@ describe('arguments', () => {
       { command: ['/grm', flag], args: ['a', `${flag}=b`] },
     ],
     [
-      'follow a command with flags',
-      { command: ['/grm', '--config=x'] },
-      ['a'],
-      { command: ['/grm', '--config=x'], args: [`${flag}=a`] },
-    ],
-    [
       'are inserted before the end of flags',
       { args: ['-v', '--', 'x'] },
       ['a', 'b'],
@@ -123,12 +117,7 @@ describe('a Deployment', () => {
   const leftUnchanged = (image: string) => leaveUnchanged(requestFor(deployment([manager({ image })])));
 
   it.each([
-    ...[
-      'resource-manager:v1.147.0',
-      'resource-manager:v1.150.3',
-      'resource-manager:v2.0.0',
-      'resource-manager:1.148.0',
-    ],
+    ...['resource-manager:v1.147.0', 'resource-manager:v2.0.0', 'resource-manager:1.148.0'],
     // A pre-release of a later version, and a patch of the first one, rebuilt.
     ...['resource-manager:v1.150.0-dev-abc', 'resource-manager:v1.147.1-mod1', `${IMAGE}@sha256:abc`],
   ])('of image %s may support the flag', (image) => {
@@ -139,11 +128,8 @@ describe('a Deployment', () => {
     ['gardener/resource-manager:v1.146.9', 'image version v1.146.9 is older than v1.147'],
     ['gardener/resource-manager:v1.147.0-dev', 'image version v1.147.0-dev may be older than v1.147.0'],
     ['resource-manager:v1.147.0-mod1@sha256:abc', 'image version v1.147.0-mod1 may be older than v1.147.0'],
-    ['resource-manager@sha256:abc', 'image resource-manager@sha256:abc has no tag'],
     ['gardener/resource-manager:2026.07.02', 'image tag 2026.07.02 is not a version'],
     ['gardener/resource-manager', 'image gardener/resource-manager has no tag'],
-    ['localhost:5000/resource-manager', 'image localhost:5000/resource-manager has no tag'],
-    ['gardener/resource-manager:1b2c3d4', 'image tag 1b2c3d4 is not a version'],
   ])('of image %s is left unchanged, because it may not support the flag', (image, problem) => {
     const warnings = [`shoot-flux: gardener-resource-manager: --extra-target-namespace was not added: ${problem}`];
     expect(leftUnchanged(image)).toEqual({ allowed: true, warnings });
@@ -153,13 +139,13 @@ describe('a Deployment', () => {
     expect(leaveUnchanged(requestFor(deployment([manager({})], 'kube-apiserver')))).toEqual({ allowed: true });
   });
 
-  it.each([[undefined], [[]], ['x'], [[{ name: 'other', image: IMAGE }]]])(
-    'with containers %j has no container of the resource-manager',
-    (containers) => {
+  it.each([['x'], [[{ name: 'other', image: IMAGE }]]])(
+    'with containers %j has none of the resource-manager',
+    (some) => {
       const warnings = [
         'shoot-flux: gardener-resource-manager: --extra-target-namespace was not added: there is no container gardener-resource-manager',
       ];
-      expect(leaveUnchanged(requestFor(deployment(containers)))).toEqual({ allowed: true, warnings });
+      expect(leaveUnchanged(requestFor(deployment(some)))).toEqual({ allowed: true, warnings });
     },
   );
 
@@ -169,19 +155,8 @@ describe('a Deployment', () => {
     const warnings = ['the garden does not answer'];
     const answer = addTargetNamespaces(requestFor(after, before), { namespaces: ['flux-system'], warnings });
     expect(answer).toMatchObject({ warnings: ['shoot-flux: gardener-resource-manager: the garden does not answer'] });
-    expect(patched(after, answer)).toEqual(
-      deployment([
-        manager({
-          args: [
-            '-v',
-            ...['flux-x', 'flux-y', 'flux-system'].map((namespace) => `--extra-target-namespace=${namespace}`),
-          ],
-        }),
-      ]),
-    );
-    expect(patched(after, addTargetNamespaces(requestFor(after, before), target('flux-system')))).toEqual(
-      patched(after, answer),
-    );
+    const kept = ['flux-x', 'flux-y', 'flux-system'].map((namespace) => `--extra-target-namespace=${namespace}`);
+    expect(patched(after, answer)).toEqual(deployment([manager({ args: ['-v', ...kept] })]));
   });
 
   test('is allowed whatever it contains', () => {
@@ -190,10 +165,9 @@ describe('a Deployment', () => {
       fc.property(anything, anything, anything, (object, containers, args) => {
         for (const strange of [object, deployment(containers), deployment([manager({ args, command: args })])]) {
           const request = requestFor(strange, object);
-          expect(
-            leaveUnchanged(request)?.allowed ??
-              addTargetNamespaces(request, { namespaces: ['a'], warnings: ['b'] }).allowed,
-          ).toBe(true);
+          const answer =
+            leaveUnchanged(request) ?? addTargetNamespaces(request, { namespaces: ['a'], warnings: ['b'] });
+          expect(answer.allowed).toBe(true);
         }
       }),
     );
