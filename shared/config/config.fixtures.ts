@@ -3,7 +3,7 @@ import { ConfigError, issueText } from '../errors.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigMapOf } from './flux-config-map.ts';
 import { PROVIDER_CONFIG_API } from './provider-config-schema.ts';
-import type { ConfigInputs, EffectiveConfig } from './types.ts';
+import type { ConfigInputs } from './types.ts';
 
 /** Returns inputs with a ConfigMap of these keys. */
 export function withFluxConfig(data: Record<string, string>): ConfigInputs {
@@ -66,18 +66,6 @@ export function problems(inputs: ConfigInputs, read: () => unknown = () => effec
     if (error instanceof ConfigError) return error.issues.map(issueText);
     throw error;
   }
-}
-
-/** Returns the source of a config that must have one. */
-export function sourceOf(config: EffectiveConfig): NonNullable<EffectiveConfig['source']> {
-  if (config.source === undefined) throw new Error('the config has no source');
-  return config.source;
-}
-
-/** Returns the Kustomization of a config that must have one. */
-export function kustomizationOf(config: EffectiveConfig): NonNullable<EffectiveConfig['kustomization']> {
-  if (config.kustomization === undefined) throw new Error('the config has no Kustomization');
-  return config.kustomization;
 }
 
 /** Returns a manifest of a GitRepository. */

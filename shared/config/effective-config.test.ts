@@ -3,9 +3,7 @@ import {
   bucket,
   gitRepository,
   kustomization,
-  kustomizationOf,
   ociRepository,
-  sourceOf,
   withConfig,
   withFluxConfig,
   withTemplates,
@@ -124,14 +122,14 @@ describe('effectiveConfig from flux-config', () => {
 
   test('sets no Secret for a public repository, and no ref without a branch', () => {
     const config = effectiveConfig(withFluxConfig({ repositoryUrl: 'https://github.com/org/fleet' }));
-    expect(sourceOf(config).spec).toEqual({ interval: '30s', url: 'https://github.com/org/fleet' });
+    expect(config.source?.spec).toEqual({ interval: '30s', url: 'https://github.com/org/fleet' });
     expect(config.sourceSecret).toBeUndefined();
   });
 
   test('puts everything into the namespace of Flux', () => {
     const config = effectiveConfig(withFluxConfig({ ...data, namespace: 'gitops' }));
-    expect(sourceOf(config).metadata.namespace).toBe('gitops');
-    expect(kustomizationOf(config).metadata.namespace).toBe('gitops');
+    expect(config.source?.metadata.namespace).toBe('gitops');
+    expect(config.kustomization?.metadata.namespace).toBe('gitops');
     expect(config.sourceSecret?.namespace).toBe('gitops');
   });
 });
@@ -184,7 +182,7 @@ describe('effectiveConfig from a providerConfig', () => {
   ])('sets the sourceRef for a source of kind %s', (kind, template) => {
     const config = effectiveConfig(withTemplates(template));
     expect(config.source).toMatchObject({ kind, spec: { interval: '1m' } });
-    expect(kustomizationOf(config).spec).toMatchObject({ sourceRef: { kind } });
+    expect(config.kustomization?.spec).toMatchObject({ sourceRef: { kind } });
   });
 
   test('passes on unknown fields unchanged', () => {
@@ -199,8 +197,8 @@ describe('effectiveConfig from a providerConfig', () => {
       healthChecks: [],
     };
     const config = effectiveConfig(withTemplates(gitRepository(beyond), kustomization(ksBeyond)));
-    expect(sourceOf(config).spec).toMatchObject(beyond);
-    expect(kustomizationOf(config).spec).toMatchObject(ksBeyond);
+    expect(config.source?.spec).toMatchObject(beyond);
+    expect(config.kustomization?.spec).toMatchObject(ksBeyond);
   });
 
   test('treats null as absent at any depth, like Go', () => {
@@ -208,7 +206,7 @@ describe('effectiveConfig from a providerConfig', () => {
       verify: { mode: 'HEAD', secretRef: null },
       include: [{ repository: { name: 'a' }, fromPath: null }],
     };
-    const { spec } = sourceOf(effectiveConfig(withTemplates(gitRepository(beyond))));
+    const spec = effectiveConfig(withTemplates(gitRepository(beyond))).source?.spec;
     expect(spec).toMatchObject({ verify: { mode: 'HEAD' }, include: [{ repository: { name: 'a' } }] });
     expect(JSON.stringify(spec)).not.toContain('null');
   });
@@ -220,7 +218,7 @@ describe('effectiveConfig from a providerConfig', () => {
       ref,
     ]),
   ])('accepts the revision of %j', (template, ref) => {
-    expect(sourceOf(effectiveConfig(withTemplates(template))).spec).toMatchObject({ ref });
+    expect(effectiveConfig(withTemplates(template)).source?.spec).toMatchObject({ ref });
   });
 
   test('keeps names, labels, annotations and a sourceRef of the user', () => {
@@ -229,9 +227,9 @@ describe('effectiveConfig from a providerConfig', () => {
     const config = effectiveConfig(
       withTemplates(gitRepository({}, { metadata }), kustomization({ sourceRef }, { metadata })),
     );
-    expect(sourceOf(config).metadata).toEqual({ ...metadata, namespace: 'flux-system' });
-    expect(kustomizationOf(config).metadata).toEqual({ ...metadata, namespace: 'flux-system' });
-    expect(kustomizationOf(config).spec).toMatchObject({ sourceRef: { ...sourceRef, namespace: 'flux-system' } });
+    expect(config.source?.metadata).toEqual({ ...metadata, namespace: 'flux-system' });
+    expect(config.kustomization?.metadata).toEqual({ ...metadata, namespace: 'flux-system' });
+    expect(config.kustomization?.spec).toMatchObject({ sourceRef: { ...sourceRef, namespace: 'flux-system' } });
   });
 
   test('copies the Secret into the namespace of the source', () => {
@@ -240,7 +238,7 @@ describe('effectiveConfig from a providerConfig', () => {
       withTemplates(template, kustomization(), { source: { template, secretResourceName: 'git' } }),
     );
     expect(config.sourceSecret).toMatchObject({ targetName: 'fleet', namespace: 'fleet' });
-    expect(kustomizationOf(config)).toMatchObject({
+    expect(config.kustomization).toMatchObject({
       metadata: { namespace: 'flux-system' },
       spec: { sourceRef: { namespace: 'fleet' } },
     });
@@ -364,8 +362,8 @@ describe('merging of layers', () => {
 
   test('connects a Kustomization of the providerConfig to the source of the ConfigMap', () => {
     const config = effectiveConfig(both({ kustomization: { template: kustomization() } }));
-    expect(sourceOf(config).metadata.name).toBe('main-gitrepo');
-    expect(kustomizationOf(config)).toMatchObject({
+    expect(config.source?.metadata.name).toBe('main-gitrepo');
+    expect(config.kustomization).toMatchObject({
       metadata: { name: 'flux-system' },
       spec: { sourceRef: { kind: 'GitRepository', name: 'main-gitrepo', namespace: 'flux-system' } },
     });
@@ -375,7 +373,7 @@ describe('merging of layers', () => {
   test('connects a source of the providerConfig to the Kustomization of the ConfigMap, without flux-source', () => {
     const template = ociRepository({}, { metadata: { name: 'fleet', namespace: 'fleet' } });
     const config = effectiveConfig(both({ source: { template } }));
-    expect(kustomizationOf(config)).toMatchObject({
+    expect(config.kustomization).toMatchObject({
       metadata: { name: 'main-ks' },
       spec: { sourceRef: { kind: 'OCIRepository', name: 'fleet', namespace: 'fleet' }, targetNamespace: 'default' },
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { hostKey, kustomizationOf, problems, sourceOf, withFluxConfig, withTemplates } from './config.fixtures.ts';
+import { hostKey, problems, withFluxConfig, withTemplates } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigFields, fluxConfigSchema, readFluxConfig } from './flux-config.ts';
 import { fluxConfigObject } from './flux-config-map.ts';
@@ -93,7 +93,7 @@ test('returns everything that a key pair needs', () => {
 
 test('returns the same URL as effectiveConfig', () => {
   const data = { repositoryUrl: ' git@github.com:/org/fleet ', repositoryType: 'private' };
-  expect(sourceOf(effectiveConfig(withFluxConfig(data))).spec).toMatchObject({ url: read(data)?.url });
+  expect(effectiveConfig(withFluxConfig(data)).source?.spec).toMatchObject({ url: read(data)?.url });
 });
 
 test('returns undefined without repositoryUrl', () => {
@@ -127,12 +127,12 @@ test('a GitHub App is the provider of the source, and needs a private repository
     repositoryProvider: 'github',
   };
   expect(read(data)).toMatchObject({ provider: 'github' });
-  expect(sourceOf(effectiveConfig(withFluxConfig(data))).spec).toMatchObject({
+  expect(effectiveConfig(withFluxConfig(data)).source?.spec).toMatchObject({
     provider: 'github',
     secretRef: { name: 'flux-source' },
   });
   const generic = effectiveConfig(withFluxConfig({ ...data, repositoryProvider: 'generic' }));
-  expect(sourceOf(generic).spec).not.toHaveProperty('provider');
+  expect(generic.source?.spec).not.toHaveProperty('provider');
   expect(problems(withFluxConfig({ ...data, repositoryType: 'public' }))).toEqual([
     'ConfigMap garden-foo/flux-config: repositoryType must be private, because repositoryProvider is github',
   ]);
@@ -152,7 +152,7 @@ test.each(ofObjects)('%s accepts nothing that a template refuses in the field th
       [name]: value,
     });
     if (problems(inputs).length > 0) continue;
-    const config = effectiveConfig(inputs);
-    expect(problems(withTemplates(sourceOf(config), kustomizationOf(config))), value).toEqual([]);
+    const { source = {}, kustomization = {} } = effectiveConfig(inputs);
+    expect(problems(withTemplates(source, kustomization)), value).toEqual([]);
   }
 });

@@ -1,13 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import {
-  git,
-  gitRepository,
-  kustomization,
-  kustomizationOf,
-  problems,
-  withConfig,
-  withFluxConfig,
-} from './config.fixtures.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import { git, gitRepository, kustomization, problems, withConfig, withFluxConfig } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { documentsOf } from './flux-config-map.ts';
 import { projectLayers } from './project-layers.ts';
@@ -201,8 +194,8 @@ const patched = (patch: unknown, more: object = {}) => ({
 describe('kustomization.patch', () => {
   it('changes fields of the lower layer, which keeps its name, its namespace and everything else', () => {
     const lower = effectiveConfig(project);
+    const { metadata, spec } = lower.kustomization as KubeObject;
     const config = effectiveConfig(patched({ spec: { path: './clusters/staging' }, metadata: { labels: { a: 'b' } } }));
-    const { metadata, spec } = kustomizationOf(lower);
     expect(config.kustomization).toEqual({
       ...lower.kustomization,
       metadata: { ...metadata, labels: { a: 'b' } },
@@ -220,7 +213,7 @@ describe('kustomization.patch', () => {
     };
     const defaults = { source: { template: gitRepository() }, kustomization: { template } };
     const config = effectiveConfig({ landscape: { defaults }, ...withConfig({ kustomization: { patch } }) });
-    const { spec } = kustomizationOf(config);
+    const spec = config.kustomization?.spec;
     expect(spec).toMatchObject({ postBuild: { substitute: { b: '2', c: '3' }, substituteFrom: [] } });
     expect(spec).not.toHaveProperty('postBuild.substitute.a');
     expect(spec).not.toHaveProperty('targetNamespace');

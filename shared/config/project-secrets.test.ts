@@ -3,10 +3,8 @@ import type { KubeObject } from '../kube/resource.ts';
 import {
   gitRepository,
   kustomization,
-  kustomizationOf,
   ociRepository,
   problems,
-  sourceOf,
   withConfig,
   withFluxConfig,
   withTemplates,
@@ -28,7 +26,7 @@ const inProject = (source: object, ks?: object, fields?: object): ConfigInputs =
 });
 const copies = ({ additionalSecrets }: EffectiveConfig) =>
   additionalSecrets.map(({ origin, namespace, targetName }) => [origin.type, `${namespace}/${targetName}`]);
-const specOf = (object: KubeObject) => object.spec as Record<string, unknown>;
+const specOf = (object: KubeObject | undefined) => object?.spec as Record<string, unknown>;
 
 describe('the Secrets of a project with flux-config', () => {
   it('change nothing while they do not exist', () => {
@@ -79,7 +77,7 @@ describe('flux-registry', () => {
     ['with the identity of a cloud', { provider: 'aws' }, false],
   ])('is the secretRef of an OCIRepository %s', (_, spec, expected) => {
     const config = effectiveConfig(project(inProject(ociRepository(spec)), 'flux-registry'));
-    expect(specOf(sourceOf(config)).secretRef).toEqual(expected ? { name: 'flux-registry' } : undefined);
+    expect(specOf(config.source).secretRef).toEqual(expected ? { name: 'flux-registry' } : undefined);
     expect(config.sourceSecret).toBeUndefined();
   });
 
@@ -89,11 +87,11 @@ describe('flux-registry', () => {
       kustomization: { template: kustomization() },
     };
     const inputs = { ...withFluxConfig({}), providerConfig: own };
-    expect(specOf(sourceOf(effectiveConfig(project(inputs, 'flux-registry')))).secretRef).toEqual({
+    expect(specOf(effectiveConfig(project(inputs, 'flux-registry')).source).secretRef).toEqual({
       name: 'flux-system',
     });
     const git = effectiveConfig(project(withFluxConfig(REPOSITORY), 'flux-registry'));
-    expect(specOf(sourceOf(git))).not.toHaveProperty('secretRef');
+    expect(specOf(git.source)).not.toHaveProperty('secretRef');
   });
 });
 
@@ -116,7 +114,7 @@ describe('flux-registry and other kinds that read from registries', () => {
     const secret = projectSecretOf('flux-registry', 'garden-foo', dockerConfig(...addresses) as KubeObject);
     const object = { kind, metadata: { name: 'one' }, spec: { interval: '1h', ...spec } };
     const inputs: ConfigInputs = { ...withFluxConfig({}), ...withConfig({ objects: [object] }) };
-    return specOf(effectiveConfig({ ...inputs, projectSecrets: [secret] }).objects[0] as KubeObject).secretRef;
+    return specOf(effectiveConfig({ ...inputs, projectSecrets: [secret] }).objects[0]).secretRef;
   };
   const charts = { type: 'oci', url: `oci://${registry}/charts` };
   const image = `${registry}/org/app`;
@@ -145,7 +143,7 @@ describe('flux-registry and other kinds that read from registries', () => {
   it('leaves them as they are while the registries are unknown', () => {
     const object = { kind: 'HelmRepository', metadata: { name: 'one' }, spec: { interval: '1h', ...charts } };
     const inputs = project({ ...withFluxConfig({}), ...withConfig({ objects: [object] }) }, 'flux-registry');
-    expect(specOf(effectiveConfig(inputs).objects[0] as KubeObject)).not.toHaveProperty('secretRef');
+    expect(specOf(effectiveConfig(inputs).objects[0])).not.toHaveProperty('secretRef');
   });
 });
 
@@ -153,13 +151,13 @@ describe('flux-sops', () => {
   it('is the decryption of the Kustomization', () => {
     const config = effectiveConfig(project(withFluxConfig(REPOSITORY), 'flux-sops'));
     const expected = { provider: 'sops', secretRef: { name: 'flux-sops' } };
-    expect(specOf(kustomizationOf(config)).decryption).toEqual(expected);
+    expect(specOf(config.kustomization).decryption).toEqual(expected);
   });
 
   it('leaves a Kustomization with its own decryption as it is', () => {
     const decryption = { provider: 'sops', secretRef: { name: 'mine' } };
     const config = effectiveConfig(project(inProject(gitRepository(), kustomization({ decryption })), 'flux-sops'));
-    expect(specOf(kustomizationOf(config)).decryption).toEqual(decryption);
+    expect(specOf(config.kustomization).decryption).toEqual(decryption);
   });
 });
 
@@ -168,7 +166,7 @@ describe('flux-variables', () => {
   const facts = { kind: 'ConfigMap', name: 'shoot-facts', optional: true };
   const substituteFrom = (inputs: ConfigInputs) => {
     const config = effectiveConfig(project(inputs, 'flux-variables'));
-    return (specOf(kustomizationOf(config)).postBuild as { substituteFrom: unknown }).substituteFrom;
+    return (specOf(config.kustomization).postBuild as { substituteFrom: unknown }).substituteFrom;
   };
 
   it('come after the facts of the Shoot', () => {
@@ -211,7 +209,7 @@ describe('without a flux-config', () => {
     const inputs = withTemplates(ociRepository(), kustomization({ decryption }, fleet));
     const config = effectiveConfig(project(inputs, 'flux-registry', 'flux-sops'));
     expect(copies(config)).toEqual([['project', 'fleet/flux-sops']]);
-    expect(specOf(sourceOf(config))).not.toHaveProperty('secretRef');
+    expect(specOf(config.source)).not.toHaveProperty('secretRef');
     expect(config.flux).not.toHaveProperty('imagePullSecret');
   });
 

@@ -148,13 +148,6 @@ describe('variables', () => {
     expect(problems(withKeys(data, labels))).toEqual([`${object}: ${sentence}`]);
   });
 
-  it('name the field of a template', () => {
-    const inputs = withTemplates(gitRepository(), kustomization({ path: './${SHOOT_LABEL_stage}' }));
-    expect(problems({ ...inputs, shoot: shoot() })).toEqual([
-      expect.stringContaining('providerConfig: kustomization.template.spec.path uses ${SHOOT_LABEL_stage}'),
-    ]);
-  });
-
   it.each([
     { kind: 'Kustomization', spec: { path: './${SHOOT_NAM}' } },
     { kind: 'GitRepository', spec: { url: 'https://git.example.com/fleet', ref: { branch: '${SHOOT_NAM}' } } },
