@@ -61,11 +61,13 @@ describe('webhooks of run', () => {
       const error = await webhooksOf(values).catch((thrown: Error) => thrown);
       return error instanceof Error ? error.message.replaceAll(`${folder}/`, '') : '';
     };
-    const [{ serving, authority }, nameless, old] = await Promise.all([
+    const [made, nameless, old] = await Promise.all([
       make(['a.example']),
       make([]),
       make(['a.example'], new Date(now.getTime() - 20 * 86_400_000)),
     ]);
+    const { serving, authorities } = made;
+    const authority = authorities[0] ?? serving;
     const encrypted = createPrivateKey(serving.key).export({
       ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' },
     });

@@ -16,18 +16,17 @@ export interface CertificateSource {
 
 /** The certificates that the processes of a deployment share in one Secret. */
 export interface Certificates {
-  /** Signs the serving certificate. */
-  authority: KeyPair;
-  /** Signs later serving certificates; published before, so that the API servers already trust it then. */
-  next?: KeyPair | undefined;
-  /** Certificate of the previous authority; some process may still serve a certificate signed by it. */
-  former?: string | undefined;
+  /**
+   * The authorities that the API servers trust, the oldest first. A later one is published before it signs, and an earlier
+   * one as long as it is valid, because some process may still serve a certificate signed by it.
+   */
+  authorities: KeyPair[];
   serving: KeyPair;
 }
 
 /** Returns the authorities that the API servers should trust. */
-export function caBundle({ authority, next, former }: Certificates): string {
-  return [authority.cert, next?.cert, former].filter((cert) => cert !== undefined).join('');
+export function caBundle({ authorities }: Certificates): string {
+  return authorities.map(({ cert }) => cert).join('');
 }
 
 const HOUR = 3_600_000;
@@ -58,28 +57,16 @@ export async function renewed(
   hosts: readonly string[],
   now: Date,
 ): Promise<Certificates> {
-  const names = namesFor(certificates, hosts);
-  const authority = certificates && new X509Certificate(certificates.authority.cert);
-  const left = authority === undefined ? 0 : timeLeft(authority, now);
-  if (certificates === undefined || authority === undefined || left <= 0 || isFromFuture(authority, now)) {
-    const first = await issueAuthority(now);
-    return { authority: first, serving: await issueServing(first, names, now) };
-  }
-  const { next, former } = certificates;
-  if (next !== undefined && left <= TAKE_OVER_BEFORE_MS && isSettled(next, now)) {
-    const serving = await issueServing(next, names, now);
-    return { authority: next, former: certificates.authority.cert, serving };
-  }
-  const isFormerOver = former !== undefined && timeLeft(new X509Certificate(former), now) <= 0;
-  const current = isFormerOver ? { ...certificates, former: undefined } : certificates;
-  const needsNext = left <= NEXT_BEFORE_MS && next === undefined;
-  const needsServing = isServingDue(new X509Certificate(certificates.serving.cert), authority, hosts, now);
-  if (!needsNext && !needsServing) return current;
-  return {
-    ...current,
-    ...(needsNext && { next: await issueAuthority(now) }),
-    ...(needsServing && { serving: await issueServing(current.authority, names, now) }),
-  };
+  const present = (certificates?.authorities ?? []).filter(({ cert }) => validityOf(cert, now).isValid);
+  const left = ({ cert }: KeyPair) => timeLeft(new X509Certificate(cert), now);
+  const isNextDue = present.every((authority) => left(authority) <= NEXT_BEFORE_MS);
+  const authorities = isNextDue ? [...present, await issueAuthority(now)] : present;
+  const takesOver = (next: KeyPair, from: KeyPair) => left(from) <= TAKE_OVER_BEFORE_MS && isSettled(next, now);
+  const signer = authorities.reduce((from, next) => (takesOver(next, from) ? next : from));
+  const isDue = certificates === undefined || isServingDue(certificates.serving, signer, hosts, now);
+  if (!isDue && !isNextDue && present.length === certificates.authorities.length) return certificates;
+  const serving = isDue ? await issueServing(signer, namesFor(certificates, hosts), now) : certificates.serving;
+  return { authorities, serving };
 }
 
 /** Returns the names for a new serving certificate: the API servers may call other processes by other names. */
@@ -90,14 +77,11 @@ function namesFor(certificates: Certificates | undefined, hosts: readonly string
   return [...new Set(areCovered ? hosts : [...hosts, ...present])];
 }
 
-function isServingDue(
-  serving: X509Certificate,
-  authority: X509Certificate,
-  hosts: readonly string[],
-  now: Date,
-): boolean {
+function isServingDue(one: KeyPair, signer: KeyPair, hosts: readonly string[], now: Date): boolean {
+  const [serving, authority] = [new X509Certificate(one.cert), new X509Certificate(signer.cert)];
   const names = namesOf(serving);
-  const isUsable = serving.verify(authority.publicKey) && !isFromFuture(serving, now);
+  // One from the future was issued by a wrong clock: clocks differ by less than certificates are backdated.
+  const isUsable = serving.verify(authority.publicKey) && Date.parse(serving.validFrom) <= now.getTime();
   if (!isUsable || !hosts.every((host) => names.includes(host))) return true;
   // One that ends with its authority cannot last longer.
   const canLast = Date.parse(serving.validTo) < Date.parse(authority.validTo);
@@ -107,11 +91,6 @@ function isServingDue(
 function isSettled({ cert }: KeyPair, now: Date): boolean {
   const issuedAt = Date.parse(new X509Certificate(cert).validFrom) + BACKDATED_MS;
   return now.getTime() - issuedAt >= SETTLED_MS;
-}
-
-/** Detects a certificate from a wrong clock: clocks differ by less than certificates are backdated. */
-function isFromFuture({ validFrom }: X509Certificate, now: Date): boolean {
-  return Date.parse(validFrom) > now.getTime();
 }
 
 function timeLeft(certificate: X509Certificate, now: Date): number {

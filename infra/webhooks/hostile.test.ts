@@ -98,7 +98,6 @@ describe('a hostile request', () => {
     ],
     ['not JSON', Buffer.from([0xff, 0xfe, 0x00, 0x22]), {}, 400, 'The body is not JSON: post an AdmissionReview.\n'],
     ['nested deeply', '['.repeat(6_000_000), {}, 400, 'The body is not JSON: post an AdmissionReview.\n'],
-    ['cut off', review({}).slice(0, -3), {}, 400, 'The body is not JSON: post an AdmissionReview.\n'],
     [
       'of another version',
       review({}, { apiVersion: 'admission.k8s.io/v1beta1' }),
@@ -110,13 +109,6 @@ describe('a hostile request', () => {
     [
       'with a long uid',
       review({ uid: 'u'.repeat(1e6) }),
-      {},
-      400,
-      'A name in the request is longer than 253 characters.\n',
-    ],
-    [
-      'with a long name',
-      review({ name: 'n'.repeat(1e6) }),
       {},
       400,
       'A name in the request is longer than 253 characters.\n',

@@ -87,8 +87,7 @@ async function writeCertificates(
 ): Promise<boolean> {
   try {
     if (before === undefined) {
-      const data = Object.fromEntries(Object.entries(dataOf(certificates)).filter(([, value]) => value !== null));
-      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: place, type: 'Opaque', data };
+      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: place, type: 'Opaque', data: dataOf(certificates) };
       await client.create(resources.secrets, secret, options);
     } else {
       const patch = { metadata: { resourceVersion: before.resourceVersion }, data: dataOf(certificates) };
@@ -114,38 +113,32 @@ function remedy(namespace: string): string {
     : 'create it, or choose another --webhook-secret';
 }
 
-/** Returns the Secret's data as a merge patch: null removes a key. */
-function dataOf({ authority, next, former, serving }: Certificates): Record<string, string | null> {
-  const texts: Record<string, string | undefined> = {
-    'ca.crt': authority.cert,
-    'ca.key': authority.key,
-    'next-ca.crt': next?.cert,
-    'next-ca.key': next?.key,
-    'former-ca.crt': former,
-    'tls.crt': serving.cert,
-    'tls.key': serving.key,
+/** The Secret's data: of several authorities, certificates and keys are one after the other. */
+function dataOf({ authorities, serving }: Certificates): Record<string, string> {
+  const base64 = (pem: string) => Buffer.from(pem).toString('base64');
+  return {
+    'ca.crt': base64(authorities.map(({ cert }) => cert).join('')),
+    'ca.key': base64(authorities.map(({ key }) => key).join('')),
+    'tls.crt': base64(serving.cert),
+    'tls.key': base64(serving.key),
   };
-  const base64 = (text: string) => Buffer.from(text).toString('base64');
-  return Object.fromEntries(
-    Object.entries(texts).map(([key, text]) => [key, text === undefined ? null : base64(text)]),
-  );
 }
 
 /** Returns the certificates in the Secret's data; undefined when they are incomplete, or do not belong together. */
 function certificatesIn(data: Record<string, string>): Certificates | undefined {
-  const text = (key: string) =>
-    data[key] === undefined ? undefined : Buffer.from(data[key], 'base64').toString('utf8');
-  const pair = (certKey: string, keyKey: string): KeyPair | undefined => {
-    const [cert, key] = [text(certKey), text(keyKey)];
-    if (cert === undefined || key === undefined) return undefined;
-    if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) throw new TypeError('not a pair');
-    return { cert, key };
+  const texts = (name: string) =>
+    Buffer.from(data[name] ?? '', 'base64')
+      .toString('utf8')
+      .match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----\n/g) ?? [];
+  const pairs = (name: string): KeyPair[] => {
+    const keys = texts(`${name}.key`);
+    return texts(`${name}.crt`).map((cert, index) => ({ cert, key: keys[index] ?? '' }));
   };
+  const [authorities, [serving]] = [pairs('ca'), pairs('tls')];
+  if (authorities.length === 0 || serving === undefined) return undefined;
+  const belong = ({ cert, key }: KeyPair) => new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   try {
-    const [authority, serving] = [pair('ca.crt', 'ca.key'), pair('tls.crt', 'tls.key')];
-    const former = text('former-ca.crt');
-    if (former !== undefined) new X509Certificate(former);
-    return authority && serving && { authority, next: pair('next-ca.crt', 'next-ca.key'), former, serving };
+    return [...authorities, serving].every(belong) ? { authorities, serving } : undefined;
   } catch {
     return undefined;
   }

@@ -214,7 +214,7 @@ onRealApis('real API servers call the webhooks', ({ apis }) => {
     // No process serves with this authority.
     const resource = configurations.Validating;
     const live = await garden.find<Configuration>(resource, { name: CONFIGURATION });
-    const caBundle = Buffer.from((await makeAside()).authority.cert).toString('base64');
+    const caBundle = Buffer.from((await makeAside()).authorities[0]?.cert ?? '').toString('base64');
     const webhooks = live?.webhooks.map((webhook) => ({
       ...webhook,
       clientConfig: { ...webhook.clientConfig, caBundle },

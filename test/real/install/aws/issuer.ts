@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { createServer } from 'node:https';
-import { renewed } from '../../../../infra/webhooks/certificates.ts';
+import { caBundle, renewed } from '../../../../infra/webhooks/certificates.ts';
 import { listen } from '../../cluster/ports.ts';
 
 /** The issuer of an account's tokens: API servers read its keys, as they read AWS's. */
@@ -14,13 +14,13 @@ export interface Issuer extends AsyncDisposable {
 
 /** Serves the discovery document and the public key on loopback, over TLS. */
 export async function startIssuer(): Promise<Issuer> {
-  const { authority, serving } = await renewed(undefined, ['127.0.0.1'], new Date());
+  const certificates = await renewed(undefined, ['127.0.0.1'], new Date());
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' });
   const jwk = publicKey.export({ format: 'jwk' });
   const kid = createHash('sha256').update(JSON.stringify(jwk)).digest('hex').slice(0, 16);
 
   let url = '';
-  const server = createServer(serving, (incoming, outgoing) => {
+  const server = createServer(certificates.serving, (incoming, outgoing) => {
     const documents: Record<string, object> = {
       '/.well-known/openid-configuration': {
         issuer: url,
@@ -40,7 +40,7 @@ export async function startIssuer(): Promise<Issuer> {
   return {
     ...listening,
     url,
-    ca: authority.cert,
+    ca: caBundle(certificates),
     token({ seconds, ...claims }) {
       const iat = Math.floor(Date.now() / 1000);
       const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
