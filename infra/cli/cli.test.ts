@@ -1,10 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { standIn } from '../../shared/flux/testing.ts';
 import { shootFlux } from './testing.ts';
+
+const run = promisify(execFile);
 
 test.each(['run', 'render', 'validate', 'distribution'])('%s --help shows usage and options', async (name) => {
   const { code, out, err } = await shootFlux([name, '--help']);
@@ -35,8 +38,7 @@ test.each([
 });
 
 test('exits with the exit code of the command', async () => {
-  const run = promisify(execFile)(process.execPath, ['infra/cli/shoot-flux.js', 'render']);
-  await expect(run).rejects.toMatchObject({
+  await expect(run(process.execPath, ['infra/cli/shoot-flux.js', 'render'])).rejects.toMatchObject({
     code: 2,
     stderr: expect.stringContaining('option --flux-distribution DIR is required'),
   });
@@ -51,4 +53,25 @@ test.each([
   child.stdout.destroy();
   const [err, [ended]] = await Promise.all([text(child.stderr), once(child, 'close')]);
   expect({ ended, err: err.replaceAll(/^not shown: .*\n/gm, '') }).toEqual({ ended: code, err: '' });
+});
+
+const entry = new URL('shoot-flux.js', import.meta.url);
+
+/** Loads the entry in a new process, and returns the size of its pool of threads. */
+async function poolSize(env: Record<string, string>): Promise<string> {
+  const { UV_THREADPOOL_SIZE: _, ...inherited } = process.env;
+  const script = `process.on('exit', () => console.log('threads: ' + process.env.UV_THREADPOOL_SIZE)); await import('${entry}')`;
+  const { stdout } = await run(
+    process.execPath,
+    ['--input-type=module', '-e', script, fileURLToPath(entry), '--help'],
+    {
+      env: { ...inherited, ...env },
+    },
+  ).catch((error: { stdout: string }) => error);
+  return /threads: (\d+)/.exec(stdout)?.[1] ?? stdout;
+}
+
+test('has more threads than slow look-ups of addresses occupy, unless the operator sets their number', async () => {
+  expect(await poolSize({})).toBe('16');
+  expect(await poolSize({ UV_THREADPOOL_SIZE: '7' })).toBe('7');
 });

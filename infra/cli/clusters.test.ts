@@ -12,20 +12,6 @@ test('a seed whose plugin fails does not keep the process from serving the other
   expect((await clustersOf({ garden, seed })).seeds).toEqual(['good', 'failing']);
 });
 
-test.each([
-  ['the garden whose plugin fails', kubeconfigOf({ exec }), good, 'its exec or auth-provider failed'],
-  [
-    'a seed with a plugin and without a server',
-    good,
-    { ...kubeconfigOf({ exec }), clusters: [{ name: 'nowhere', cluster: {} }] },
-    'has no server',
-  ],
-])('the process does not start with %s', async (_, garden, seed, message) => {
-  await using input = await files({ garden, seed });
-  const clusters = clustersOf({ garden: input.paths.garden, seed: [`a=${input.paths.seed}`] });
-  await expect(clusters).rejects.toThrow(message);
-});
-
 const seeds = ['a', 'b'];
 const elsewhere = { seeds, files: { garden: '/garden', a: '/a', b: '/b' } };
 

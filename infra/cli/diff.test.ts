@@ -3,32 +3,19 @@ import { expect, test } from 'vitest';
 import { standIn } from '../../shared/flux/testing.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { diffObjects, diffText } from './diff.ts';
-import { runWith } from './testing.ts';
+import { fluxConfigOf, runWith, shootOf } from './testing.ts';
 
-const configMap = (data: Record<string, string>) => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name: 'flux-config', namespace: 'garden-foo' },
-  data,
-});
-const repository = { repositoryUrl: 'https://git.example/foo/fleet', repositoryBranch: 'main' };
-const shoot = (labels: Record<string, string> = {}) => ({
-  kind: 'Shoot',
-  metadata: { name: 'bar', namespace: 'garden-foo', labels },
-  spec: { kubernetes: { version: '1.34.1' } },
-});
-
-async function rendered(data: Record<string, string>, more: object = {}, ...args: string[]): Promise<string> {
-  const inputs = { 'flux-config': configMap(data), shoot: shoot({ stage: 'dev' }), ...more };
+async function rendered(data: Record<string, string> = {}, more: object = {}, ...args: string[]): Promise<string> {
+  const inputs = { 'flux-config': fluxConfigOf(data), shoot: shootOf({}, { labels: { stage: 'dev' } }), ...more };
   const { code, out, err } = await runWith('render', inputs, ...args);
   expect({ code, err: err.replaceAll(/^not shown:.*\n/gm, '') }).toEqual({ code: 0, err: '' });
   return out;
 }
 
 test.each([[], ['--json']])('render --diff shows what an edit would do, field by field: %j', async (...format) => {
-  const diff = await rendered(repository, {}, ...(format as string[]));
-  expect(await rendered(repository, { diff })).toMatch(/^0 added, 0 changed, 0 removed, \d+ equal\n$/);
-  const data = { ...repository, repositoryBranch: 'next', components: 'source-controller, kustomize-controller' };
+  const diff = await rendered({}, {}, ...(format as string[]));
+  expect(await rendered({}, { diff })).toMatch(/^0 added, 0 changed, 0 removed, \d+ equal\n$/);
+  const data = { repositoryBranch: 'next', components: 'source-controller, kustomize-controller' };
   const out = await rendered(data, { diff });
   expect(out).toContain('~ GitRepository flux-system/main-gitrepo\n    spec.ref.branch: "main" -> "next"\n');
   expect(out).toContain('\n- Deployment flux-system/helm-controller\n');
@@ -39,23 +26,23 @@ test.each([[], ['--json']])('render --diff shows what an edit would do, field by
 test('render --diff shows what an override does to a Shoot with its labels', async () => {
   const overrides =
     '- { selector: { matchLabels: { stage: dev } }, config: { kustomization: { patch: { spec: { path: "./${SHOOT_NAME}" } } } } }';
-  const diff = await rendered(repository);
-  expect(await rendered({ ...repository, 'overrides.yaml': overrides }, { diff })).toMatch(
+  const diff = await rendered();
+  expect(await rendered({ 'overrides.yaml': overrides }, { diff })).toMatch(
     /^~ Kustomization flux-system\/main-ks\n {4}spec\.path: "\.\/" -> "\.\/bar"\n0 added, 1 changed, 0 removed, \d+ equal\n$/,
   );
 });
 
 test('render --diff warns of what behaves differently with another release', async () => {
-  const diff = (await rendered(repository)).replaceAll(standIn.version, 'v2.8.8');
-  const { out, err } = await runWith('render', { 'flux-config': configMap(repository), diff });
+  const diff = (await rendered()).replaceAll(standIn.version, 'v2.8.8');
+  const { out, err } = await runWith('render', { 'flux-config': fluxConfigOf({}), diff });
   expect(out).toContain('"v2.8.8" -> "v2.9.99"');
   expect(err).toMatch(/^warning: From Flux v2\.9\.0 on .*;.*\.\n/);
 });
 
 test('render --diff says how the edit arrives', async () => {
   const rollout = '{ maxInProgress: 20%, maxFailed: 0, order: stage, maintenanceWindow: true }';
-  const data = { ...repository, rollout, syncMode: 'Reconcile' };
-  const out = await rendered(data, { diff: await rendered({ ...repository, repositoryBranch: 'next' }) });
+  const data = { rollout, syncMode: 'Reconcile' };
+  const out = await rendered(data, { diff: await rendered({ repositoryBranch: 'next' }) });
   const sentence =
     'An edit of flux-config reaches at most 20% of the Shoots at a time, in the order of their label stage, in its maintenance window, and pauses when more than 0 are not Ready.\n';
   expect(out).toContain(`\n${sentence}`);
@@ -65,7 +52,7 @@ test('render --diff says how the edit arrives', async () => {
 test.each([
   ['a: b', 'diff holds something other than objects; pass what render has written before.'],
   [
-    configMap(repository),
+    fluxConfigOf({}),
     'diff holds the ConfigMap flux-config, which is an input of render; run render with it first, and pass what that has written.',
   ],
 ])('render --diff refuses %j', async (diff, sentence) => {

@@ -60,16 +60,6 @@ export const imagesOptions = {
   to: text('PREFIX', 'images: the prefix in a mirror; each line then has two names.'),
 } as const satisfies Record<string, Option>;
 
-interface Image {
-  version: string;
-  component: string;
-  /** Its name with its digest, or with its tag if the digest is unknown. */
-  source: string;
-  digest?: string;
-  /** Its name with its tag in the mirror. */
-  target?: string;
-}
-
 /** Prints the images of the controllers: one on each line, or with `to` its name in the mirror behind it. */
 export async function listImages(
   dir: string,
@@ -88,34 +78,25 @@ export async function listImages(
   }
   const releases = await Promise.all(versions.map((version) => distribution.release(version)));
   const images = releases.flatMap((release) => imagesOf(release, { registry, to }));
-  terminal.out(json ? `${JSON.stringify(images, null, 2)}\n` : lines(images).join(''));
+  // Releases share images.
+  const lines = new Set(images.map(({ source, target }) => `${source}${target === undefined ? '' : ` ${target}`}\n`));
+  terminal.out(json ? `${JSON.stringify(images, null, 2)}\n` : [...lines].join(''));
   return exitCodes.success;
 }
 
+/** Returns the images with their digests, or with their tags if these are unknown; `target` is the name in the mirror. */
 function imagesOf(
   release: Release,
   { registry = installDefaults.registry, to }: { registry: string | undefined; to: string | undefined },
-): Image[] {
+) {
   return componentsOf(release).flatMap((component) => {
     const tag = tagOf(release, component);
     if (tag === undefined) return [];
     const digest = release.imageDigests?.[component];
-    const name = `${registry}/${component}`;
-    return [
-      {
-        version: release.version,
-        component,
-        source: digest === undefined ? `${name}:${tag}` : `${name}@${digest}`,
-        ...(digest !== undefined && { digest }),
-        ...(to !== undefined && { target: `${to}/${component}:${tag}` }),
-      },
-    ];
+    const source = `${registry}/${component}${digest === undefined ? `:${tag}` : `@${digest}`}`;
+    const target = to === undefined ? undefined : `${to}/${component}:${tag}`;
+    return [{ version: release.version, component, source, digest, target }];
   });
-}
-
-/** Releases share images. */
-function lines(images: readonly Image[]): string[] {
-  return [...new Set(images.map(({ source, target }) => `${source}${target === undefined ? '' : ` ${target}`}\n`))];
 }
 
 /**
@@ -126,12 +107,6 @@ export async function releasesOf(distribution: Distribution, dir: string): Promi
   const releases = await distribution.versions();
   if (releases.length > 0) return releases;
   throw new ShootFluxError(`${dir} holds no Flux release; add one with "distribution make".`);
-}
-
-/** Reads every Flux release, so that a broken one fails at start. @throws ShootFluxError that names the file */
-export async function checkReleases(dir: string, versions: string[]): Promise<void> {
-  // One at a time: together they would take 20 MB that the process never gives back.
-  for (const version of versions) checkComplete(await openDistribution(dir).release(version), join(dir, version));
 }
 
 /**

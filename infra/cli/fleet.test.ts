@@ -1,22 +1,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
 import { expect, test } from 'vitest';
 import { standIn } from '../../shared/flux/testing.ts';
-import { files, shootFlux } from './testing.ts';
+import { files, fluxConfigOf, shootFlux, shootOf } from './testing.ts';
 
-const shoot = (name: string, labels: object, providerConfig?: object, namespace = 'garden-foo') => ({
-  kind: 'Shoot',
-  metadata: { name, namespace, labels },
-  spec: { extensions: [{ type: 'shoot-flux', ...(providerConfig && { providerConfig }) }] },
-});
-const fluxConfig = (overrides: string) => ({
-  kind: 'ConfigMap',
-  metadata: { name: 'flux-config', namespace: 'garden-foo' },
-  data: {
-    repositoryUrl: 'https://git.example/foo/fleet',
-    repositoryPath: './${SHOOT_LABEL_stage}',
-    'overrides.yaml': overrides,
-  },
-});
+const shoot = (name: string, labels: object, providerConfig?: object, namespace = 'garden-foo') =>
+  shootOf(
+    { extensions: [{ type: 'shoot-flux', ...(providerConfig && { providerConfig }) }] },
+    { name, namespace, labels },
+  );
+const fluxConfig = (overrides: string) =>
+  fluxConfigOf({ repositoryPath: './${SHOOT_LABEL_stage}', 'overrides.yaml': overrides });
 const wrongOverrides =
   '[{ selector: { matchLabels: { stage: dev } }, config: { flux: { logLevel: loud, networkPolicy: 1 } } }]';
 const [prod, dev] = [{ stage: 'prod' }, { stage: 'dev' }];

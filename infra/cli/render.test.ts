@@ -1,29 +1,12 @@
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { standIn } from '../../shared/flux/testing.ts';
-import { readDocument } from './read-file.ts';
-import { files, runWith, shootFlux } from './testing.ts';
+import { fluxConfigOf, runWith, shootFlux, shootOf } from './testing.ts';
 
 const distribution = ['--flux-distribution', standIn.folder];
 
-const fluxConfig = (data: Record<string, unknown>) => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name: 'flux-config', namespace: 'garden-foo' },
-  data,
-});
-
-const repository = {
-  repositoryUrl: 'https://git.example/foo/fleet.git',
-  repositoryBranch: 'main',
-  repositoryType: 'public',
-};
-
-const shoot = (spec: Record<string, unknown> = {}) => ({
-  apiVersion: 'core.gardener.cloud/v1beta1',
-  kind: 'Shoot',
-  metadata: { name: 'bar', namespace: 'garden-foo' },
-  spec: { region: 'eu-1', provider: { type: 'local' }, kubernetes: { version: '1.34.1' }, ...spec },
+const shoot = (spec: object = {}) => ({
+  ...shootOf({ region: 'eu-1', provider: { type: 'local' }, ...spec }),
   status: { technicalID: 'shoot--foo--bar', uid: 'f00-ba5', clusterIdentity: 'shoot--foo--bar-f00-ba5-garden-dev' },
 });
 
@@ -41,7 +24,7 @@ const providerConfig = {
 const render = (inputs: Record<string, unknown>, ...more: string[]) => runWith('render', inputs, ...more);
 
 test('renders a public repository of the project', async () => {
-  const { out, ...ran } = await render({ 'flux-config': fluxConfig(repository), shoot: shoot() });
+  const { out, ...ran } = await render({ 'flux-config': fluxConfigOf({ repositoryType: 'public' }), shoot: shoot() });
   expect(ran).toEqual({ code: 0, err: '' });
   await expect(out).toMatchFileSnapshot('./testdata/public-repository.yaml');
 });
@@ -156,12 +139,6 @@ test.each([
   expect(out).toContain('\nkind: Namespace\nmetadata:\n  name: gitops\n');
 });
 
-test('reads a mode that begins with 0 as kubectl does', async () => {
-  await using input = await files({ input: 'mode: 0444\n' });
-  const terminal = { out: () => {}, err: () => {}, stdin: async () => '', environment: {} };
-  expect(await readDocument(input.paths.input, terminal)).toEqual({ mode: 292 });
-});
-
 test('accepts a Shoot that has not been created yet', async () => {
   const inputs = { shoot: { kind: 'Shoot', spec: { resources } }, 'provider-config': providerConfig };
   expect(await render(inputs)).toMatchObject({ code: 0, err: '' });
@@ -177,14 +154,8 @@ test.each([
   expect(err).toBe(`shoot-flux render: cannot read ${path}: ${problem}; name a file, or - for standard input.\n`);
 });
 
-test('says that a distribution is not a folder', async () => {
-  const { err } = await shootFlux(['render', '--flux-distribution', import.meta.filename]);
-  expect(err).toContain(`${import.meta.filename}: it is not a folder; use a folder with one subfolder per release.`);
-});
-
 test('warns that the ConfigMap of another project does not count for a Shoot', async () => {
-  const shoot = { kind: 'Shoot', metadata: { name: 'bar', namespace: 'garden-other' } };
-  const inputs = { 'flux-config': fluxConfig(repository), shoot };
+  const inputs = { 'flux-config': fluxConfigOf({}), shoot: shootOf({}, { namespace: 'garden-other' }) };
   const warning =
     'warning: the Shoot is in namespace garden-other, where the ConfigMap flux-config of garden-foo does not count\n';
   expect(await runWith('validate', inputs)).toEqual({ code: 0, out: '', err: warning });

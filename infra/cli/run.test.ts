@@ -15,16 +15,9 @@ test.each([
   [['--seed', 'garden=kubeconfig'], 'a seed cannot be called garden'],
   [['--seed', 'a/b=kubeconfig'], '--seed a/b is not the name of a seed'],
   [['--seed', 'a=kubeconfig', '--sqs-endpoint', 'http://sqs'], 'unknown option "--sqs-endpoint"'],
-  [['--seed', 'a=kubeconfig', '--port', 'http'], '--port http is not a port'],
   [['--seed', 'a=kubeconfig', '--webhook-port', ''], '--webhook-port  is not a port'],
-  [['--seed', 'a=kubeconfig', '--host-key-scan', 'maybe'], '--host-key-scan maybe is not on, listed or off'],
   [['--seed', 'a=kubeconfig', '--host-key-scan', 'listed'], '--host-key-scan listed requires --host-key-scan-allow'],
-  [
-    ['--seed', 'a=kubeconfig', '--host-key-scan-allow', '10.0.0.0/33'],
-    '--host-key-scan-allow "10.0.0.0/33" is not an address such as 10.0.0.0/8, or a host name',
-  ],
   [['--seed', 'a=kubeconfig', '--concurrency', '0'], '--concurrency 0 is not a whole number from 1 to 1000'],
-  [['--seed', 'a=kubeconfig', '--concurrency', 'many'], '--concurrency many is not a whole number from 1 to 1000'],
 ])('rejects %j as wrong usage', async (args, message) => {
   await using input = await files({ kubeconfig });
   const own = args.map((arg) => arg.replace('=kubeconfig', `=${input.paths.kubeconfig}`));
@@ -39,18 +32,30 @@ async function run(paths: Record<'garden' | 'seed', string>, ...args: string[]) 
   return shootFlux(['run', ...clusters, '--flux-distribution', standIn.folder, ...args]);
 }
 
-test.each([
-  ['', 'is not a kubeconfig in YAML or JSON'],
-  [{ ...kubeconfig, 'current-context': 'elsewhere' }, 'current-context elsewhere is not among its contexts'],
+const failing = kubeconfigOf({
+  exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'false', interactiveMode: 'Never' },
+});
+const at = (cluster: object) => [{ name: 'nowhere', cluster }];
+
+test.each<[string, { garden?: unknown; seed?: unknown }, string]>([
+  ['an empty one', { seed: '' }, 'is not a kubeconfig in YAML or JSON'],
   [
-    { ...kubeconfig, clusters: [{ name: 'nowhere', cluster: { server: 'http://127.0.0.1:1' } }] },
+    'another context',
+    { seed: { ...kubeconfig, 'current-context': 'elsewhere' } },
+    'current-context elsewhere is not among its contexts',
+  ],
+  [
+    'http',
+    { seed: { ...kubeconfig, clusters: at({ server: 'http://127.0.0.1:1' }) } },
     'The address of an API server must be an https:// URL',
   ],
-])('does not start with an unusable kubeconfig: %j', async (seed, message) => {
-  await using input = await files({ garden: kubeconfig, seed });
+  ['a plugin and without a server', { seed: { ...failing, clusters: at({}) } }, 'has no server'],
+  ['a plugin that fails for the garden', { garden: failing }, 'its exec or auth-provider failed'],
+])('does not start with an unusable kubeconfig: %s', async (_, wrong, message) => {
+  await using input = await files({ garden: kubeconfig, seed: kubeconfig, ...wrong });
   const { code, err } = await run(input.paths, '--port', '0');
   expect(code).toBe(1);
-  expect(err).toMatch(/^shoot-flux run: kubeconfig \S+seed/);
+  expect(err).toMatch(new RegExp(`^shoot-flux run: kubeconfig \\S+${Object.keys(wrong)}`));
   expect(err).toContain(message);
 });
 

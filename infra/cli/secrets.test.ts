@@ -1,12 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { runWith } from './testing.ts';
+import { fluxConfigOf, runWith, shootOf } from './testing.ts';
 
-const fluxConfig = (data: Record<string, string>) => ({
-  ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'flux-config', namespace: 'garden-foo' } },
-  data: { repositoryUrl: 'https://github.com/org/fleet', ...data },
-});
 const SSH = 'ssh://git@github.com/org/fleet';
 const secret = (name: string, stringData: object, more: object = {}) => ({
   ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData, ...more },
@@ -17,26 +13,22 @@ const git = {
   kind: 'GitRepository',
   spec: { url: 'https://github.com/org/fleet', ref: { branch: 'main' }, secretRef: { name: 'credentials' } },
 };
-const shoot = {
-  kind: 'Shoot',
-  metadata: { name: 'bar', namespace: 'garden-foo' },
-  spec: {
-    resources: [
-      { name: 'mine', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'my-credentials' } },
-      { name: 'values', resourceRef: { apiVersion: 'v1', kind: 'ConfigMap', name: 'my-values' } },
-    ],
-    extensions: [
-      {
-        type: 'shoot-flux',
-        providerConfig: {
-          source: { template: git, secretResourceName: 'mine' },
-          kustomization: { template: { spec: { path: './', prune: true } } },
-          additionalSecretResources: [{ name: 'values' }],
-        },
+const shoot = shootOf({
+  resources: [
+    { name: 'mine', resourceRef: { apiVersion: 'v1', kind: 'Secret', name: 'my-credentials' } },
+    { name: 'values', resourceRef: { apiVersion: 'v1', kind: 'ConfigMap', name: 'my-values' } },
+  ],
+  extensions: [
+    {
+      type: 'shoot-flux',
+      providerConfig: {
+        source: { template: git, secretResourceName: 'mine' },
+        kustomization: { template: { spec: { path: './', prune: true } } },
+        additionalSecretResources: [{ name: 'values' }],
       },
-    ],
-  },
-};
+    },
+  ],
+});
 
 /** Runs a command with a file of Secrets; nothing that is marked may appear. */
 async function run(command: 'validate' | 'render', inputs: { config?: object; shoot?: object }, secrets: string) {
@@ -48,7 +40,7 @@ async function run(command: 'validate' | 'render', inputs: { config?: object; sh
 
 describe('--secrets', () => {
   it('wires the Secrets of the project, as in the landscape', async () => {
-    const { code, out } = await run('render', { config: fluxConfig({}) }, documents(age));
+    const { code, out } = await run('render', { config: fluxConfigOf({}) }, documents(age));
     expect(code).toBe(0);
     expect(out).toContain('# Secret flux-system/flux-sops: a copy of the garden Secret flux-sops.');
     expect(out).toContain('      name: flux-sops');
@@ -56,7 +48,7 @@ describe('--secrets', () => {
 
   it('accepts what is complete, in data and in a List', async () => {
     const data = { username: 'dQ==', password: Buffer.from('MARKED').toString('base64') };
-    const config = fluxConfig({ repositoryType: 'private' });
+    const config = fluxConfigOf({ repositoryType: 'private' });
     const list = { apiVersion: 'v1', kind: 'List', items: [age, secret('flux-source', {}, { data })] };
     expect(await run('validate', { config }, stringify(list))).toEqual({ code: 0, out: '', err: '' });
     const credentials = secret('my-credentials', { username: 'u', password: 'MARKED' });
@@ -67,13 +59,13 @@ describe('--secrets', () => {
   it.each<[string, { config?: object; shoot?: object }, string, string]>([
     [
       'a Secret of the project that cannot be used',
-      { config: fluxConfig({}) },
+      { config: fluxConfigOf({}) },
       documents(secret('flux-sops', { 'age.agekey': 'MARKED' })),
       'Secret garden-foo/flux-sops has no line AGE-SECRET-KEY-… in "age.agekey"; add the private key as age-keygen prints it',
     ],
     [
       'credentials that are not there',
-      { config: fluxConfig({ repositoryType: 'private' }) },
+      { config: fluxConfigOf({ repositoryType: 'private' }) },
       documents(age),
       'Secret flux-source is not in secrets; add it there, and create it in the project',
     ],
@@ -92,8 +84,9 @@ describe('--secrets', () => {
     [
       'a key pair that is not generated, because the source is in config.yaml',
       {
-        config: fluxConfig({
+        config: fluxConfigOf({
           repositoryUrl: '',
+          repositoryBranch: '',
           'config.yaml': stringify({
             source: { template: { ...git, spec: { ...git.spec, url: SSH, secretRef: { name: 'flux-source' } } } },
             kustomization: { template: { spec: { path: './' } } },
@@ -105,7 +98,7 @@ describe('--secrets', () => {
     ],
     [
       'incomplete credentials of a GitHub App',
-      { config: fluxConfig({ repositoryType: 'private', repositoryProvider: 'github' }) },
+      { config: fluxConfigOf({ repositoryType: 'private', repositoryProvider: 'github' }) },
       documents(
         secret('flux-source', { githubAppID: '1', githubAppInstallationID: '2', githubAppPrivateKey: 'MARKED' }),
       ),
@@ -121,12 +114,12 @@ describe('--secrets', () => {
     ['no host keys beside a key of the user', secret('flux-source', { identity: 'MARKED' })],
     ['no key beside host keys', secret('flux-source', { known_hosts: 'MARKED' })],
   ])('needs %s, because the garden adds what is missing', async (_, given) => {
-    const config = fluxConfig({ repositoryUrl: SSH, repositoryType: 'private' });
+    const config = fluxConfigOf({ repositoryUrl: SSH, repositoryType: 'private' });
     expect(await run('validate', { config }, documents(given))).toEqual({ code: 0, out: '', err: '' });
   });
 
   it.each([
-    ['the ConfigMap', { config: fluxConfig({}) }],
+    ['the ConfigMap', { config: fluxConfigOf({}) }],
     ['the Shoot', { shoot }],
   ])('refuses a Secret in another namespace than %s', async (_, inputs) => {
     const other = { ...age, metadata: { name: 'flux-sops', namespace: 'garden-fo' } };
@@ -141,7 +134,7 @@ describe('--secrets', () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const githubAppPrivateKey = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
     const app = secret('flux-source', { githubAppID: '1', githubAppInstallationID: '2', githubAppPrivateKey });
-    const config = fluxConfig({ repositoryType: 'private', repositoryProvider: 'github' });
+    const config = fluxConfigOf({ repositoryType: 'private', repositoryProvider: 'github' });
     expect(await run('validate', { config }, documents(app))).toEqual({ code: 0, out: '', err: '' });
   });
 
@@ -151,7 +144,7 @@ describe('--secrets', () => {
     ['the same Secret twice', documents(age, age), 'holds Secret flux-sops twice; keep one of them.'],
     ['a number', documents(secret('a', { pin: 4711 })), 'Secret a: stringData has a value that is no text; quote it.'],
   ])('refuses a file with %s', async (_, secrets, sentence) => {
-    const { code, err } = await run('validate', { config: fluxConfig({}) }, secrets);
+    const { code, err } = await run('validate', { config: fluxConfigOf({}) }, secrets);
     expect(code).not.toBe(0);
     expect(err).toContain(sentence);
   });

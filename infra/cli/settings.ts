@@ -1,9 +1,10 @@
+import { join } from 'node:path';
 import { readLandscape } from '../../shared/config/landscape.ts';
-import { distributionAt } from '../../shared/flux/distribution.ts';
+import { distributionAt, openDistribution } from '../../shared/flux/distribution.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { DEFAULT_LANDSCAPE } from '../choices.ts';
 import { missing } from './clusters.ts';
-import { checkReleases, releasesOf } from './distribution-inspect.ts';
+import { checkComplete, releasesOf } from './distribution-inspect.ts';
 import { UsageError, type Values, type Variables } from './option.ts';
 import type { settingsOptions } from './options.ts';
 import { quoted } from './sources.ts';
@@ -23,7 +24,10 @@ export async function settingsOf(
   }
   const fluxDistribution = values['flux-distribution'] ?? missing('--flux-distribution DIR');
   const releases = await releasesOf(distributionAt(fluxDistribution), fluxDistribution);
-  await checkReleases(fluxDistribution, releases);
+  // A broken one fails at start. One at a time: together they would take 20 MB that the process never gives back.
+  for (const version of releases) {
+    checkComplete(await openDistribution(fluxDistribution).release(version), join(fluxDistribution, version));
+  }
   const settings: Settings = {
     landscape: values.landscape ?? DEFAULT_LANDSCAPE,
     gardenIdentity: values['garden-identity'],

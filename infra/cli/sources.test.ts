@@ -103,6 +103,7 @@ describe('the config file', () => {
     [{ hostKeyScanDeny: ['a b'] }, 'hostKeyScanDeny in FILE "a b" is not an address'],
     [{ shootHealth: 'true' }, 'shootHealth in FILE is not true or false'],
     [{ seeds: { a: {} } }, 'seeds in FILE is not an object with entries NAME: KUBECONFIG'],
+    [{ policy: 'x' }, 'policy in FILE is not an object'],
     [{ webhookHost: [{}] }, 'webhookHost in FILE is not a list of texts'],
     ['- a\n', 'FILE is not an object with options as its keys'],
     ['a: b: c', 'FILE: line 1 is neither YAML nor JSON'],

@@ -153,23 +153,21 @@ function readValue(option: Option, given: unknown): Value | undefined {
   const object = asObject(given);
   if (option.type === 'nested') return object;
   if (option.type === 'boolean') return typeof given === 'boolean' ? given : undefined;
-  if (option.map === true && object !== undefined) {
-    const entries = Object.entries(object).map(([name, entry]) => [name, textOf(entry)] as const);
-    return allDefined(entries.map(([name, text]) => (text === undefined ? undefined : `${name}=${text}`)));
-  }
   const text = textOf(given);
   if (option.multiple !== true) return text;
-  if (Array.isArray(given)) return allDefined(given.map(textOf));
-  return text === undefined ? undefined : entriesOf(text);
+  if (text !== undefined) return entriesOf(text);
+  const pair = ([name, entry]: [string, unknown]) => {
+    const value = textOf(entry);
+    return value && `${name}=${value}`;
+  };
+  const ofMap = option.map === true && object !== undefined ? Object.entries(object).map(pair) : [undefined];
+  const texts = Array.isArray(given) ? given.map(textOf) : ofMap;
+  return texts.every((entry) => entry !== undefined) ? texts : undefined;
 }
 
 function textOf(given: unknown): string | undefined {
   if (typeof given === 'number') return String(given);
   return typeof given === 'string' && given.trim() !== '' ? given.trim() : undefined;
-}
-
-function allDefined(texts: (string | undefined)[]): string[] | undefined {
-  return texts.every((text) => text !== undefined) ? texts : undefined;
 }
 
 function expected({ type, multiple, map, value }: Option): string {

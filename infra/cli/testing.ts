@@ -59,3 +59,19 @@ export const kubeconfigOf = (user: object = { token: 'none' }) => ({
   contexts: [{ name: 'here', context: { cluster: 'nowhere', user: 'operator' } }],
   'current-context': 'here',
 });
+
+/** The ConfigMap `flux-config` of the project `foo`. */
+export const fluxConfigOf = (data: Record<string, unknown>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'flux-config', namespace: 'garden-foo' },
+  data: { repositoryUrl: 'https://git.example/foo/fleet.git', repositoryBranch: 'main', ...data },
+});
+
+/** A Shoot of this project. */
+export const shootOf = (spec: object = {}, metadata: object = {}) => ({
+  apiVersion: 'core.gardener.cloud/v1beta1',
+  kind: 'Shoot',
+  metadata: { name: 'bar', namespace: 'garden-foo', ...metadata },
+  spec: { kubernetes: { version: '1.34.1' }, ...spec },
+});

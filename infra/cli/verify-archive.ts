@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { promisify } from 'node:util';
 import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { type Option, text, UsageError, type Values } from './option.ts';
@@ -119,15 +120,16 @@ async function verifySignature(
   timeout: number,
 ): Promise<void> {
   const { signature, certificate, bundle } = verification;
-  const proof =
-    bundle !== undefined
-      ? ['--bundle', bundle]
-      : signature !== undefined && certificate !== undefined
-        ? ['--signature', signature, '--certificate', certificate]
-        : undefined;
-  if (proof === undefined) return;
+  const proofs = Object.entries({ bundle, signature, certificate });
+  const proof = proofs.flatMap(([name, file]) => (file === undefined ? [] : [`--${name}`, file]));
+  if (proof.length === 0) return;
   const identity = ['--certificate-identity-regexp', identityOf(version), '--certificate-oidc-issuer', ISSUER];
-  await cosign(['verify-blob', ...proof, ...identity, '-'], text, timeout).catch((error: unknown) => {
+  // A program that ignores the signal to end must not hold the command.
+  const options = { timeout, maxBuffer: 1024 * 1024, killSignal: 'SIGKILL' } as const;
+  const cosign = promisify(execFile)('cosign', ['verify-blob', ...proof, ...identity, '-'], options);
+  cosign.child.stdin?.on('error', () => {});
+  cosign.child.stdin?.end(text);
+  await cosign.catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
       throw new ShootFluxError('cosign is not installed, so the signature cannot be verified; install cosign.');
     }
@@ -140,18 +142,6 @@ async function verifySignature(
     throw new ShootFluxError(
       `cosign does not accept the signature of ${verification.checksums} for Flux ${version}: ${lastLine(error)}; download the release again, and do not use these files.`,
     );
-  });
-}
-
-function cosign(args: string[], input: string, timeout: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // A program that ignores the signal to end must not hold the command.
-    const options = { timeout, maxBuffer: 1024 * 1024, killSignal: 'SIGKILL' } as const;
-    const child = execFile('cosign', args, options, (error, _, stderr) =>
-      error === null ? resolve() : reject(Object.assign(error, { stderr })),
-    );
-    child.stdin?.on('error', () => {});
-    child.stdin?.end(input);
   });
 }
 

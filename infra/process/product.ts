@@ -91,15 +91,13 @@ export async function startProduct(options: ProductOptions | WatchingOptions) {
     kubeconfigs &&
     deferred(startThreadedFunctions({ ...own, definitions, kubeconfigs, settings: here.settings, onSuspect }));
   const prober = deferred(startProber({ ...own, clusters: names, kube }));
-  const answersFor = here && {
-    clientsOf: kubeOf,
-    settings: here.settings,
-    log,
-    metrics,
-    answererOf: thread?.answererOf,
-  };
+  const answererOf = thread?.answererOf;
   // Before anything runs: a port may be taken.
-  const webhooks = answersFor && here.webhooks && deferred(await serveWebhooks(here.webhooks, answersFor));
+  const webhooks =
+    here?.webhooks &&
+    deferred(
+      await serveWebhooks(here.webhooks, { clientsOf: kubeOf, settings: here.settings, log, metrics, answererOf }),
+    );
   let running: Running | undefined;
   const alive = () => watcher.alive() && [forwarding, running, thread].every((part) => part?.alive() !== false);
   let wasReady = false;
