@@ -34,7 +34,7 @@ describe('objects of a seed', () => {
     const extension = extensionFactory({ status: { lastOperation: lastOperationFactory(), state: { applied } } });
     expect(extensionOf(extension)).toEqual(extension);
     const resource = managedResourceFactory('shoot-flux-sync', 'x');
-    expect(managedResourceOf(resource)).toBe(resource);
+    expect(managedResourceOf(resource)).toEqual(resource);
     const cluster = clusterFactory({ spec: { region: 'r', resources: [] }, status: { technicalID: 't' } });
     expect(clusterOf(cluster)).toEqual(cluster);
   });
