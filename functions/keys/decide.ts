@@ -119,7 +119,6 @@ function trustedOnFirstUse(trusted: string): Notice {
   );
 }
 
-/** Returns why known_hosts has no key for the host, and how the user provides one. */
 function hostKeysMissing(
   { namespace }: Situation,
   host: SshHost,

@@ -167,13 +167,11 @@ interface PairNames {
   remedy: string;
 }
 
-/** The pair that Flux uses. */
 const CURRENT: PairNames = {
   identity: 'identity',
   publicKey: 'identity.pub',
   remedy: 'replace it with a valid private key, or remove identity to have a new key pair generated',
 };
-/** The pair that a rotation has prepared. */
 const NEXT: PairNames = {
   identity: NEXT_IDENTITY,
   publicKey: NEXT_PUBLIC_KEY,
@@ -183,7 +181,6 @@ const NEXT: PairNames = {
 /** The line becomes an annotation and an Event, where nothing may follow the key that the user did not mean to publish. */
 const PRINTABLE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]{0,16000}$/u;
 
-/** A valid key pair. */
 interface Pair {
   publicKey: PublicKey;
   /** The public key as one line, with its comment. */

@@ -90,7 +90,6 @@ async function reportConfigError(run: Run, error: ConfigError, layers: ConfigInp
   return done;
 }
 
-/** Removes what an adoption has left in the shoot which is not asked for any more. */
 async function isAdoptionUndone(run: Run): Promise<boolean> {
   const refs = run.reporter.current().status?.state?.adopting;
   if (refs === undefined) return true;

@@ -8,7 +8,7 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { reconcile } from './reconcile.ts';
 import { createReporter } from './reporter.ts';
-import type { Run } from './run.ts';
+import type { Run, Start } from './run.ts';
 import { migrate, releaseLeftovers, remove, yieldToShootDeletion } from './uninstall/operations.ts';
 
 /** gardenlet gives an operation three minutes: back-off must not use them up (trap 13). */
@@ -39,18 +39,12 @@ export const handler: Handler = async (key, context) => {
   warnOfSeedName(cluster, key.cluster, context);
   // False for a run that an edit of flux-config starts: gardenlet does not wait for it.
   const isAsked = askedOperation(extension) !== undefined;
-  const shootResources = cluster.spec.shoot.spec?.resources ?? [];
-  const run: Run = {
-    context,
-    seed,
-    namespace: key.namespace,
-    cluster,
-    operation,
-    reporter: createReporter({ seed, extension, operation, isAsked, shootResources, context }),
-    isAsked,
+  const start: Start = {
+    ...{ context, seed, namespace: key.namespace, cluster, operation, isAsked },
     isNewlyAsked: isNewlyAsked(extension),
     isTimeUp: () => performance.now() - started > WORK_MS,
   };
+  const run: Run = { ...start, reporter: createReporter(start, extension) };
   if (context.endedBefore !== undefined) throw await reportEnded(run, context.endedBefore);
   try {
     return await dispatch(run);

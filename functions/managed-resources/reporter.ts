@@ -1,7 +1,6 @@
 import {
   askedOperation,
   isAnswered,
-  isNewlyAsked,
   type OperationReport,
   operationStatus,
   RETRYABLE_CONFIGURATION_PROBLEM,
@@ -17,25 +16,11 @@ import {
   OPERATION_ANNOTATION,
   type OperationType,
 } from '../../shared/gardener/types.ts';
-import type { KubeClient } from '../../shared/kube/client.ts';
 import { mergeDiff } from '../../shared/kube/merge-patch.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import type { Context } from '../../shared/runtime/context.ts';
 import { secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { fieldManager } from './read/control-plane.ts';
-
-/** The Extension and the run that reports on it. */
-interface ReporterInputs {
-  seed: KubeClient;
-  /** As the run has read it. */
-  extension: Extension;
-  operation: OperationType;
-  /** True: the Extension carried a request when it was read. */
-  isAsked: boolean;
-  /** The Shoot's `spec.resources`. */
-  shootResources: readonly ResourceReference[];
-  context: Pick<Context, 'now' | 'log'>;
-}
+import type { Start } from './run.ts';
 
 /** What a report records in the same write; a field that is absent stays unchanged. */
 export interface Recorded {
@@ -52,10 +37,9 @@ export interface Recorded {
 export type Reporter = ReturnType<typeof createReporter>;
 
 /** Reports an operation on its Extension. Every write is guarded by the version that the last read or write returned. */
-export function createReporter(inputs: ReporterInputs) {
-  const { seed, operation, isAsked, shootResources } = inputs;
-  const { now, log } = inputs.context;
-  let { extension } = inputs;
+export function createReporter({ seed, operation, isAsked, isNewlyAsked, cluster, context }: Start, read: Extension) {
+  const { now, log } = context;
+  let extension = read;
   const name = { namespace: extension.metadata.namespace, name: extension.metadata.name };
 
   const patch = async ({ metadata, status }: { metadata?: object; status?: object }) => {
@@ -83,13 +67,15 @@ export function createReporter(inputs: ReporterInputs) {
     const type = isUnasked && state === 'Succeeded' && last !== undefined ? (last.type as OperationType) : operation;
     const status = operationStatus(extension, { type, state, description, ...(error && { error }) }, now());
     // Asked again, maybe with the correction, runs are frequent again.
-    const isRestarted = status !== undefined && isNewlyAsked(inputs.extension);
+    const isRestarted = status !== undefined && isNewlyAsked;
     // Gardener cannot save the state of a Shoot that lists a missing copy, so a missing one is removed before a success.
     const listed = extension.status?.resources ?? [];
-    const references = mergeDiff(listed, recorded.references ?? stillCopied(listed, shootResources));
+    const kept = stillCopied(listed, cluster.spec.shoot.spec?.resources ?? []);
+    const references = mergeDiff(listed, recorded.references ?? kept);
+    const next = stateAfter(extension.status?.state, state, recorded, isRestarted, now());
     await patchStatus({
       ...status,
-      ...stateChanges(extension, stateAfter(extension.status?.state, { state, recorded, isRestarted, now: now() })),
+      ...stateChanges(extension, next),
       ...(references !== undefined && { resources: references }),
     });
     if (status === undefined) return;
@@ -144,16 +130,14 @@ export function createReporter(inputs: ReporterInputs) {
   };
 }
 
-/** A report of an operation, as far as it decides about the state. */
-interface Report {
-  state: OperationReport['state'];
-  recorded: Recorded;
-  isRestarted: boolean;
-  now: Date;
-}
-
 /** Returns the fields of the state that a report decides; undefined removes one. */
-function stateAfter(before: ExtensionState = {}, { state, recorded, isRestarted, now }: Report): ExtensionState {
+function stateAfter(
+  before: ExtensionState = {},
+  state: OperationReport['state'],
+  recorded: Recorded,
+  isRestarted: boolean,
+  now: Date,
+): ExtensionState {
   const { applied } = recorded;
   const hasUpgraded = state === 'Succeeded' || applied?.fluxVersion === before.upgradingTo;
   const always = {

@@ -7,22 +7,26 @@ import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.t
 import { type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import type { Recorded, Reporter } from './reporter.ts';
 
-/** One execution of this function for one Extension. */
-export interface Run {
+/** What one execution of this function for one Extension begins with. */
+export interface Start {
   context: Context;
   seed: KubeClient;
   /** The control-plane namespace. */
   namespace: string;
   cluster: Cluster;
   operation: OperationType;
-  /** Holds the Extension as the last write left it. `ControlPlane` has the record of the run before. */
-  reporter: Reporter;
   /** True: when the run began, the Extension carried a request of gardenlet or of a user. */
   isAsked: boolean;
   /** True: when the run began, nothing had been reported about that request yet. */
   isNewlyAsked: boolean;
   /** True when the run should end and leave the rest of its work to the next one. */
   isTimeUp(): boolean;
+}
+
+/** One execution of this function. */
+export interface Run extends Start {
+  /** Holds the Extension as the last write left it. `ControlPlane` has the record of the run before. */
+  reporter: Reporter;
 }
 
 /** An operation fails only after this time: a first attempt may fail, and what it needs may lag. */

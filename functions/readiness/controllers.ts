@@ -37,7 +37,6 @@ export interface PullReport {
   needsUser: boolean;
 }
 
-/** A controller that is not available. */
 interface Waiting {
   name: string;
   deployment: KubeObject | undefined;

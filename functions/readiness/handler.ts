@@ -68,7 +68,6 @@ function isLeaving(operation: OperationType, { spec: { shoot } }: Cluster): bool
   return operation === 'Delete' || operation === 'Migrate' || shoot.metadata.deletionTimestamp !== undefined;
 }
 
-/** Why the shoot cannot be observed. */
 interface Unreachable {
   reason: string;
   message: string;

@@ -45,7 +45,6 @@ async function each<T, R>(items: T[], call: (item: T) => Promise<R>): Promise<R[
   return results;
 }
 
-/** Returns the objects at the positions of the references. */
 async function findAll(shoot: KubeClient, references: readonly ShootObject[]): Promise<(KubeObject | undefined)[]> {
   const listed = (await each(listsFor(references), (one) => list(shoot, one))).flat();
   const found = new Map(listed.map((object) => [keyOf(object.kind, object.metadata), object]));

@@ -35,7 +35,6 @@ export async function publish(
   return seconds === undefined ? done : requeueAfter(seconds);
 }
 
-/** True when the sync mode has released everything that is assessed. */
 function isReleased({ managedResources }: Applied): boolean {
   const { controllers, sync } = managedResourceNames;
   return managedResources[controllers] === undefined && managedResources[sync] === undefined;
@@ -120,7 +119,6 @@ export function configurationFollowed(applied: Applied): UntimedCondition[] {
   return [withConfigHash({ ...condition, message: problem }, applied)];
 }
 
-/** Returns the condition ConfigurationFollowed of a Shoot whose Flux is managed by others. */
 function leftAlone(message: string): UntimedCondition {
   return { type: 'ConfigurationFollowed', status: 'False', reason: 'ForeignFlux', message };
 }

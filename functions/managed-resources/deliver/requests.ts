@@ -11,7 +11,6 @@ import { isFluxRef, kindsOf } from '../shoot/objects.ts';
 /** What sources and Kustomizations in the shoot are asked to take up: rotated Secrets, and requests of users. */
 export type Requests = Pick<Applied, 'copiesHash' | 'reconcileAt'>;
 
-/** What to record about requests before a delivery, and after it. */
 interface RequestPlan {
   before: Requests;
   after: Requests;

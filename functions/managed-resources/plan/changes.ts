@@ -129,7 +129,6 @@ export function stateOf(resource: ManagedResource | undefined): string {
   return resource === undefined ? 'absent' : applyState(resource).state;
 }
 
-/** Returns the refs of the objects that the resource-manager lists. */
 function listedBy(resource: ManagedResource | undefined): string[] {
   return entriesAt(resource?.status, 'resources').map((entry) => {
     const [apiVersion = '', kind = '', name = ''] = ['apiVersion', 'kind', 'name'].map((field) => textAt(entry, field));

@@ -112,7 +112,6 @@ export function makePlan(inputs: PlanInputs, rendered: RenderedObjects, synced: 
 
 type Placed = Pick<Plan, 'contents' | 'released' | 'removed'>;
 
-/** Decides which ManagedResources are written, released and removed. */
 function placeContents(scope: Scope, parts: Record<string, KubeObject[]>): Placed {
   const released = namesOutOfScope(scope);
   const followed = Object.entries(parts).filter(([name]) => !released.includes(name));

@@ -46,7 +46,6 @@ export interface Missing {
   isOfLandscape?: boolean;
 }
 
-/** One copied object: a Secret or a ConfigMap. */
 interface Copied {
   secret?: SecretContent;
   configMap?: ConfigMapContent;

@@ -27,7 +27,6 @@ import { type Configuration, isUnedited } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
 import { type CopiedContents, type Missing, readCopiedContents } from './copied-contents.ts';
 
-/** Everything that a plan is made of. */
 interface PlanParts {
   type: 'plan parts';
   inputs: PlanInputs;
@@ -129,7 +128,6 @@ async function readSynced(run: Run, inputs: PlanInputs, rendered: RenderedObject
   return { former, confirmed: confirmed ?? new Set() };
 }
 
-/** Reads the Flux release to install, or, out of scope, the installed one for its CRDs. */
 async function readRelease(
   run: Run,
   { previous, live }: ControlPlane,

@@ -156,7 +156,6 @@ export function secondsUntilWindow(window: { begin?: string; end?: string } | un
   return modulo(time - begin) < modulo(end - begin) ? 0 : modulo(begin - time);
 }
 
-/** The second of the day in UTC. */
 function secondOfDay(text = ''): number | undefined {
   const time = FORM.test(text) ? Date.parse(text.replace(FORM, '1970-01-02T$1:$2:$3$4:$5')) : Number.NaN;
   return Number.isNaN(time) ? undefined : modulo(time / 1000);

@@ -78,7 +78,6 @@ export type Migrated =
   /** The shoot rejects an object or a CRD; the sentence names it, with the remedy. */
   | { state: 'refused'; sentence: string };
 
-/** What has to be migrated, for how long, and for which release. */
 interface MigrationTask {
   /** The objects of the release, with its CRDs. */
   crds: KubeObject[];

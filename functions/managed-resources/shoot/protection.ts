@@ -16,7 +16,6 @@ function isLeftProtected(record: Applied | undefined): record is Applied {
   return record?.protected === true && installed.every((name) => record.managedResources[name] === undefined);
 }
 
-/** The refs of the objects that carry the protection. */
 function protectedRefs(record: Applied): string[] {
   const { objects } = record;
   // A namespace that was there before us is in no content, and protected since its Flux was taken over.

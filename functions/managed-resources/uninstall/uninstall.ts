@@ -217,7 +217,6 @@ async function hasNone(shoot: KubeClient, kind: Resource, namespace: string, isC
   }
 }
 
-/** A recorded object to delete. */
 interface Target extends ObjectName {
   resource: Resource;
   /** Its name in the record. */
