@@ -7,7 +7,7 @@ import { rolloutIn, secondsUntilOver } from '../../shared/gardener/rollout.ts';
 import { findStatusMap, isOwn, type Line, publishedLine, shootAfter } from '../../shared/gardener/status-map.ts';
 import { type Extension, OPERATION_ANNOTATION, type Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { DNS_LABEL, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
@@ -24,9 +24,6 @@ const WAKING_SECONDS = 60;
 
 /** API servers have just deleted the Event about it, which keeps its name. A right or webhook that changes wakes no function. */
 const REFUSED_SECONDS = 3700;
-
-/** The name of an object in a namespace, which is also a key of a ConfigMap. */
-const SHOOT_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** Publishes the state of one Shoot in its project; the Extension alone decides about most runs. */
 export const handler: Handler = async (key, context) => {
@@ -109,7 +106,7 @@ async function leftover(
   const next = shootAfter(live, shoot);
   if (next === undefined) return undefined;
   const find = (name: string) => garden.find(resources.shoots, { namespace, name }, { metadataOnly: true });
-  if (!SHOOT_NAME.test(next) || (await find(next)) !== undefined) return undefined;
+  if (!DNS_LABEL.test(next) || (await find(next)) !== undefined) return undefined;
   return (await find(shoot)) === undefined ? undefined : next;
 }
 
@@ -140,7 +137,7 @@ async function readShoot(seed: KubeClient, namespace: string): Promise<Shoot | u
   const found = await seed.find(resources.clusters, { name: namespace });
   const shoot = found && clusterOf(found)?.spec.shoot;
   const names = [shoot?.metadata.name, shoot?.metadata.namespace];
-  return names.every((name) => name !== undefined && SHOOT_NAME.test(name)) ? shoot : undefined;
+  return names.every((name) => name !== undefined && DNS_LABEL.test(name)) ? shoot : undefined;
 }
 
 /** True when another seed has the control plane, or this one does not have its state yet: only one of both reports. */

@@ -6,14 +6,11 @@ import type { ConfigInputs, EffectiveConfig } from '../../shared/config/types.ts
 import { ConfigError, type ConfigIssue, ShootFluxError, unlessInvalid } from '../../shared/errors.ts';
 import { shootTraits } from '../../shared/gardener/shoot-facts.ts';
 import { type Cluster, EXTENSION_TYPE } from '../../shared/gardener/types.ts';
-import { resources } from '../../shared/kube/resource.ts';
+import { DNS_LABEL, resources } from '../../shared/kube/resource.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { WebhookContext, WebhookHandler } from '../../shared/runtime/webhook.ts';
 import { addTargetNamespaces, leaveUnchanged, type TargetNamespaces } from './target-namespaces-flag.ts';
-
-/** A name as Kubernetes permits it for a namespace. */
-const NAMESPACE = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 const NO_NAMESPACE = 'shoot-flux: request.namespace is not the name of a namespace; nothing was added';
 
@@ -23,7 +20,7 @@ export const handler: WebhookHandler = async (request, context) => {
   if (unchanged !== undefined) return unchanged;
   const namespace = request.namespace ?? '';
   // A request of an API server always has one; nothing else is asked for.
-  if (!NAMESPACE.test(namespace)) return { allowed: true, warnings: [NO_NAMESPACE] };
+  if (!DNS_LABEL.test(namespace)) return { allowed: true, warnings: [NO_NAMESPACE] };
   const { layers, warnings } = await readLayers(namespace, context);
   // Where a policy refuses the configuration, the resource-manager still may write to its namespaces.
   const landscape = { defaults: context.settings.defaults };

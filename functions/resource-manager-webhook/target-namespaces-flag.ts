@@ -1,3 +1,4 @@
+import semver from 'semver';
 import { asObject, asString } from '../../shared/config/values.ts';
 import { RESOURCE_MANAGER } from '../../shared/gardener/types.ts';
 import type { AdmissionAnswer, AdmissionRequest, JsonPatchOperation } from '../../shared/kube/admission.ts';
@@ -128,13 +129,9 @@ function textsOf(value: unknown): string[] {
 }
 
 /** The first Gardener whose resource-manager supports the flag (rule 3); older ones do not start with it. */
-const FIRST = { major: 1, minor: 147 };
-
-const FIRST_VERSION = `v${FIRST.major}.${FIRST.minor}`;
+const FIRST = '1.147.0';
 
 const LONGEST_QUOTE = 200;
-
-const VERSION = /^v?(\d+)\.(\d+)(?:\.(\d+))?(-.+)?$/;
 
 /** A greater number is the year of a date, not a version. */
 const LAST_MAJOR = 99;
@@ -142,16 +139,12 @@ const LAST_MAJOR = 99;
 /** Returns why the resource-manager of this image must not get the flag; undefined when it supports it. */
 function imageProblem(image: string): string | undefined {
   const tag = tagOf(image);
-  const [, major, minor, patch = '0', suffix] = VERSION.exec(tag ?? '') ?? [];
-  if (major === undefined || minor === undefined || Number(major) > LAST_MAJOR) {
-    return tag === undefined ? `image ${cut(image)} has no tag` : `image tag ${cut(tag)} is not a version`;
-  }
-  const ahead = Number(major) - FIRST.major || Number(minor) - FIRST.minor;
-  if (ahead < 0) return `image version ${cut(tag ?? '')} is older than ${FIRST_VERSION}`;
-  const isFirst = ahead === 0 && Number(patch) === 0;
-  return isFirst && suffix !== undefined
-    ? `image version ${cut(tag ?? '')} may be older than ${FIRST_VERSION}.0`
-    : undefined;
+  if (tag === undefined) return `image ${cut(image)} has no tag`;
+  const version = semver.parse(tag);
+  if (version === null || version.major > LAST_MAJOR) return `image tag ${cut(tag)} is not a version`;
+  if (semver.gte(version, FIRST)) return undefined;
+  const isFirst = version.compareMain(FIRST) === 0;
+  return `image version ${cut(tag)} ${isFirst ? `may be older than v${FIRST}` : 'is older than v1.147'}`;
 }
 
 /** Reads the tag of `registry:5000/path/name:tag@digest`: a colon before the last slash belongs to the port. */

@@ -1,4 +1,4 @@
-import { apiVersionOf, type Resource, resources } from '../kube/resource.ts';
+import { apiVersionOf, resources } from '../kube/resource.ts';
 
 /** Names an object of a namespace, as `spec.resources` of a Shoot and `status.resources` of an Extension do. */
 export interface ResourceReference {
@@ -7,16 +7,11 @@ export interface ResourceReference {
   resourceRef: { apiVersion: string; kind: string; name: string };
 }
 
-/** The copy in the control plane of an object that the Shoot's `spec.resources` names. */
-interface ReferenceCopy {
-  resource: Resource;
-  name: string;
-  /** True: not a copy, but a Secret with a token that gardenlet renews in place. */
-  isToken: boolean;
-}
-
-/** Returns the copy of an object. It is named after the object, not after the entry (rule 2.2, trap 32). */
-export function referenceCopy({ kind, name }: ResourceReference['resourceRef']): ReferenceCopy {
+/**
+ * Returns the copy in the control plane of an object that the Shoot's `spec.resources` names. It is named after the object,
+ * not after the entry (rule 2.2, trap 32). A token is no copy: it is in a Secret that gardenlet renews in place.
+ */
+export function referenceCopy({ kind, name }: ResourceReference['resourceRef']) {
   if (kind === 'WorkloadIdentity') {
     return { resource: resources.secrets, name: `workload-identity-ref-${name}`, isToken: true };
   }

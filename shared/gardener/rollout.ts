@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { CONTINUE } from '../config/project-config.ts';
 import type { Amount, Rollout } from '../config/rollout.ts';
-import type { KubeObject } from '../kube/resource.ts';
+import { DNS_LABEL, type KubeObject } from '../kube/resource.ts';
 import { fieldsOf } from '../shapes.ts';
 
 /** A Shoot that waits for its turn. Times are seconds since 1970. */
@@ -172,8 +172,7 @@ export function stateText({ waiting, inProgress, failed, ...rest }: RolloutState
 /** A longer request to continue is not read. */
 export const LONGEST_TOKEN = 63;
 
-/** The name of an object in a namespace, which is also a key of a ConfigMap. */
-const shootName = z.string().check(z.regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/));
+const shootName = z.string().check(z.regex(DNS_LABEL));
 const count = z.int().check(z.nonnegative());
 const amount = z.union([count, z.string().check(z.regex(/^\d{1,3}%$/))]);
 /** The value of a label. */

@@ -1,8 +1,6 @@
+import { DNS_LABEL } from '../kube/resource.ts';
 import type { Cause, ChangeRequest } from '../runtime/change-request.ts';
 import { EXTENSION_TYPE, type Shoot } from './types.ts';
-
-/** The name of a namespace. A change with another one could not be read. */
-const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** The namespace of the control plane in a self-hosted Shoot (rule 2.1.1). */
 const SELF_HOSTED = 'kube-system';
@@ -30,7 +28,7 @@ export function changesFor(
   const namespace = isOnSeed ? status?.technicalID : SELF_HOSTED;
   // Absent, or empty as the Gardener API server stores it: there is no control plane yet, and the first run for its
   // Extension reads the current configuration.
-  if (namespace === undefined || !NAMESPACE.test(namespace) || isDisabled(shoot)) return [];
+  if (namespace === undefined || !DNS_LABEL.test(namespace) || isDisabled(shoot)) return [];
   const clusters = isOnSeed ? [status?.seedName, spec?.seedName] : [selfHostedCluster(metadata.name)];
   return servedSeeds
     .filter((seed) => clusters.includes(seed))

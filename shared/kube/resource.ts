@@ -47,6 +47,9 @@ export interface KubeObject {
   [field: string]: unknown;
 }
 
+/** What Kubernetes permits as the name of a namespace, and Gardener as that of a Shoot. */
+export const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
 /** Names one object of a resource. */
 export interface ObjectName {
   namespace?: string | undefined;

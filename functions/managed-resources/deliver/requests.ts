@@ -11,24 +11,14 @@ import { isFluxRef, kindsOf } from '../shoot/objects.ts';
 /** What sources and Kustomizations in the shoot are asked to take up: rotated Secrets, and requests of users. */
 export type Requests = Pick<Applied, 'copiesHash' | 'reconcileAt'>;
 
-interface RequestPlan {
-  before: Requests;
-  after: Requests;
-  /** True: source and Kustomizations are asked once everything is applied. */
-  isDue: boolean;
-}
-
 /**
- * Decides whether Flux in the shoot has to be asked; not without a record, as new objects take everything up themselves.
+ * Decides whether Flux in the shoot has to be asked, once everything is applied, and what is recorded before and after;
+ * without a record it is not, as new objects take everything up themselves.
  */
-export function planRequest(
-  copies: KubeObject[],
-  reconcileAt: string | undefined,
-  previous: Applied | undefined,
-): RequestPlan {
+export function planRequest(copies: KubeObject[], reconcileAt: string | undefined, previous: Applied | undefined) {
   // A request that is withdrawn stays recorded: the same one, put back, has been carried out.
-  const after = { copiesHash: hashOf(copies), reconcileAt: reconcileAt ?? previous?.reconcileAt };
-  const before =
+  const after: Requests = { copiesHash: hashOf(copies), reconcileAt: reconcileAt ?? previous?.reconcileAt };
+  const before: Requests =
     previous === undefined ? after : { copiesHash: previous.copiesHash, reconcileAt: previous.reconcileAt };
   const isDue = before.copiesHash !== after.copiesHash || before.reconcileAt !== after.reconcileAt;
   return { before, after, isDue };

@@ -4,13 +4,6 @@ import type { ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { isSuspended, objectRef, pruningKinds } from '../shoot/objects.ts';
 
-/** The objects of the ManagedResource for sources and Kustomizations. */
-interface SyncObjects {
-  objects: KubeObject[];
-  /** Refs of objects that the configuration no longer has and that are not removed from the shoot yet. */
-  pendingRemoval: string[];
-}
-
 /** What decides the content of the ManagedResource for sources and Kustomizations. */
 export interface SyncInputs {
   /** The objects that the configuration asks for. */
@@ -45,8 +38,11 @@ export function leavingObjects({ next, live, former = [] }: Omit<SyncInputs, 're
   );
 }
 
-/** Adds the objects that are pending removal to those that the configuration asks for. */
-export function planSyncObjects(inputs: SyncInputs): SyncObjects {
+/**
+ * Adds the objects that are pending removal to those that the configuration asks for.
+ * @returns also the refs of those that it no longer has and that are not removed from the shoot yet
+ */
+export function planSyncObjects(inputs: SyncInputs): { objects: KubeObject[]; pendingRemoval: string[] } {
   const { next, live, former, recorded } = inputs;
   const isThere = live !== undefined && isApplied(live);
   if (live === undefined || (former === undefined && isThere)) return { objects: next, pendingRemoval: [] };

@@ -32,12 +32,6 @@ export interface Candidate {
   now: number;
 }
 
-/** The decision about a Shoot, and the state that has to be written before it counts. */
-interface Admission {
-  isAdmitted: boolean;
-  state: RolloutState;
-}
-
 /** With an order, no Shoot begins before so many seconds, at least: the first ones have to be known. */
 const GATHER_SECONDS = 60;
 
@@ -56,8 +50,12 @@ const SEEN_AGAIN_SECONDS = 900;
  * Decides whether it is a Shoot's turn, from the state that all Shoots of the project share. Only its run takes its
  * place.
  * @param live undefined: there is none, or it cannot be read
+ * @returns also the state that has to be written before the decision counts
  */
-export function admit(live: RolloutState | undefined, candidate: Candidate): Admission {
+export function admit(
+  live: RolloutState | undefined,
+  candidate: Candidate,
+): { isAdmitted: boolean; state: RolloutState } {
   const { shoot, now, ready } = candidate;
   const state = continuedBy(stateAt(of(live, candidate), now, ready), candidate.continued);
   // Its place is kept from one edit to the next.

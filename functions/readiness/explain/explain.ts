@@ -47,21 +47,13 @@ const kustomizationFailures: readonly Failure[] = [
   ...applyFailures,
 ];
 
-/** Why a source or Kustomization is not Ready. */
-export interface Explanation {
-  /** Reason of the condition; undefined for messages that no table knows. */
-  reason?: string | undefined;
-  /** One sentence with the object, the failure and the remedy, followed by the message of Flux. */
-  message: string;
-  /** Empty where no user has to correct anything. */
-  codes: string[];
-}
-
 /**
- * Explains a message of Flux about an object.
+ * Explains a message of Flux about an object in one sentence with the object, the failure and the remedy, followed by the
+ * message.
  * @param fluxMessage the message of its condition Ready or Stalled
+ * @returns without a reason for messages that no table knows, and without codes where no user has to correct anything
  */
-export function explain(object: KubeObject, fluxMessage: string, origin: Origin): Explanation {
+export function explain(object: KubeObject, fluxMessage: string, origin: Origin) {
   const message = beginOf(fluxMessage);
   const quoted = quote(object, message);
   const match = findFailure(object.kind, message);
