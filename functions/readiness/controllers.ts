@@ -4,7 +4,7 @@ import { type RefusalKind, refusalIn } from '../../shared/kube/refusal.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../shared/runtime/safe-text.ts';
 import { isObservedGeneration } from './kstatus.ts';
-import { specOf, statusOf } from './seen.ts';
+import { conditionOf, specOf, statusOf } from './seen.ts';
 import type { Previous, Verdict } from './verdict.ts';
 
 /** Why the API server rejects the pods of the controllers, and the remedy. */
@@ -77,8 +77,7 @@ const PATIENCE_MS = 20_000;
 /** Returns the names of the controllers whose Pods say more: those that have been about to change for a while. */
 export function lateControllers(applied: Applied, deployments: KubeObject[], now: Date): string[] {
   return waitingControllers(applied, deployments).flatMap(({ name, deployment }) => {
-    const { conditions = [] } = statusOf(deployment);
-    const since = Date.parse(conditions.find(({ type }) => type === 'Progressing')?.lastUpdateTime ?? '');
+    const since = Date.parse(conditionOf(deployment, 'Progressing')?.lastUpdateTime ?? '');
     return now.getTime() - since >= PATIENCE_MS ? [name] : [];
   });
 }
@@ -148,9 +147,8 @@ function isAvailable(deployment: KubeObject): boolean {
 const desiredReplicas = (deployment: KubeObject | undefined) => specOf(deployment).replicas ?? 1;
 
 function refusedPods(deployment: KubeObject | undefined): string[] {
-  const { conditions = [] } = statusOf(deployment);
-  const failure = conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True');
-  if (failure === undefined) return [];
+  const failure = conditionOf(deployment, 'ReplicaFailure');
+  if (failure?.status !== 'True') return [];
   const message = beginOf(failure.message);
   const refusal = refusalIn(message);
   const sentence = refusal && refusals[refusal.kind]?.(refusal.by ?? '');
@@ -162,6 +160,5 @@ function refusedPods(deployment: KubeObject | undefined): string[] {
 
 /** No progress for ten minutes, the default of Deployments. */
 function isOverdue(deployment: KubeObject | undefined): boolean {
-  const { conditions = [] } = statusOf(deployment);
-  return conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded');
+  return conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded';
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { type SeenCondition, specOf, statusOf } from './seen.ts';
+import { conditionOf, type SeenCondition, specOf, statusOf } from './seen.ts';
 
 /** Readiness of a Flux object, by the rules of kstatus and the Flux CLI (docs/flux-facts.md, Conditions and events). */
 export type Readiness =
@@ -20,15 +20,14 @@ export interface Attempt {
  * only `Stalled` is "failed". The conditions of a suspended object are stale, so they do not count.
  */
 export function readiness(object: KubeObject): Readiness {
-  const { conditions = [], lastAppliedRevision, artifact } = statusOf(object);
-  const condition = (type: string) => conditions.find((entry) => entry.type === type);
+  const { lastAppliedRevision, artifact } = statusOf(object);
   if (object.metadata.deletionTimestamp !== undefined) return { state: 'terminating', message: 'is being deleted' };
   if (specOf(object).suspend === true) return { state: 'suspended', message: 'is suspended' };
-  const ready = condition('Ready');
-  const stalled = condition('Stalled');
+  const ready = conditionOf(object, 'Ready');
+  const stalled = conditionOf(object, 'Stalled');
   if (stalled?.status === 'True') return { state: 'failed', message: stalledMessage(stalled, ready) };
   const isObserved = isObservedGeneration(object);
-  const reconciling = condition('Reconciling');
+  const reconciling = conditionOf(object, 'Reconciling');
   const isAtWork = reconciling?.status === 'True';
   if (isObserved && !isAtWork && ready?.status === 'True') {
     return { state: 'current', revision: lastAppliedRevision ?? artifact?.revision };

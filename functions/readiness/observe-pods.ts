@@ -2,7 +2,7 @@ import { FLUX_REGISTRY, PULL_SECRET } from '../../shared/config/project-config.t
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import type { Applied, ImagePlaces } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { AnswerTooLargeError } from '../../shared/kube/errors.ts';
+import { AnswerTooLargeError, unless } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../shared/runtime/safe-text.ts';
 import { entriesAt, fieldsOf, textAt } from '../../shared/shapes.ts';
@@ -21,7 +21,9 @@ export async function observePods(
   controllers: readonly string[],
 ): Promise<PullReport | undefined> {
   const { namespace } = applied;
-  const found = await podsOf(shoot, namespace, controllers);
+  const labelSelector = `app in (${controllers.join(',')})`;
+  const pods = shoot.list(resources.pods, { namespace, labelSelector, limit: MOST_PODS });
+  const found = (await unless(pods, AnswerTooLargeError))?.items ?? [];
   const named = new Set(pullFailureOf(found)?.pullSecrets.filter((name) => NAME.test(name)));
   const missingSecrets: string[] = [];
   for (const name of [...named].slice(0, MOST_SECRETS)) {
@@ -29,16 +31,6 @@ export async function observePods(
     if (secret === undefined) missingSecrets.push(name);
   }
   return pullReport(applied, found, missingSecrets);
-}
-
-async function podsOf(shoot: KubeClient, namespace: string, controllers: readonly string[]): Promise<KubeObject[]> {
-  const labelSelector = `app in (${controllers.join(',')})`;
-  try {
-    return (await shoot.list(resources.pods, { namespace, labelSelector, limit: MOST_PODS })).items;
-  } catch (error) {
-    if (error instanceof AnswerTooLargeError) return [];
-    throw error;
-  }
 }
 
 type Place = NonNullable<ImagePlaces[keyof ImagePlaces]>;

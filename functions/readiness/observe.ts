@@ -1,7 +1,7 @@
 import { fluxResource } from '../../shared/flux/custom-resources.ts';
 import type { Applied, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { AnswerTooLargeError } from '../../shared/kube/errors.ts';
+import { AnswerTooLargeError, unless } from '../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import type { Observed } from './assess.ts';
@@ -77,13 +77,9 @@ function listsFor(references: readonly ShootObject[]): ListOf[] {
 
 /** The owner of the shoot may have objects beside ours, of any size: if there is too much, ours are read alone. */
 async function list(shoot: KubeClient, { resource, namespace }: ListOf): Promise<KubeObject[]> {
-  try {
-    const { items } = await shoot.list(resource, { ...(namespace !== undefined && { namespace }), limit: PAGE });
-    return items.map((item) => ({ ...essentials(item), kind: resource.kind }));
-  } catch (error) {
-    if (error instanceof AnswerTooLargeError) return [];
-    throw error;
-  }
+  const options = { ...(namespace !== undefined && { namespace }), limit: PAGE };
+  const page = await unless(shoot.list(resource, options), AnswerTooLargeError);
+  return (page?.items ?? []).map((item) => ({ ...essentials(item), kind: resource.kind }));
 }
 
 /** Two kinds of one name have different API groups, which no record mixes. */

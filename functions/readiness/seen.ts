@@ -80,3 +80,8 @@ export const specOf = (object: KubeObject | undefined): Spec => object?.spec ?? 
 
 /** Returns the `status` of an object of which only the essentials are left. */
 export const statusOf = (object: KubeObject | undefined): Status => object?.status ?? {};
+
+/** Returns the condition of this type. */
+export function conditionOf(object: KubeObject | undefined, type: string): SeenCondition | undefined {
+  return statusOf(object).conditions?.find((condition) => condition.type === type);
+}

@@ -2,7 +2,7 @@ import { isTrue, KEEP_OBJECT, managedResourceNames as names } from '../../../sha
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
 import type { Applied, OperationType } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { ConflictError } from '../../../shared/kube/errors.ts';
+import { ConflictError, unless } from '../../../shared/kube/errors.ts';
 import type { Resource } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import type { Outcome } from '../../../shared/runtime/outcome.ts';
@@ -170,12 +170,8 @@ async function isLeft(run: Run, shoot: KubeClient, ref: string, kinds: Kinds): P
   // As it was read: suspended. The state of other objects changes all the time.
   const preconditions = { ...(uid && { uid }), ...(isPruning && resourceVersion && { resourceVersion }) };
   const reason = 'it left the configuration while the Shoot moved to another seed';
-  try {
-    await shoot.delete(resource, name, { reason, propagationPolicy: 'Background', preconditions });
-  } catch (error) {
-    if (error instanceof ConflictError) return true;
-    throw error;
-  }
+  const deletion = shoot.delete(resource, name, { reason, propagationPolicy: 'Background', preconditions });
+  if ((await unless(deletion, ConflictError)) === undefined) return true;
   return (await shoot.find(resource, name, { metadataOnly: true })) !== undefined;
 }
 

@@ -25,7 +25,7 @@ import { eventName, MAX_LENGTH } from '../../../shared/gardener/event.ts';
 import { isTrue } from '../../../shared/gardener/managed-resource.ts';
 import { lengthInContent } from '../../../shared/gardener/managed-resource-content.ts';
 import { referenceCopy } from '../../../shared/gardener/references.ts';
-import { ForbiddenError } from '../../../shared/kube/errors.ts';
+import { ForbiddenError, unless } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
@@ -167,11 +167,8 @@ async function refusalOfKeys(read: Read, project: string): Promise<string | unde
   if (configMap === undefined) return undefined;
   const { uid = '' } = configMap.metadata;
   const name = eventName({ name: FLUX_CONFIG, uid }, [CREATION_REFUSED]);
-  const event = await read('garden', resources.events, { namespace: project, name }).catch((error: unknown) => {
-    // Without the right, the sentence only lacks what `keys` has reported.
-    if (!(error instanceof ForbiddenError)) throw error;
-    return undefined;
-  });
+  // Without the right, the sentence only lacks what `keys` has reported.
+  const event = await unless(read('garden', resources.events, { namespace: project, name }), ForbiddenError);
   return typeof event?.message === 'string' ? safeText(event.message, MAX_LENGTH) : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { fluxConfigMapOf, ROLLOUT } from '../../../shared/config/flux-config-map.ts';
 import { FLUX_CONFIG, FLUX_SOURCE } from '../../../shared/config/project-config.ts';
 import { isReady } from '../../../shared/gardener/checked.ts';
@@ -282,7 +283,7 @@ export function rotatedCopies(kept: Copies, next: Copies): KubeObject[] | undefi
   const objects = kept.objects.map((object) => {
     const copy = common.find((one) => object.kind === 'Secret' && one.endsWith(` ${placeOf(object)}`));
     const other = next.objects.find(({ kind, ...one }) => kind === 'Secret' && placeOf(one) === placeOf(object));
-    if (copy === undefined || other === undefined || isEqual(object.data, other.data)) return object;
+    if (copy === undefined || other === undefined || isDeepStrictEqual(object.data, other.data)) return object;
     return isRotation(copy, object, other) ? { ...object, data: other.data } : object;
   });
   return objects.some((object, index) => object !== kept.objects[index]) ? objects : undefined;
@@ -297,10 +298,6 @@ function isRotation(copy: string, one: KubeObject, other: KubeObject): boolean {
   if (one.type !== other.type) return false;
   if (!copy.startsWith(`${FLUX_SOURCE} `)) return true;
   const [before = {}, after = {}] = [one, other].map(({ data }) => (data ?? {}) as Record<string, string>);
-  const hasSameKeys = isEqual(Object.keys(before).sort(), Object.keys(after).sort());
+  const hasSameKeys = isDeepStrictEqual(Object.keys(before).sort(), Object.keys(after).sort());
   return hasSameKeys && before.known_hosts === after.known_hosts;
-}
-
-function isEqual(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
