@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { appliedFactory, conditionFactory, extensionFactory } from '../../shared/gardener/testing.ts';
 import type { ExtensionStatus } from '../../shared/gardener/types.ts';
-import { bootstrapRecord, decideFromExtension } from './first-success.ts';
+import { firstSuccess } from './first-success.ts';
 
 const source = {
   apiVersion: 'source.toolkit.fluxcd.io/v1',
@@ -9,51 +9,40 @@ const source = {
   namespace: 'flux-system',
   name: 'a',
 };
-const decide = (status: ExtensionStatus) => decideFromExtension(extensionFactory({ status })).type;
+const decide = (status: ExtensionStatus) => firstSuccess(extensionFactory({ status }));
 const flux = (configHash: string, ready: boolean) => ({ flux: { configHash, ready } });
 
-describe('decideFromExtension', () => {
+describe('firstSuccess', () => {
   it('records nothing before anything is applied', () => {
-    expect(decide({})).toBe('nothing to record');
+    expect(decide({})).toBeUndefined();
   });
 
   it('records nothing twice', () => {
     const bootstrapped = { at: '2026-01-02T03:04:05Z', fluxVersion: 'v2.9.4', configHash: 'c0ffee' };
-    expect(decide({ state: { applied: appliedFactory(), bootstrapped } })).toBe('nothing to record');
+    expect(decide({ state: { applied: appliedFactory(), bootstrapped } })).toBeUndefined();
   });
 
   it('checks the ManagedResources for Flux without a source', () => {
-    expect(decide({ state: { applied: appliedFactory() } })).toBe('check ManagedResources');
+    expect(decide({ state: { applied: appliedFactory() } })).toEqual({});
   });
 
   it('records nothing while objects are being removed from the shoot', () => {
     expect(
       decide({ state: { applied: appliedFactory({ leaving: ['Kustomization.kustomize.toolkit.fluxcd.io/a/b'] }) } }),
-    ).toBe('nothing to record');
+    ).toBeUndefined();
   });
 
   it('requires a source to be Ready for the applied configuration', () => {
     const state = { applied: appliedFactory({ source }) };
-    expect(decide({ state })).toBe('nothing to record');
-    expect(decide({ state, providerStatus: flux('c0ffee', false) })).toBe('nothing to record');
-    expect(decide({ state, providerStatus: flux('other', true) })).toBe('nothing to record');
-    expect(decide({ state, providerStatus: flux('c0ffee', true) })).toBe('check ManagedResources');
+    expect(decide({ state })).toBeUndefined();
+    expect(decide({ state, providerStatus: flux('c0ffee', false) })).toBeUndefined();
+    expect(decide({ state, providerStatus: flux('other', true) })).toBeUndefined();
+    expect(decide({ state, providerStatus: flux('c0ffee', true) })).toEqual({});
   });
 
   it("records the Go extension's bootstrap with its time", () => {
     const conditions = [conditionFactory({ type: 'FluxBootstrapped' })];
-    expect(
-      decideFromExtension(extensionFactory({ status: { state: { applied: appliedFactory({ source }) }, conditions } })),
-    ).toEqual({
-      type: 'record',
-      at: '2026-01-02T03:04:05Z',
-    });
+    const state = { applied: appliedFactory({ source }) };
+    expect(decide({ state, conditions })).toEqual({ at: '2026-01-02T03:04:05Z' });
   });
-});
-
-it('the record names the applied configuration and Flux release', () => {
-  const at = '2026-01-02T03:04:05Z';
-  const record = { at, fluxVersion: 'v2.9.4', configHash: 'c0ffee' };
-  expect(bootstrapRecord(appliedFactory(), new Date('2026-01-02T03:04:05.678Z'))).toEqual(record);
-  expect(bootstrapRecord(appliedFactory(), at)).toEqual(record);
 });

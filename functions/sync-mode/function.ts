@@ -1,7 +1,7 @@
 import { ourExtensions, patchesStatus, readsExtension } from '../../shared/gardener/extension-rights.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { decideFromExtension } from './first-success.ts';
+import { firstSuccess } from './first-success.ts';
 
 /** Records the first success. After it, the sync mode decides which parts still follow the configuration. */
 export const definition: FunctionDefinition = {
@@ -10,11 +10,11 @@ export const definition: FunctionDefinition = {
   subscriptions: [
     {
       ...ourExtensions,
-      isNews: (object) => decideFromExtension(extensionOf(object)).type !== 'nothing to record',
+      isNews: (object) => firstSuccess(extensionOf(object)) !== undefined,
       // The ManagedResources are applied when the operation ends.
       wakes: (object) => {
         const extension = extensionOf(object);
-        return [decideFromExtension(extension), extension.status?.lastOperation?.state];
+        return [firstSuccess(extension), extension.status?.lastOperation?.state];
       },
     },
   ],

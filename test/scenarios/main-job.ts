@@ -108,7 +108,9 @@ export function mainJobSuite(name: string, startApis: () => Promise<Apis>, fluxD
 
     it('mode Once: releases Flux after the first success; only Secrets and shoot-info follow', async () => {
       const { status } = await live({ syncMode: 'Once' });
-      expect(status?.state?.bootstrapped).toMatchObject({ fluxVersion: expect.stringMatching(/^v2/) });
+      const { configHash } = status?.state?.applied ?? {};
+      const at = expect.stringMatching(/T\d\d:\d\d:\d\dZ$/);
+      expect(status?.state?.bootstrapped).toEqual({ at, fluxVersion: expect.stringMatching(/^v2/), configHash });
       await stage.untilManagedResources('shoot-flux-secrets');
       expect(await stage.inShoot(kustomizations, 'main-ks')).toBeDefined();
       expect(await stage.inShoot(resources.deployments, 'source-controller')).toBeDefined();
