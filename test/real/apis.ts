@@ -11,9 +11,8 @@ import {
 import type { Api, Apis } from '../scenarios/stage.ts';
 import { type ApiServer, startApiServer } from './cluster/api-server.ts';
 import { gardenCrds, installCrds, seedCrds } from './cluster/crds.ts';
-import { type Etcd, startEtcd } from './cluster/etcd.ts';
+import { type Etcd, rememberEtcd, startEtcd } from './cluster/etcd.ts';
 import { requestJson } from './cluster/request.ts';
-import { rememberEtcd } from './forget.ts';
 import { applyObjects } from './install/objects.ts';
 
 /** Three real API servers over one etcd, with Gardener's CRDs, and the shipped roles in garden and seed. */

@@ -7,16 +7,14 @@ import { RECONCILE_AT } from '../../shared/config/project-config.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { documented, example, exampleWith } from '../integration/documents.ts';
 import { eventually, PROJECT } from '../scenarios/stage.ts';
-import { ageKey } from './age-key.ts';
 import { listen } from './cluster/ports.ts';
-import { untilGone } from './install/life-checks.ts';
+import { untilGone } from './install/life.ts';
 import { onRealApis, useGitServer } from './on-real-apis.ts';
-import { encrypted } from './sync/encrypt.ts';
 import { aroundEachFluxStage, dataOf, type FluxStage } from './sync/flux-stage.ts';
 import { startGitHub } from './sync/github.ts';
 import { fluxKinds } from './sync/kinds.ts';
-import { pgpKey } from './sync/pgp-key.ts';
 import { startPrivateRegistry } from './sync/private-registry.ts';
+import { ageKey, encrypted, pgpKey } from './sync/sops.ts';
 
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const inProject = (name: string) => ({ namespace: PROJECT, name });

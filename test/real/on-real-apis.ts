@@ -7,8 +7,7 @@ import { type Apis, type Stage, startStage } from '../scenarios/stage.ts';
 import { type RealApis, startRealApis } from './apis.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './cluster/api-server.ts';
 import { installCrds, seedCrds } from './cluster/crds.ts';
-import { type Etcd, startEtcd } from './cluster/etcd.ts';
-import { rememberEtcd } from './forget.ts';
+import { type Etcd, rememberEtcd, startEtcd } from './cluster/etcd.ts';
 
 const fluxDistribution = await testDistribution();
 

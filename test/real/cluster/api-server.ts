@@ -5,8 +5,7 @@ import { stringify } from 'yaml';
 import { buildTools } from '../tools/build.ts';
 import { type AuditEntry, auditPolicy, readAuditLog } from './audit.ts';
 import type { Etcd } from './etcd.ts';
-import type { RunningProgram } from './process.ts';
-import { answersOk, startReady } from './start.ts';
+import { answersOk, type RunningProgram, startReady } from './start.ts';
 
 /** A user who can authenticate; RBAC objects say what they may do. */
 export interface TokenUser {

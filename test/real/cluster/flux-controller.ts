@@ -1,8 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildTools } from '../tools/build.ts';
-import type { RunningProgram } from './process.ts';
-import { answersOk, startReady } from './start.ts';
+import { answersOk, type RunningProgram, startReady } from './start.ts';
 
 /** Flags that only one of the controllers has. @param port a free one of the loopback interface */
 const ownFlags = {

@@ -1,14 +1,16 @@
+import { readFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import type { GitServer } from '@shoot-flux/landscape/git';
 import { generateKeyPair, openSshKey, publicLine } from '@shoot-flux/landscape/git/keys';
 import { stringify } from 'yaml';
-import { ageKey } from '../age-key.ts';
 import { freePorts, listen } from '../cluster/ports.ts';
-import { startChartSite } from '../sync/chart-site.ts';
-import { encrypted } from '../sync/encrypt.ts';
-import { pgpKey } from '../sync/pgp-key.ts';
 import { startPrivateRegistry } from '../sync/private-registry.ts';
+import { ageKey, encrypted, pgpKey } from '../sync/sops.ts';
 import { startTlsFront } from '../sync/tls-front.ts';
+import { buildTools } from '../tools/build.ts';
+import { folderWith, runProgram } from '../tools/cache.ts';
 import { failingFolders } from './objects.ts';
 
 /** The servers that failing objects name. */
@@ -141,3 +143,34 @@ metadata:
 data: { replicas: "{{ .Values.replicas }}" }
 {{- end }}
 `;
+
+/** A web site with a repository of charts below `/charts`; another path with a status answers with that status. */
+interface ChartSite extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT` */
+  url: string;
+}
+
+/** @param files of its chart */
+async function startChartSite(files: Record<string, string>): Promise<ChartSite> {
+  const { helm } = await buildTools(['helm']);
+  const folder = await folderWith(files);
+  const site = join(folder.path, 'charts');
+  await runProgram(helm, ['package', folder.path, '--destination', site]);
+  await runProgram(helm, ['repo', 'index', site]);
+  const server = createHttpServer(async (incoming, response) => {
+    incoming.resume();
+    const path = new URL(incoming.url ?? '/', 'http://site').pathname;
+    const status = Number(/\/([2-5]\d\d)(?:\/|$)/.exec(path)?.[1] ?? 0);
+    const file = status === 0 ? await readFile(join(folder.path, path)).catch(() => undefined) : undefined;
+    response.writeHead(status || (file === undefined ? 404 : 200));
+    response.end(file ?? '<html>A page.</html>');
+  });
+  const listening = await listen(server);
+  return {
+    url: `http://${listening.host}`,
+    async [Symbol.asyncDispose]() {
+      await listening[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}

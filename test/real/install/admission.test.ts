@@ -10,7 +10,7 @@ import { requestJson } from '../cluster/request.ts';
 import { useApiServers } from '../on-real-apis.ts';
 import { wrongRights } from '../rights.ts';
 import { addClients } from './build-place.ts';
-import { gardenletValues, INSTALLATION } from './gardenlet-values.ts';
+import { gardenletValues, INSTALLATION } from './gardenlet.ts';
 import { chartFolder, find, helm, objectsIn, ofKind, renderChart } from './helm.ts';
 import { applyObjects, namespaceOf, registrationKinds, serviceAccountToken } from './objects.ts';
 import { besidePod, startPod } from './pod.ts';

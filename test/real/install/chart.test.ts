@@ -5,7 +5,7 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { exampleWith } from '../../integration/documents.ts';
 import { shippedRules } from '../../scenarios/identities.ts';
 import { useApiServers } from '../on-real-apis.ts';
-import { gardenletValues, INSTALLATION, selfHostedValues } from './gardenlet-values.ts';
+import { gardenletValues, INSTALLATION, selfHostedValues } from './gardenlet.ts';
 import { configOf, find, lintChart, ofKind, type PodTemplate, podOf, type Release, renderChart } from './helm.ts';
 import { applyObjects, namespaceOf, optionalKinds } from './objects.ts';
 

@@ -1,6 +1,6 @@
 import { chmod, cp, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { programFolder, type RunningProgram, startProgram } from '../cluster/process.ts';
+import { programFolder, type RunningProgram, startProgram } from '../cluster/start.ts';
 import type { ImageConfig } from './registry.ts';
 
 /** What is started from an unpacked image. */

@@ -4,8 +4,8 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { root as repository } from '../../integration/documents.ts';
 import type { ApiServer } from '../cluster/api-server.ts';
 import { freePorts } from '../cluster/ports.ts';
-import { programFolder, type RunningProgram, startProgram } from '../cluster/process.ts';
 import { requestJson } from '../cluster/request.ts';
+import { programFolder, type RunningProgram, startProgram } from '../cluster/start.ts';
 import { type Container, startContainer } from './container.ts';
 import { serviceAccountToken } from './objects.ts';
 

@@ -5,9 +5,8 @@ import type { KubeObject } from '../../../../shared/kube/resource.ts';
 import type { ApiServer } from '../../cluster/api-server.ts';
 import { installCrds } from '../../cluster/crds.ts';
 import { freePorts } from '../../cluster/ports.ts';
-import { programFolder, type RunningProgram, startProgram } from '../../cluster/process.ts';
 import { requestJson } from '../../cluster/request.ts';
-import { waitUntilReady } from '../../cluster/start.ts';
+import { programFolder, type RunningProgram, startProgram, waitUntilReady } from '../../cluster/start.ts';
 import { buildTools } from '../../tools/build.ts';
 import { runProgram } from '../../tools/cache.ts';
 
