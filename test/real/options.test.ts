@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { testData } from '@shoot-flux/landscape/test-data';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { objectRef } from '../../functions/managed-resources/shoot/objects.ts';
@@ -14,7 +16,7 @@ import type { KubeObject } from '../../shared/kube/resource.ts';
 import { fieldsAt } from '../../shared/shapes.ts';
 import { objectsIn } from './install/helm.ts';
 import { withTestData } from './on-real-apis.ts';
-import { type FluxInstallAnswer, fluxInstall as fluxInstallItself } from './tools/flux-install.ts';
+import { buildTools } from './tools/build.ts';
 
 const core = fluxInstall().components;
 const images = ['image-reflector-controller', 'image-automation-controller'];
@@ -158,4 +160,26 @@ function protectedByUs(object: KubeObject): KubeObject {
   const protection = { 'kustomize.toolkit.fluxcd.io/prune': 'Disabled', 'kustomize.toolkit.fluxcd.io/ssa': 'Ignore' };
   const annotations = { ...object.metadata.annotations, ...protection };
   return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+/** What `flux install --export` prints, or why it refuses. */
+type FluxInstallAnswer = { content: string } | { error: string };
+
+/**
+ * Returns what the code of the flux CLI would install for each request, in order, from a single process: a folder with
+ * the files of one release, and options by their names in flux2.
+ */
+async function fluxInstallItself(
+  requests: readonly { release: string; options: object }[],
+): Promise<FluxInstallAnswer[]> {
+  const { manifestgen } = await buildTools(['manifestgen']);
+  const child = spawn(manifestgen, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const ended = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+  // A tool that ends early reports the reason on standard error; its broken input pipe adds nothing.
+  child.stdin.on('error', () => {});
+  child.stdin.end(requests.map((request) => `${JSON.stringify(request)}\n`).join(''));
+  const [output, complaints, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (code !== 0) throw new Error(`manifestgen failed: ${complaints}`);
+  const lines = output.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as FluxInstallAnswer);
 }

@@ -2,10 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Receive } from '../../../events/cloudevents/answer.ts';
 import { createEventBridge, type EventBridge } from '../../../events/cloudevents/bridge.ts';
-import { eventOf } from '../../../events/cloudevents/event.ts';
 import { serveFunctions } from '../../../events/cloudevents/serve.ts';
 import { openSink, type Sink } from '../../../events/cloudevents/sink.ts';
-import { structuredEvent } from '../../../events/cloudevents/testing.ts';
 import { type Forwarding, openQueue } from '../../../events/queue/queue.ts';
 import { changeOf, definitionOf, functionOf, keptLog, keyOf, processDependencies } from '../../../events/testing.ts';
 import { type EventServer, startEventServer } from '../../../infra/knative/event-server.ts';
@@ -95,20 +93,6 @@ describe("behind Knative's broker", () => {
     }
     received.clear();
   };
-
-  it('a change reaches its function and no other, in binary and in structured mode', async () => {
-    const runs: string[] = [];
-    for (const name of NAMES)
-      handlers.set(`${name} ${keyOf(1).namespace}`, async () => {
-        runs.push(name);
-        return done;
-      });
-    await sink.sender.send([changeOf({ function: 'keys', key: keyOf(1) })]);
-    const request = structuredEvent(eventOf(changeOf({ function: 'readiness', key: keyOf(1) }), new Date()));
-    const answer = await fetch(brokerUrl(plane), { method: 'POST', ...request });
-    expect(answer.ok).toBe(true);
-    await expect.poll(() => runs.toSorted()).toEqual(['keys', 'readiness']);
-  });
 
   it('a run that never succeeds is a dead letter at once, with its reason', async () => {
     let runs = 0;

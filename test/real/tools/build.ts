@@ -1,26 +1,24 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { runProgram } from './cache.ts';
+import { fillOnce, runProgram } from './cache.ts';
 import { describeTool, type Tool, type ToolName, toolNames } from './tool.ts';
 
 /**
  * Returns the paths of the named tools, and builds those that are missing. With `KUBEBUILDER_ASSETS`, which the envtest
  * of controller-runtime uses too, kube-apiserver and etcd come from there.
  */
-export async function buildTools<Name extends ToolName>(
-  names: readonly Name[],
-  progress: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
-): Promise<Record<Name, string>> {
+export async function buildTools<Name extends ToolName>(names: readonly Name[]): Promise<Record<Name, string>> {
   const paths: Partial<Record<Name, string>> = {};
   // One after the other, because a single go build keeps every core busy.
-  for (const name of names) paths[name] = asset(name) ?? (await builtTool(name, progress));
+  for (const name of names) paths[name] = asset(name) ?? (await builtTool(await describeTool(name)));
   return paths as Record<Name, string>;
 }
 
-async function builtTool(name: ToolName, progress: (line: string) => void): Promise<string> {
-  const tool = await describeTool(name);
-  if (!existsSync(tool.binary)) await goBuild(tool, progress);
+async function builtTool(tool: Tool): Promise<string> {
+  const flags = ['-trimpath', '-buildvcs=false', '-ldflags', linkerFlags(tool)];
+  await fillOnce(dirname(tool.binary), (folder) =>
+    go(tool, ['build', ...flags, '-o', join(folder, tool.name), tool.package]),
+  );
   return tool.binary;
 }
 
@@ -31,31 +29,6 @@ function asset(name: ToolName): string | undefined {
   if (!existsSync(path))
     throw new Error(`KUBEBUILDER_ASSETS is ${assets}, which has no ${name}: correct it or unset it.`);
   return path;
-}
-
-const progressEverySeconds = 15;
-
-/** Builds a tool into the cache. */
-async function goBuild(tool: Tool, progress: (line: string) => void): Promise<void> {
-  const target = dirname(tool.binary);
-  await mkdir(dirname(target), { recursive: true });
-  // Built in a temporary file and renamed, so that no process sees an incomplete binary, and concurrent builds are harmless.
-  const aside = await mkdtemp(`${target}.`);
-  const started = performance.now();
-  const seconds = () => Math.round((performance.now() - started) / 1000);
-  const title = `${tool.name} ${tool.version}`;
-  progress(`${title}: building with Go; the first time this can take some minutes`);
-  const timer = setInterval(() => progress(`${title}: building, ${seconds()} s so far`), progressEverySeconds * 1000);
-  try {
-    const flags = ['-trimpath', '-buildvcs=false', '-ldflags', linkerFlags(tool), '-o', join(aside, tool.name)];
-    await go(tool, ['build', ...flags, tool.package]);
-    await mkdir(target, { recursive: true });
-    await rename(join(aside, tool.name), tool.binary);
-    progress(`${title}: built in ${seconds()} s`);
-  } finally {
-    clearInterval(timer);
-    await rm(aside, { recursive: true, force: true });
-  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, mkdtempDisposable, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from './tool.ts';
 
@@ -24,12 +24,22 @@ export async function installed({ name, versions, install }: Installed): Promise
     .update(`${process.platform}/${process.arch}\n`)
     .update(await readFile(file));
   const target = join(cacheFolder(), `${name}-${hash.digest('hex').slice(0, 12)}`);
-  if (existsSync(target)) return target;
-  await mkdir(cacheFolder(), { recursive: true });
+  await fillOnce(target, (folder) => install(folder, file));
+  return target;
+}
+
+/**
+ * Makes a folder of the cache unless it is there. It is filled aside and renamed, so that no process sees an incomplete
+ * one, and two that make it at the same time are harmless.
+ */
+export async function fillOnce(target: string, fill: (folder: string) => Promise<void>): Promise<void> {
+  if (existsSync(target)) return;
+  await mkdir(dirname(target), { recursive: true });
   const aside = await mkdtemp(`${target}.`);
-  process.stderr.write(`${name}: installing; the first time this takes a minute or two\n`);
+  const started = performance.now();
+  process.stderr.write(`${basename(target)}: made once for this machine; that can take some minutes\n`);
   try {
-    await install(aside, file);
+    await fill(aside);
     // Another process may have been faster: both are the same.
     await rename(aside, target).catch((error) => {
       if (!existsSync(target)) throw error;
@@ -37,7 +47,7 @@ export async function installed({ name, versions, install }: Installed): Promise
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
-  return target;
+  process.stderr.write(`${basename(target)}: made in ${Math.round((performance.now() - started) / 1000)} s\n`);
 }
 
 /**
