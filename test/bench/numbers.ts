@@ -1,11 +1,3 @@
-/** Returns the median; of an even number of values the lower one of the two in the middle. */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((one, other) => one - other);
-  const middle = sorted[Math.floor((sorted.length - 1) / 2)];
-  if (middle === undefined) throw new Error('There is no median of an empty list.');
-  return middle;
-}
-
 /** Returns the value that so many percent of the values do not exceed (nearest rank). */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((one, other) => one - other);
@@ -13,6 +5,9 @@ export function percentile(values: readonly number[], percent: number): number {
   if (value === undefined) throw new Error('There is no percentile of an empty list.');
   return value;
 }
+
+/** Returns the median; of an even number of values the lower one of the two in the middle. */
+export const median = (values: readonly number[]) => percentile(values, 50);
 
 /** Calls `work` for every item, at most `width` at a time. */
 export async function inParallel<Item>(
