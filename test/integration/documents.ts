@@ -10,13 +10,10 @@ export const scripts: Record<string, string> = JSON.parse(readFileSync(join(root
 const testFiles = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((name) => /^(integration|real)\/.*\.test\.ts$/.test(name))
   .map((name) => readFileSync(join(root, 'test', name), 'utf8'));
-const inTests = (pattern: RegExp) =>
-  new Set(testFiles.flatMap((text) => [...text.matchAll(pattern)].map(([, found = '']) => found)));
+const inTests = (pattern: RegExp) => testFiles.flatMap((text) => [...text.matchAll(pattern)]);
 
 /** Pages that a test follows command by command: it calls `followPage` with the page. */
-const followed = inTests(/followPage\(\s*'([^']+)'/g);
-/** Commands that a test of their own starts: it calls `documented` with the page and the command. */
-const startedAlone = inTests(/documented\(\s*(?:'[^']+'|\w+),\s*'([^']+)'/g);
+const followed = new Set(inTests(/followPage\(\s*'([^']+)'/g).map(([, page = '']) => page));
 
 /** The script of CI, with which every change begins: it installs, checks and tests. */
 const ci = readFileSync(join(root, '.ci/run'), 'utf8').split('\n');
@@ -27,10 +24,6 @@ const isStepOfCi = (command: string) =>
 
 /** `npm test` runs these tests. */
 const isTestRun = (command: string) => /^(npx vitest run|npm test --) /.test(command);
-
-/** Returns whether something else than docs.test.ts runs a command of a page. */
-export const isRunElsewhere = ({ path, command }: { path: string; command: string }) =>
-  followed.has(path) || startedAlone.has(command) || isStepOfCi(command) || isTestRun(command);
 
 export interface Fence {
   language: string;
@@ -68,11 +61,23 @@ export const callsForHelp = documents.flatMap(({ text }) => {
   return [...sentences.matchAll(/`((?:npm|npx|node) [^`\n]* --help)`/g)].map(([, command = '']) => command);
 });
 
-/** Returns a command of a page, for the test that starts it. */
-export function documented(path: string, command: string): string {
-  if (commands.some((found) => found.path === path && found.command === command)) return command;
-  throw new Error(`${path} has no command ${command}.`);
+/** Returns the only command of a page with this part, for the test that starts it. */
+export function documented(path: string, part: string): string {
+  const [found, ...more] = commands.filter((each) => each.path === path && each.command.includes(part));
+  if (found === undefined || more.length > 0) throw new Error(`${path} has not exactly one command with ${part}.`);
+  return found.command;
 }
+
+/** Commands that a test of their own starts: it calls `documented` with the page and a part of the command. */
+const startedAlone = new Set(
+  inTests(/documented\(\s*(?:'([^']+)'|\w+),\s*'([^']+)'/g).map(([, page, part = '']) =>
+    page === undefined ? part : documented(page, part),
+  ),
+);
+
+/** Returns whether something else than docs.test.ts runs a command of a page. */
+export const isRunElsewhere = ({ path, command }: { path: string; command: string }) =>
+  followed.has(path) || startedAlone.has(command) || isStepOfCi(command) || isTestRun(command);
 
 function markdownIn(folder: string): string[] {
   const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });

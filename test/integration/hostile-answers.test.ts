@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { loopbackCertificate } from '@shoot-flux/landscape/certificate';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { statusError } from '../../shared/kube/call-errors.ts';
 import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
@@ -12,36 +12,8 @@ import { safeText } from '../../shared/runtime/safe-text.ts';
 
 const { configMaps } = resources;
 const name = { namespace: 'a', name: 'b' };
-let cleanUp: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const step of cleanUp) await step();
-  cleanUp = [];
-});
-
 /** What the stand-in writes to a connection after a request has arrived. */
 type Script = (socket: TLSSocket) => void;
-
-/** A stand-in for an API server that writes any bytes over TLS, also such that no HTTP server would write. */
-async function startHostileApi(tls: TlsOptions, script: Script): Promise<AsyncDisposable & { url: string }> {
-  const sockets = new Set<TLSSocket>();
-  const server = createServer(tls, (socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('data', () => script(socket));
-  });
-  server.on('tlsClientError', () => {});
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
 
 /** The head of an answer without a length: it ends when the connection does. */
 function head(status = '200 OK', headers: Record<string, string> = {}): string {
@@ -58,18 +30,28 @@ function stream(socket: TLSSocket, chunk: string | Buffer): void {
   more();
 }
 
-/** A client for a shoot whose API follows the script. */
+/** A client for a shoot whose API writes any bytes over TLS, also such that no HTTP server would write. */
 async function shootWith(
   script: Script,
   options: KubeClientOptions = {},
   tls: TlsOptions = {},
 ): Promise<HttpKubeClient> {
-  const api = await startHostileApi({ ...loopbackCertificate(), ...tls }, script);
-  const connection = { server: api.url, insecure: true };
+  const sockets = new Set<TLSSocket>();
+  const server = createServer({ ...loopbackCertificate(), ...tls }, (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('data', () => script(socket));
+  });
+  server.on('tlsClientError', () => {});
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const connection = { server: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, insecure: true };
   const client = createKubeClient(connection, { name: 'the shoot', limits: shootLimits, timeoutMs: 2000, ...options });
-  cleanUp.push(async () => {
+  onTestFinished(async () => {
     client.close();
-    await api[Symbol.asyncDispose]();
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
   });
   return client;
 }
@@ -106,11 +88,6 @@ const hostile: [what: string, script: Script, sentence: string][] = [
     (socket) => stream(socket, informational),
     `^GET configmaps a/b: no answer from ${host}\\) within 2 s$`,
   ],
-  [
-    'answers half and is silent then',
-    (socket) => socket.write(`${head()}{"metadata":`),
-    `^GET configmaps a/b: no answer from ${host}\\) within 2 s$`,
-  ],
   ['closes the connection in the middle of an answer', body('{"metadata":'), 'the answer is not JSON$'],
   ['says nothing that is HTTP', (socket) => socket.write('SSH-2.0-OpenSSH\r\n'), 'no valid HTTP from the shoot'],
   ['answers null', body('null'), 'the answer is not a Kubernetes object with valid metadata$'],
@@ -132,11 +109,6 @@ const hostile: [what: string, script: Script, sentence: string][] = [
       stream(socket, '<html>'.repeat(1000));
     },
     '^GET configmaps a/b: 500: the answer is not a Kubernetes Status; a proxy in front of the API server may have sent it$',
-  ],
-  [
-    'fails with a message of 40,000 characters',
-    body(JSON.stringify({ kind: 'Status', message: 'a'.repeat(40_000) }), '422 Unprocessable Entity'),
-    '^GET configmaps a/b: 422: a{5000}$',
   ],
 ];
 
@@ -166,38 +138,12 @@ test('an object that is nested too deeply to be written back ends in one sentenc
   );
 });
 
-test('a key that cannot be read ends in one sentence', async () => {
-  const key = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----';
-  const connection = { server: 'https://127.0.0.1:1', cert: loopbackCertificate().cert, key };
-  const client = createKubeClient(connection, { name: 'the shoot' });
-  await expect(client.find(configMaps, name)).rejects.toThrow(
-    new RegExp(
-      `^GET configmaps a/b: no request to ${host}, \\w+\\): check the certificate, key and token in its kubeconfig$`,
-    ),
-  );
-  client.close();
-});
-
-const hostileLists: [what: string, text: string, sentence: string][] = [
-  [
-    'without objects',
-    '{"metadata":{},"items":[1,"a",null]}',
-    'the answer is not a Kubernetes object with valid metadata$',
-  ],
-  [
-    'whose items are an object',
-    '{"metadata":{},"items":{"length":1000000000}}',
-    'is not a list of Kubernetes objects$',
-  ],
-];
-
-test.each(hostileLists)('a list %s ends in one sentence', async (_, text, sentence) => {
-  const client = await shootWith(body(text));
-  const outcome = await client.list(configMaps).then(
-    () => 'resolved',
-    (error: Error) => error.message,
-  );
-  expect(outcome).toMatch(new RegExp(sentence));
+test.each([
+  ['without objects', '[1,"a",null]', 'the answer is not a Kubernetes object with valid metadata$'],
+  ['whose items are an object', '{"length":1000000000}', 'is not a list of Kubernetes objects$'],
+])('a list %s ends in one sentence', async (_, items, sentence) => {
+  const client = await shootWith(body(`{"metadata":{},"items":${items}}`));
+  await expect(client.list(configMaps)).rejects.toThrow(new RegExp(sentence));
 });
 
 test('a list without end is left at its limit, when read item by item, too', async () => {

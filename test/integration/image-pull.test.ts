@@ -94,6 +94,10 @@ describe.each(upgrades)(
     };
 
     it('says on the Extension and in flux-status what is wrong and where to correct it, and what still runs', async () => {
+      // A warning comes before.
+      expect((await stage.extension()).status?.providerStatus?.warnings).toEqual([
+        'ConfigMap garden-foo/flux-config: imagePullSecret "mirror" is not copied into the shoot; add it to additionalSecretResources, create it in the project under the name flux-registry and omit imagePullSecret, or create it in flux-system and list it in existingSecrets',
+      ]);
       await follow({ ...config, fluxVersion: to });
       const back = { reason: 'ImagePullBackOff', message: 'Back-off pulling image: 401 Unauthorized' };
       for (const name of components) await setPods(name, back);
@@ -122,12 +126,6 @@ describe.each(upgrades)(
       );
       for (const name of components) await setPods(name, 'run');
       await untilCondition((condition) => condition.status === 'True');
-    });
-
-    it('warns before that nothing delivers the pull secret', async () => {
-      expect((await stage.extension()).status?.providerStatus?.warnings).toEqual([
-        'ConfigMap garden-foo/flux-config: imagePullSecret "mirror" is not copied into the shoot; add it to additionalSecretResources, create it in the project under the name flux-registry and omit imagePullSecret, or create it in flux-system and list it in existingSecrets',
-      ]);
     });
   },
 );

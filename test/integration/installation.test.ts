@@ -2,7 +2,7 @@ import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { describe, expect, it } from 'vitest';
 import { resources } from '../../shared/kube/resource.ts';
-import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { requeueAfter } from '../../shared/runtime/outcome.ts';
 import { aroundEachTest } from '../scenarios/around-each-test.ts';
 import { failing, ready, startProject } from '../scenarios/project/project.ts';
 import {
@@ -174,11 +174,6 @@ describe('the status of a project where it may not be created', () => {
     project.now = new Date('2026-01-02T03:10:00Z');
     expect(await project.run('two')).toEqual(requeueAfter(3700));
     expect(await project.eventsOf('two')).toContain('FluxNotReady: Flux is not Ready: The quota has no room.');
-
-    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...statusMap, labels } };
-    await project.garden.create(resources.configMaps, map, person);
-    expect(await project.run('one')).toEqual(done);
-    expect((await project.lines())?.one).toContain('The quota has no room.');
     await project[Symbol.asyncDispose]();
     await apis.stop();
   });

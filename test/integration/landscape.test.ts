@@ -19,7 +19,6 @@ const PATIENCE_MS = 15_000;
 /** The product in the landscape: gardenlet, Git and the project cause all changes. */
 
 const shoot = { namespace: 'garden-foo', name: 'bar' };
-const crd = { name: 'kustomizations.kustomize.toolkit.fluxcd.io' };
 const technicalId = 'shoot--foo--bar';
 let landscape: Landscape;
 let git: GitServer;
@@ -86,22 +85,6 @@ it('delivers a commit to the shoot, also after hibernation with a changed branch
 });
 
 const extension = () => landscape.seed.client.find<Extension>(resources.extensions, inControlPlane('shoot-flux'));
-const leave = async () => {
-  await change({ extensions: [] });
-  await landscape.seed.gardenlet.reconcile(shoot);
-  expect(await extension()).toBeUndefined();
-  expect((await landscape.seed.client.list(resources.managedResources)).items).toEqual([]);
-};
-
-it('removes Flux with the extension and keeps what Flux deployed', async () => {
-  await configure({ deletionPolicy: 'Uninstall' });
-  await landscape.seed.gardenlet.reconcile(shoot);
-  await untilFleet('first');
-  await leave();
-  expect(await fleet()).toBeDefined();
-  expect(await inShoot().find(resources.deployments, inFlux('kustomize-controller'))).toBeUndefined();
-  expect(await inShoot().find(resources.customResourceDefinitions, crd)).toBeUndefined();
-});
 
 it('reports a typo in the configuration with its remedy, and recovers once it is corrected', async () => {
   await configure({ repositoryBranch: 'mian', syncMode: 'Reconcile' });

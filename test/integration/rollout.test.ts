@@ -117,7 +117,7 @@ describe('a rollout', () => {
     expect(fleet.extension('s0').status?.state?.applied).not.toHaveProperty('revision');
   });
 
-  it('waits where the garden refuses to create flux-status, and begins once a member has created it', async () => {
+  it('waits where the garden refuses to create flux-status, says why, and begins once a member has created it', async () => {
     await started(two, { installation: 'extension-shoot-flux-x7k2p' });
     await edited('two', two);
     const { lastError, state } = fleet.extension('s0').status ?? {};
