@@ -4,7 +4,7 @@ import { git, kustomize } from '../../shared/config/config.fixtures.ts';
 import type { Condition } from '../../shared/gardener/types.ts';
 import type { KubeObject, Resource } from '../../shared/kube/resource.ts';
 import { aroundAllTests } from '../scenarios/around-each-test.ts';
-import { inControlPlane, inFlux, onlyFlux, reference, type Stage } from '../scenarios/stage.ts';
+import { inFlux, onlyFlux, type Stage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -157,16 +157,5 @@ describe('lists of objects on embedded API servers', () => {
     for (const name of ['fleet', 'apps']) await stage.untilInShoot(gitRepositories, name, isSuspended);
     await stage.untilInShoot(kustomizations, 'apps', isSuspended);
     await stage.untilInShoot(helmReleases, 'app', isSuspended);
-  });
-
-  it('applies nothing of a configuration whose Secret lacks a key', async () => {
-    await stage.putSecret('seed', inControlPlane('ref-my-token'), { username: 'u' });
-    const third = git('third', { secretRef: { name: 'my-token' } });
-    const providerConfig = { ...whole, objects: [third], additionalSecretResources: [{ name: 'token' }] };
-    await stage.reconcileShoot({ providerConfig, spec: { resources: [reference('token', 'my-token')] } });
-    await stage.untilError(
-      'providerConfig: objects[0].spec.secretRef names Secret flux-system/my-token, which has no password; add the key to the original of the Secret',
-    );
-    expect(await stage.inShoot(gitRepositories, 'third')).toBeUndefined();
   });
 });

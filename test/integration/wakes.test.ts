@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findDefinitions } from '../../infra/functions.ts';
 import { HIBERNATED } from '../../shared/gardener/operation.ts';
@@ -11,6 +12,7 @@ import {
 } from '../../shared/gardener/testing.ts';
 import type { Extension, ExtensionStatus, ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
+import { foreignObject } from '../../shared/shapes.ts';
 
 const definitions = await findDefinitions();
 
@@ -202,4 +204,27 @@ it('resyncs every Extension hourly, and not all Extensions of a project at once'
   // Two looks in an hour at a Shoot that is released.
   expect(resynced).not.toContain('sync-mode');
   expect(resynced).not.toContain('project-status');
+});
+
+it('subscriptions never throw in the watcher, whatever an object of a seed holds', () => {
+  const ofSeed = definitions.filter(({ name }) => ['managed-resources', ...all].includes(name));
+  expect(ofSeed).toHaveLength(4);
+  const spec = fc.oneof(
+    fc.anything(),
+    fc.record({ shoot: fc.anything() }),
+    fc.record({ type: fc.constant('shoot-flux') }),
+  );
+  fc.assert(
+    fc.property(spec, fc.anything(), (value, status) => {
+      const metadata = { namespace: 'shoot--foo--bar', name: 'shoot-flux' };
+      for (const { resource, matches, isNews, wakes, isAwaited, keys } of ofSeed.flatMap(
+        (each) => each.subscriptions,
+      )) {
+        const object = foreignObject(resource, { metadata, spec: value, status }) as KubeObject;
+        for (const read of [matches, isNews, wakes, isAwaited]) read?.(object);
+        expect(keys(object, 'seed')[0]?.name).toBe('shoot-flux');
+      }
+    }),
+    { seed: 9, numRuns: 300 },
+  );
 });

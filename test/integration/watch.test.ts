@@ -6,14 +6,12 @@ import { parseChange } from '../../events/change.ts';
 import { type CloudEvent, delayedEventOf, encodeEvent, eventOf } from '../../events/cloudevents/event.ts';
 import { startTestSink, type TestSink } from '../../events/cloudevents/testing.ts';
 import { changeOf, lookInto } from '../../events/testing.ts';
-import { files, shootFlux } from '../../infra/cli/testing.ts';
+import { files, kubeconfigOf, shootFlux } from '../../infra/cli/testing.ts';
 import { findDefinitions } from '../../infra/functions.ts';
 import { listen } from '../../infra/listen.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { keyText } from '../../shared/runtime/key.ts';
-import { startHeaderProxy } from '../header-proxy.ts';
 import { createQueues, type Emulator, startEmulator } from '../sqs.ts';
-import { startSts } from '../sts.ts';
 import { type CliProcess, startCli } from './cli-process.ts';
 import { fluxConfig } from './garden.ts';
 
@@ -26,19 +24,26 @@ let seed: Cluster;
 let emulator: Emulator;
 let input: Awaited<ReturnType<typeof files<'garden' | 'seed'>>>;
 
-beforeEach(async () => {
-  [garden, seed, emulator] = await Promise.all([startCluster(gardenCrds()), startCluster(seedCrds()), startEmulator()]);
-  const namespaceOf = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-  const create = ({ client }: Cluster, name: string) =>
-    client.create(resources.namespaces, namespaceOf(name), { fieldManager });
-  await Promise.all(['shoot--foo--bar', 'shoot--foo--late', 'shoot-flux'].map((name) => create(seed, name)));
-  await create(garden, 'garden-foo');
-  input = await files({ garden: garden.kubeconfig, seed: seed.kubeconfig });
-});
-afterEach(async () => {
-  await input[Symbol.asyncDispose]();
-  await Promise.all([garden.stop(), seed.stop(), emulator.stop()]);
-});
+/** Around each test of a suite: a garden, a seed and SQS. */
+function withServers(): void {
+  beforeEach(async () => {
+    [garden, seed, emulator] = await Promise.all([
+      startCluster(gardenCrds()),
+      startCluster(seedCrds()),
+      startEmulator(),
+    ]);
+    const namespaceOf = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    const create = ({ client }: Cluster, name: string) =>
+      client.create(resources.namespaces, namespaceOf(name), { fieldManager });
+    await Promise.all(['shoot--foo--bar', 'shoot--foo--late', 'shoot-flux'].map((name) => create(seed, name)));
+    await create(garden, 'garden-foo');
+    input = await files({ garden: garden.kubeconfig, seed: seed.kubeconfig });
+  });
+  afterEach(async () => {
+    await input[Symbol.asyncDispose]();
+    await Promise.all([garden.stop(), seed.stop(), emulator.stop()]);
+  });
+}
 
 /** Creates the queues, as the deployment of the functions does, which serves these seeds. */
 async function deploy(seeds: string[]): Promise<void> {
@@ -70,7 +75,25 @@ async function createExtension(namespace: string): Promise<void> {
 
 const createFluxConfig = () => garden.client.create(resources.configMaps, fluxConfig({}), { fieldManager });
 
+it.each<[string[], Record<string, string>, string]>([
+  [[], {}, 'option --garden KUBECONFIG or --seed NAME=KUBECONFIG is required'],
+  [['--garden', 'none'], {}, 'option --garden KUBECONFIG or --seed NAME=KUBECONFIG is required'],
+  [
+    ['--garden', 'kubeconfig', '--queue-prefix', 'x'],
+    { K_SINK: 'http://sink.example' },
+    '--queue-prefix and K_SINK exclude each other',
+  ],
+])('shoot-flux watch ends with one sentence for %j', async (args, environment, sentence) => {
+  await using input = await files({ kubeconfig: kubeconfigOf() });
+  const own = args.map((arg) => (arg === 'kubeconfig' ? input.paths.kubeconfig : arg));
+  const { code, err } = await shootFlux(['watch', ...own], '', environment);
+  expect(err).toContain(`shoot-flux watch: ${sentence}`);
+  expect(code).toBe(2);
+});
+
 describe('shoot-flux watch', () => {
+  withServers();
+
   it('sends changes of the garden and a seed, has probes, metrics and a heartbeat, and ends gracefully', async () => {
     await deploy(['local']);
     await Promise.all([createExtension('shoot--foo--bar'), createFluxConfig()]);
@@ -105,26 +128,6 @@ describe('shoot-flux watch', () => {
     expect(watcher.output()).toContain('"message":"stopping","signal":"SIGTERM"');
   });
 
-  it('watches the garden alone, or seeds alone', async () => {
-    await deploy(['local']);
-    await Promise.all([createExtension('shoot--foo--bar'), createFluxConfig()]);
-    await using ofGardenOnly = watch(ofGarden());
-    await vi.waitFor(async () => expect((await ofGardenOnly.page('/readyz')).status).toBe(200), soon);
-    await vi.waitFor(async () => expect(await keysFor('keys')).toEqual(['garden/garden-foo/flux-config']), soon);
-    expect(await keysFor('managed-resources')).toEqual([]);
-    expect((await ofGardenOnly.page('/readyz')).text).not.toContain('local');
-    expect(await ofGardenOnly.end()).toBe(0);
-
-    // As gardenlet starts it: both names are in the environment.
-    const environment = { GARDEN_KUBECONFIG: input.paths.garden, GARDEN: 'none', SEEDS: `local=${input.paths.seed}` };
-    await using ofSeedOnly = watch([], [], environment);
-    await ofSeedOnly.until(/^shoot-flux watches local and sends/m);
-    await vi.waitFor(async () => {
-      expect(await keysFor('managed-resources')).toEqual(['local/shoot--foo--bar/shoot-flux']);
-    }, soon);
-    expect((await ofSeedOnly.page('/readyz')).text).not.toContain('garden');
-  });
-
   it('of two for the same clusters does no harm: each change is in the queue once', async () => {
     await deploy(['local']);
     await createExtension('shoot--foo--bar');
@@ -151,15 +154,6 @@ describe('shoot-flux watch', () => {
     }, soon);
   });
 
-  it.each([
-    [[], 'option --garden KUBECONFIG or --seed NAME=KUBECONFIG is required'],
-    [['--garden', 'none'], 'option --garden KUBECONFIG or --seed NAME=KUBECONFIG is required'],
-  ])('ends with one sentence for %j', async (args, sentence) => {
-    await using watcher = watch(args);
-    expect(await watcher.end('SIGCONT')).toBe(2);
-    expect(watcher.output()).toContain(`shoot-flux watch: ${sentence}`);
-  });
-
   it('ends with one sentence when a queue is missing, or its functions serve other seeds', async () => {
     await using early = watch(ofSeed('local'));
     expect(await early.end('SIGCONT')).toBe(1);
@@ -174,34 +168,10 @@ describe('shoot-flux watch', () => {
         'the functions first, or choose their --queue-prefix.\n',
     );
   });
-
-  it('signs with credentials of a web identity', async () => {
-    await deploy(['local']);
-    const sts = await startSts();
-    const signed: string[] = [];
-    const sqs = await startHeaderProxy(emulator.endpoint, ({ authorization = '', 'x-amz-security-token': token }) =>
-      signed.push(`${/Credential=([^/]+)/.exec(authorization)?.[1]} ${token}`),
-    );
-    await using token = await files({ token: 'projected-token' });
-    const own = ['--queue-prefix', prefix, '--sqs-endpoint', sqs.url];
-    await using watcher = startCli(['watch', ...ofSeed('local'), ...own], {
-      AWS_REGION: 'us-east-1',
-      AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/watcher',
-      AWS_WEB_IDENTITY_TOKEN_FILE: token.paths.token,
-      AWS_ENDPOINT_URL_STS: sts.url,
-    });
-    try {
-      await watcher.until(/^shoot-flux watches local/m);
-      expect(sts.tokens).toContain('projected-token');
-      expect(new Set(signed)).toEqual(new Set(['ASIAOFTHEROLE session-of-the-role']));
-    } finally {
-      await watcher.end('SIGKILL');
-      await Promise.all([sts.stop(), sqs.stop()]);
-    }
-  });
 });
 
 describe('shoot-flux watch with a sink', () => {
+  withServers();
   let sink: TestSink;
   let eventsPort: number;
 
@@ -256,13 +226,5 @@ describe('shoot-flux watch with a sink', () => {
     });
     expect((await watcher.page('/metrics')).text).toContain('shoot_flux_terminal_total{function="keys"} 1');
     expect(await watcher.end()).toBe(0);
-  });
-
-  it('says which options do not go together', async () => {
-    const { code, err } = await shootFlux(['watch', '--garden', input.paths.garden, '--queue-prefix', 'x'], '', {
-      K_SINK: sink.url,
-    });
-    expect(err).toContain('--queue-prefix and K_SINK exclude each other');
-    expect(code).toBe(2);
   });
 });
