@@ -10,14 +10,7 @@ import { exitCodes } from './command.ts';
 import { tagOf } from './image-digests.ts';
 import { type Option, type Terminal, text, UsageError, type Values } from './option.ts';
 
-interface Report {
-  version: string;
-  digest?: string;
-  pinned?: boolean;
-  components?: Record<string, string>;
-  oldestKubernetes?: string;
-  error?: string;
-}
+type Report = Awaited<ReturnType<typeof inspectRelease>>;
 
 /** Prints what a distribution holds. Fails when a release is broken or there is none. */
 export async function inspectDistribution(dir: string, json: boolean, terminal: Terminal): Promise<number> {
@@ -26,12 +19,10 @@ export async function inspectDistribution(dir: string, json: boolean, terminal: 
   const reports = await Promise.all(versions.map((version) => inspectRelease(distribution, dir, version)));
   terminal.out(json ? `${JSON.stringify(reports, null, 2)}\n` : reports.map(reportText).join(''));
   if (versions.length === 0) terminal.err(`${dir} holds no Flux release; add one with "distribution make".\n`);
-  return versions.length === 0 || reports.some(({ error }) => error !== undefined)
-    ? exitCodes.failure
-    : exitCodes.success;
+  return versions.length === 0 || reports.some((report) => 'error' in report) ? exitCodes.failure : exitCodes.success;
 }
 
-async function inspectRelease(distribution: Distribution, dir: string, version: string): Promise<Report> {
+async function inspectRelease(distribution: Distribution, dir: string, version: string) {
   try {
     const release = await distribution.release(version);
     checkComplete(release, join(dir, version));
@@ -47,11 +38,12 @@ async function inspectRelease(distribution: Distribution, dir: string, version: 
   }
 }
 
-function reportText({ version, digest, pinned, components = {}, oldestKubernetes: oldest, error }: Report): string {
-  if (error !== undefined) return `${version}  ${error}\n`;
+function reportText(report: Report): string {
+  if ('error' in report) return `${report.version}  ${report.error}\n`;
+  const { version, digest, pinned, components, oldestKubernetes: oldest } = report;
   const tags = Object.entries(components).map(([name, tag]) => `    ${name} ${tag}\n`);
   const images = pinned ? ', images pinned' : '';
-  return `${version}  sha256 ${digest?.slice(0, 12)}, checksums verified${images}, Kubernetes ${oldest} and newer\n${tags.join('')}`;
+  return `${version}  sha256 ${digest.slice(0, 12)}, checksums verified${images}, Kubernetes ${oldest} and newer\n${tags.join('')}`;
 }
 
 /** Options of `distribution images`. */

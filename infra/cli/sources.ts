@@ -4,38 +4,31 @@ import { type FlagValue, type Option, type Terminal, UsageError, type Variables 
 import { serviceOptions } from './options.ts';
 import { readDocument } from './read-file.ts';
 
-/** Where the value of an option comes from. */
-interface Origin {
-  type: 'flag' | 'variable' | 'file';
-  /** The option's name there. */
-  name: string;
-  /** The config file. */
-  path?: string;
-}
+/** How the operator has written an option: its name, what is between name and value, and what follows both. */
+type Origin = readonly [name: string, sign: ' ' | '=' | ': ', place?: string];
 
 /** Kept beside the values, so that checks of plain values need not pass it along. */
 const known = new WeakMap<object, Readonly<Record<string, Origin>>>();
 
 /** Returns an option's name as the operator wrote it: `--port`, `PORT`, or `port in config.yaml`. */
 export function named(values: object, flag: string): string {
-  const { type, name, path } = originOf(values, flag);
-  return type === 'file' ? `${name} in ${path}` : name;
+  const [name, , place = ''] = originOf(values, flag);
+  return `${name}${place}`;
 }
 
 /** Returns an option with its value as the operator wrote it: `--port 80`, `PORT=80`, or `port: 80 in config.yaml`. */
 export function quoted(values: object, flag: string, text: string): string {
-  const { type, name, path } = originOf(values, flag);
-  if (type === 'file') return `${name}: ${text} in ${path}`;
-  return type === 'variable' ? `${name}=${text}` : `${name} ${text}`;
+  const [name, sign, place = ''] = originOf(values, flag);
+  return `${name}${sign}${text}${place}`;
 }
 
 /** Returns true for an option of the command line; elsewhere, one without effect may be for another command. */
 export function isFlag(values: object, flag: string): boolean {
-  return Object.hasOwn(values, flag) && originOf(values, flag).type === 'flag';
+  return Object.hasOwn(values, flag) && originOf(values, flag)[1] === ' ';
 }
 
 function originOf(values: object, flag: string): Origin {
-  return known.get(values)?.[flag] ?? { type: 'flag', name: `--${flag}` };
+  return known.get(values)?.[flag] ?? [`--${flag}`, ' '];
 }
 
 /** The value of an option, from whichever source. */
@@ -56,10 +49,10 @@ export async function fromAllSources(
     const key = keyOf(flag, option);
     const [fallback = '', byOthers] = fromFallback(option, environment) ?? [];
     const sources: [Origin, Value | undefined][] = [
-      [{ type: 'flag', name: `--${flag}` }, flags[flag] as Value | undefined],
-      [{ type: 'variable', name: variableOf(key) }, fromEnvironment(flag, option, environment)],
-      [{ type: 'file', name: key, path: String(path) }, file[flag]],
-      [{ type: 'variable', name: fallback }, byOthers],
+      [[`--${flag}`, ' '], flags[flag] as Value | undefined],
+      [[variableOf(key), '='], fromEnvironment(flag, option, environment)],
+      [[key, ': ', ` in ${path}`], file[flag]],
+      [[fallback, '='], byOthers],
     ];
     const [origin, value] = sources.find(([, candidate]) => candidate !== undefined) ?? [];
     if (origin === undefined || value === undefined) continue;

@@ -1,7 +1,7 @@
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { findWebhookDefinitions } from '../functions.ts';
 import { certificateFromFiles } from '../webhooks/certificate-files.ts';
-import { hostOf } from '../webhooks/hosts.ts';
+import { hostOf } from '../webhooks/certificates.ts';
 import type { CertificateSecret } from '../webhooks/managed-certificates.ts';
 import { SERVICE_HOST } from '../webhooks/names.ts';
 import { type PathTokens, pathTokensOf } from '../webhooks/path-token.ts';

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type HistogramConfiguration, Registry } from 'prom-client';
 import type { Labels, Metrics } from '../../shared/runtime/metrics.ts';
 
 /** Metrics for Prometheus; every name gets the prefix `shoot_flux_`. */
@@ -16,7 +16,11 @@ export function createPrometheusMetrics(): PrometheusMetrics {
   // Milliseconds. With the default, ten, waking up for this alone took 0.5 % of a core: a tenth of 10,000 Shoots at rest.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 20 });
   /** Returns a metric, which is created on first use, with the labels of that use. */
-  const metric = <T>(type: new (config: Config) => T, name: string, labels: Labels): T => {
+  const metric = <T>(
+    type: new (config: Omit<HistogramConfiguration<string>, 'collect'>) => T,
+    name: string,
+    labels: Labels,
+  ): T => {
     const config = { name: `shoot_flux_${name}`, help: name.replaceAll('_', ' '), buckets: BUCKETS };
     const known = registry.getSingleMetric(config.name) as T | undefined;
     return known ?? new type({ ...config, labelNames: Object.keys(labels), registers: [registry] });
@@ -27,12 +31,4 @@ export function createPrometheusMetrics(): PrometheusMetrics {
     observe: (name, seconds, labels = {}) => metric(Histogram, name, labels).observe(labels, seconds),
     expose: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   };
-}
-
-interface Config {
-  name: string;
-  help: string;
-  labelNames: string[];
-  registers: Registry[];
-  buckets: number[];
 }

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type Certificates, caBundle, type KeyPair, renewed } from './certificates.ts';
+import { type Certificates, caBundle, hostOf, type KeyPair, renewed } from './certificates.ts';
 
 const start = new Date('2026-01-02T03:04:05Z');
 const HOUR = 3_600_000;
@@ -121,5 +121,47 @@ describe('certificates', () => {
     const later = await renew(other, days(6), ['other.example']);
     expect(later.serving).not.toEqual(other.serving);
     expect(new X509Certificate(later.serving.cert).subjectAltName).toBe('DNS:other.example');
+  });
+});
+
+const names = [
+  ['shoot-flux.shoot-flux.svc', 'shoot-flux.shoot-flux.svc'],
+  ['Hooks.Example.', 'hooks.example'],
+  ['localhost', 'localhost'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+  ['my_host.example', 'my_host.example'],
+  ['10.0.0.1', '10.0.0.1'],
+  ['::1', '::1'],
+  ['2001:DB8:0:0::1', '2001:db8::1'],
+  ['::ffff:10.0.0.1', '::ffff:a00:1'],
+];
+
+describe('hostOf', () => {
+  it.each(names)('normalizes %s to %s', (text, canonical) => {
+    expect(hostOf(text ?? '')).toBe(canonical);
+  });
+
+  it.each([
+    '',
+    'a b',
+    'a:8443',
+    'https://hooks.example/admission',
+    '-a.example',
+    'user@hooks.example',
+    '010.0.0.1',
+    'fe80::1%eth0',
+    `${'x'.repeat(64)}.example`,
+    `${'x.'.repeat(130)}example`,
+  ])('rejects %j', (text) => {
+    expect(hostOf(text)).toBeUndefined();
+  });
+
+  it('returns the form that a certificate contains', async () => {
+    const normalized = names.map(([text]) => hostOf(text ?? '') ?? '');
+    const now = new Date();
+    const issued = await renewed(undefined, normalized, now);
+    expect(await renewed(issued, normalized, now)).toBe(issued);
+    const certificate = new X509Certificate(issued.serving.cert);
+    expect(normalized.map((name) => certificate.checkHost(name) ?? certificate.checkIP(name))).toEqual(normalized);
   });
 });
