@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { failures } from '../../functions/readiness/explain/explain.ts';
-import { documents, metricsOfCode, root, scripts } from './documents.ts';
+import { documents, root, scripts } from './documents.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const running = read('docs/running.md');
@@ -57,9 +57,4 @@ it('explains every reason of a condition', () => {
     .flat()
     .map(({ reason }) => reason);
   expect([...new Set(reasons)].filter((reason) => !running.includes(`\`${reason}\``))).toEqual([]);
-});
-
-it('name every metric of the code', () => {
-  const documented = new Set([...running.matchAll(/^\| `(shoot_flux_\w+)`/gm)].map(([, name]) => name));
-  expect(documented).toEqual(new Set(metricsOfCode().map(({ name }) => name)));
 });

@@ -1,17 +1,33 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type AlertGroup, admissionAlerts, seedAlerts } from '../../infra/gardener/monitoring/alerts.ts';
 import { dashboardFile } from '../../infra/gardener/monitoring/dashboard.ts';
 import { createPrometheusMetrics } from '../../infra/process/metrics.ts';
-import { metricsOfCode, root } from './documents.ts';
+import { root } from './documents.ts';
 
 const running = readFileSync(join(root, 'docs/running.md'), 'utf8');
 
+/** The metrics that the code counts, sets or observes, with their prefix. */
+function metricsOfCode() {
+  const sources = ['events', 'functions', 'shared', 'infra'].flatMap((room) =>
+    readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+      .map((file) => readFileSync(join(root, room, file), 'utf8')),
+  );
+  // With or without `metrics.`, because a function may destructure it.
+  return sources.flatMap((source) =>
+    [...source.matchAll(/\b(count|gauge|observe)\(\s*'(\w+)'/g)].map(([, kind, name]) => ({
+      ...{ name: `shoot_flux_${name}`, kind },
+    })),
+  );
+}
+const metrics = metricsOfCode();
+
 /** Names under which Prometheus stores the metrics of a process. */
 const known = new Set(
-  metricsOfCode().flatMap(({ name, kind }) =>
+  metrics.flatMap(({ name, kind }) =>
     kind === 'observe' ? ['_bucket', '_sum', '_count'].map((suffix) => `${name}${suffix}`) : [name],
   ),
 );
@@ -70,4 +86,8 @@ describe('alerts and dashboard', () => {
     expect(readFileSync(join(root, 'charts/shoot-flux/dashboard.json'), 'utf8')).toBe(dashboardFile());
     expect(dashboard.panels.filter(({ type }) => type === 'graph').length).toBeGreaterThan(10);
   });
+});
+
+it('docs/running.md names every metric of the code', () => {
+  expect(new Set(labels.keys())).toEqual(new Set(metrics.map(({ name }) => name)));
 });
