@@ -3,15 +3,14 @@ import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/obje
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { builtInKinds } from '../../functions/managed-resources/shoot/objects.ts';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { resources } from '../../shared/kube/resource.ts';
 import { aroundAllTests } from '../scenarios/around-each-test.ts';
-import { CONTROL_PLANE, PROJECT, type Stage } from '../scenarios/stage.ts';
+import { base64, CONTROL_PLANE, inProject, PROJECT, type Stage } from '../scenarios/stage.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime();
 
-const base64 = (text: string) => Buffer.from(text).toString('base64');
 const docker = { auths: { 'registry.example.com': { username: 'robot', password: 'planted-registry' } } };
 const secrets: [string, Record<string, string>, string?][] = [
   ['flux-source', { username: 'robot', password: 'planted-password' }],
@@ -66,9 +65,7 @@ describe('all options together', () => {
 
   it('come up', async () => {
     for (const [name, values, type = 'Opaque'] of secrets) {
-      const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, base64(value)]));
-      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: PROJECT, name }, type, data };
-      await stage.garden.apply(resources.secrets, secret as KubeObject, { fieldManager: 'person' });
+      await stage.putSecret('garden', inProject(name), values, { type });
     }
     await stage.setFluxConfig(fluxConfig);
     await stage.deliver({ metadata: { labels } });
@@ -101,13 +98,12 @@ describe('all options together', () => {
   });
 
   it('say nothing secret, in logs, statuses, Events and ConfigMaps', async () => {
-    const inProject = { namespace: PROJECT };
     const said = [
       stage.logLines,
       await stage.extension(),
       await stage.managedResources(),
-      (await stage.garden.list(resources.events, inProject)).items,
-      (await stage.garden.list(resources.configMaps, inProject)).items,
+      (await stage.garden.list(resources.events, { namespace: PROJECT })).items,
+      (await stage.garden.list(resources.configMaps, { namespace: PROJECT })).items,
     ].map((part) => JSON.stringify(part));
     for (const secret of planted) expect(said.filter((part) => part.includes(secret))).toEqual([]);
   });

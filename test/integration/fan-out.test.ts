@@ -135,17 +135,6 @@ test('fails rather than listing without an end when every list expires at once',
   await expect(garden.run({ causes: [cause], send: async () => expireLists(garden) })).rejects.toThrow('410');
 });
 
-test('reports a later edit to the Shoots that a pass has passed already', async () => {
-  await using garden = await startGarden(definition, short);
-  const names = createShoots(garden, 120);
-  await garden.run({ causes: [cause] });
-  const rest = restIn(garden.sent) as ChangeRequest;
-  garden.api.objects.create(fluxConfig({ repositoryType: 'public' }));
-  garden.sent.length = 0;
-  await runAll(garden, [rest.cause, edit('9')]);
-  expect(new Set(heard(garden.sent))).toEqual(new Set(names));
-});
-
 test('fails when the garden does not answer or the queue refuses a change', async () => {
   await using garden = await startGarden(definition, handler);
   garden.api.objects.create(shoot('one'));

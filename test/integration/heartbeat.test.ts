@@ -2,13 +2,13 @@ import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
 import { eventually } from '@shoot-flux/landscape/eventually';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { keptMetrics } from '../../events/testing.ts';
-import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { beat, startHeartbeat } from '../../infra/process/heartbeat.ts';
 import { NAMESPACE } from '../../infra/webhooks/names.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { tokenOf, usersOf } from '../scenarios/identities.ts';
 
 /** Trap 37: an extension that publishes a condition of the Shoot must renew a Lease in its own namespace. */
 
@@ -16,18 +16,12 @@ interface Lease extends KubeObject {
   spec: { renewTime: string };
 }
 
-const token = 'heartbeat-token';
 let seed: Cluster;
 let restoreCheckpoint: () => void;
 
 beforeAll(async () => {
-  seed = await startCluster(rbacObjects([], 'seed'), {
-    tokens: {
-      [token]: { name: serviceAccountUser('heartbeat') },
-      administrator: { name: 'admin', groups: ['system:masters'] },
-    },
-    authorization: 'RBAC',
-  });
+  const { tokens, rbac } = await usersOf('seed');
+  seed = await startCluster(rbac, { tokens, authorization: 'RBAC' });
   restoreCheckpoint = seed.api.checkpoint();
 });
 beforeEach(() => {
@@ -37,7 +31,7 @@ beforeEach(() => {
 afterAll(() => seed.stop());
 
 const client = (signal?: AbortSignal) =>
-  createKubeClient({ ...seed.connection, token }, signal === undefined ? {} : { signal });
+  createKubeClient({ ...seed.connection, token: tokenOf('heartbeat') }, signal === undefined ? {} : { signal });
 const lease = () =>
   seed.client.find<Lease>(resources.leases, { namespace: NAMESPACE, name: 'gardener-extension-heartbeat' });
 

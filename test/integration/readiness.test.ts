@@ -10,10 +10,8 @@ import {
 } from '@shoot-flux/landscape/flux/objects';
 import type { RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { definition } from '../../functions/readiness/function.ts';
 import { handler } from '../../functions/readiness/handler.ts';
 import { APPLYING_CHECK_SECONDS, READY_CHECK_SECONDS } from '../../functions/readiness/next-check.ts';
-import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { managedResourceManifest } from '../../shared/gardener/managed-resource.ts';
 import {
   appliedFactory,
@@ -30,10 +28,10 @@ import { type KubeObject, type Resource, resources } from '../../shared/kube/res
 import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { contextOf, settingsOf } from '../scenarios/context.ts';
+import { tokenOf, usersOf } from '../scenarios/identities.ts';
 
 /** Runs of `readiness` over TLS and with only the shipped rights, while a source fails and is corrected. */
 
-const token = 'readiness-token';
 const extensionName = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 const fieldManager = 'test';
 const shipped = { 'shoot-flux-controllers': 'c', 'shoot-flux-sync': 's' };
@@ -53,12 +51,9 @@ let clock: number;
 let onShootRequest: (request: RequestSummary) => Promise<void> | undefined;
 
 beforeAll(async () => {
-  const tokens = {
-    [token]: { name: serviceAccountUser('readiness') },
-    administrator: { name: 'admin', groups: ['system:masters'] },
-  };
+  const { tokens, rbac } = await usersOf('seed');
   [seed, shoot] = await Promise.all([
-    startCluster([...seedCrds(), ...rbacObjects([definition], 'seed')], { tokens, authorization: 'RBAC' }),
+    startCluster([...seedCrds(), ...rbac], { tokens, authorization: 'RBAC' }),
     startCluster(fluxCrds(), { onRequest: (request) => onShootRequest(request) }),
   ]);
   for (const { objects, namespace } of [
@@ -126,15 +121,6 @@ const record = (recorded: Applied) =>
     state: { applied: recorded },
   });
 
-/** Releases everything except Secrets, as mode Once does. */
-async function release(): Promise<void> {
-  await createApplied('shoot-flux-secrets', 'x');
-  const gone = Object.fromEntries(Object.keys(shipped).map((name) => [name, null]));
-  await setStatus(seed, resources.extensions, extensionName, {
-    state: { applied: { managedResources: { ...gone, 'shoot-flux-secrets': 'x' } } },
-  });
-}
-
 /** Sets Ready of a Flux object to True, or to False with a message. */
 async function setReady(resource: Resource, name: string, message?: string): Promise<void> {
   const object = { namespace: FLUX, name };
@@ -167,7 +153,7 @@ async function setReconciling(name: string, seconds: number): Promise<void> {
 
 async function run(settings: Partial<Settings> = {}, secondsLater = 10) {
   clock += secondsLater * 1000;
-  const client = createKubeClient({ ...seed.connection, token });
+  const client = createKubeClient({ ...seed.connection, token: tokenOf('readiness') });
   try {
     const context = contextOf({
       kube: async () => client,
@@ -236,18 +222,6 @@ describe('conditions', () => {
     await setReady(kustomizations, 'main-ks');
     expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: READY_CHECK_SECONDS });
     expect((await extension()).status?.providerStatus).toEqual(ready?.providerStatus);
-  });
-
-  it('of a released Shoot are checked until the current reconciliation of Flux has ended', async () => {
-    await setReady(gitRepositories, 'main-gitrepo');
-    await release();
-    expect(await run(withShootHealth)).toEqual({ type: 'done' });
-    expect(await condition('SourceReady')).toMatchObject({ status: 'True' });
-    expect(await health()).toBeUndefined();
-    await setReconciling('main-ks', 5);
-    expect(await run()).toEqual({ type: 'requeue', afterSeconds: READY_CHECK_SECONDS });
-    await setReady(kustomizations, 'main-ks');
-    expect(await run()).toEqual({ type: 'done' });
   });
 
   it('are Unknown, not False, while the shoot does not respond, and are checked again within a minute', async () => {
