@@ -20,7 +20,8 @@ export const handler: Handler = async (key, context) => {
   const seed = await context.kube(key.cluster);
   const loaded = await loadExtension(seed, key, hasRecord);
   // A Failed Shoot keeps the gate closed for a while; the Extension may look the same afterwards, which wakes nothing.
-  if (loaded.state === 'closed' && isFailed(loaded.cluster)) return requeueAfter(LONGEST_PAUSE_SECONDS);
+  const isFailed = loaded.state === 'closed' && loaded.cluster.spec.shoot.status?.lastOperation?.state === 'Failed';
+  if (isFailed) return requeueAfter(LONGEST_PAUSE_SECONDS);
   if (loaded.state !== 'open' || isLeaving(loaded.operation, loaded.cluster)) return done;
   const { extension, cluster } = loaded;
   const applied = extension.status?.state?.applied;
@@ -29,7 +30,9 @@ export const handler: Handler = async (key, context) => {
   if (isHibernated(cluster.spec.shoot)) {
     await publishWhilePaused(seed, extension, true, context);
     // While the Shoot wakes up, gardenlet updates only the Cluster, which does not wake this function.
-    return cluster.spec.shoot.spec?.hibernation?.enabled === true ? done : requeueAfter(wakingPause(cluster, context));
+    const { spec, status } = cluster.spec.shoot;
+    const waking = growingPause(secondsSince(status?.lastOperation?.lastUpdateTime, context.now()), 20);
+    return spec?.hibernation?.enabled === true ? done : requeueAfter(waking);
   }
   const items = await listManagedResources(seed, key.namespace);
   if (!allApplied(applied, items)) {
@@ -49,18 +52,9 @@ export const handler: Handler = async (key, context) => {
   return outcome;
 };
 
-/** Seconds until the next check of a Shoot that is waking up, which takes minutes, or is stuck. */
-function wakingPause({ spec: { shoot } }: Cluster, { now }: Context): number {
-  return growingPause(secondsSince(shoot.status?.lastOperation?.lastUpdateTime, now()), 20);
-}
-
 /** True when `managed-resources` has recorded what it applied, or why it applies nothing. */
 function hasRecord({ status }: Extension): boolean {
   return (status?.state?.applied ?? status?.state?.foreign) !== undefined;
-}
-
-function isFailed({ spec: { shoot } }: Cluster): boolean {
-  return shoot.status?.lastOperation?.state === 'Failed';
 }
 
 /** True when the extension leaves the Shoot, or the Shoot is being deleted: neither is assessed. */

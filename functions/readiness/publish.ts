@@ -31,13 +31,10 @@ export async function publish(
   if (isStuck(extension, now)) return done;
   const since = { now, endedAt: Date.parse(extension.status?.lastOperation?.lastUpdateTime ?? '') || 0 };
   if (allTrue && isReconciling) return requeueAfter(secondsWhileReconciling(since));
-  const seconds = secondsUntilNextCheck(own, allTrue, isReleased(applied), since);
+  const followed = [managedResourceNames.controllers, managedResourceNames.sync];
+  const isReleased = followed.every((name) => applied.managedResources[name] === undefined);
+  const seconds = secondsUntilNextCheck(own, allTrue, isReleased, since);
   return seconds === undefined ? done : requeueAfter(seconds);
-}
-
-function isReleased({ managedResources }: Applied): boolean {
-  const { controllers, sync } = managedResourceNames;
-  return managedResources[controllers] === undefined && managedResources[sync] === undefined;
 }
 
 /**
@@ -59,7 +56,8 @@ export async function publishWhilePaused(
 /** Publishes why the Flux in the shoot is left alone: nothing of it is assessed. */
 export async function publishForeign(seed: KubeClient, extension: Extension, context: Context): Promise<Outcome> {
   const { conditions = [], state } = extension.status ?? {};
-  const current = state?.foreign === undefined ? [] : [leftAlone(state.foreign)];
+  const leftAlone = { type: 'ConfigurationFollowed', status: 'False', reason: 'ForeignFlux' } as const;
+  const current = state?.foreign === undefined ? [] : [{ ...leftAlone, message: state.foreign }];
   await write(seed, extension, mergeConditions(conditions, ownTypes, current, context.now()), context);
   return done;
 }
@@ -117,10 +115,6 @@ export function configurationFollowed(applied: Applied): UntimedCondition[] {
   if (problem === undefined) return [];
   const condition = { type: 'ConfigurationFollowed', status: 'False', reason: 'LastAppliedStays' } as const;
   return [withConfigHash({ ...condition, message: problem }, applied)];
-}
-
-function leftAlone(message: string): UntimedCondition {
-  return { type: 'ConfigurationFollowed', status: 'False', reason: 'ForeignFlux', message };
 }
 
 /**
