@@ -14,7 +14,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'servers',
-          include: ['{events,infra}/**/*.test.ts', 'test/{data,landscape,integration,soak}/**/*.test.ts'],
+          include: ['{events,infra}/**/*.test.ts', 'test/{data,landscape,integration}/**/*.test.ts'],
         },
       },
     ],

@@ -6,13 +6,7 @@ import { createInterface } from 'node:readline';
 const sources = join(import.meta.dirname, '../infra/cli/shoot-flux.js');
 
 /** A command of `shoot-flux` with endpoints, as a process that is measured. */
-export interface CommandProcess extends AsyncDisposable {
-  /** Where probes and metrics are, for example `http://127.0.0.1:40123`. */
-  address: string;
-  pid: number;
-  /** Ends the process and waits until it has. Default SIGTERM. */
-  stop(signal?: NodeJS.Signals): Promise<void>;
-}
+export type CommandProcess = Awaited<ReturnType<typeof startCommand>>;
 
 /** What is started, and who reads its log. */
 export interface CommandProcessOptions {
@@ -28,7 +22,7 @@ export interface CommandProcessOptions {
 export async function startCommand(
   args: readonly string[],
   { entry = sources, preload, onLine }: CommandProcessOptions = {},
-): Promise<CommandProcess> {
+) {
   const imports = preload === undefined ? [] : ['--import', preload];
   const child = spawn(process.execPath, [...imports, entry, ...args, '--port=0'], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -43,11 +37,13 @@ export async function startCommand(
     else onLine?.(line);
   });
   child.once('exit', (code) => port.reject(new Error(`shoot-flux ${args[0]} ended with ${code} while it started.`)));
+  /** Ends the process and waits until it has. */
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
     child.kill(signal);
     await ended;
   };
   return {
+    /** Where probes and metrics are, for example `http://127.0.0.1:40123`. */
     address: `http://127.0.0.1:${await port.promise}`,
     pid: child.pid ?? 0,
     stop,

@@ -19,33 +19,27 @@ import {
   delayDefinition,
   isFifo,
   prefixedQueueUrls,
-  type QueueUrls,
   queueNames,
   VISIBILITY_SECONDS,
 } from '../events/sqs/queues.ts';
-import { createSender, type Sender } from '../events/sqs/sender.ts';
+import { createSender } from '../events/sqs/sender.ts';
 import { lambdaContext } from '../events/testing.ts';
+import { findFunctions } from '../infra/functions.ts';
+import { type ClientOptions, clientsOf } from '../infra/process/clients.ts';
+import { createClusterHealth } from '../shared/runtime/cluster-health.ts';
+import type { Settings } from '../shared/runtime/context.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
+import type { Log } from '../shared/runtime/log.ts';
+import { noMetrics } from '../shared/runtime/metrics.ts';
 
-/** SQS's wire protocol, served by this process. */
-export interface Emulator {
-  /** For example `http://127.0.0.1:40123`. */
-  endpoint: string;
-  stop(): Promise<void>;
-}
-
+export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 /** Queues of functions in an emulator, and a sender to them. */
-export interface Queues {
-  endpoint: string;
-  queues: QueueUrls;
-  sender: Sender;
-  stop(): Promise<void>;
-}
+export type Queues = Awaited<ReturnType<typeof createQueues>>;
 
 type Definition = Pick<FunctionDefinition, 'name'>;
 
 /** Starts SQS in memory, reachable from this machine only. */
-export async function startEmulator(): Promise<Emulator> {
+export async function startEmulator() {
   // Its own start function would listen on all addresses.
   const { buildApp } = await import('fauxqs');
   const app = buildApp({ logger: false });
@@ -58,7 +52,7 @@ export async function createQueues(
   endpoint: string,
   definitions: Definition[],
   { prefix = 'shoot-flux-', seeds = [] as string[] } = {},
-): Promise<Queues> {
+) {
   const client = createSqsClient(endpoint);
   for (const { name } of [...definitions, delayDefinition]) {
     const names = queueNames(name, prefix);
@@ -181,6 +175,34 @@ export async function startLambdas(
     async stop() {
       await Promise.all(sources.map((source) => source.stop()));
       client.destroy();
+    },
+  };
+}
+
+/** A deployment of all functions. */
+export interface DeploymentOptions extends Pick<ClientOptions, 'credentials' | 'onRequest'> {
+  /** Where SQS's protocol is spoken. */
+  endpoint: string;
+  prefix: string;
+  settings: Settings;
+  log: Log;
+  metrics?: ClientOptions['metrics'];
+}
+
+/** Creates the queues of all functions and runs what arrives there, without a watcher, as on Lambda. */
+export async function deployFunctions(options: DeploymentOptions) {
+  const { endpoint, prefix, settings, log, metrics = noMetrics } = options;
+  const functions = await findFunctions();
+  const definitions = functions.map(({ definition }) => definition);
+  const queues = await createQueues(endpoint, definitions, { prefix, seeds: settings.seeds });
+  const clients = { ...options, metrics, health: createClusterHealth() };
+  const lambdas = await startLambdas(queues, functions, ({ name }) => ({
+    ...{ kube: clientsOf(name, clients), settings, now: () => new Date(), log, metrics },
+  }));
+  return {
+    async stop() {
+      await lambdas.stop();
+      await queues.stop();
     },
   };
 }

@@ -3,19 +3,14 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** What the proxy does with bytes: pass them on, swallow them as a broken network does, or refuse connections. */
 export type Behaviour = 'forward' | 'swallow' | 'refuse';
 
-/** A TCP proxy before an API server. */
-export interface TcpProxy extends AsyncDisposable {
-  /** `https://127.0.0.1:port` */
-  url: string;
-  behave(behaviour: Behaviour): void;
-}
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
 /**
  * Starts a proxy in front of a server. It swallows bytes also on connections that exist; what was swallowed never
  * arrives, so such a connection stays dead when the proxy forwards again.
  * @param onBytes called before bytes are passed on; it may change the behaviour
  */
-export async function startTcpProxy(server: string, onBytes?: (from: 'client' | 'server') => void): Promise<TcpProxy> {
+export async function startTcpProxy(server: string, onBytes?: (from: 'client' | 'server') => void) {
   const target = new URL(server);
   const sockets = new Set<Socket>();
   let behaviour: Behaviour = 'forward';
@@ -42,7 +37,7 @@ export async function startTcpProxy(server: string, onBytes?: (from: 'client' | 
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   return {
     url: `https://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    behave(next) {
+    behave(next: Behaviour) {
       behaviour = next;
       if (next === 'refuse') for (const socket of sockets) socket.destroy();
     },

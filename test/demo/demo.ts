@@ -43,7 +43,7 @@ const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
 
 /** Runs the demo: two Shoots deploy a private repository and follow a commit to it. */
 export async function runDemo({ output, ended, limitMs = 45_000, ...options }: DemoOptions): Promise<Demo> {
-  const distribution = options.fluxDistribution ?? (await defaultDistribution());
+  const distribution = options.fluxDistribution ?? (await testDistribution()) ?? standInDistribution.folder;
   const releases = await distributionAt(distribution).versions();
   if (releases.length === 0) throw new Error(`${distribution} has no Flux release: it needs folders such as v2.9.4.`);
   const waits = new AbortController();
@@ -89,7 +89,7 @@ export async function runDemo({ output, ended, limitMs = 45_000, ...options }: D
   // Later events, for example released ManagedResources in mode Once, would only distract from the result.
   runs.mute();
   await observer.stop();
-  missing.push(...(await showResult(output, landscape, shootIds, runs)));
+  missing.push(...(await showResult(output, landscape, shootIds)));
   return demo;
 }
 
@@ -191,10 +191,6 @@ function startProductOn({ garden, seed }: Landscape, fluxDistribution: string, r
     },
     log: createLog('info', runs.write),
   });
-}
-
-async function defaultDistribution(): Promise<string> {
-  return (await testDistribution()) ?? standInDistribution.folder;
 }
 
 async function writeKubeconfigs(folder: string, landscape: Landscape): Promise<Record<string, string>> {

@@ -12,14 +12,10 @@ import { EXTENSION_TYPE, type Extension, type ManagedResource } from '../../shar
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Output } from './output.ts';
 
-/** Watches clusters and prints changes, as `kubectl get --watch` would. */
-export interface Observer {
-  seed(cluster: Cluster): void;
-  shoot(technicalId: string, cluster: Cluster): void;
-  stop(): Promise<void>;
-}
+export type Observer = ReturnType<typeof createObserver>;
 
-export function createObserver(output: Output): Observer {
+/** Watches clusters and prints changes, as `kubectl get --watch` would. */
+export function createObserver(output: Output) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const informers: Informer<KubeObject>[] = [];
@@ -52,7 +48,7 @@ export function createObserver(output: Output): Observer {
   };
 
   return {
-    seed(cluster) {
+    seed(cluster: Cluster) {
       const report = createReporter('seed');
       watch<Extension>(cluster, resources.extensions, {
         onChange(extension) {
@@ -68,7 +64,7 @@ export function createObserver(output: Output): Observer {
       });
     },
 
-    shoot(technicalId, cluster) {
+    shoot(technicalId: string, cluster: Cluster) {
       const report = createReporter(technicalId);
       watch(cluster, resources.deployments, {
         onChange(deployment) {

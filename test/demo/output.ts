@@ -2,30 +2,27 @@ import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Prints lines with the time since the start and the program that acts. */
-export interface Output {
-  /** Begins a chapter. */
-  chapter(title: string): void;
-  /** Prints one event. */
-  line(who: string, what: string, style?: Style): void;
-  /** Prints indented text to read or copy. */
-  block(lines: readonly string[]): void;
-  table(rows: readonly (readonly string[])[]): void;
-}
+export type Output = ReturnType<typeof createOutput>;
 
-/** @param color whether the terminal shows colours */
-export function createOutput(write: (text: string) => void, color: boolean): Output {
+/**
+ * Prints lines with the time since the start and the program that acts.
+ * @param color whether the terminal shows colours
+ */
+export function createOutput(write: (text: string) => void, color: boolean) {
   const started = performance.now();
   const styled = (text: string, style: Style | undefined) =>
     color && style !== undefined ? styleText(style, text, { validateStream: false }) : text;
   const time = () => `${((performance.now() - started) / 1000).toFixed(1)} s`.padStart(7);
   return {
-    chapter: (title) => write(`\n${styled(title, 'bold')}\n`),
-    line(who, what, style) {
+    /** Begins a chapter. */
+    chapter: (title: string) => write(`\n${styled(title, 'bold')}\n`),
+    /** Prints one event. */
+    line(who: string, what: string, style?: Style) {
       write(`${styled(time(), 'dim')}  ${styled(who.padEnd(20), 'cyan')} ${styled(what, style)}\n`);
     },
-    block: (lines) => write(lines.map((line) => `${' '.repeat(9)}${line}\n`).join('')),
-    table: (rows) => write(tableText(rows, (text) => styled(text, 'bold'))),
+    /** Prints indented text to read or copy. */
+    block: (lines: readonly string[]) => write(lines.map((line) => `${' '.repeat(9)}${line}\n`).join('')),
+    table: (rows: readonly (readonly string[])[]) => write(tableText(rows, (text) => styled(text, 'bold'))),
   };
 }
 

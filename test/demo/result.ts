@@ -5,15 +5,9 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { extensionName, short } from './observe.ts';
 import type { Output } from './output.ts';
 import { versions } from './podinfo.ts';
-import type { Runs } from './runs.ts';
 
-/** Prints the tables at the end. @returns one sentence for each failure */
-export async function showResult(
-  output: Output,
-  landscape: Landscape,
-  shootIds: readonly string[],
-  { totals }: Runs,
-): Promise<string[]> {
+/** Prints the table at the end. @returns one sentence for each failure */
+export async function showResult(output: Output, landscape: Landscape, shootIds: readonly string[]): Promise<string[]> {
   const missing: string[] = [];
   const rows = [['Shoot', 'Extension', 'Flux', 'source', 'Kustomization', 'podinfo']];
   for (const id of shootIds) {
@@ -34,19 +28,6 @@ export async function showResult(
   }
   output.chapter('What the Shoots run');
   output.table(rows);
-  output.chapter('What it took');
-  output.table([
-    ['function', 'runs', 'failed', 'total', 'per run'],
-    ...[...totals]
-      .sort(([a], [b]) => a.localeCompare(b))
-      .map(([name, { runs, failed, totalMs }]) => [
-        name,
-        `${runs}`,
-        `${failed}`,
-        `${totalMs} ms`,
-        `${Math.round(totalMs / runs)} ms`,
-      ]),
-  ]);
   return missing;
 }
 

@@ -13,39 +13,21 @@ interface RunLine {
   error?: string;
 }
 
-/** Totals of one function. */
-export interface RunTotal {
-  runs: number;
-  totalMs: number;
-  failed: number;
-}
-
-export interface Runs {
-  /** Reads one line of the product's log. */
-  write(line: string): void;
-  totals: ReadonlyMap<string, RunTotal>;
-  /** Stops printing and counting. */
-  mute(): void;
-}
+export type Runs = ReturnType<typeof createRuns>;
 
 /** Prints every run of a function with its key, duration and causes, and the product's warnings and errors. */
-export function createRuns(output: Output): Runs {
-  const totals = new Map<string, RunTotal>();
+export function createRuns(output: Output) {
   let muted = false;
   return {
-    totals,
+    /** Stops printing. */
     mute() {
       muted = true;
     },
-    write(text) {
+    /** Reads one line of the product's log. */
+    write(text: string) {
       if (muted) return;
       const line = JSON.parse(text) as RunLine;
       if (line.message === 'reconcile finished' && line.function !== undefined) {
-        const total = totals.get(line.function) ?? { runs: 0, totalMs: 0, failed: 0 };
-        total.runs++;
-        total.totalMs += line.durationMs ?? 0;
-        if (line.outcome === 'retry' || line.outcome === 'dead_letter') total.failed++;
-        totals.set(line.function, total);
         showRun(output, line);
       } else if (line.level === 'warn' || line.level === 'error') {
         output.line('shoot-flux', [line.message, line.error].filter(Boolean).join(': '), 'yellow');

@@ -2,10 +2,10 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { createGitClient } from '@shoot-flux/landscape/flux';
 import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
+import { openSshKey } from '@shoot-flux/landscape/git/keys';
 import { createGitUser, type GitUser, hasSsh } from '@shoot-flux/landscape/git/user';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generateIdentity, readIdentity } from '../../functions/keys/identity.ts';
-import { openSshPrivateKey } from '../../functions/keys/openssh-key.testing.ts';
 import { type PublicKey, publicLine } from '../../shared/ssh/public-key.ts';
 
 let git: GitServer;
@@ -39,7 +39,7 @@ async function newPair(type: 'ed25519' | 'rsa'): Promise<Pair> {
 
 /** Clones with OpenSSH. */
 function cloneOverSsh(url: string, identity: string): Promise<string> {
-  return user.cloneOverSsh(url, openSshPrivateKey(identity), git.knownHosts);
+  return user.cloneOverSsh(url, openSshKey(identity), git.knownHosts);
 }
 
 test.each(['ed25519', 'rsa'] as const)(

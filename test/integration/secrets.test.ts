@@ -5,7 +5,6 @@ import { createPrometheusMetrics } from '../../infra/process/metrics.ts';
 import { startProduct } from '../../infra/process/product.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { startHeaderProxy } from '../header-proxy.ts';
-import { deployFunctions } from '../lambdas.ts';
 import {
   type Api,
   base64,
@@ -19,7 +18,7 @@ import {
   type Stage,
   startStage,
 } from '../scenarios/stage.ts';
-import { type Emulator, startEmulator } from '../sqs.ts';
+import { deployFunctions, type Emulator, startEmulator } from '../sqs.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 
 /** Marked secrets: any of them outside of a Secret is a leak. */

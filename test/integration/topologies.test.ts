@@ -10,11 +10,10 @@ import { resources } from '../../shared/kube/resource.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
-import { deployFunctions } from '../lambdas.ts';
 import { createMemoryTransport, type MemoryTransport } from '../memory-transport.ts';
 import { settingsOf } from '../scenarios/context.ts';
 import { branchOf, eventually, inFlux, inProject, privateRepository } from '../scenarios/stage.ts';
-import { startEmulator } from '../sqs.ts';
+import { deployFunctions, startEmulator } from '../sqs.ts';
 import { startCli } from './cli-process.ts';
 
 const SEEDS = ['a', 'b'] as const;

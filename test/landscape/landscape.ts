@@ -1,11 +1,11 @@
 import { type KubeObject, resources } from './client/client.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { startCluster } from './cluster.ts';
 import { startKustomizeController } from './flux/kustomize-controller.ts';
 import { startSourceController } from './flux/source-controller.ts';
 import { restrictions } from './gardener/restrictions.ts';
 import type { Shoot } from './gardener/types.ts';
 import { type GardenShoot, technicalIdOf } from './gardenlet/control-plane.ts';
-import { createGardenlet, type Gardenlet, type GardenletOptions } from './gardenlet/gardenlet.ts';
+import { createGardenlet, type GardenletOptions } from './gardenlet/gardenlet.ts';
 import { gardenCrds, seedCrds } from './seed/crds.ts';
 import { createControlPlanes, createShoots } from './shoot/control-planes.ts';
 
@@ -20,27 +20,11 @@ export interface LandscapeOptions {
   onStep?: GardenletOptions['onStep'];
 }
 
-export interface Seed extends Cluster {
-  gardenlet: Gardenlet;
-}
-
 /** A Gardener landscape in this process. */
-export interface Landscape {
-  garden: Cluster;
-  seeds: ReadonlyMap<string, Seed>;
-  /** The only seed. @throws when there are several */
-  seed: Seed;
-  /** Returns the API of a shoot by its technical id; undefined before gardenlet has created it. */
-  shoot(technicalId: string): Cluster | undefined;
-  /** Creates a Project and its namespace, and returns the namespace. */
-  createProject(name: string): Promise<string>;
-  /** Creates a Shoot, with the extension unless `spec` has other ones. Then call `seed.gardenlet.reconcile`. */
-  createShoot(namespace: string, name: string, spec?: Shoot['spec']): Promise<GardenShoot>;
-  stop(): Promise<void>;
-}
+export type Landscape = Awaited<ReturnType<typeof startLandscape>>;
 
 /** Starts garden and seeds on loopback. The caller drives the gardenlets: `seed.gardenlet`. */
-export async function startLandscape(options: LandscapeOptions = {}): Promise<Landscape> {
+export async function startLandscape(options: LandscapeOptions = {}) {
   const { seeds: names = ['local'] } = options;
   const garden = await startCluster(gardenCrds(), { webhooks: restrictions });
   const shoots = createShoots();
@@ -77,13 +61,16 @@ export async function startLandscape(options: LandscapeOptions = {}): Promise<La
   return {
     garden,
     seeds,
+    /** The only seed. @throws when there are several */
     get seed() {
       const [only, ...others] = seeds.values();
       if (only === undefined || others.length > 0) throw new Error('This landscape has several seeds; name one.');
       return only;
     },
-    shoot: (technicalId) => shoots.get(technicalId),
-    async createProject(name) {
+    /** Returns the API of a shoot by its technical id; undefined before gardenlet has created it. */
+    shoot: (technicalId: string) => shoots.get(technicalId),
+    /** Creates a Project and its namespace, and returns the namespace. */
+    async createProject(name: string) {
       const namespace = `garden-${name}`;
       const labels = { 'gardener.cloud/role': 'project', 'project.gardener.cloud/name': name };
       const fieldManager = 'landscape';
@@ -102,7 +89,8 @@ export async function startLandscape(options: LandscapeOptions = {}): Promise<La
       await garden.client.apply(resources.projects, project, { fieldManager });
       return namespace;
     },
-    createShoot: (namespace, name, spec = {}) =>
+    /** Creates a Shoot, with the extension unless `spec` has other ones. Then call `seed.gardenlet.reconcile`. */
+    createShoot: (namespace: string, name: string, spec: Shoot['spec'] = {}) =>
       garden.client.create<GardenShoot>(resources.shoots, shootOf(namespace, name, spec, names[0]), {
         fieldManager: 'landscape',
       }),

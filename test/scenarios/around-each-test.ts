@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest';
 import { type Apis, type Stage, startStage } from './stage.ts';
 
 type Use = (stage: Stage) => void;
@@ -16,6 +16,18 @@ export function aroundAllTests(startApis: () => Promise<Apis>, fluxDistribution:
   beforeAll(start);
   afterAll(stop);
 }
+
+/** Defines a suite in which each test has its own API servers, a stage on them and a running product. */
+export const stageSuite =
+  (define: (stage: Stage, fluxDistribution: string) => void) =>
+  (name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void => {
+    describe(name, () => {
+      // The next stage takes the place of the last one in this object.
+      const stage = {} as Stage;
+      aroundEachTest(startApis, fluxDistribution, (next) => Object.assign(stage, next));
+      define(stage, fluxDistribution);
+    });
+  };
 
 function stageOn(startApis: () => Promise<Apis>, fluxDistribution: string, use: Use) {
   let apis: Apis;

@@ -1,12 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { builtInKinds, objectRef, parseRef } from '../../functions/managed-resources/shoot/objects.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { installObjects, protection } from '../../shared/flux/install.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
 import type { KubeObject, ObjectMeta } from '../../shared/kube/resource.ts';
 import { fieldsAt } from '../../shared/shapes.ts';
-import { aroundEachTest } from './around-each-test.ts';
-import { type Apis, onlyFlux, type Stage, untilLogged } from './stage.ts';
+import { stageSuite } from './around-each-test.ts';
+import { onlyFlux, type Stage, untilLogged } from './stage.ts';
 
 export type Marks = Pick<ObjectMeta, 'labels' | 'annotations'>;
 
@@ -44,114 +44,107 @@ export const tools = {
 } satisfies Record<string, { manager: string; marks: Marks; says: RegExp }>;
 
 /** Shoots whose Flux others have installed, on embedded or real API servers. */
-export function foreignSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, () => {
-    let stage: Stage;
-    aroundEachTest(startApis, fluxDistribution, (next) => {
-      stage = next;
-    });
+export const foreignSuite = stageSuite((stage, fluxDistribution) => {
+  const installBy = (manager: string, marks: Marks) => installFlux(stage, fluxDistribution, manager, marks);
+  const liveOf = (objects: KubeObject[]) =>
+    Promise.all(objects.map((object) => stage.shoot.find(kindOf(object), object.metadata)));
+  const versionsOf = (live: (KubeObject | undefined)[]) => live.map((object) => object?.metadata.resourceVersion);
+  const uidsOf = (live: (KubeObject | undefined)[]) => live.map((object) => object?.metadata.uid);
+  const events = () => stage.events('ForeignFlux');
 
-    const installBy = (manager: string, marks: Marks) => installFlux(stage, fluxDistribution, manager, marks);
-    const liveOf = (objects: KubeObject[]) =>
-      Promise.all(objects.map((object) => stage.shoot.find(kindOf(object), object.metadata)));
-    const versionsOf = (live: (KubeObject | undefined)[]) => live.map((object) => object?.metadata.resourceVersion);
-    const uidsOf = (live: (KubeObject | undefined)[]) => live.map((object) => object?.metadata.uid);
-    const events = () => stage.events('ForeignFlux');
-
-    it.each<[string, { manager: string; marks: Marks; says: RegExp }]>(Object.entries(tools))(
-      'leaves a Flux of %s alone, says so, and takes it over with adopt',
-      async (_, { manager, marks, says }) => {
-        const objects = await installBy(manager, marks);
-        const before = await liveOf(objects);
-        const { status } = await stage.deliver({ providerConfig: config() });
-        expect(status?.lastOperation?.description).toMatch(says);
-        const published = await stage.untilCondition('ConfigurationFollowed');
-        expect(published).toMatchObject({ status: 'False', reason: 'ForeignFlux' });
-        expect(published.message).toMatch(says);
-        expect(published.message).toMatch(/set adopt to true/);
-        await stage.quiet();
-        expect(await stage.managedResources()).toEqual({});
-        expect(versionsOf(await liveOf(objects))).toEqual(versionsOf(before));
-        const involvedObject = { kind: 'Shoot', name: 'bar' };
-        const reported = [{ message: published.message, involvedObject }];
-        expect(await events()).toMatchObject(reported);
-        await stage.deliver({ providerConfig: config() });
-        await stage.quiet();
-        expect(await events()).toMatchObject(reported);
-
-        await stage.reconcileShoot({ providerConfig: config({ adopt: true }) });
-        await stage.until(
-          'Flux is ours',
-          ({ lastOperation, state }) => lastOperation?.state === 'Succeeded' && state?.applied !== undefined,
-        );
-        await stage.untilReady();
-        const after = await liveOf(objects);
-        expect(uidsOf(after)).toEqual(uidsOf(before));
-        for (const object of after) {
-          const { annotations = {}, labels = {}, managedFields } = object?.metadata ?? {};
-          expect(annotations, object && objectRef(object)).toMatchObject(protection);
-          expect(Object.keys(annotations)).not.toContain('meta.helm.sh/release-name');
-          for (const label of Object.keys(marks.labels ?? {})) expect(labels).not.toHaveProperty([label]);
-          expect(managedFields?.map((entry) => entry.manager)).not.toContain(manager);
-        }
-        const specs = (list: (KubeObject | undefined)[]) =>
-          list
-            .filter((object) => object?.kind === 'Deployment')
-            .map((object) => fieldsAt(object?.spec, 'template', 'spec'));
-        expect(specs(after)).toEqual(specs(before));
-        expect((await stage.extension()).status?.state).not.toHaveProperty('foreign');
-        await stage.until(
-          'no condition',
-          ({ conditions }) => conditions?.some(({ type }) => type === 'ConfigurationFollowed') !== true,
-        );
-        await stage.deliver({ providerConfig: config({ deletionPolicy: 'Orphan' }) });
-        await stage.leave();
-        const left = await liveOf(objects);
-        expect(uidsOf(left)).toEqual(uidsOf(before));
-        expect(JSON.stringify(left.map((object) => object?.metadata.annotations))).not.toContain(
-          'kustomize.toolkit.fluxcd.io/ssa',
-        );
-      },
-    );
-
-    it('adopts a Flux without such a mark, as flux install and the former extensions leave it', async () => {
-      const objects = await installBy('flux', {});
-      await stage.deliver({ providerConfig: config() });
-      expect(Object.keys(await stage.managedResources())).toContain('shoot-flux-controllers');
-      expect(await events()).toEqual([]);
-      for (const object of await liveOf(objects)) {
-        if (object?.kind === 'Deployment') expect(object.metadata.annotations).toMatchObject(protection);
-      }
-    });
-
-    it('leaves a Flux alone that was released and bootstrapped by the user since, also in an uninstallation', async () => {
-      const follow = async (syncMode: string) => {
-        await stage.deliver({ providerConfig: config({ syncMode, deletionPolicy: 'Uninstall' }) });
-        await stage.quiet();
-      };
-      await follow('Reconcile');
-      await stage.bootstrap();
-      await follow('Once');
-      const { manager, marks } = tools['flux bootstrap'];
+  it.each<[string, { manager: string; marks: Marks; says: RegExp }]>(Object.entries(tools))(
+    'leaves a Flux of %s alone, says so, and takes it over with adopt',
+    async (_, { manager, marks, says }) => {
       const objects = await installBy(manager, marks);
       const before = await liveOf(objects);
-      // The sentence on the Shoot says that the extension may be removed.
-      await follow('Reconcile');
-      expect(Object.keys(await stage.managedResources())).not.toContain('shoot-flux-controllers');
-      await stage.untilCondition('ConfigurationFollowed', 'flux bootstrap');
-      const [crd] = (await liveOf(objects)).filter((object) => object?.kind === 'CustomResourceDefinition');
-      expect(crd?.metadata.labels).toMatchObject(marks.labels);
+      const { status } = await stage.deliver({ providerConfig: config() });
+      expect(status?.lastOperation?.description).toMatch(says);
+      const published = await stage.untilCondition('ConfigurationFollowed');
+      expect(published).toMatchObject({ status: 'False', reason: 'ForeignFlux' });
+      expect(published.message).toMatch(says);
+      expect(published.message).toMatch(/set adopt to true/);
+      await stage.quiet();
+      expect(await stage.managedResources()).toEqual({});
+      expect(versionsOf(await liveOf(objects))).toEqual(versionsOf(before));
+      const involvedObject = { kind: 'Shoot', name: 'bar' };
+      const reported = [{ message: published.message, involvedObject }];
+      expect(await events()).toMatchObject(reported);
+      await stage.deliver({ providerConfig: config() });
+      await stage.quiet();
+      expect(await events()).toMatchObject(reported);
+
+      await stage.reconcileShoot({ providerConfig: config({ adopt: true }) });
+      await stage.until(
+        'Flux is ours',
+        ({ lastOperation, state }) => lastOperation?.state === 'Succeeded' && state?.applied !== undefined,
+      );
+      await stage.untilReady();
+      const after = await liveOf(objects);
+      expect(uidsOf(after)).toEqual(uidsOf(before));
+      for (const object of after) {
+        const { annotations = {}, labels = {}, managedFields } = object?.metadata ?? {};
+        expect(annotations, object && objectRef(object)).toMatchObject(protection);
+        expect(Object.keys(annotations)).not.toContain('meta.helm.sh/release-name');
+        for (const label of Object.keys(marks.labels ?? {})) expect(labels).not.toHaveProperty([label]);
+        expect(managedFields?.map((entry) => entry.manager)).not.toContain(manager);
+      }
+      const specs = (list: (KubeObject | undefined)[]) =>
+        list
+          .filter((object) => object?.kind === 'Deployment')
+          .map((object) => fieldsAt(object?.spec, 'template', 'spec'));
+      expect(specs(after)).toEqual(specs(before));
+      expect((await stage.extension()).status?.state).not.toHaveProperty('foreign');
+      await stage.until(
+        'no condition',
+        ({ conditions }) => conditions?.some(({ type }) => type === 'ConfigurationFollowed') !== true,
+      );
+      await stage.deliver({ providerConfig: config({ deletionPolicy: 'Orphan' }) });
       await stage.leave();
       const left = await liveOf(objects);
       expect(uidsOf(left)).toEqual(uidsOf(before));
-      expect(left.filter((object) => object?.metadata.deletionTimestamp !== undefined)).toEqual([]);
-      for (const annotation of Object.keys(protection)) {
-        expect(left.filter((object) => object?.metadata.annotations?.[annotation] !== undefined)).toEqual([]);
-      }
-      await untilLogged(stage, 'flux-system/flux-system, as flux bootstrap creates it, so it stays in the shoot.');
-    });
+      expect(JSON.stringify(left.map((object) => object?.metadata.annotations))).not.toContain(
+        'kustomize.toolkit.fluxcd.io/ssa',
+      );
+    },
+  );
+
+  it('adopts a Flux without such a mark, as flux install and the former extensions leave it', async () => {
+    const objects = await installBy('flux', {});
+    await stage.deliver({ providerConfig: config() });
+    expect(Object.keys(await stage.managedResources())).toContain('shoot-flux-controllers');
+    expect(await events()).toEqual([]);
+    for (const object of await liveOf(objects)) {
+      if (object?.kind === 'Deployment') expect(object.metadata.annotations).toMatchObject(protection);
+    }
   });
-}
+
+  it('leaves a Flux alone that was released and bootstrapped by the user since, also in an uninstallation', async () => {
+    const follow = async (syncMode: string) => {
+      await stage.deliver({ providerConfig: config({ syncMode, deletionPolicy: 'Uninstall' }) });
+      await stage.quiet();
+    };
+    await follow('Reconcile');
+    await stage.bootstrap();
+    await follow('Once');
+    const { manager, marks } = tools['flux bootstrap'];
+    const objects = await installBy(manager, marks);
+    const before = await liveOf(objects);
+    // The sentence on the Shoot says that the extension may be removed.
+    await follow('Reconcile');
+    expect(Object.keys(await stage.managedResources())).not.toContain('shoot-flux-controllers');
+    await stage.untilCondition('ConfigurationFollowed', 'flux bootstrap');
+    const [crd] = (await liveOf(objects)).filter((object) => object?.kind === 'CustomResourceDefinition');
+    expect(crd?.metadata.labels).toMatchObject(marks.labels);
+    await stage.leave();
+    const left = await liveOf(objects);
+    expect(uidsOf(left)).toEqual(uidsOf(before));
+    expect(left.filter((object) => object?.metadata.deletionTimestamp !== undefined)).toEqual([]);
+    for (const annotation of Object.keys(protection)) {
+      expect(left.filter((object) => object?.metadata.annotations?.[annotation] !== undefined)).toEqual([]);
+    }
+    await untilLogged(stage, 'flux-system/flux-system, as flux bootstrap creates it, so it stays in the shoot.');
+  });
+});
 
 const config = (parts: Record<string, unknown> = {}) => onlyFlux({ syncMode: 'Reconcile', ...parts });
 

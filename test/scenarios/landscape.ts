@@ -1,9 +1,9 @@
 import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Landscape } from '../../shared/config/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import { aroundEachTest } from './around-each-test.ts';
-import { type Apis, base64, eventually, type Stage } from './stage.ts';
+import { stageSuite } from './around-each-test.ts';
+import { base64, eventually, type Stage } from './stage.ts';
 
 const pullSecretName = 'shoot-flux-pull-secret';
 const allowed = 'https://git.example.com/fleet';
@@ -13,115 +13,108 @@ const sentence = (url: string) =>
   `ConfigMap garden-foo/flux-config: repositoryUrl "${url}" is not allowed by allowedRepositoryUrls in the policy of this landscape; use `;
 
 /** Defaults and policy of a landscape, on embedded or real API servers. */
-export function landscapeSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, () => {
-    let stage: Stage;
-    aroundEachTest(startApis, fluxDistribution, (next) => {
-      stage = next;
-    });
+export const landscapeSuite = stageSuite((stage) => {
+  const setUrl = (repositoryUrl: string) => stage.setFluxConfig({ repositoryUrl, syncMode: 'Reconcile' });
+  const untilUrl = (url: string) =>
+    stage.untilInShoot(
+      gitRepositories,
+      'main-gitrepo',
+      (source) => (source?.spec as { url?: string } | undefined)?.url === url,
+    );
+  const bootstrap = async () => {
+    await setUrl(allowed);
+    await stage.deliver();
+    await stage.bootstrap();
+    await stage.quiet();
+  };
+  const contents = async () =>
+    Object.values(await stage.managedResources()).map(({ metadata, spec }) => [metadata.uid, spec.secretRefs]);
 
-    const setUrl = (repositoryUrl: string) => stage.setFluxConfig({ repositoryUrl, syncMode: 'Reconcile' });
-    const untilUrl = (url: string) =>
-      stage.untilInShoot(
-        gitRepositories,
-        'main-gitrepo',
-        (source) => (source?.spec as { url?: string } | undefined)?.url === url,
-      );
-    const bootstrap = async () => {
-      await setUrl(allowed);
-      await stage.deliver();
-      await stage.bootstrap();
-      await stage.quiet();
-    };
-    const contents = async () =>
-      Object.values(await stage.managedResources()).map(({ metadata, spec }) => [metadata.uid, spec.secretRefs]);
-
-    it('refuses a repository: the Shoot gets nothing of it until the configuration is corrected', async () => {
-      await stage.setLandscape(onlyOurs);
-      await setUrl(refused);
-      await stage.reconcileShoot();
-      const { codes } = await stage.untilError(sentence(refused));
-      expect(codes).toEqual(['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
-      expect(await stage.managedResources()).toEqual({});
-      await setUrl(allowed);
-      await stage.untilReady();
-      await untilUrl(allowed);
-    });
-
-    it('keeps what a running Shoot has when the policy becomes stricter, and its operations succeed', async () => {
-      await bootstrap();
-      const before = await contents();
-      const stricter = { policy: { allowedRepositoryUrls: ['https://other.example.com/**'] } };
-      await stage.setLandscape(stricter);
-      const words = `${sentence(allowed)}https://other.example.com/**. (config `;
-      await stage.untilCondition('ConfigurationFollowed', words);
-      await stage.deliver();
-      expect(await contents()).toEqual(before);
-
-      // An edit is the user's, and fails; what was applied stays.
-      await setUrl(refused);
-      await stage.untilError(sentence(refused));
-      expect(await contents()).toEqual(before);
-      await setUrl('https://other.example.com/fleet');
-      await stage.deliver();
-      await untilUrl('https://other.example.com/fleet');
-    });
-
-    it('does not fail running Shoots where defaults and policy come at the same time', async () => {
-      await bootstrap();
-      const before = await contents();
-      await createPullSecret(stage, 'first');
-      await stage.setLandscape({ ...onlyOurs, defaults: { flux: { logLevel: 'debug' }, pullSecret: {} } });
-      await eventually('the defaults', contents, (now) => JSON.stringify(now) !== JSON.stringify(before));
-      await stage.setLandscape({
-        defaults: { flux: { logLevel: 'error' } },
-        policy: { allowedRepositoryUrls: ['https://other.example.com/**'] },
-      });
-      await stage.quiet();
-      const { status } = await stage.deliver();
-      expect(status?.lastError).toBeFalsy();
-      expect(status?.state?.applied?.problem).toContain(sentence(allowed));
-    });
-
-    it.each<[string, Place]>([
-      ['garden', {}],
-      ['seed', { in: 'seed', namespace: 'registry', name: 'robot' }],
-    ])('delivers the pull secret of the %s into the shoot, also after its rotation', async (_place, pullSecret) => {
-      await createPullSecret(stage, 'first', pullSecret);
-      await stage.setLandscape({ defaults: { pullSecret } });
-      await stage.deliver();
-      const inShoot = () => stage.inShoot(resources.secrets, pullSecretName);
-      expect(await inShoot()).toMatchObject({ type: 'kubernetes.io/dockerconfigjson', data: dataOf('first') });
-      const deployment = await stage.specInShoot(resources.deployments, 'source-controller');
-      expect(deployment).toMatchObject({ template: { spec: { imagePullSecrets: [{ name: pullSecretName }] } } });
-
-      await createPullSecret(stage, 'second', pullSecret);
-      // As the hourly resync does.
-      await stage.setLandscape({ defaults: { pullSecret } });
-      await eventually(
-        'the new credentials',
-        inShoot,
-        (secret) => JSON.stringify(secret?.data) === JSON.stringify(dataOf('second')),
-      );
-      const said = stage.logLines.join('') + JSON.stringify(await stage.extension());
-      for (const secret of ['first', 'second']) {
-        expect(said).not.toContain(passwordOf(secret));
-        expect(said).not.toContain(dataOf(secret)['.dockerconfigjson']);
-      }
-    });
-
-    it('does not fail running Shoots when the pull secret is gone, and new ones say who corrects it', async () => {
-      const missing =
-        "Secret garden/shoot-flux-pull-secret in the garden, the landscape's pull secret, does not exist; the operators of this landscape have to correct it.";
-      await bootstrap();
-      const before = await contents();
-      await stage.setLandscape({ defaults: { pullSecret: {} } });
-      await stage.until('the problem', ({ state }) => state?.applied?.problem === missing);
-      await stage.deliver();
-      expect(await contents()).toEqual(before);
-    });
+  it('refuses a repository: the Shoot gets nothing of it until the configuration is corrected', async () => {
+    await stage.setLandscape(onlyOurs);
+    await setUrl(refused);
+    await stage.reconcileShoot();
+    const { codes } = await stage.untilError(sentence(refused));
+    expect(codes).toEqual(['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
+    expect(await stage.managedResources()).toEqual({});
+    await setUrl(allowed);
+    await stage.untilReady();
+    await untilUrl(allowed);
   });
-}
+
+  it('keeps what a running Shoot has when the policy becomes stricter, and its operations succeed', async () => {
+    await bootstrap();
+    const before = await contents();
+    const stricter = { policy: { allowedRepositoryUrls: ['https://other.example.com/**'] } };
+    await stage.setLandscape(stricter);
+    const words = `${sentence(allowed)}https://other.example.com/**. (config `;
+    await stage.untilCondition('ConfigurationFollowed', words);
+    await stage.deliver();
+    expect(await contents()).toEqual(before);
+
+    // An edit is the user's, and fails; what was applied stays.
+    await setUrl(refused);
+    await stage.untilError(sentence(refused));
+    expect(await contents()).toEqual(before);
+    await setUrl('https://other.example.com/fleet');
+    await stage.deliver();
+    await untilUrl('https://other.example.com/fleet');
+  });
+
+  it('does not fail running Shoots where defaults and policy come at the same time', async () => {
+    await bootstrap();
+    const before = await contents();
+    await createPullSecret(stage, 'first');
+    await stage.setLandscape({ ...onlyOurs, defaults: { flux: { logLevel: 'debug' }, pullSecret: {} } });
+    await eventually('the defaults', contents, (now) => JSON.stringify(now) !== JSON.stringify(before));
+    await stage.setLandscape({
+      defaults: { flux: { logLevel: 'error' } },
+      policy: { allowedRepositoryUrls: ['https://other.example.com/**'] },
+    });
+    await stage.quiet();
+    const { status } = await stage.deliver();
+    expect(status?.lastError).toBeFalsy();
+    expect(status?.state?.applied?.problem).toContain(sentence(allowed));
+  });
+
+  it.each<[string, Place]>([
+    ['garden', {}],
+    ['seed', { in: 'seed', namespace: 'registry', name: 'robot' }],
+  ])('delivers the pull secret of the %s into the shoot, also after its rotation', async (_place, pullSecret) => {
+    await createPullSecret(stage, 'first', pullSecret);
+    await stage.setLandscape({ defaults: { pullSecret } });
+    await stage.deliver();
+    const inShoot = () => stage.inShoot(resources.secrets, pullSecretName);
+    expect(await inShoot()).toMatchObject({ type: 'kubernetes.io/dockerconfigjson', data: dataOf('first') });
+    const deployment = await stage.specInShoot(resources.deployments, 'source-controller');
+    expect(deployment).toMatchObject({ template: { spec: { imagePullSecrets: [{ name: pullSecretName }] } } });
+
+    await createPullSecret(stage, 'second', pullSecret);
+    // As the hourly resync does.
+    await stage.setLandscape({ defaults: { pullSecret } });
+    await eventually(
+      'the new credentials',
+      inShoot,
+      (secret) => JSON.stringify(secret?.data) === JSON.stringify(dataOf('second')),
+    );
+    const said = stage.logLines.join('') + JSON.stringify(await stage.extension());
+    for (const secret of ['first', 'second']) {
+      expect(said).not.toContain(passwordOf(secret));
+      expect(said).not.toContain(dataOf(secret)['.dockerconfigjson']);
+    }
+  });
+
+  it('does not fail running Shoots when the pull secret is gone, and new ones say who corrects it', async () => {
+    const missing =
+      "Secret garden/shoot-flux-pull-secret in the garden, the landscape's pull secret, does not exist; the operators of this landscape have to correct it.";
+    await bootstrap();
+    const before = await contents();
+    await stage.setLandscape({ defaults: { pullSecret: {} } });
+    await stage.until('the problem', ({ state }) => state?.applied?.problem === missing);
+    await stage.deliver();
+    expect(await contents()).toEqual(before);
+  });
+});
 
 /** Creates the pull secret, or rotates it. */
 async function createPullSecret(stage: Stage, text: string, place: Place = {}): Promise<void> {

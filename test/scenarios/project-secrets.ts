@@ -1,173 +1,149 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Resource, resources } from '../../shared/kube/resource.ts';
-import { aroundEachTest } from './around-each-test.ts';
-import { type Apis, base64, eventually, inProject, PROJECT, providerConfig, type Stage } from './stage.ts';
+import { stageSuite } from './around-each-test.ts';
+import { base64, eventually, inProject, PROJECT, providerConfig } from './stage.ts';
 
 const age = (text: string) => `AGE-SECRET-KEY-1${text}\n`;
 
 /** The Secrets of a project with fixed names, on embedded or real API servers. */
-export function projectSecretsSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
-  describe(name, () => {
-    let stage: Stage;
-    aroundEachTest(startApis, fluxDistribution, (next) => {
-      stage = next;
-    });
-
-    const put = (secret: string, values: Record<string, string>, type = 'Opaque') =>
-      stage.putSecret('garden', inProject(secret), values, { type });
-    const putRegistry = (password: string) =>
-      put(
-        'flux-registry',
-        { '.dockerconfigjson': JSON.stringify({ auths: { 'registry.example.com': { username: 'robot', password } } }) },
-        'kubernetes.io/dockerconfigjson',
-      );
-    const inShoot = (secret: string) => stage.inShoot(resources.secrets, secret);
-    const untilInShoot = (secret: string, key: string, value: string) =>
-      stage.untilInShoot(
-        resources.secrets,
-        secret,
-        (live) => (live?.data as Record<string, string> | undefined)?.[key] === base64(value),
-      );
-    const rootSpec = () => stage.specInShoot(kustomizations, 'main-ks');
-    const expectPullSecret = async () => {
-      const imagePullSecrets = [{ name: 'flux-registry' }];
-      const deployment = await stage.specInShoot(resources.deployments, 'source-controller');
-      expect(deployment).toMatchObject({ template: { spec: { imagePullSecrets } } });
-      expect(await inShoot('flux-registry')).toMatchObject({ type: 'kubernetes.io/dockerconfigjson' });
-    };
-    const bringUp = async (data: Record<string, string> = {}) => {
-      await stage.setFluxConfig({ repositoryUrl: 'https://git.example.com/fleet', syncMode: 'Reconcile', ...data });
-      await stage.deliver();
-    };
-
-    it('come up with the Shoot, without an entry in spec.resources', async () => {
-      await put('flux-sops', { 'age.agekey': age('FIRST') });
-      await put('flux-variables', { team: 'blue' });
-      await putRegistry('first');
-      await bringUp();
-      expect(await inShoot('flux-sops')).toMatchObject({ data: { 'age.agekey': base64(age('FIRST')) } });
-      expect(await rootSpec()).toMatchObject({
-        decryption: { provider: 'sops', secretRef: { name: 'flux-sops' } },
-        postBuild: { substituteFrom: [{ name: 'shoot-facts' }, { name: 'flux-variables', optional: true }] },
-      });
-      await expectPullSecret();
-    });
-
-    it('reach running Shoots when they are created, rotated and deleted', async () => {
-      await bringUp();
-      const before = await rootSpec();
-      expect(before).not.toHaveProperty('decryption');
-      await put('flux-sops', { 'age.agekey': age('FIRST') });
-      await untilInShoot('flux-sops', 'age.agekey', age('FIRST'));
-      await eventually('the decryption', rootSpec, (spec) => spec?.decryption !== undefined);
-      await put('flux-sops', { 'age.agekey': age('SECOND') });
-      await untilInShoot('flux-sops', 'age.agekey', age('SECOND'));
-      await stage.garden.delete(resources.secrets, inProject('flux-sops'));
-      await stage.untilInShoot(resources.secrets, 'flux-sops', (live) => live === undefined);
-      await eventually('the former Kustomization', rootSpec, (spec) => spec?.decryption === undefined);
-      expect(await rootSpec()).toEqual(before);
-      await stage.quiet();
-      const said = stage.logLines.join('') + JSON.stringify(await stage.extension());
-      for (const key of ['FIRST', 'SECOND']) expect(said).not.toContain(age(key).trim());
-    });
-
-    it('leave a shoot only once nothing there needs them: released controllers pull their images', async () => {
-      await putRegistry('first');
-      await put('flux-sops', { 'age.agekey': age('FIRST') });
-      await bringUp({ syncMode: 'ManifestsOnly' });
-      await stage.bootstrap();
-      await eventually('the release of Flux', stage.managedResources, (live) => !('shoot-flux-controllers' in live));
-      await stage.quiet();
-      for (const secret of ['flux-registry', 'flux-sops']) {
-        await stage.garden.delete(resources.secrets, inProject(secret));
-      }
-      await stage.untilInShoot(resources.secrets, 'flux-sops', (live) => live === undefined);
-      await stage.quiet();
-      expect(await rootSpec()).not.toHaveProperty('decryption');
-      await expectPullSecret();
-    });
-
-    const requestedAt = async (kind: Resource, object: string) =>
-      (await stage.inShoot(kind, object))?.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
-    const bothRequested = async () => [
-      await requestedAt(gitRepositories, 'main-gitrepo'),
-      await requestedAt(kustomizations, 'main-ks'),
-    ];
-    const untilRequestedAfter = (before: (string | undefined)[]) =>
-      eventually('another request', bothRequested, (times) => times.every((time, index) => time !== before[index]));
-
-    it.each(['Reconcile', 'Once'])(
-      'mode %s: Flux is asked to take up a rotated Secret, and when a user asks, and otherwise not',
-      async (syncMode) => {
-        await put('flux-variables', { team: 'blue' });
-        await bringUp({ syncMode });
-        await stage.bootstrap();
-        await stage.quiet();
-        expect(await bothRequested()).toEqual([undefined, undefined]);
-        await put('flux-variables', { team: 'green' });
-        await untilInShoot('flux-variables', 'team', 'green');
-        const rotated = await untilRequestedAfter([undefined, undefined]);
-        await stage.quiet();
-        expect(await bothRequested()).toEqual(rotated);
-        const asking = (value: string) => ({ annotations: { 'flux.extensions.gardener.cloud/reconcile-at': value } });
-        const metadata = asking('now');
-        await stage.garden.mergePatch(
-          resources.configMaps,
-          inProject('flux-config'),
-          { metadata },
-          { fieldManager: 'person' },
-        );
-        await untilRequestedAfter(rotated);
-        await stage.quiet();
-        const asked = await bothRequested();
-        await stage.deliver();
-        await stage.reconcileShoot({ metadata: asking('1') });
-        await untilRequestedAfter(asked);
-      },
+export const projectSecretsSuite = stageSuite((stage) => {
+  const put = (secret: string, values: Record<string, string>, type = 'Opaque') =>
+    stage.putSecret('garden', inProject(secret), values, { type });
+  const putRegistry = (password: string) =>
+    put(
+      'flux-registry',
+      { '.dockerconfigjson': JSON.stringify({ auths: { 'registry.example.com': { username: 'robot', password } } }) },
+      'kubernetes.io/dockerconfigjson',
     );
+  const inShoot = (secret: string) => stage.inShoot(resources.secrets, secret);
+  const untilInShoot = (secret: string, key: string, value: string) =>
+    stage.untilInShoot(
+      resources.secrets,
+      secret,
+      (live) => (live?.data as Record<string, string> | undefined)?.[key] === base64(value),
+    );
+  const rootSpec = () => stage.specInShoot(kustomizations, 'main-ks');
+  const expectPullSecret = async () => {
+    const imagePullSecrets = [{ name: 'flux-registry' }];
+    const deployment = await stage.specInShoot(resources.deployments, 'source-controller');
+    expect(deployment).toMatchObject({ template: { spec: { imagePullSecrets } } });
+    expect(await inShoot('flux-registry')).toMatchObject({ type: 'kubernetes.io/dockerconfigjson' });
+  };
+  const bringUp = async (data: Record<string, string> = {}) => {
+    await stage.setFluxConfig({ repositoryUrl: 'https://git.example.com/fleet', syncMode: 'Reconcile', ...data });
+    await stage.deliver();
+  };
 
-    it('say in one sentence why one cannot be used, on the Shoot and on the ConfigMap, and what is applied stays', async () => {
-      await put('flux-sops', { 'age.agekey': age('FIRST') });
-      await bringUp();
-      await put('flux-sops', { 'age.agekey': 'age1publickey' });
-      const problem = `Secret ${PROJECT}/flux-sops has no line AGE-SECRET-KEY-… in "age.agekey"; add the private key as age-keygen prints it`;
-      await stage.untilError(problem);
-      await eventually(
-        'the Event',
-        () => stage.events('InvalidSecret'),
-        (events) => events.some(({ message }) => message === `${problem}.`),
-      );
-      expect(await inShoot('flux-sops')).toMatchObject({ data: { 'age.agekey': base64(age('FIRST')) } });
-      await put('flux-sops', { 'age.agekey': age('SECOND') });
-      await stage.untilReady();
-      await untilInShoot('flux-sops', 'age.agekey', age('SECOND'));
+  it('come up with the Shoot, without an entry in spec.resources', async () => {
+    await put('flux-sops', { 'age.agekey': age('FIRST') });
+    await put('flux-variables', { team: 'blue' });
+    await putRegistry('first');
+    await bringUp();
+    expect(await inShoot('flux-sops')).toMatchObject({ data: { 'age.agekey': base64(age('FIRST')) } });
+    expect(await rootSpec()).toMatchObject({
+      decryption: { provider: 'sops', secretRef: { name: 'flux-sops' } },
+      postBuild: { substituteFrom: [{ name: 'shoot-facts' }, { name: 'flux-variables', optional: true }] },
     });
-
-    it('include the credentials of a GitHub App, which are complete before a source uses them', async () => {
-      await put('flux-source', { githubAppID: '1', githubAppPrivateKey: 'marked' });
-      const url = { repositoryUrl: 'https://github.com/org/fleet', repositoryType: 'private' };
-      await stage.setFluxConfig({ ...url, repositoryProvider: 'github' });
-      await stage.reconcileShoot();
-      await stage.untilDescribed('flux-source in the garden: githubAppInstallationID is missing');
-      expect(await stage.managedResources()).toEqual({});
-      const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-      const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
-      await put('flux-source', { githubAppID: '1', githubAppInstallationID: '2', githubAppPrivateKey: pem });
-      await stage.untilReady();
-      const source = await stage.specInShoot(gitRepositories, 'main-gitrepo');
-      expect(source).toMatchObject({ provider: 'github', secretRef: { name: 'flux-source' } });
-      expect(await inShoot('flux-source')).toMatchObject({ data: { githubAppInstallationID: base64('2') } });
-    });
-
-    it('count without a flux-config only where the configuration names them', async () => {
-      await put('flux-sops', { 'age.agekey': age('FIRST') });
-      await putRegistry('first');
-      const template = { spec: { path: './', decryption: { provider: 'sops', secretRef: { name: 'flux-sops' } } } };
-      await stage.deliver({ providerConfig: providerConfig({ kustomization: { template } }) });
-      expect(await inShoot('flux-sops')).toMatchObject({ data: { 'age.agekey': base64(age('FIRST')) } });
-      expect(await inShoot('flux-registry')).toBeUndefined();
-    });
+    await expectPullSecret();
   });
-}
+
+  it('reach running Shoots when they are created, rotated and deleted', async () => {
+    await bringUp();
+    const before = await rootSpec();
+    expect(before).not.toHaveProperty('decryption');
+    await put('flux-sops', { 'age.agekey': age('FIRST') });
+    await untilInShoot('flux-sops', 'age.agekey', age('FIRST'));
+    await eventually('the decryption', rootSpec, (spec) => spec?.decryption !== undefined);
+    await put('flux-sops', { 'age.agekey': age('SECOND') });
+    await untilInShoot('flux-sops', 'age.agekey', age('SECOND'));
+    await stage.garden.delete(resources.secrets, inProject('flux-sops'));
+    await stage.untilInShoot(resources.secrets, 'flux-sops', (live) => live === undefined);
+    await eventually('the former Kustomization', rootSpec, (spec) => spec?.decryption === undefined);
+    expect(await rootSpec()).toEqual(before);
+    await stage.quiet();
+    const said = stage.logLines.join('') + JSON.stringify(await stage.extension());
+    for (const key of ['FIRST', 'SECOND']) expect(said).not.toContain(age(key).trim());
+  });
+
+  it('leave a shoot only once nothing there needs them: released controllers pull their images', async () => {
+    await putRegistry('first');
+    await put('flux-sops', { 'age.agekey': age('FIRST') });
+    await bringUp({ syncMode: 'ManifestsOnly' });
+    await stage.bootstrap();
+    await eventually('the release of Flux', stage.managedResources, (live) => !('shoot-flux-controllers' in live));
+    await stage.quiet();
+    for (const secret of ['flux-registry', 'flux-sops']) {
+      await stage.garden.delete(resources.secrets, inProject(secret));
+    }
+    await stage.untilInShoot(resources.secrets, 'flux-sops', (live) => live === undefined);
+    await stage.quiet();
+    expect(await rootSpec()).not.toHaveProperty('decryption');
+    await expectPullSecret();
+  });
+
+  const requestedAt = async (kind: Resource, object: string) =>
+    (await stage.inShoot(kind, object))?.metadata.annotations?.['reconcile.fluxcd.io/requestedAt'];
+  const bothRequested = async () => [
+    await requestedAt(gitRepositories, 'main-gitrepo'),
+    await requestedAt(kustomizations, 'main-ks'),
+  ];
+  const untilRequestedAfter = (before: (string | undefined)[]) =>
+    eventually('another request', bothRequested, (times) => times.every((time, index) => time !== before[index]));
+
+  it.each(['Reconcile', 'Once'])(
+    'mode %s: Flux is asked to take up a rotated Secret, and when a user asks, and otherwise not',
+    async (syncMode) => {
+      await put('flux-variables', { team: 'blue' });
+      await bringUp({ syncMode });
+      await stage.bootstrap();
+      await stage.quiet();
+      expect(await bothRequested()).toEqual([undefined, undefined]);
+      await put('flux-variables', { team: 'green' });
+      await untilInShoot('flux-variables', 'team', 'green');
+      const rotated = await untilRequestedAfter([undefined, undefined]);
+      await stage.quiet();
+      expect(await bothRequested()).toEqual(rotated);
+      const asking = (value: string) => ({ annotations: { 'flux.extensions.gardener.cloud/reconcile-at': value } });
+      const metadata = asking('now');
+      await stage.garden.mergePatch(
+        resources.configMaps,
+        inProject('flux-config'),
+        { metadata },
+        { fieldManager: 'person' },
+      );
+      await untilRequestedAfter(rotated);
+      await stage.quiet();
+      const asked = await bothRequested();
+      await stage.deliver();
+      await stage.reconcileShoot({ metadata: asking('1') });
+      await untilRequestedAfter(asked);
+    },
+  );
+
+  it('say in one sentence why one cannot be used, on the Shoot and on the ConfigMap, and what is applied stays', async () => {
+    await put('flux-sops', { 'age.agekey': age('FIRST') });
+    await bringUp();
+    await put('flux-sops', { 'age.agekey': 'age1publickey' });
+    const problem = `Secret ${PROJECT}/flux-sops has no line AGE-SECRET-KEY-… in "age.agekey"; add the private key as age-keygen prints it`;
+    await stage.untilError(problem);
+    await eventually(
+      'the Event',
+      () => stage.events('InvalidSecret'),
+      (events) => events.some(({ message }) => message === `${problem}.`),
+    );
+    expect(await inShoot('flux-sops')).toMatchObject({ data: { 'age.agekey': base64(age('FIRST')) } });
+    await put('flux-sops', { 'age.agekey': age('SECOND') });
+    await stage.untilReady();
+    await untilInShoot('flux-sops', 'age.agekey', age('SECOND'));
+  });
+
+  it('count without a flux-config only where the configuration names them', async () => {
+    await put('flux-sops', { 'age.agekey': age('FIRST') });
+    await putRegistry('first');
+    const template = { spec: { path: './', decryption: { provider: 'sops', secretRef: { name: 'flux-sops' } } } };
+    await stage.deliver({ providerConfig: providerConfig({ kustomization: { template } }) });
+    expect(await inShoot('flux-sops')).toMatchObject({ data: { 'age.agekey': base64(age('FIRST')) } });
+    expect(await inShoot('flux-registry')).toBeUndefined();
+  });
+});

@@ -14,7 +14,7 @@ import type {
   Shoot,
 } from '../../shared/gardener/types.ts';
 import { KubeError } from '../../shared/kube/errors.ts';
-import { createKubeClient, type HttpKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
+import { createKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { secretWith } from '../shoot-secrets.ts';
@@ -44,92 +44,6 @@ export interface Apis {
 export interface SeenRequest extends RequestInfo {
   identity: string;
   cluster: string;
-}
-
-/** One project with one Shoot, a resource-manager, and the product in this process. */
-export interface Stage extends AsyncDisposable {
-  garden: HttpKubeClient;
-  seed: HttpKubeClient;
-  shoot: HttpKubeClient;
-  /** Every log line of the product. */
-  logLines: string[];
-  requests: SeenRequest[];
-  startProduct(): Promise<Product>;
-  /** How the product is started. */
-  productOptions(): ProductOptions;
-  stopProduct(): Promise<void>;
-  /** Starts the product again, with other defaults and another policy. */
-  setLandscape(landscape: Landscape): Promise<void>;
-  /** As Gardener does before it hibernates the Shoot. */
-  stopResourceManager(): Promise<void>;
-  /** @param targetNamespaces into which it may write */
-  startResourceManager(targetNamespaces?: string[]): Promise<void>;
-  /** gardenlet deletes the Extension. */
-  deleteExtension(): Promise<void>;
-  /** Writes the ConfigMap `flux-config`; undefined deletes it. */
-  setFluxConfig(data: Record<string, string> | undefined): Promise<void>;
-  /** gardenlet writes only the Cluster. */
-  writeCluster(parts?: ShootParts): Promise<void>;
-  /** Does what gardenlet does in each reconciliation of the Shoot: writes Cluster, Extension, annotation, timestamp. */
-  reconcileShoot(parts?: ShootParts): Promise<void>;
-  extension(): Promise<Extension>;
-  managedResources(): Promise<Record<string, ManagedResource>>;
-  /** Waits by gardenlet's seven readiness rules (rule 1.5). @param seconds limit; 60 by default */
-  untilReady(seconds?: number): Promise<Extension>;
-  /** Reconciles the Shoot, and waits until it is ready. */
-  deliver(parts?: ShootParts): Promise<Extension>;
-  /** Waits until the status of the Extension is as wanted. */
-  until(what: string, isWanted: (status: ExtensionStatus) => boolean): Promise<Extension>;
-  /** Waits until the last operation is described with these words. */
-  untilDescribed(words: string): Promise<Extension>;
-  /** The Events in the project. @param reason only those with it */
-  events(reason?: string): Promise<KubeObject[]>;
-  /** Waits until an error with these words is reported. */
-  untilError(words?: string): Promise<LastError>;
-  /** Waits until a condition of this type with these words is published. */
-  untilCondition(type: string, words?: string): Promise<Condition>;
-  /** Waits until the Extension is gone. */
-  untilGone(): Promise<void>;
-  /** The extension is removed: gardenlet deletes the Extension, and waits until it is gone. */
-  leave(): Promise<void>;
-  /** Waits until these ManagedResources exist, and no others. */
-  untilManagedResources(...names: string[]): Promise<void>;
-  /** gardenlet asks for an operation. @param timestamp of the request; by default now */
-  operate(operation: string, timestamp?: string): Promise<Extension>;
-  /** gardenlet empties this seed. @returns what it keeps for the next seed */
-  moveAway(): Promise<Extension>;
-  /** gardenlet creates the Extension on the other seed, where it waits for its state. */
-  createWaiting(config?: unknown): Promise<Extension>;
-  /** gardenlet restores what it has kept. */
-  restore(record: Extension): Promise<void>;
-  /** Creates or changes a Secret with these texts. */
-  putSecret(
-    cluster: 'garden' | 'seed' | 'shoot',
-    name: { namespace: string; name: string },
-    texts: Record<string, string>,
-    more?: object,
-  ): Promise<unknown>;
-  /** Changes the Extension as gardenlet does. */
-  patchExtension(patch: object): Promise<Extension>;
-  /** Writes the status of the Extension as other controllers do. */
-  patchStatus(status: object): Promise<Extension>;
-  /** Finds an object in the namespace `flux-system` of the shoot. */
-  inShoot<T extends KubeObject = KubeObject>(resource: Resource, name: string): Promise<T | undefined>;
-  /** Waits until an object in `flux-system` is as wanted. Default: it exists. */
-  untilInShoot(
-    resource: Resource,
-    name: string,
-    isWanted?: (live: KubeObject | undefined) => boolean,
-  ): Promise<KubeObject | undefined>;
-  specInShoot(resource: Resource, name: string): Promise<Record<string, unknown> | undefined>;
-  /** Waits until the source reads the branch. */
-  untilBranch(branch: string, source?: string): Promise<void>;
-  /** Marks objects in the shoot as Ready, as Flux would. */
-  markReady(...objects: [Resource, string][]): Promise<void>;
-  /** Source and root Kustomization become Ready; waits for the first success. */
-  bootstrap(): Promise<Extension>;
-  /** Waits until the product has made no request for a while (its watches aside). */
-  quiet(): Promise<void>;
 }
 
 export interface ShootParts {
@@ -198,7 +112,10 @@ export const asleep: ShootParts = { spec: { hibernation: { enabled: true } }, st
 const extensionKind = { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Extension' };
 const fieldManager = 'stage';
 
-export async function startStage(apis: Apis, fluxDistribution: string): Promise<Stage> {
+export type Stage = Awaited<ReturnType<typeof startStage>>;
+
+/** One project with one Shoot, a resource-manager, and the product in this process. */
+export async function startStage(apis: Apis, fluxDistribution: string) {
   // The embedded server takes seconds to merge half a million values, longer than the product would wait.
   const clientOf = ({ url, ca, token }: Api) =>
     createKubeClient({ server: url, ca, token }, { userAgent: 'stage', timeoutMs: 60_000 });
@@ -214,6 +131,7 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     fieldManager,
   });
   let resourceManager: ResourceManager | undefined;
+  /** @param targetNamespaces into which it may write */
   const runResourceManager = async (targetNamespaces = ['kube-system', 'flux-system', 'elsewhere']) => {
     resourceManager = await startResourceManager({
       source: connection(apis.seed),
@@ -224,6 +142,7 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
   };
   await runResourceManager();
 
+  /** Every log line of the product. */
   const logLines: string[] = [];
   const requests: SeenRequest[] = [];
   let product: Product | undefined;
@@ -232,10 +151,12 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     await product?.stop();
     product = undefined;
   };
+  /** As Gardener does before it hibernates the Shoot. */
   const stopResourceManager = async () => {
     await resourceManager?.stop();
     resourceManager = undefined;
   };
+  /** gardenlet writes only the Cluster. */
   const writeCluster = async (parts: ShootParts = {}) => {
     const cluster = clusterOf(parts);
     const { deletionTimestamp: _, ...metadata } = cluster.spec.shoot.metadata;
@@ -255,6 +176,7 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     return new Date(asked).toISOString();
   };
 
+  /** How the product is started. */
   const productOptions = (): ProductOptions => ({
     credentials: (identity) => async (cluster) => {
       const api = cluster === 'garden' ? apis.garden : apis.seed;
@@ -277,6 +199,7 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
   };
   const notReadyYet = (live: Extension) =>
     notReady(live, live.metadata.annotations?.['gardener.cloud/timestamp'] ?? '');
+  /** Waits by gardenlet's seven readiness rules (rule 1.5). @param seconds limit; 60 by default */
   const untilReady = (seconds?: number) =>
     eventually(
       'the Extension is ready for gardenlet',
@@ -285,7 +208,8 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
       notReadyYet,
       seconds,
     );
-  const until: Stage['until'] = (what, isWanted) =>
+  /** Waits until the status of the Extension is as wanted. */
+  const until = (what: string, isWanted: (status: ExtensionStatus) => boolean) =>
     eventually(
       what,
       extension,
@@ -299,27 +223,39 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
       (live) => live === undefined,
       (live) => live?.status,
     ));
+  /** Changes the Extension as gardenlet does. */
   const patchExtension = (patch: object) =>
     seed.mergePatch<Extension>(resources.extensions, EXTENSION, patch, { fieldManager });
+  /** Writes the status of the Extension as other controllers do. */
   const patchStatus = (status: object) => {
     const options = { fieldManager, subresource: 'status' } as const;
     return seed.mergePatch<Extension>(resources.extensions, EXTENSION, { status }, options);
   };
+  /** gardenlet asks for an operation. @param timestamp of the request; by default now */
   const operate = (operation: string, timestamp = new Date().toISOString()) => {
     const annotations = { 'gardener.cloud/operation': operation, 'gardener.cloud/timestamp': timestamp };
     return patchExtension({ metadata: { annotations } });
   };
+  /** gardenlet deletes the Extension. */
   const deleteExtension = async () => void (await seed.delete(resources.extensions, EXTENSION));
-  const inShoot: Stage['inShoot'] = (resource, name) => shoot.find(resource, inFlux(name));
-  const untilInShoot: Stage['untilInShoot'] = (resource, name, isWanted = (live) => live !== undefined) =>
-    eventually(`${resource.kind} ${name} in the shoot`, () => inShoot(resource, name), isWanted);
-  const markReady: Stage['markReady'] = async (...objects) => {
+  /** Finds an object in the namespace `flux-system` of the shoot. */
+  const inShoot = <T extends KubeObject = KubeObject>(resource: Resource, name: string) =>
+    shoot.find<T>(resource, inFlux(name));
+  /** Waits until an object in `flux-system` is as wanted. Default: it exists. */
+  const untilInShoot = (
+    resource: Resource,
+    name: string,
+    isWanted: (live: KubeObject | undefined) => boolean = (live) => live !== undefined,
+  ) => eventually(`${resource.kind} ${name} in the shoot`, () => inShoot(resource, name), isWanted);
+  /** Marks objects in the shoot as Ready, as Flux would. */
+  const markReady = async (...objects: [Resource, string][]) => {
     for (const [resource, name] of objects) {
       const live = await untilInShoot(resource, name);
       const status = readyStatus(live?.metadata.generation ?? 1);
       await shoot.mergePatch(resource, inFlux(name), { status }, { fieldManager, subresource: 'status' });
     }
   };
+  /** Does what gardenlet does in each reconciliation of the Shoot: writes Cluster, Extension, annotation, timestamp. */
   const reconcileShoot = async (parts: ShootParts = {}) => {
     await writeCluster(parts);
     const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': nextTimestamp() };
@@ -337,7 +273,8 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     requests,
     startProduct: start,
     productOptions,
-    async setLandscape(next) {
+    /** Starts the product again, with other defaults and another policy. */
+    async setLandscape(next: Landscape) {
       landscape = next;
       await stopProduct();
       await start();
@@ -346,7 +283,8 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     stopResourceManager,
     startResourceManager: runResourceManager,
     deleteExtension,
-    async setFluxConfig(data) {
+    /** Writes the ConfigMap `flux-config`; undefined deletes it. */
+    async setFluxConfig(data: Record<string, string> | undefined) {
       const name = { namespace: PROJECT, name: 'flux-config' };
       if (data === undefined) await garden.delete(resources.configMaps, name);
       else
@@ -361,17 +299,21 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     extension,
     managedResources,
     untilReady,
-    async deliver(parts) {
+    /** Reconciles the Shoot, and waits until it is ready. */
+    async deliver(parts?: ShootParts) {
       await reconcileShoot(parts);
       return untilReady();
     },
     until,
-    untilDescribed: (words) =>
+    /** Waits until the last operation is described with these words. */
+    untilDescribed: (words: string) =>
       until(`"${words}"`, ({ lastOperation }) => lastOperation?.description.includes(words) === true),
-    async events(reason) {
+    /** The Events in the project. @param reason only those with it */
+    async events(reason?: string) {
       const { items } = await garden.list(resources.events, { namespace: PROJECT });
       return items.filter((event) => reason === undefined || event.reason === reason);
     },
+    /** Waits until an error with these words is reported. */
     async untilError(words = '') {
       const { status } = await until(
         `an error with "${words}"`,
@@ -379,7 +321,8 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
       );
       return status?.lastError as LastError;
     },
-    async untilCondition(type, words = '') {
+    /** Waits until a condition of this type with these words is published. */
+    async untilCondition(type: string, words = '') {
       const isWanted = (one: Condition) => one.type === type && one.message.includes(words);
       const { status } = await until(
         `${type} with "${words}"`,
@@ -388,17 +331,20 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
       return status?.conditions?.find(isWanted) as Condition;
     },
     untilGone,
+    /** The extension is removed: gardenlet deletes the Extension, and waits until it is gone. */
     async leave() {
       await deleteExtension();
       await untilGone();
     },
-    untilManagedResources: async (...names) =>
+    /** Waits until these ManagedResources exist, and no others. */
+    untilManagedResources: async (...names: string[]) =>
       void (await eventually(
         'the ManagedResources',
         async () => Object.keys(await managedResources()).sort(),
         (live) => live.join() === names.toSorted().join(),
       )),
     operate,
+    /** gardenlet empties this seed. @returns what it keeps for the next seed */
     async moveAway() {
       await operate('migrate');
       const record = await eventually('it is migrated', extension, isMigrated);
@@ -406,7 +352,8 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
       await untilGone();
       return record;
     },
-    createWaiting(config) {
+    /** gardenlet creates the Extension on the other seed, where it waits for its state. */
+    createWaiting(config?: unknown) {
       const annotations = {
         'gardener.cloud/operation': 'wait-for-state',
         'gardener.cloud/timestamp': new Date().toISOString(),
@@ -415,11 +362,18 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
       const object = { ...extensionKind, metadata: { ...EXTENSION, annotations }, spec };
       return seed.create<Extension>(resources.extensions, object, { fieldManager });
     },
-    async restore({ status }) {
+    /** gardenlet restores what it has kept. */
+    async restore({ status }: Extension) {
       await patchStatus({ state: status?.state, resources: status?.resources });
       await operate('restore');
     },
-    putSecret: (cluster, { namespace, name }, texts, more = {}) => {
+    /** Creates or changes a Secret with these texts. */
+    putSecret: (
+      cluster: 'garden' | 'seed' | 'shoot',
+      { namespace, name }: { namespace: string; name: string },
+      texts: Record<string, string>,
+      more: object = {},
+    ) => {
       const secret = { ...secretWith(namespace, name, texts), ...more };
       return { garden, seed, shoot }[cluster].apply(resources.secrets, secret, { fieldManager: 'person' });
     },
@@ -427,16 +381,20 @@ export async function startStage(apis: Apis, fluxDistribution: string): Promise<
     patchStatus,
     inShoot,
     untilInShoot,
-    specInShoot: async (resource, name) => (await inShoot(resource, name))?.spec as Record<string, unknown> | undefined,
-    untilBranch: async (branch, source = 'main-gitrepo') =>
+    specInShoot: async (resource: Resource, name: string) =>
+      (await inShoot(resource, name))?.spec as Record<string, unknown> | undefined,
+    /** Waits until the source reads the branch. */
+    untilBranch: async (branch: string, source = 'main-gitrepo') =>
       void (await untilInShoot(gitRepositories, source, (live) => branchOf(live) === branch)),
     markReady,
+    /** Source and root Kustomization become Ready; waits for the first success. */
     async bootstrap() {
       const { source, kustomization } = (await extension()).status?.state?.applied ?? {};
       if (source !== undefined) await markReady([gitRepositories, source.name]);
       if (kustomization !== undefined) await markReady([kustomizations, kustomization.name]);
       return until('the first success', ({ state }) => state?.bootstrapped !== undefined);
     },
+    /** Waits until the product has made no request for a while (its watches aside). */
     async quiet() {
       let before = -1;
       const isQuiet = async () => {

@@ -16,13 +16,7 @@ interface SoakShoot {
   isHibernated: boolean;
 }
 
-/** The random life of the Shoots, projects and clusters of a landscape. */
-export interface Life {
-  /** Does one random thing and waits for its end; failures of gardenlet are part of life. Returns what it did. */
-  step(): Promise<string>;
-  /** Ends every outage, writes a good configuration, wakes all Shoots and reconciles them. @returns what is wrong */
-  heal(): Promise<string[]>;
-}
+export type Life = Awaited<ReturnType<typeof beginLife>>;
 
 interface Situation {
   world: SoakWorld;
@@ -36,12 +30,13 @@ interface Situation {
   numbers: number;
 }
 
-/** @param most how many Shoots exist at most */
-export async function beginLife(world: SoakWorld, random: Random, most: number): Promise<Life> {
+/** The random life of the Shoots, projects and clusters of a landscape. @param most how many Shoots exist at most */
+export async function beginLife(world: SoakWorld, random: Random, most: number) {
   const situation: Situation = { world, random, most, shoots: new Map(), busy: new Set(), down: new Set(), numbers: 0 };
   for (const project of projects) await world.landscape.createProject(project);
   for (const project of projects) await configure(situation, `garden-${project}`, good(world));
   return {
+    /** Does one random thing and waits for its end; failures of gardenlet are part of life. Returns what it did. */
     async step() {
       const [name, action] = random.pick(actions);
       try {
@@ -51,6 +46,7 @@ export async function beginLife(world: SoakWorld, random: Random, most: number):
         return `${name}: ${error instanceof Error ? error.message : error}`;
       }
     },
+    /** Ends every outage, writes a good configuration, wakes all Shoots and reconciles them. @returns what is wrong */
     heal: () => heal(situation),
   };
 }

@@ -4,25 +4,15 @@ import type { Sample } from './flatness.ts';
 
 const START_MS = 60_000;
 
-/** The product under test: the command `run` in a process of its own. */
-export interface SoakedProduct {
-  /** Reads the process's own metrics. @throws when it no longer answers */
-  sample(at: number): Promise<Sample>;
-  /** Returns the lines of its log that it should never write. */
-  alarms(): readonly string[];
-  /** Returns the number of runs by their results. */
-  runs(): Promise<Record<string, number>>;
-  isAlive(): Promise<boolean>;
-  stop(): Promise<void>;
-}
+export type SoakedProduct = Awaited<ReturnType<typeof startSoakedProduct>>;
 
 /** Log lines that show a bug of the product rather than a bad day of its surroundings. */
 const alarming = /TypeError|RangeError|ReferenceError|SyntaxError|unhandled|unreadable message|functions restart/;
 /** More are only counted by their absence from this list. */
 const MOST_ALARMS = 50;
 
-/** Starts the product and waits until it is ready. */
-export async function startSoakedProduct(args: string[], onLog: (line: string) => void): Promise<SoakedProduct> {
+/** Starts the product, the command `run` in a process of its own, and waits until it is ready. */
+export async function startSoakedProduct(args: string[], onLog: (line: string) => void) {
   const alarms: string[] = [];
   const { address, stop } = await startCommand(['run', '--log-level=info', ...args], {
     onLine(line) {
@@ -38,8 +28,11 @@ export async function startSoakedProduct(args: string[], onLog: (line: string) =
     await sleep(50);
   }
   return {
-    sample: async (at) => sampleOf(at, await metricsAt(address)),
+    /** Reads the process's own metrics. @throws when it no longer answers */
+    sample: async (at: number) => sampleOf(at, await metricsAt(address)),
+    /** Returns the lines of its log that it should never write. */
     alarms: () => alarms,
+    /** Returns the number of runs by their results. */
     runs: async () => runsOf(await metricsAt(address)),
     isAlive: () => isOk('/healthz'),
     stop: () => stop(),

@@ -18,15 +18,6 @@ export interface SoakOptions {
   onLog?(line: string): void;
 }
 
-/** The result of a soak. */
-export interface SoakResult {
-  steps: number;
-  runs: Record<string, number>;
-  samples: Sample[];
-  /** One sentence for each thing that is wrong; empty when all is well. */
-  wrong: string[];
-}
-
 /** Steps that happen at the same time. */
 const ACTORS = 8;
 const SAMPLE_MS = 2_000;
@@ -36,8 +27,11 @@ const EMPTY_QUEUE_MS = 120_000;
 /** What a process may grow between the second and the last quarter: more Shoots may exist, and heaps breathe. */
 const allowed: Allowed = { heapMb: 25, residentMb: 60, handles: 60 };
 
-/** Lives a random life beside a product in a process of its own, then heals everything and looks at what is left. */
-export async function soak(options: SoakOptions): Promise<SoakResult> {
+/**
+ * Lives a random life beside a product in a process of its own, then heals everything and looks at what is left.
+ * @returns `wrong`: one sentence for each thing that is wrong
+ */
+export async function soak(options: SoakOptions) {
   await using world = await startSoakWorld();
   const product = await startSoakedProduct(world.args, options.onLog ?? (() => {}));
   try {

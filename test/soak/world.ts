@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Landscape, startLandscape } from '@shoot-flux/landscape';
+import { startLandscape } from '@shoot-flux/landscape';
 import type { Cluster } from '@shoot-flux/landscape/cluster';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
-import { type GitRepository, startGitServer } from '@shoot-flux/landscape/git';
+import { startGitServer } from '@shoot-flux/landscape/git';
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
 
 const manifest = `apiVersion: v1
@@ -12,19 +12,10 @@ kind: ConfigMap
 metadata: { name: hello, namespace: default }
 `;
 
-/** A landscape of two seeds whose connections to the product can fail. */
-export interface SoakWorld extends AsyncDisposable {
-  landscape: Landscape;
-  repository: GitRepository;
-  /** The proxies by the name of their cluster, through which the product reaches garden and seeds. */
-  proxies: ReadonlyMap<string, TcpProxy>;
-  clusters: ReadonlyMap<string, Cluster>;
-  /** The product's command line. */
-  args: string[];
-}
+export type SoakWorld = Awaited<ReturnType<typeof startSoakWorld>>;
 
-/** Starts garden, two seeds and a Git server. */
-export async function startSoakWorld(): Promise<SoakWorld> {
+/** Starts a Git server and a landscape of two seeds whose connections to the product can fail. */
+export async function startSoakWorld() {
   await using started = new AsyncDisposableStack();
   const git = started.use(await startGitServer());
   const repository = await git.createRepository('fleet', { 'hello.yaml': manifest });
@@ -46,8 +37,10 @@ export async function startSoakWorld(): Promise<SoakWorld> {
   return {
     landscape,
     repository,
+    /** The proxies by the name of their cluster, through which the product reaches garden and seeds. */
     proxies,
     clusters,
+    /** The product's command line. */
     args,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

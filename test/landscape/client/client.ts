@@ -1,5 +1,5 @@
 import { apiVersionOf, type KubeObject, type ObjectName, type Resource } from './objects.ts';
-import { ApiError, type ClientOptions, type Connection, createTransport, isNotFound } from './transport.ts';
+import { ApiError, type ClientOptions, type Connection, createTransport, isNotFound, jsonLines } from './transport.ts';
 
 export * from './objects.ts';
 export * from './transport.ts';
@@ -36,35 +36,10 @@ export interface DeleteOptions {
   propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
 }
 
-/** A small client for one API server: JSON over a pool of keep-alive connections, without a cache. */
-export interface KubeClient {
-  /** undefined: there is none. Every other failure throws. */
-  find<T extends KubeObject = KubeObject>(resource: Resource, name: ObjectName): Promise<T | undefined>;
-  /** Returns everything in one answer. */
-  list<T extends KubeObject = KubeObject>(resource: Resource, selection?: Selection): Promise<ObjectList<T>>;
-  /**
-   * Ends when the server closes the watch or its signal aborts.
-   * @throws ApiError, also for an ERROR event
-   */
-  watch(resource: Resource, options: WatchOptions & Selection): AsyncIterable<WatchEvent>;
-  create<T extends KubeObject = KubeObject>(resource: Resource, object: T, options: WriteOptions): Promise<T>;
-  /** PUT. With `metadata.resourceVersion` it fails with a conflict when the object has changed. */
-  replace<T extends KubeObject = KubeObject>(resource: Resource, object: T, options: WriteOptions): Promise<T>;
-  /** Server-side apply; takes fields over from other managers. */
-  apply<T extends KubeObject = KubeObject>(resource: Resource, object: KubeObject, options: WriteOptions): Promise<T>;
-  /** JSON merge patch. */
-  mergePatch<T extends KubeObject = KubeObject>(
-    resource: Resource,
-    name: ObjectName,
-    patch: unknown,
-    options: WriteOptions,
-  ): Promise<T>;
-  /** False: there was none. */
-  delete(resource: Resource, name: ObjectName, options?: DeleteOptions): Promise<boolean>;
-  close(): void;
-}
+export type KubeClient = ReturnType<typeof createKubeClient>;
 
-export function createKubeClient(connection: Connection, options: ClientOptions = {}): KubeClient {
+/** A small client for one API server: JSON over a pool of keep-alive connections, without a cache. */
+export function createKubeClient(connection: Connection, options: ClientOptions = {}) {
   const transport = createTransport(connection, options);
   const write = async <T extends KubeObject>(
     method: 'POST' | 'PUT' | 'PATCH',
@@ -75,13 +50,18 @@ export function createKubeClient(connection: Connection, options: ClientOptions 
   ) => typed(resource, await transport.call<T>({ method, path, body, contentType }));
 
   return {
-    async find<T extends KubeObject>(resource: Resource, name: ObjectName) {
+    /** undefined: there is none. Every other failure throws. */
+    async find<T extends KubeObject = KubeObject>(resource: Resource, name: ObjectName) {
       const call = transport.call<T>({ method: 'GET', path: objectPath(resource, name) });
       const object = await unlessMissing(call);
       return object && typed(resource, object);
     },
 
-    async list<T extends KubeObject>(resource: Resource, selection: Selection = {}): Promise<ObjectList<T>> {
+    /** Returns everything in one answer. */
+    async list<T extends KubeObject = KubeObject>(
+      resource: Resource,
+      selection: Selection = {},
+    ): Promise<ObjectList<T>> {
       const { namespace, labelSelector, fieldSelector } = selection;
       const path = collectionPath(resource, namespace) + queryText({ labelSelector, fieldSelector });
       const list = await transport.call<{ items?: T[] | null; metadata: { resourceVersion?: string } }>({
@@ -92,50 +72,64 @@ export function createKubeClient(connection: Connection, options: ClientOptions 
       return { items, resourceVersion: list.metadata.resourceVersion ?? '' };
     },
 
-    async *watch(resource: Resource, { namespace, signal, ...query }: WatchOptions & Selection) {
+    /**
+     * Ends when the server closes the watch or its signal aborts.
+     * @throws ApiError, also for an ERROR event
+     */
+    async *watch(
+      resource: Resource,
+      { namespace, signal, ...query }: WatchOptions & Selection,
+    ): AsyncIterable<WatchEvent> {
       const path =
         collectionPath(resource, namespace) + queryText({ watch: true, allowWatchBookmarks: true, ...query });
       try {
         const response = await transport.open({ method: 'GET', path }, signal);
-        let rest = '';
-        for await (const chunk of response.setEncoding('utf8')) {
-          const lines = (rest + chunk).split('\n');
-          rest = lines.pop() ?? '';
-          for (const line of lines) {
-            if (signal.aborted) return;
-            const event: WatchEvent = JSON.parse(line);
-            if (event.type === 'ERROR') throw new ApiError(Number(event.object.code), event.object);
-            typed(resource, event.object);
-            yield event;
-          }
+        for await (const event of jsonLines(response) as AsyncIterable<WatchEvent>) {
+          if (signal.aborted) return;
+          if (event.type === 'ERROR') throw new ApiError(Number(event.object.code), event.object);
+          typed(resource, event.object);
+          yield event;
         }
       } catch (error) {
         if (!signal.aborted) throw error;
       }
     },
 
-    create: <T extends KubeObject>(resource: Resource, object: T, { fieldManager }: WriteOptions) => {
+    create: <T extends KubeObject = KubeObject>(resource: Resource, object: T, { fieldManager }: WriteOptions) => {
       const path = collectionPath(resource, object.metadata.namespace) + queryText({ fieldManager });
       return write<T>('POST', path, resource, typed(resource, { ...object }));
     },
 
-    replace: <T extends KubeObject>(resource: Resource, object: T, { fieldManager, subresource }: WriteOptions) => {
+    /** PUT. With `metadata.resourceVersion` it fails with a conflict when the object has changed. */
+    replace: <T extends KubeObject = KubeObject>(
+      resource: Resource,
+      object: T,
+      { fieldManager, subresource }: WriteOptions,
+    ) => {
       const path = objectPath(resource, object.metadata, subresource) + queryText({ fieldManager });
       return write<T>('PUT', path, resource, typed(resource, { ...object }));
     },
 
-    apply: <T extends KubeObject>(resource: Resource, object: KubeObject, options: WriteOptions) => {
+    /** Server-side apply; takes fields over from other managers. */
+    apply: <T extends KubeObject = KubeObject>(resource: Resource, object: KubeObject, options: WriteOptions) => {
       const { fieldManager, subresource } = options;
       const path = objectPath(resource, object.metadata, subresource) + queryText({ fieldManager, force: true });
       return write<T>('PATCH', path, resource, typed(resource, { ...object }), 'application/apply-patch+yaml');
     },
 
-    mergePatch: <T extends KubeObject>(resource: Resource, name: ObjectName, patch: unknown, options: WriteOptions) => {
+    /** JSON merge patch. */
+    mergePatch: <T extends KubeObject = KubeObject>(
+      resource: Resource,
+      name: ObjectName,
+      patch: unknown,
+      options: WriteOptions,
+    ) => {
       const { fieldManager, subresource } = options;
       const path = objectPath(resource, name, subresource) + queryText({ fieldManager });
       return write<T>('PATCH', path, resource, patch, 'application/merge-patch+json');
     },
 
+    /** False: there was none. */
     async delete(resource: Resource, name: ObjectName, options: DeleteOptions = {}) {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...options };
       const call = transport.call<object>({ method: 'DELETE', path: objectPath(resource, name), body });

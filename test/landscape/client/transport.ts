@@ -26,18 +26,6 @@ export interface Call {
   body?: unknown;
 }
 
-/** Connections to one API server. */
-export interface Transport {
-  /**
-   * Returns the body of a success.
-   * @throws ApiError for any other answer
-   */
-  call<T>(call: Call): Promise<T>;
-  /** Returns a success as soon as its headers are here. `signal` breaks it off, also while its body is being read. */
-  open(call: Call, signal: AbortSignal): Promise<IncomingMessage>;
-  close(): void;
-}
-
 /** An answer of an API server that is no success; the message is the one in its Status. */
 export class ApiError extends Error {
   override name = 'ApiError';
@@ -77,7 +65,8 @@ const ATTEMPTS = 3;
 
 class StaleConnection extends Error {}
 
-export function createTransport(connection: Connection, options: ClientOptions = {}): Transport {
+/** Connections to one API server. */
+export function createTransport(connection: Connection, options: ClientOptions = {}) {
   const { userAgent = 'landscape', timeoutMs = 8000 } = options;
   const { hostname, port } = new URL(connection.server);
   const agent = new Agent({ keepAlive: true, timeout: 30_000, ca: connection.ca });
@@ -112,6 +101,7 @@ export function createTransport(connection: Connection, options: ClientOptions =
     }
   };
 
+  /** Returns a success as soon as its headers are here. `signal` breaks it off, also while its body is being read. */
   const open = async (call: Call, signal: AbortSignal) => {
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), timeoutMs);
@@ -128,6 +118,7 @@ export function createTransport(connection: Connection, options: ClientOptions =
 
   return {
     open,
+    /** Returns the body of a success. @throws ApiError for any other answer */
     async call<T>(call: Call) {
       const limit = new AbortController();
       const timer = setTimeout(() => limit.abort(), timeoutMs);
@@ -154,5 +145,15 @@ function parsed(content: string): unknown {
     return JSON.parse(content);
   } catch {
     return { message: content.trim() };
+  }
+}
+
+/** Yields the JSON values of a body with one per line, as they arrive. */
+export async function* jsonLines(response: IncomingMessage) {
+  let rest = '';
+  for await (const chunk of response.setEncoding('utf8')) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield JSON.parse(line);
   }
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Body } from './client.ts';
-import { configMap, deployment, type Test } from './context.ts';
+import { deployment, type Test } from './context.ts';
 
 const managers = (body: Body) =>
   body.metadata.managedFields.map(({ manager, operation, subresource, fieldsV1 }: Body) => ({
@@ -190,10 +190,5 @@ export function applyTests(test: Test): void {
     await client.apply(`${deployments}/d`, 'two', other);
     const { body } = await client.apply(`${deployments}/d`, 'one', deployment([{ ...container, env: [] }]));
     expect(body.spec).toMatchObject({ replicas: 3, template: { spec: { containers: [{ env }] } } });
-  });
-
-  test('needs an existing namespace', async ({ client }) => {
-    const missing = await client.apply('/api/v1/namespaces/missing/configmaps/a', 'one', configMap('a'));
-    expect(missing).toMatchObject({ code: 404, body: { details: { kind: 'namespaces', name: 'missing' } } });
   });
 }

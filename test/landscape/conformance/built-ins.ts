@@ -30,11 +30,6 @@ export function builtInTests(test: Test): void {
     expect((await client.delete(`${secrets}/s`)).code).toBe(200);
   });
 
-  test('keeps data of an immutable ConfigMap', async ({ client, configMaps }) => {
-    await client.post(configMaps, { ...configMap('a', { k: 'v' }), immutable: true });
-    expect((await client.mergePatch(`${configMaps}/a`, { data: { k: 'w' } })).code).toBe(422);
-  });
-
   test('gives a Deployment a generation, replicas and a status', async ({ client, deployments }) => {
     const { body } = await client.post(deployments, { ...deployment(), status: { replicas: 7 } });
     expect(body).toMatchObject({ metadata: { generation: 1 }, spec: { replicas: 1 } });
@@ -46,34 +41,6 @@ export function builtInTests(test: Test): void {
     expect(scaled.body).toMatchObject({ status, metadata: { generation: 2 } });
     const selector = await client.mergePatch(`${deployments}/d`, { spec: { selector: { matchLabels: { c: 'd' } } } });
     expect(selector.code).toBe(422);
-  });
-
-  for (const [plural, api, kind, more] of [
-    ['serviceaccounts', 'api/v1', 'ServiceAccount', {}],
-    ['services', 'api/v1', 'Service', { spec: { ports: [{ port: 80 }] } }],
-    ['resourcequotas', 'api/v1', 'ResourceQuota', { spec: { hard: { pods: '1' } } }],
-    ['leases', 'apis/coordination.k8s.io/v1', 'Lease', { spec: { holderIdentity: 'a' } }],
-    ['networkpolicies', 'apis/networking.k8s.io/v1', 'NetworkPolicy', { spec: { podSelector: {} } }],
-    ['roles', 'apis/rbac.authorization.k8s.io/v1', 'Role', {}],
-  ] as const) {
-    test(`${plural} are served`, async ({ client, namespace }) => {
-      const apiVersion = api.replace(/^apis?\//, '');
-      const path = `/${api}/namespaces/${namespace}/${plural}`;
-      const { code, body } = await client.post(path, { apiVersion, kind, metadata: { name: 'a' }, ...more });
-      expect(code, JSON.stringify(body)).toBe(201);
-      expect((await client.get(`${path}/a`)).body).toMatchObject({ apiVersion, kind });
-      expect((await client.get(path)).body).toMatchObject({ kind: `${kind}List`, apiVersion });
-      expect((await client.delete(`${path}/a`)).code).toBe(200);
-    });
-  }
-
-  test('rejects another role for a binding', async ({ client, namespace }) => {
-    const api = 'rbac.authorization.k8s.io';
-    const path = `/apis/${api}/v1/namespaces/${namespace}/rolebindings`;
-    const roleRef = { apiGroup: api, kind: 'Role', name: 'r' };
-    const binding = { apiVersion: `${api}/v1`, kind: 'RoleBinding', metadata: { name: 'b' }, roleRef };
-    expect((await client.post(path, binding)).code).toBe(201);
-    expect((await client.mergePatch(`${path}/b`, { roleRef: { name: 'other' } })).code).toBe(422);
   });
 
   test('a namespace is active, has its name as a label, and a finalizer in its spec', async ({ client, namespace }) => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
+import { jsonLines } from '../client/transport.ts';
 
 /** An API server for the suite, which leaves objects on it. */
 export interface ConformanceServer {
@@ -77,7 +78,9 @@ export class ConformanceClient {
 
   watch(path: string, query: Record<string, string> = {}, options: RequestOptions = {}): Watch {
     const response = this.#open('GET', path, { ...options, query: { watch: 'true', ...query } });
-    const events = eventsOf(response);
+    const events = (async function* (): AsyncGenerator<WatchEvent, undefined> {
+      for await (const event of jsonLines(await response)) yield event;
+    })();
     return {
       async next(limitMs = 60_000) {
         const { promise: limit, reject } = Promise.withResolvers<never>();
@@ -113,14 +116,5 @@ export class ConformanceClient {
       const url = `${this.#server.url}${path}${search}`;
       httpsRequest(url, { method, agent: this.#agent, headers }, resolve).on('error', reject).end(content);
     });
-  }
-}
-
-async function* eventsOf(response: Promise<IncomingMessage>): AsyncGenerator<WatchEvent, undefined> {
-  let rest = '';
-  for await (const chunk of (await response).setEncoding('utf8')) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) yield JSON.parse(line);
   }
 }

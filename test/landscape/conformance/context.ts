@@ -136,14 +136,14 @@ const spec = {
 const status = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { conditions } };
 
 /** Returns a CRD whose schema has the features of Gardener's and Flux' CRDs. */
-export function crd(group: string, kind: string, traits: { status: boolean; scope: 'Namespaced' | 'Cluster' }): object {
+export function crd(group: string, kind: string, scope: 'Namespaced' | 'Cluster'): object {
   const plural = `${kind.toLowerCase()}s`;
   const version = (name: string, storage: boolean) => ({
     name,
     storage,
     served: true,
     schema: { openAPIV3Schema: { type: 'object', properties: { spec, status } } },
-    ...(traits.status && { subresources: { status: {} } }),
+    subresources: { status: {} },
   });
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -151,7 +151,7 @@ export function crd(group: string, kind: string, traits: { status: boolean; scop
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
-      scope: traits.scope,
+      scope,
       names: { kind, plural },
       versions: [version('v1', true), version('v1beta1', false)],
     },

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Body } from './client.ts';
-import { crd, crdPath, eventually, install, invalid, type Test, unique } from './context.ts';
+import { crd, crdPath, eventually, install, invalid, type Test } from './context.ts';
 
 /** Tests of CRDs and custom resources. */
 export function customResourceTests(test: Test): void {
@@ -18,7 +18,7 @@ export function customResourceTests(test: Test): void {
   test('rejects a CRD without a version that was stored, until its status no longer names it', async (place) => {
     const { client, group } = place;
     const path = `${crdPath}/olds.${group}`;
-    const definition = crd(group, 'Old', { status: false, scope: 'Cluster' }) as Body;
+    const definition = crd(group, 'Old', 'Cluster') as Body;
     const [v1, v1beta1] = definition.spec.versions;
     const both = [
       { ...v1, storage: false },
@@ -124,18 +124,6 @@ export function customResourceTests(test: Test): void {
     expect(await generation({ spec: { size: 2 } })).toBe(2);
   });
 
-  test('treats the status as an ordinary field without the subresource', async ({ client, group }) => {
-    const path = `/apis/${group}/v1/plains`;
-    const name = unique();
-    const plain = { apiVersion: `${group}/v1`, kind: 'Plain', metadata: { name }, spec: { size: 1 }, status: { a: 1 } };
-    const { body } = await client.post(path, plain);
-    expect(body).toMatchObject({ status: { a: 1 }, metadata: { generation: 1 } });
-    expect(body.metadata.namespace).toBeUndefined();
-    const changed = await client.mergePatch(`${path}/${name}`, { status: { a: 2 } });
-    expect(changed.body).toMatchObject({ status: { a: 2 }, metadata: { generation: 2 } });
-    expect((await client.mergePatch(`${path}/${name}/status`, { status: { a: 3 } })).code).toBe(404);
-  });
-
   test('serves the same object in every version', async ({ client, group, things, thing }) => {
     const beta = things.replace('/v1/', '/v1beta1/');
     await client.post(things, thing('a', { size: 1 }));
@@ -146,25 +134,9 @@ export function customResourceTests(test: Test): void {
     expect((await client.get(`${things}/a`)).body).toMatchObject({ apiVersion: `${group}/v1`, spec: { size: 2 } });
   });
 
-  test('applies a changed schema at once', async (place) => {
-    const { client, group } = place;
-    const definition = crd(group, 'Shift', { status: false, scope: 'Cluster' }) as Body;
-    await install(place, definition);
-    const create = () => {
-      const spec = { size: 5, more: 1 };
-      const shift = { apiVersion: `${group}/v1`, kind: 'Shift', metadata: { name: unique() }, spec };
-      return client.post(`/apis/${group}/v1/shifts`, shift);
-    };
-    expect((await create()).body.spec.more).toBeUndefined();
-    const versions = structuredClone(definition.spec.versions);
-    versions[0].schema.openAPIV3Schema.properties.spec.properties.more = { type: 'integer' };
-    await client.mergePatch(`${crdPath}/shifts.${group}`, { spec: { versions } });
-    await eventually(async () => expect((await create()).body.spec.more).toBe(1));
-  });
-
   test('deletes the objects of a deleted CRD once their finalizers are removed', async (place) => {
     const { client, group } = place;
-    await install(place, crd(group, 'Brief', { status: false, scope: 'Cluster' }));
+    await install(place, crd(group, 'Brief', 'Cluster'));
     const path = `/apis/${group}/v1/briefs`;
     const create = (name: string, finalizers: string[]) => {
       const metadata = { name, finalizers };

@@ -6,7 +6,6 @@ import type { ConformanceServer } from './client.ts';
 import { Context, crd, install, testOn } from './context.ts';
 import { customResourceTests } from './custom-resources.ts';
 import { discoveryTests } from './discovery.ts';
-import { landscapeCrdTests } from './landscape-crds.ts';
 import { listTests } from './lists.ts';
 import { objectTests } from './objects.ts';
 import { watchTests } from './watches.ts';
@@ -26,8 +25,7 @@ export function conformanceSuite(name: string, start: () => Promise<ConformanceS
     beforeAll(async () => {
       server = await start();
       context = new Context(server);
-      await install(context, crd(context.group, 'Thing', { status: true, scope: 'Namespaced' }));
-      await install(context, crd(context.group, 'Plain', { status: false, scope: 'Cluster' }));
+      await install(context, crd(context.group, 'Thing', 'Namespaced'));
     });
 
     afterAll(async () => {
@@ -43,6 +41,5 @@ export function conformanceSuite(name: string, start: () => Promise<ConformanceS
     describe('custom resources', () => customResourceTests(test));
     describe('built-in types', () => builtInTests(test));
     describe('authorization', () => authorizationTests(test));
-    describe('CRDs of Gardener and Flux', () => landscapeCrdTests(test, () => context));
   });
 }

@@ -71,16 +71,6 @@ export function watchTests(test: Test): void {
     expect(short(await all.next())).toEqual(['ADDED', 'a']);
   });
 
-  test('sends only metadata on request', async ({ client, configMaps }) => {
-    await client.post(configMaps, configMap('a', { secret: 'x' }));
-    const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
-    using watch = client.watch(configMaps, {}, { accept });
-    const { object } = await watch.next();
-    const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a' } };
-    expect(object).toMatchObject(partial);
-    expect(object.data).toBeUndefined();
-  });
-
   test('ends a watch after its time, with a bookmark before', async (place) => {
     const { client, configMaps } = place;
     const resourceVersion = await versionOf(place);
@@ -96,12 +86,6 @@ export function watchTests(test: Test): void {
     expect(Number(reached)).toBeGreaterThanOrEqual(Number(elsewhere.body.metadata.resourceVersion));
   });
 
-  test('sends no bookmarks unless requested', async (place) => {
-    const query = { resourceVersion: await versionOf(place), timeoutSeconds: '3' };
-    using watch = place.client.watch(place.configMaps, query);
-    expect(await watch.rest()).toEqual([]);
-  });
-
   test('sends 410 as an event for a version before the history', async ({ client, things }) => {
     using watch = client.watch(things, { resourceVersion: '1' });
     expect(await watch.next()).toMatchObject({
@@ -109,25 +93,5 @@ export function watchTests(test: Test): void {
       object: { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410 },
     });
     expect(await watch.rest()).toEqual([]);
-  });
-
-  test('sends custom resources in another version than the stored one', async ({ client, group, things, thing }) => {
-    await client.post(things, thing('a', { size: 1 }));
-    using watch = client.watch(things.replace('/v1/', '/v1beta1/'));
-    expect(await watch.next()).toMatchObject({
-      type: 'ADDED',
-      object: { apiVersion: `${group}/v1beta1`, kind: 'Thing', metadata: { name: 'a' } },
-    });
-  });
-
-  test('sends changes of finalizers, and the deletion after the last one', async (place) => {
-    const { client, configMaps } = place;
-    await client.post(configMaps, configMap('a', {}, { finalizers: ['example.com/f'] }));
-    using watch = client.watch(configMaps, { resourceVersion: await versionOf(place) });
-    await client.delete(`${configMaps}/a`);
-    const metadata = { deletionTimestamp: expect.any(String) };
-    expect(await watch.next()).toMatchObject({ type: 'MODIFIED', object: { metadata } });
-    await client.mergePatch(`${configMaps}/a`, { metadata: { finalizers: null } });
-    expect(short(await watch.next())).toEqual(['DELETED', 'a']);
   });
 }

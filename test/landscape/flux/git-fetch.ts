@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { git } from '../git/repositories.ts';
 import { FluxFailure } from './status.ts';
 
 /** Credentials for a repository; over HTTP it knows public ones only. */
@@ -27,7 +27,7 @@ export function createGitClient(folder: string) {
       if (Object.keys(others).length > 0) throw failure('the stand-in follows branches only');
       const source = `refs/heads/${branch}`;
       await remote(['-C', repository, 'fetch', '--quiet', '--depth=1', '--no-tags', url, source], url, auth);
-      const commit = (await git(['-C', repository, 'rev-parse', 'FETCH_HEAD^{commit}'])).toString().trim();
+      const commit = await git(['-C', repository, 'rev-parse', 'FETCH_HEAD^{commit}']);
       return { commit, revision: `${branch}@sha1:${commit}` };
     },
     /** Writes the files of a commit into a new folder. */
@@ -41,7 +41,7 @@ export function createGitClient(folder: string) {
 
 async function remote(args: string[], url: string, auth: GitAuth): Promise<void> {
   try {
-    await git(args, environment(auth));
+    await git(args, { env: environment(auth) });
   } catch (error) {
     throw failure(explain(error instanceof Error ? error.message : String(error), url));
   }
@@ -71,29 +71,4 @@ function explain(output: string, url: string): string {
 
 function failure(message: string): FluxFailure {
   return new FluxFailure('GitOperationFailed', `failed to checkout and determine revision: ${message}`);
-}
-
-function git(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Buffer> {
-  const child = spawn('git', args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env.PATH,
-      HOME: '/nonexistent',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_TERMINAL_PROMPT: '0',
-      LC_ALL: 'C',
-      ...env,
-    },
-  });
-  const output: Buffer[] = [];
-  const errors: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk));
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => {
-      if (code === 0) resolve(Buffer.concat(output));
-      else reject(new Error(Buffer.concat(errors).toString('utf8')));
-    });
-  });
 }

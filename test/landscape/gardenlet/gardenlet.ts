@@ -15,7 +15,7 @@ import {
   wantsExtension,
 } from './control-plane.ts';
 import { createExtensionOperations, type ExtensionState } from './extension.ts';
-import { createWaits, defaultWaitTimes, FlowError, type WaitTimes } from './wait.ts';
+import { createWaits, defaultWaitTimes, type WaitTimes } from './wait.ts';
 
 /** Starts and stops API server, resource-manager and nodes of a shoot for gardenlet. All methods are idempotent. */
 export interface ControlPlanes {
@@ -40,32 +40,13 @@ export interface GardenletOptions {
   onStep?(shoot: string, step: string): void;
 }
 
-/** gardenlet of one seed, driven Shoot by Shoot; every flow may be retried, except a restoration. */
-export interface Gardenlet {
-  /** Creates or reconciles the Shoot: hibernates it, wakes it up, adds and removes the extension, as its spec says. */
-  reconcile(shoot: ObjectName): Promise<void>;
-  /** Deletes the Shoot and its control plane. `force` stands for the annotation for force deletion. */
-  delete(shoot: ObjectName, options?: { force?: boolean }): Promise<void>;
-  /** Removes the Shoot from this seed, and returns the state from which another gardenlet restores it. */
-  migrate(shoot: ObjectName): Promise<ExtensionState>;
-  restore(shoot: ObjectName, state: ExtensionState): Promise<void>;
-}
+export type Gardenlet = ReturnType<typeof createGardenlet>;
 
 const fieldManager = 'gardenlet';
 const FINALIZER = 'gardener';
 
-/** Codes that put a Shoot into Failed at once (rule 1.6). */
-const nonRetryable = new Set([
-  'ERR_INFRA_UNAUTHENTICATED',
-  'ERR_INFRA_UNAUTHORIZED',
-  'ERR_INFRA_QUOTA_EXCEEDED',
-  'ERR_INFRA_RATE_LIMITS_EXCEEDED',
-  'ERR_INFRA_DEPENDENCIES',
-  'ERR_CONFIGURATION_PROBLEM',
-  'ERR_PROBLEMATIC_WEBHOOK',
-]);
-
-export function createGardenlet(options: GardenletOptions): Gardenlet {
+/** gardenlet of one seed, driven Shoot by Shoot; every flow may be retried, except a restoration. */
+export function createGardenlet(options: GardenletOptions) {
   const { garden, seed, seedName, controlPlanes } = options;
   const times = { ...defaultWaitTimes, ...options.times };
   const waits = createWaits(seed, times);
@@ -73,7 +54,7 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
 
   const read = async (name: ObjectName) => {
     const shoot = await garden.find<GardenShoot>(resources.shoots, name);
-    if (shoot === undefined) throw new FlowError(`Shoot ${name.namespace}/${name.name} is not in the garden`);
+    if (shoot === undefined) throw new Error(`Shoot ${name.namespace}/${name.name} is not in the garden`);
     return shoot;
   };
   const patchShoot = (name: ObjectName, patch: object) =>
@@ -110,10 +91,8 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
         await patchShoot(name, { status: { lastOperation: operation(type, 'Succeeded', 100), lastErrors: null } });
       }
     } catch (error) {
-      const codes = error instanceof FlowError ? error.codes : [];
-      const state = codes.some((code) => nonRetryable.has(code)) ? 'Failed' : 'Error';
-      const lastErrors = [{ description: errorMessage(error), codes, lastUpdateTime: now() }];
-      await patchShoot(name, { status: { lastOperation: operation(type, state, 50), lastErrors } }).catch(() => {});
+      const lastErrors = [{ description: errorMessage(error), lastUpdateTime: now() }];
+      await patchShoot(name, { status: { lastOperation: operation(type, 'Error', 50), lastErrors } }).catch(() => {});
       await syncCluster(name).catch(() => {});
       throw error;
     }
@@ -187,7 +166,8 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
   };
 
   return {
-    async reconcile(name) {
+    /** Creates or reconciles the Shoot: hibernates it, wakes it up, adds and removes the extension, as its spec says. */
+    async reconcile(name: ObjectName) {
       const known = await read(name);
       const created = known.status?.lastOperation;
       const type =
@@ -196,7 +176,8 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
       await syncCluster(name);
     },
 
-    async delete(name, { force = false } = {}) {
+    /** Deletes the Shoot and its control plane. `force` stands for the annotation for force deletion. */
+    async delete(name: ObjectName, { force = false } = {}) {
       if (force) {
         const annotations = { 'confirmation.gardener.cloud/force-deletion': 'true' };
         await patchShoot(name, { metadata: { annotations } });
@@ -224,7 +205,8 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
       });
     },
 
-    async migrate(name) {
+    /** Removes the Shoot from this seed, and returns the state from which another gardenlet restores it. */
+    async migrate(name: ObjectName) {
       let state: ExtensionState = {};
       await run(name, 'Migrate', async ({ shoot, namespace, step }) => {
         step('Extension migrated');
@@ -239,7 +221,7 @@ export function createGardenlet(options: GardenletOptions): Gardenlet {
       return state;
     },
 
-    async restore(name, state) {
+    async restore(name: ObjectName, state: ExtensionState) {
       await run(name, 'Restore', async ({ shoot, namespace, step }) => {
         await deployControlPlane(namespace);
         await copyReferences(shoot, namespace);

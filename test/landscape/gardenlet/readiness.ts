@@ -4,7 +4,7 @@ import { type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../g
 export interface NotReady {
   reason: string;
   /** The error that the Extension reports; gardenlet tolerates it for a while before it stops waiting. */
-  error?: { description: string; codes: string[] };
+  error?: string;
 }
 
 /**
@@ -19,11 +19,8 @@ export function notReady({ metadata, status = {} }: Extension, timestamp: string
     };
   }
   if (lastError) {
-    const { description, codes = [] } = lastError;
-    return {
-      reason: `extension encountered error during reconciliation: ${description}`,
-      error: { description, codes },
-    };
+    const { description: error } = lastError;
+    return { reason: `extension encountered error during reconciliation: ${error}`, error };
   }
   if (status.observedGeneration !== metadata.generation) {
     return { reason: `observed generation outdated (${status.observedGeneration ?? 0}/${metadata.generation})` };

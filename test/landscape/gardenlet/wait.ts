@@ -7,27 +7,16 @@ import { type NotReady, notReady } from './readiness.ts';
 export interface WaitTimes {
   /** Default 5 s. */
   pollMs: number;
-  /** How long it tolerates a last error. Default 30 s: six polls. */
-  severeMs: number;
   /** `reconcileTimeout` of the registration. Default 3 min. */
   reconcileMs: number;
-  /** Limit of a deletion: fixed at 3 min in gardenlet. */
-  fixedMs: number;
 }
 
-export const defaultWaitTimes: WaitTimes = { pollMs: 5000, severeMs: 30_000, reconcileMs: 180_000, fixedMs: 180_000 };
+export const defaultWaitTimes: WaitTimes = { pollMs: 5000, reconcileMs: 180_000 };
 
-/** A failed step of a Shoot flow, with the error codes for the Shoot's status. */
-export class FlowError extends Error {
-  override name = 'FlowError';
-  /** See rule 1.6. */
-  readonly codes: string[];
-
-  constructor(message: string, codes: string[] = []) {
-    super(message);
-    this.codes = codes;
-  }
-}
+/** How long gardenlet tolerates a last error: six polls. */
+const SEVERE_MS = 30_000;
+/** Limit of a deletion. */
+const FIXED_MS = 180_000;
 
 export type Waits = ReturnType<typeof createWaits>;
 
@@ -41,7 +30,7 @@ export function createWaits(seed: KubeClient, times: WaitTimes) {
       const state = await check();
       if (state === undefined) return;
       if (Date.now() >= deadline) {
-        throw new FlowError(`${what} after ${limitMs / 1000} s: ${state.reason}`, state.error?.codes);
+        throw new Error(`${what} after ${limitMs / 1000} s: ${state.reason}`);
       }
       await sleep(times.pollMs);
     }
@@ -49,22 +38,20 @@ export function createWaits(seed: KubeClient, times: WaitTimes) {
 
   return {
     async untilReady(namespace: string, timestamp: string) {
-      const tolerated = Math.max(1, Math.round(times.severeMs / times.pollMs));
+      const tolerated = Math.max(1, Math.round(SEVERE_MS / times.pollMs));
       let errors = 0;
       await poll(`Extension ${namespace}/${EXTENSION_TYPE} is not ready`, times.reconcileMs, async () => {
         const extension = await find(namespace);
-        if (extension === undefined) throw new FlowError(`Extension ${namespace}/${EXTENSION_TYPE} does not exist`);
+        if (extension === undefined) throw new Error(`Extension ${namespace}/${EXTENSION_TYPE} does not exist`);
         const state = notReady(extension, timestamp);
         errors = state?.error === undefined ? 0 : errors + 1;
-        if (state?.error !== undefined && errors > tolerated) {
-          throw new FlowError(state.error.description, state.error.codes);
-        }
+        if (state?.error !== undefined && errors > tolerated) throw new Error(state.error);
         return state;
       });
     },
 
     async untilMigrated(namespace: string) {
-      await poll(`Extension ${namespace}/${EXTENSION_TYPE} is not migrated`, times.fixedMs, async () => {
+      await poll(`Extension ${namespace}/${EXTENSION_TYPE} is not migrated`, FIXED_MS, async () => {
         const { type, state } = (await find(namespace))?.status?.lastOperation ?? {};
         if (type === 'Migrate' && state === 'Succeeded') return undefined;
         return { reason: `last operation is ${type} ${state}` };
@@ -72,18 +59,16 @@ export function createWaits(seed: KubeClient, times: WaitTimes) {
     },
 
     async untilGone(namespace: string) {
-      await poll(`Extension ${namespace}/${EXTENSION_TYPE} still exists`, times.fixedMs, async () => {
+      await poll(`Extension ${namespace}/${EXTENSION_TYPE} still exists`, FIXED_MS, async () => {
         const extension = await find(namespace);
         if (extension === undefined) return undefined;
-        const { description, codes = [] } = extension.status?.lastError ?? {};
-        return description === undefined
-          ? { reason: `last operation ${extension.status?.lastOperation?.state ?? 'unknown'}` }
-          : { reason: description, error: { description, codes } };
+        const { lastError, lastOperation } = extension.status ?? {};
+        return { reason: lastError?.description ?? `last operation ${lastOperation?.state ?? 'unknown'}` };
       });
     },
 
     /** Waits until `left` returns no names. */
-    async untilNone(what: string, left: () => Promise<string[]>, limitMs = times.fixedMs) {
+    async untilNone(what: string, left: () => Promise<string[]>, limitMs = FIXED_MS) {
       await poll(`${what} are left`, limitMs, async () => {
         const names = await left();
         return names.length === 0 ? undefined : { reason: names.join(', ') };

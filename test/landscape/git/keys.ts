@@ -53,6 +53,7 @@ export function openSshKey(pem: string): string {
   if (pem.includes('OPENSSH')) return pem;
   const key = createPrivateKey(pem);
   if (key.asymmetricKeyType === 'rsa') return key.export({ type: 'pkcs1', format: 'pem' }).toString();
+  if (key.asymmetricKeyType !== 'ed25519') return pem;
   const { d = '', x = '' } = key.export({ format: 'jwk' });
   return ed25519Key(Buffer.from(d, 'base64url'), Buffer.from(x, 'base64url'));
 }

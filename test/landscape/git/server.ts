@@ -7,40 +7,11 @@ import { type Access, createSshServer } from './ssh.ts';
 
 export type { Files } from './repositories.ts';
 
-/** A repository of the landscape's Git server. */
-export interface GitRepository {
-  name: string;
-  /** `http://127.0.0.1:port/name.git` */
-  httpUrl: string;
-  /** `ssh://git@127.0.0.1:port/name.git` */
-  sshUrl: string;
-  /** Commits on a branch (default `main`); `null` removes a file. Returns the commit id. */
-  commit(files: Files, message: string, branch?: string): Promise<string>;
-}
-
 /** A Git server over smart HTTP and SSH, on 127.0.0.1. */
-export interface GitServer extends AsyncDisposable {
-  /**
-   * Creates a repository that everybody may read over HTTP; over SSH, reading needs a deploy key.
-   * @param files the first commit on `main`
-   */
-  createRepository(name: string, files: Files): Promise<GitRepository>;
-  /**
-   * Lets a key read one repository over SSH.
-   * @param publicKeyLine as in `identity.pub`
-   */
-  addDeployKey(repository: string, publicKeyLine: string): void;
-  removeDeployKey(repository: string, publicKeyLine: string): void;
-  /** The SSH server's line in known_hosts. */
-  knownHosts: string;
-  /** `SHA256:…` of the SSH server's host key. */
-  hostKeyFingerprint: string;
-  /** All requests for repositories. */
-  accesses: Access[];
-  stop(): Promise<void>;
-}
+export type GitServer = Awaited<ReturnType<typeof startGitServer>>;
+export type GitRepository = Awaited<ReturnType<GitServer['createRepository']>>;
 
-export async function startGitServer(): Promise<GitServer> {
+export async function startGitServer() {
   const repositories = await openRepositories();
   const deployKeys = new Map<string, Set<string>>();
   const accesses: Access[] = [];
@@ -63,24 +34,34 @@ export async function startGitServer(): Promise<GitServer> {
     await repositories[Symbol.asyncDispose]();
   };
   return {
+    /** All requests for repositories. */
     accesses,
+    /** The SSH server's line in known_hosts. */
     knownHosts: `[127.0.0.1]:${sshPort} ${publicLine(ssh.hostKey)}`,
+    /** `SHA256:…` of the SSH server's host key. */
     hostKeyFingerprint: fingerprint(ssh.hostKey),
-    async createRepository(name, files) {
+    /**
+     * Creates a repository that everybody may read over HTTP; over SSH, reading needs a deploy key.
+     * @param files the first commit on `main`
+     */
+    async createRepository(name: string, files: Files) {
       await repositories.create(name);
       await repositories.commit(name, files, 'First commit');
       return {
         name,
         httpUrl: `http://127.0.0.1:${httpPort}/${name}.git`,
         sshUrl: `ssh://git@127.0.0.1:${sshPort}/${name}.git`,
-        commit: (changes, message, branch) => repositories.commit(name, changes, message, branch),
+        /** Commits on a branch (default `main`); `null` removes a file. Returns the commit id. */
+        commit: (changes: Files, message: string, branch?: string) =>
+          repositories.commit(name, changes, message, branch),
       };
     },
-    addDeployKey(repository, line) {
+    /** Lets a key read one repository over SSH. @param line as in `identity.pub` */
+    addDeployKey(repository: string, line: string) {
       const keys = deployKeys.get(repository) ?? new Set();
       deployKeys.set(repository, keys.add(id(parsePublicLine(line))));
     },
-    removeDeployKey(repository, line) {
+    removeDeployKey(repository: string, line: string) {
       deployKeys.get(repository)?.delete(id(parsePublicLine(line)));
     },
     stop,

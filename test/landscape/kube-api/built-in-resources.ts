@@ -5,7 +5,6 @@ export interface BuiltInResource {
   plural: string;
   kind: string;
   namespaced: boolean;
-  shortNames: readonly string[];
   /** Has `/status`; writes to the object itself then ignore the status. */
   status: boolean;
   /** Carries `metadata.generation`. */
@@ -13,7 +12,6 @@ export interface BuiltInResource {
 }
 
 interface Traits {
-  short?: readonly string[];
   namespaced?: boolean;
   status?: boolean;
   generation?: boolean;
@@ -31,7 +29,6 @@ const resource = (group: string, version: string, kind: string, traits: Traits =
   kind,
   plural: pluralOf(kind),
   namespaced: traits.namespaced ?? true,
-  shortNames: traits.short ?? [],
   status: traits.status ?? false,
   generation: traits.generation ?? false,
 });
@@ -42,22 +39,22 @@ const workload = { status: true, generation: true };
 
 /** The built-in resources that the embedded API serves; others can be added as CRDs. */
 export const builtInResources: readonly BuiltInResource[] = [
-  resource('', 'v1', 'Namespace', { ...cluster, ...status, short: ['ns'] }),
+  resource('', 'v1', 'Namespace', { ...cluster, ...status }),
   resource('', 'v1', 'Secret'),
-  resource('', 'v1', 'ConfigMap', { short: ['cm'] }),
-  resource('', 'v1', 'Service', { ...status, short: ['svc'] }),
-  resource('', 'v1', 'ServiceAccount', { short: ['sa'] }),
-  resource('', 'v1', 'Event', { short: ['ev'] }),
-  resource('', 'v1', 'Pod', { ...status, generation: true, short: ['po'] }),
-  resource('', 'v1', 'ResourceQuota', { ...status, short: ['quota'] }),
-  resource('', 'v1', 'PersistentVolumeClaim', { ...status, short: ['pvc'] }),
-  resource('apps', 'v1', 'Deployment', { ...workload, short: ['deploy'] }),
-  resource('apps', 'v1', 'DaemonSet', { ...workload, short: ['ds'] }),
-  resource('apps', 'v1', 'StatefulSet', { ...workload, short: ['sts'] }),
+  resource('', 'v1', 'ConfigMap'),
+  resource('', 'v1', 'Service', status),
+  resource('', 'v1', 'ServiceAccount'),
+  resource('', 'v1', 'Event'),
+  resource('', 'v1', 'Pod', workload),
+  resource('', 'v1', 'ResourceQuota', status),
+  resource('', 'v1', 'PersistentVolumeClaim', status),
+  resource('apps', 'v1', 'Deployment', workload),
+  resource('apps', 'v1', 'DaemonSet', workload),
+  resource('apps', 'v1', 'StatefulSet', workload),
   resource('batch', 'v1', 'Job', workload),
-  resource('batch', 'v1', 'CronJob', { ...workload, short: ['cj'] }),
-  resource('networking.k8s.io', 'v1', 'NetworkPolicy', { generation: true, short: ['netpol'] }),
-  resource('networking.k8s.io', 'v1', 'Ingress', { ...status, generation: true, short: ['ing'] }),
+  resource('batch', 'v1', 'CronJob', workload),
+  resource('networking.k8s.io', 'v1', 'NetworkPolicy', { generation: true }),
+  resource('networking.k8s.io', 'v1', 'Ingress', workload),
   resource('rbac.authorization.k8s.io', 'v1', 'Role'),
   resource('rbac.authorization.k8s.io', 'v1', 'RoleBinding'),
   resource('rbac.authorization.k8s.io', 'v1', 'ClusterRole', cluster),
@@ -65,10 +62,5 @@ export const builtInResources: readonly BuiltInResource[] = [
   resource('coordination.k8s.io', 'v1', 'Lease'),
   resource('admissionregistration.k8s.io', 'v1', 'MutatingWebhookConfiguration', { ...cluster, generation: true }),
   resource('admissionregistration.k8s.io', 'v1', 'ValidatingWebhookConfiguration', { ...cluster, generation: true }),
-  resource('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', {
-    ...cluster,
-    ...status,
-    generation: true,
-    short: ['crd', 'crds'],
-  }),
+  resource('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', { ...cluster, ...workload }),
 ];

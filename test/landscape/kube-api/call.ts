@@ -45,7 +45,6 @@ export interface Definition {
   singular: string;
   kind: string;
   listKind: string;
-  shortNames: readonly string[];
   namespaced: boolean;
   /** Has the status subresource. */
   status: boolean;

@@ -27,7 +27,6 @@ export function customDefinitions(crd: ApiObject, store: ResourceStore): Definit
       singular: asString(names.singular) || kind.toLowerCase(),
       kind,
       listKind: asString(names.listKind) || `${kind}List`,
-      shortNames: strings(names.shortNames),
       namespaced: spec.scope === 'Namespaced',
       status: isObject(asObject(version.subresources).status),
       generation: true,

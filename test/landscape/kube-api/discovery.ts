@@ -5,17 +5,7 @@ import type { Registry } from './registry.ts';
 const verbs = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
 
 /** `/version`. */
-export const version = {
-  major: '1',
-  minor: '36',
-  gitVersion: 'v1.36.3',
-  gitCommit: '',
-  gitTreeState: 'clean',
-  buildDate: '2026-01-01T00:00:00Z',
-  goVersion: 'go1.26',
-  compiler: 'gc',
-  platform: 'linux/amd64',
-};
+export const version = { major: '1', minor: '36', gitVersion: 'v1.36.3' };
 
 /** `/api`. */
 export function coreVersions(address: string): JsonObject {
@@ -61,15 +51,8 @@ export function resources(registry: Registry, group: string, version: string): J
 }
 
 function describe(definition: Definition): JsonObject[] {
-  const { plural, singular, namespaced, kind, shortNames } = definition;
-  const main: JsonObject = {
-    name: plural,
-    singularName: singular,
-    namespaced,
-    kind,
-    verbs,
-    ...(shortNames.length > 0 && { shortNames: [...shortNames] }),
-  };
+  const { plural, singular, namespaced, kind } = definition;
+  const main: JsonObject = { name: plural, singularName: singular, namespaced, kind, verbs };
   if (!definition.status) return [main];
   const part = { singularName: '', namespaced, kind, verbs: ['get', 'patch', 'update'] };
   return [main, { name: `${plural}/status`, ...part }];

@@ -5,13 +5,12 @@ import { stringify } from 'yaml';
 import type { CreationWebhook, User } from './call.ts';
 import { loopbackCertificate } from './certificate.ts';
 import { startCrdController } from './crd.ts';
-import { catches, type Faults, type RequestMatch, type RequestSummary } from './faults.ts';
+import { catches, type RequestMatch, type RequestSummary } from './faults.ts';
 import type { ApiObject, JsonObject } from './json.ts';
 import { startGarbageCollector, startNamespaceController } from './namespace-controller.ts';
 import { Objects } from './objects.ts';
 import { Registry } from './registry.ts';
-import { Handler, type LoggedRequest } from './server.ts';
-import type { OpenWatch } from './watch.ts';
+import { Handler } from './server.ts';
 
 export type { Creation, CreationWebhook } from './call.ts';
 export type { Fault, FaultAction, Faults, RequestMatch, RequestSummary } from './faults.ts';
@@ -41,41 +40,10 @@ export interface KubeApiOptions {
 }
 
 /** A running embedded API server. */
-export interface KubeApi extends AsyncDisposable {
-  url: string;
-  /** PEM of the authority that signed the server's certificate. */
-  ca: string;
-  /** The administrator's token. */
-  token: string;
-  /** Returns a kubeconfig for kubectl and client-node; default: the administrator's. */
-  kubeconfig(token?: string): string;
-  /** Access to the objects without HTTP, for the set-up and the assertions of tests. */
-  objects: Objects;
-  faults: Faults;
-  /** Every request since the start or the last clear. */
-  requests: LoggedRequest[];
-  /** Returns the matching requests. */
-  requestsLike(match: RequestMatch): LoggedRequest[];
-  /** Returns the open watches, all or those of one resource. */
-  watches(plural?: string): OpenWatch[];
-  /** Forgets history: answers older watches and continue tokens with 410. */
-  compact(): void;
-  /**
-   * Remembers all objects.
-   * @returns a function that restores them, any number of times, without events for watches
-   */
-  checkpoint(): () => void;
-  /** Increases with every change of any object. */
-  revision(): number;
-  /** Breaks all connections. */
-  breakConnections(): void;
-  /** Answers a request without the server: for clients in this process that do not open connections. */
-  listener: RequestListener;
-  stop(): Promise<void>;
-}
+export type KubeApi = Awaited<ReturnType<typeof startKubeApi>>;
 
 /** Starts an API server in this process, on loopback and with TLS. */
-export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
+export async function startKubeApi(options: KubeApiOptions = {}) {
   const registry = new Registry();
   const objects = new Objects(registry);
   const token = 'administrator';
@@ -122,21 +90,33 @@ export async function startKubeApi(options: KubeApiOptions = {}): Promise<KubeAp
   };
   return {
     url,
+    /** PEM of the authority that signed the server's certificate. */
     ca: cert,
+    /** The administrator's token. */
     token,
+    /** For kubectl and client-node; default: the administrator's. */
     kubeconfig: (secret = token) => kubeconfigOf(url, cert, secret),
+    /** Access to the objects without HTTP, for the set-up and the assertions of tests. */
     objects,
     faults: handler.faults,
+    /** Every request since the start or the last clear. */
     requests: handler.requests,
-    requestsLike: (match) => handler.requests.filter((request) => catches(match, request)),
-    watches: (plural) =>
+    /** Returns the matching requests. */
+    requestsLike: (match: RequestMatch) => handler.requests.filter((request) => catches(match, request)),
+    /** Returns the open watches, all or those of one resource. */
+    watches: (plural?: string) =>
       [...handler.watches].filter(({ call }) => plural === undefined || call.definition.plural === plural),
+    /** Forgets history: answers older watches and continue tokens with 410. */
     compact: () => {
       for (const { store } of registry.all()) store.compact();
     },
+    /** Remembers all objects. @returns a function that restores them, any number of times, without events for watches */
     checkpoint: () => registry.checkpoint(),
+    /** Increases with every change of any object. */
     revision: () => registry.clock.revision,
+    /** Breaks all connections. */
     breakConnections: () => server.closeAllConnections(),
+    /** Answers a request without the server: for clients in this process that do not open connections. */
     listener,
     stop,
     [Symbol.asyncDispose]: stop,

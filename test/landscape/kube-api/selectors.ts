@@ -6,57 +6,26 @@ export type Matcher = (object: ApiObject) => boolean;
 /** Matches everything. */
 export const everything: Matcher = () => true;
 
-/** Parses a label selector: equality and sets. */
+/** Parses a label selector: `a=b` and `a in (b,c)`, the two forms that clients of the landscape send. */
 export function labelMatcher(selector: string): Matcher {
   if (selector.trim() === '') return everything;
-  const requirements = splitOutsideParentheses(selector).map(requirement);
+  const requirements = selector.split(/,(?![^()]*\))/).map(requirement);
   return (object) => {
     const labels = asObject(object.metadata.labels);
-    return requirements.every((matches) => matches(labels));
+    return requirements.every(({ key, values }) => labels[key] !== undefined && values.includes(String(labels[key])));
   };
 }
 
-type Requirement = (labels: Readonly<Record<string, Json | undefined>>) => boolean;
-
-function requirement(text: string): Requirement {
-  const set = /^\s*([^\s!=,()]+)\s+(in|notin)\s*\(([^()]*)\)\s*$/.exec(text);
-  if (set) {
-    const [, key = '', operator, list = ''] = set;
-    const values = new Set(list.split(',').map((value) => value.trim()));
-    return operator === 'in'
-      ? (labels) => labels[key] !== undefined && values.has(String(labels[key]))
-      : (labels) => labels[key] === undefined || !values.has(String(labels[key]));
-  }
-  const equality = /^\s*([^\s!=,()]+)\s*(==|=|!=)\s*([^\s!=,()]*)\s*$/.exec(text);
-  if (equality) {
-    const [, key = '', operator, value] = equality;
-    return operator === '!=' ? (labels) => labels[key] !== value : (labels) => labels[key] === value;
-  }
-  const existence = /^\s*(!?)\s*([^\s!=,()]+)\s*$/.exec(text);
-  if (existence) {
-    const [, not, key = ''] = existence;
-    return not === '!' ? (labels) => labels[key] === undefined : (labels) => labels[key] !== undefined;
-  }
-  throw badRequest(`unable to parse requirement: ${text.trim()}`);
-}
-
-function splitOutsideParentheses(selector: string): string[] {
-  return selector.split(/,(?![^()]*\))/);
+function requirement(text: string): { key: string; values: string[] } {
+  const parsed = /^\s*([^\s!=,()]+)(?:\s+in\s*\(([^()]*)\)|=([^\s!=,()]*))\s*$/.exec(text);
+  if (parsed === null) throw badRequest(`unable to parse requirement: ${text.trim()}`);
+  const [, key = '', list, value = ''] = parsed;
+  return { key, values: list === undefined ? [value] : list.split(',').map((each) => each.trim()) };
 }
 
 /** Fields that the API server can select by, besides name and namespace. */
 const selectable: Readonly<Record<string, readonly string[]>> = {
-  secrets: ['type'],
   pods: ['spec.nodeName', 'status.phase'],
-  events: [
-    'involvedObject.kind',
-    'involvedObject.namespace',
-    'involvedObject.name',
-    'involvedObject.uid',
-    'involvedObject.apiVersion',
-    'reason',
-    'type',
-  ],
 };
 
 /** Parses a field selector, for example `metadata.name=a`. */

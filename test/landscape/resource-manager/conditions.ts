@@ -14,24 +14,12 @@ export interface NextCondition {
   message: string;
 }
 
-export const nextCondition = (
-  type: ConditionType,
-  status: Condition['status'],
-  reason: string,
-  message: string,
-): NextCondition => ({
-  type,
-  status,
-  reason,
-  message,
-});
-
-const applied = (status: Condition['status'], reason: string, message: string) =>
-  nextCondition('ResourcesApplied', status, reason, message);
-const healthy = (status: Condition['status'], reason: string, message: string) =>
-  nextCondition('ResourcesHealthy', status, reason, message);
-const progressing = (status: Condition['status'], reason: string, message: string) =>
-  nextCondition('ResourcesProgressing', status, reason, message);
+const conditionOf =
+  (type: ConditionType) =>
+  (status: Condition['status'], reason: string, message: string): NextCondition => ({ type, status, reason, message });
+const applied = conditionOf('ResourcesApplied');
+export const healthy = conditionOf('ResourcesHealthy');
+export const progressing = conditionOf('ResourcesProgressing');
 
 const DELETING = 'The resources are currently being deleted.';
 const IGNORED = 'ManagedResource is marked to be ignored.';

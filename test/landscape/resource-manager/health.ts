@@ -1,5 +1,5 @@
 import { type KubeClient, type KubeObject, type ObjectName, resources } from '../client/client.ts';
-import { type NextCondition, nextCondition, subjectOf } from './conditions.ts';
+import { healthy, type NextCondition, progressing, subjectOf } from './conditions.ts';
 import { annotations, type FullManagedResource, groupOf, isTrue, type ObjectReference } from './references.ts';
 import type { Target } from './target.ts';
 
@@ -10,26 +10,11 @@ interface Status {
 
 type Check = (object: KubeObject, status: Status) => string | undefined;
 
-/** Returns why the object is unhealthy; undefined: it is healthy, or of a kind that only has to exist. */
-export function unhealthy(object: KubeObject): string | undefined {
-  if (skipsChecks(object)) return undefined;
-  return healthChecks[`${groupOf(object.apiVersion)}/${object.kind}`]?.(object, statusOf(object));
+/** Returns why the object fails its check; undefined: it does not, or it is of a kind that only has to exist. */
+function failureOf(checks: Record<string, Check>, object: KubeObject): string | undefined {
+  if (object.metadata.annotations?.[annotations.skipHealthCheck] === 'true') return undefined;
+  return checks[`${groupOf(object.apiVersion)}/${object.kind}`]?.(object, (object.status ?? {}) as Status);
 }
-
-/** Returns why the object is still rolling out. */
-export function rollingOut(object: KubeObject): string | undefined {
-  if (skipsChecks(object)) return undefined;
-  return progressChecks[`${groupOf(object.apiVersion)}/${object.kind}`]?.(object, statusOf(object));
-}
-
-/** The kinds that have a rollout. */
-export const rollsOut = (apiVersion: string, kind: string) => `${groupOf(apiVersion)}/${kind}` in progressChecks;
-
-function skipsChecks({ metadata }: KubeObject): boolean {
-  return metadata.annotations?.[annotations.skipHealthCheck] === 'true';
-}
-
-const statusOf = (object: KubeObject) => (object.status ?? {}) as Status;
 
 const outdated: Check = ({ metadata: { generation = 0 } }, { observedGeneration = 0 }) =>
   observedGeneration < generation ? `observed generation outdated (${observedGeneration}/${generation})` : undefined;
@@ -70,11 +55,9 @@ const healthChecks: Record<string, Check> = {
 };
 
 const rolledOut: Check = (_object, { conditions = [] }) => {
-  const progressing = conditions.find(({ type }) => type === 'Progressing');
-  if (progressing === undefined) return 'condition "Progressing" is missing';
-  return progressing.status === 'True' && progressing.reason === 'NewReplicaSetAvailable'
-    ? undefined
-    : (progressing.message ?? '');
+  const found = conditions.find(({ type }) => type === 'Progressing');
+  if (found === undefined) return 'condition "Progressing" is missing';
+  return found.status === 'True' && found.reason === 'NewReplicaSetAvailable' ? undefined : (found.message ?? '');
 };
 
 const progressChecks: Record<string, Check> = {
@@ -109,33 +92,28 @@ async function healthOf(target: Target, references: readonly ObjectReference[]):
     const object = await read(target, reference);
     if (object === undefined) {
       const message = `Required ${kind} "${name}" in namespace "${namespace}" is missing`;
-      return nextCondition('ResourcesHealthy', 'False', `${kind}Missing`, message);
+      return healthy('False', `${kind}Missing`, message);
     }
-    const reason = unhealthy(object);
+    const reason = failureOf(healthChecks, object);
     if (reason !== undefined) {
       const message = `${kind} "${namespace}/${name}" is unhealthy: ${reason}`;
-      return nextCondition('ResourcesHealthy', 'False', `${kind}Unhealthy`, message);
+      return healthy('False', `${kind}Unhealthy`, message);
     }
   }
-  return nextCondition('ResourcesHealthy', 'True', 'ResourcesHealthy', 'All resources are healthy.');
+  return healthy('True', 'ResourcesHealthy', 'All resources are healthy.');
 }
 
 async function progressOf(target: Target, references: readonly ObjectReference[]): Promise<NextCondition> {
-  for (const reference of references.filter(({ apiVersion, kind }) => rollsOut(apiVersion, kind))) {
+  for (const reference of references.filter(({ kind }) => kind === 'Deployment')) {
     const { kind, name, namespace = '' } = reference;
     const object = await read(target, reference);
-    const reason = object && rollingOut(object);
+    const reason = object && failureOf(progressChecks, object);
     if (reason !== undefined) {
       const message = `${kind} "${namespace}/${name}" is progressing: ${reason}`;
-      return nextCondition('ResourcesProgressing', 'True', `${kind}Progressing`, message);
+      return progressing('True', `${kind}Progressing`, message);
     }
   }
-  return nextCondition(
-    'ResourcesProgressing',
-    'False',
-    'ResourcesRolledOut',
-    'All resources have been fully rolled out.',
-  );
+  return progressing('False', 'ResourcesRolledOut', 'All resources have been fully rolled out.');
 }
 
 async function read(target: Target, reference: ObjectReference): Promise<KubeObject | undefined> {

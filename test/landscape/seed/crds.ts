@@ -4,40 +4,21 @@ import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../client/client.ts';
 import { testData } from '../test-data.ts';
 
-const string = { type: 'string' };
 const free = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-const required = (keys: string[], properties: object = {}) => ({ ...free, required: keys, properties });
-
-const operation = required(['type', 'state', 'progress', 'description', 'lastUpdateTime'], {
-  progress: { type: 'integer' },
-  lastUpdateTime: { type: 'string', format: 'date-time' },
-});
-
-/** Schemas of our own: what Gardener requires, and nothing more. */
-const extension = {
-  spec: { type: 'object', required: ['type'], properties: { type: string, class: string, providerConfig: free } },
-  status: { ...free, properties: { observedGeneration: { type: 'integer' }, lastOperation: operation } },
-};
-const managedResource = {
-  spec: required(['secretRefs'], {
-    secretRefs: { type: 'array', items: { type: 'object', properties: { name: string } } },
-    keepObjects: { type: 'boolean' },
-  }),
-  status: free,
-};
 
 const crd = (
-  names: { group: string; kind: string; plural: string },
-  properties: Record<string, object>,
+  group: string,
+  kind: string,
+  properties: Record<string, object> = { spec: free, status: free },
   scope = 'Namespaced',
 ): KubeObject => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: `${names.plural}.${names.group}` },
+  metadata: { name: `${kind.toLowerCase()}s.${group}` },
   spec: {
-    group: names.group,
+    group,
     scope,
-    names: { kind: names.kind, plural: names.plural },
+    names: { kind, plural: `${kind.toLowerCase()}s` },
     versions: [
       {
         name: 'v1alpha1',
@@ -50,20 +31,11 @@ const crd = (
   },
 });
 
+/** CRDs of our own, which accept any fields. */
 const ours: Record<string, KubeObject> = {
-  'extensions.gardener.cloud_clusters': crd(
-    { group: 'extensions.gardener.cloud', kind: 'Cluster', plural: 'clusters' },
-    { spec: free },
-    'Cluster',
-  ),
-  'extensions.gardener.cloud_extensions': crd(
-    { group: 'extensions.gardener.cloud', kind: 'Extension', plural: 'extensions' },
-    extension,
-  ),
-  'resources.gardener.cloud_managedresources': crd(
-    { group: 'resources.gardener.cloud', kind: 'ManagedResource', plural: 'managedresources' },
-    managedResource,
-  ),
+  'extensions.gardener.cloud_clusters': crd('extensions.gardener.cloud', 'Cluster', { spec: free }, 'Cluster'),
+  'extensions.gardener.cloud_extensions': crd('extensions.gardener.cloud', 'Extension'),
+  'resources.gardener.cloud_managedresources': crd('resources.gardener.cloud', 'ManagedResource'),
 };
 
 /** Returns the CRDs of a seed: Gardener's own if the test data has them, else smaller ones. */

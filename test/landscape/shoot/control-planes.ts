@@ -6,23 +6,16 @@ import type { ControlPlanes } from '../gardenlet/gardenlet.ts';
 import { defaultTargetNamespaces, startResourceManager } from '../resource-manager/start.ts';
 import { type NodesOptions, startNodes } from './nodes.ts';
 
-/** The API servers of all shoots. Their objects survive hibernation and a move to another seed. */
-export interface Shoots {
-  get(technicalId: string): Cluster | undefined;
-  ensure(technicalId: string): Promise<Cluster>;
-  remove(technicalId: string): Promise<void>;
-  /** Makes the API unreachable, or reachable again. */
-  setReachable(technicalId: string, reachable: boolean): void;
-  stop(): Promise<void>;
-}
+export type Shoots = ReturnType<typeof createShoots>;
 
-export function createShoots(): Shoots {
+/** The API servers of all shoots. Their objects survive hibernation and a move to another seed. */
+export function createShoots() {
   const clusters = new Map<string, Promise<Cluster>>();
   const known = new Map<string, Cluster>();
   const unreachable = new Map<string, () => void>();
   return {
-    get: (id) => known.get(id),
-    ensure(id) {
+    get: (id: string) => known.get(id),
+    ensure(id: string) {
       const starting = clusters.get(id) ?? startCluster([], { namespaceController: true, garbageCollector: true });
       clusters.set(id, starting);
       return starting.then((cluster) => {
@@ -30,14 +23,15 @@ export function createShoots(): Shoots {
         return cluster;
       });
     },
-    async remove(id) {
+    async remove(id: string) {
       const cluster = clusters.get(id);
       clusters.delete(id);
       known.delete(id);
       unreachable.delete(id);
       await (await cluster)?.stop();
     },
-    setReachable(id, reachable) {
+    /** Makes the API unreachable, or reachable again. */
+    setReachable(id: string, reachable: boolean) {
       const restore = unreachable.get(id);
       const api = known.get(id)?.api;
       if (reachable) {

@@ -20,29 +20,10 @@ export const PROJECT = 'garden-foo';
 const MAP = { namespace: PROJECT, name: 'flux-status' };
 const fieldManager = 'test';
 
-/** The Shoots of a project, as their Extensions describe them, and runs of `project-status` with its shipped rights. */
-export interface Project extends AsyncDisposable {
-  garden: KubeClient;
-  /** Requests of the runs since it was cleared. */
-  requests: RequestInfo[];
-  logLines: string[];
-  now: Date;
-  /** Creates the Shoot, or changes the status of its Extension and parts of the Shoot. */
-  set(name: string, status: Partial<ExtensionStatus>, shoot?: Partial<Shoot>): Promise<void>;
-  deleteExtension(name: string): Promise<void>;
-  /** Deletes everything of a Shoot, without a run in between. */
-  vanish(name: string): Promise<void>;
-  /** @param wrap replaces the client, for example by one that dies */
-  run(name: string, wrap?: (client: KubeClient) => KubeClient): Promise<Outcome>;
-  /** Runs for a Shoot until it asks for no other run within seconds, as the queue does. */
-  settle(name: string): Promise<void>;
-  /** The content of `flux-status`; undefined when there is none. */
-  lines(): Promise<Record<string, string> | undefined>;
-  /** Reason and message of each Event on a Shoot, in order. */
-  eventsOf(name: string): Promise<string[]>;
-}
+export type Project = Awaited<ReturnType<typeof startProject>>;
 
-export async function startProject(apis: Apis): Promise<Project> {
+/** The Shoots of a project, as their Extensions describe them, and runs of `project-status` with its shipped rights. */
+export async function startProject(apis: Apis) {
   const requests: RequestInfo[] = [];
   const logLines: string[] = [];
   const admin = ({ url, ca, token }: Api) => createKubeClient({ server: url, ca, token }, { timeoutMs: 60_000 });
@@ -56,12 +37,14 @@ export async function startProject(apis: Apis): Promise<Project> {
   await garden.apply(resources.namespaces, namespace(PROJECT), { fieldManager });
   const extensionOf = (name: string) => ({ namespace: controlPlane(name), name: 'shoot-flux' });
 
-  const project: Project = {
+  const project = {
     garden,
+    /** Requests of the runs since it was cleared. */
     requests,
     logLines,
     now: new Date('2026-01-02T03:05:05Z'),
-    async set(name, status, shoot = {}) {
+    /** Creates the Shoot, or changes the status of its Extension and parts of the Shoot. */
+    async set(name: string, status: Partial<ExtensionStatus>, shoot: Partial<Shoot> = {}) {
       if ((await seed.find(resources.extensions, extensionOf(name))) === undefined) {
         await seed.apply(resources.namespaces, namespace(controlPlane(name)), { fieldManager });
         const extension = { ...extensionFactory(), metadata: extensionOf(name) };
@@ -81,15 +64,17 @@ export async function startProject(apis: Apis): Promise<Project> {
         options,
       );
     },
-    async vanish(name) {
+    /** Deletes everything of a Shoot, without a run in between. */
+    async vanish(name: string) {
       await seed.delete(resources.extensions, extensionOf(name));
       await seed.delete(resources.clusters, { name: controlPlane(name) });
       await garden.delete(resources.shoots, shootOf(name));
     },
-    async deleteExtension(name) {
+    async deleteExtension(name: string) {
       await seed.delete(resources.extensions, extensionOf(name));
     },
-    run: (name, wrap = (client) => client) =>
+    /** @param wrap replaces the client, for example by one that dies */
+    run: (name: string, wrap = (client: KubeClient) => client): Promise<Outcome> =>
       handler(
         { cluster: 'local', ...extensionOf(name) },
         contextOf({
@@ -98,15 +83,18 @@ export async function startProject(apis: Apis): Promise<Project> {
           log: createLog('debug', (line) => logLines.push(line)),
         }),
       ),
-    async settle(name) {
+    /** Runs for a Shoot until it asks for no other run within seconds, as the queue does. */
+    async settle(name: string) {
       for (let runs = 0; runs < 20; runs++) {
         const outcome = await project.run(name);
         if (outcome.type === 'done' || outcome.afterSeconds > 25) return;
       }
       throw new Error(`the status of ${name} does not come to rest`);
     },
+    /** The content of `flux-status`; undefined when there is none. */
     lines: async () => (await garden.find<KubeObject & Data>(resources.configMaps, MAP))?.data,
-    async eventsOf(name) {
+    /** Reason and message of each Event on a Shoot, in order. */
+    async eventsOf(name: string) {
       const { items } = await garden.list<KubeObject & ShootEvent>(resources.events, { namespace: PROJECT });
       return items
         .filter(({ involvedObject }) => involvedObject.uid === `uid-${name}`)

@@ -12,6 +12,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { createKubeClient, type RequestInfo } from '../../../shared/kube/http-client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
+import { secretWith } from '../../shoot-secrets.ts';
 import { contextOf, settingsOf } from '../context.ts';
 import { type Installation, startShippedApi, tokenOf } from '../identities.ts';
 
@@ -36,69 +37,10 @@ export interface FleetOptions {
   installation?: Installation;
 }
 
-/** The Shoots of a project with the two functions of a rollout, on a simulated clock. Everything else is a stand-in. */
-export interface Fleet extends AsyncDisposable {
-  now: number;
-  /** What Flux makes of the configuration with this branch. */
-  verdict: (shoot: string, branch: string) => Verdict;
-  /** Requests of the functions since it was cleared. */
-  requests: RequestInfo[];
-  logLines: string[];
-  /** What runs have thrown. */
-  failures: unknown[];
-  /** Replaces the client of a run, for example by one that dies. */
-  wrap: (client: KubeClient, run: string) => KubeClient;
-  /** All runs end as in a kill of the process, which then starts again: everything is looked at once. */
-  restart(): void;
-  /** Called after each round of runs, and with each change of the status. */
-  observe: () => void;
-  /** @param data undefined deletes flux-config */
-  edit(data: Record<string, string> | undefined, annotations?: Record<string, string>): void;
-  /** Creates or rotates a Secret of the project. */
-  secret(name: string, data: Record<string, string>): void;
-  /** The copies that the shoot gets. */
-  copies(shoot: string): KubeObject[];
-  /** The installed objects that the shoot gets. */
-  controllers(shoot: string): KubeObject[];
-  /** A run for the Shoot, as after an event. */
-  wake(shoot: string): void;
-  /** As in the garden: a label, a deletion, hibernation. */
-  shoot(name: string, parts: Partial<Shoot>): void;
-  /** Creates a Shoot with the extension. */
-  create(shoot: string): void;
-  /** The Shoot is gone with everything. `unseen`: at a time when the product did not run. */
-  remove(shoot: string, options?: { unseen: boolean }): void;
-  /** The control plane of a Shoot moves to another seed. */
-  move(shoot: string, seed: string): void;
-  /** A request of gardenlet. */
-  operate(shoot: string, operation: 'reconcile'): void;
-  /** What the resource-manager makes of the ManagedResources of a Shoot; by default it applies them. */
-  applies: (shoot: string) => 'applied' | 'failing' | 'never';
-  /** The resource-manager looks at a Shoot again, although nothing of it has changed. */
-  fails(shoot: string): void;
-  /** Shoots that exist. */
-  shoots(): string[];
-  /** Statements of flux-status that are not true. */
-  lies(): string[];
-  /** Runs everything that is due, until nothing is left within so many seconds. */
-  settle(seconds?: number): Promise<void>;
-  /** The branch that a Shoot has. */
-  branches(): Map<string, string>;
-  /** Shoots that have a branch and no verdict about it. */
-  unjudged(branch: string): string[];
-  extension(shoot: string): Extension;
-  status(): Record<string, string>;
-  state(): RolloutState | undefined;
-  /** That of an administrator of the garden. */
-  kubeconfig(): string;
-  /** Schedules what an edit of the annotations of `flux-config` would cause. */
-  follow(): void;
-  setStatus(data: Record<string, string> | undefined): void;
-  /** Creates a flux-status as members do; without our label it is not ours. */
-  foreignStatus(data: Record<string, string>, labels?: Record<string, string>): void;
-}
+export type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
-export async function startFleet(options: FleetOptions): Promise<Fleet> {
+/** The Shoots of a project with the two functions of a rollout, on a simulated clock. Everything else is a stand-in. */
+export async function startFleet(options: FleetOptions) {
   const { shoots: all, seeds: names = ['one'], labels = () => ({}), spec = {}, parallel = 4, later = [] } = options;
   const shoots = all.filter((shoot) => !later.includes(shoot));
   const garden = await startShippedApi('garden', options.installation);
@@ -131,15 +73,22 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   /** Shoots without a verdict, with their branch. */
   const open = new Map<string, string>();
 
-  const fleet: Fleet = {
+  const fleet = {
     now: Date.parse('2026-01-02T03:00:00Z') / 1000,
-    verdict: () => 'ready',
-    applies: () => 'applied',
+    /** What Flux makes of the configuration with this branch. */
+    verdict: (_shoot: string, _branch: string): Verdict => 'ready',
+    /** What the resource-manager makes of the ManagedResources of a Shoot. */
+    applies: (_shoot: string): 'applied' | 'failing' | 'never' => 'applied',
+    /** Requests of the functions since it was cleared. */
     requests,
-    logLines: [],
+    logLines: [] as string[],
+    /** What runs have thrown. */
     failures,
-    wrap: (client) => client,
+    /** Replaces the client of a run, for example by one that dies. */
+    wrap: (client: KubeClient, _run: string) => client,
+    /** Called after each round of runs, and with each change of the status. */
     observe: () => {},
+    /** All runs end as in a kill of the process, which then starts again: everything is looked at once. */
     restart() {
       due.clear();
       for (const shoot of shoots) {
@@ -147,23 +96,26 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
         schedule('project-status', shoot, fleet.now + 1);
       }
     },
-    edit(data, annotations = {}) {
+    /** @param data undefined deletes flux-config */
+    edit(data: Record<string, string> | undefined, annotations: Record<string, string> = {}) {
       const { metadata } = CONFIG;
       if (data === undefined) garden.objects.delete(CONFIG);
       else garden.objects.apply({ ...CONFIG, metadata: { ...metadata, annotations }, data } as never);
-      for (const shoot of shoots) schedule('managed-resources', shoot, fleet.now);
+      fleet.follow();
     },
-    secret(name, data) {
-      const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
-      const metadata = { namespace: PROJECT, name };
-      const secret = { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data: Object.fromEntries(encoded) };
-      garden.objects.apply(secret as never);
-      for (const shoot of shoots) schedule('managed-resources', shoot, fleet.now);
+    /** Creates or rotates a Secret of the project. */
+    secret(name: string, data: Record<string, string>) {
+      garden.objects.apply({ ...secretWith(PROJECT, name, data), type: 'Opaque' } as never);
+      fleet.follow();
     },
-    copies: (shoot) => contentOf(shoot, managedResourceNames.secrets).objects(),
-    controllers: (shoot) => contentOf(shoot, managedResourceNames.controllers).objects(),
-    wake: (shoot) => schedule('managed-resources', shoot, fleet.now),
-    shoot(name, parts) {
+    /** The copies that the shoot gets. */
+    copies: (shoot: string) => contentOf(shoot, managedResourceNames.secrets).objects(),
+    /** The installed objects that the shoot gets. */
+    controllers: (shoot: string) => contentOf(shoot, managedResourceNames.controllers).objects(),
+    /** A run for the Shoot, as after an event. */
+    wake: (shoot: string) => schedule('managed-resources', shoot, fleet.now),
+    /** As in the garden: a label, a deletion, hibernation. */
+    shoot(name: string, parts: Partial<Shoot>) {
       const namespace = technicalId(name);
       const status = { technicalID: namespace, seedName: seedOf(name), ...parts.status };
       const { metadata } = parts;
@@ -181,7 +133,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       } as never);
       schedule('managed-resources', name, fleet.now);
     },
-    create(name) {
+    /** Creates a Shoot with the extension. */
+    create(name: string) {
       const namespace = technicalId(name);
       const { objects } = seed(name);
       shoots.push(name);
@@ -189,7 +142,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       fleet.shoot(name, {});
       objects.create({ ...extensionFactory(), metadata: { namespace, name: 'shoot-flux' } } as never);
     },
-    remove(name, { unseen } = { unseen: false }) {
+    /** The Shoot is gone with everything. `unseen`: at a time when the product did not run. */
+    remove(name: string, { unseen } = { unseen: false }) {
       const namespace = technicalId(name);
       const { objects } = seed(name);
       shoots.splice(shoots.indexOf(name), 1);
@@ -202,7 +156,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       for (const key of due.keys()) if (key.endsWith(` ${name}`)) due.delete(key);
       if (!unseen) schedule('project-status', name, fleet.now);
     },
-    move(name, to) {
+    /** The control plane of a Shoot moves to another seed. */
+    move(name: string, to: string) {
       const namespace = technicalId(name);
       const { status } = fleet.extension(name);
       const from = seed(name).objects;
@@ -216,7 +171,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       objects.create({ ...extensionFactory(), metadata: { namespace, name: 'shoot-flux', annotations } } as never);
       objects.patchStatus(extensionName(name), { state: status?.state });
     },
-    operate(name, operation) {
+    /** A request of gardenlet. */
+    operate(name: string, operation: 'reconcile') {
       const annotations = {
         'gardener.cloud/operation': operation,
         'gardener.cloud/timestamp': new Date(fleet.now * 1000).toISOString(),
@@ -224,9 +180,13 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       seed(name).objects.patch(extensionName(name), { metadata: { annotations } });
       schedule('managed-resources', name, fleet.now);
     },
-    fails: (shoot) => react(shoot),
+    /** The resource-manager looks at a Shoot again, although nothing of it has changed. */
+    fails: (shoot: string) => react(shoot),
+    /** Shoots that exist. */
     shoots: () => [...shoots],
+    /** Statements of flux-status that are not true. */
     lies: () => [...liesInLines(), ...liesOfRollout()],
+    /** Runs everything that is due, until nothing is left within so many seconds. */
     async settle(seconds = 50) {
       for (let rounds = 0; rounds < 20_000; rounds++) {
         const next = Math.min(...due.values());
@@ -239,8 +199,10 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       }
       throw new Error('the fleet does not come to rest');
     },
+    /** The branch that a Shoot has. */
     branches: () => new Map(shoots.map((shoot) => [shoot, branchOf(shoot)])),
-    unjudged: (branch) =>
+    /** Shoots that have a branch and no verdict about it. */
+    unjudged: (branch: string) =>
       shoots.filter((shoot) => {
         const { applied } = fleet.extension(shoot).status?.state ?? {};
         const verdict = fleet
@@ -248,18 +210,22 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
           .status?.conditions?.some(({ message }) => message.endsWith(`(config ${applied?.configHash})`));
         return branchOf(shoot) === branch && verdict !== true;
       }),
-    extension: (shoot) => seed(shoot).objects.get(extensionName(shoot)) as unknown as Extension,
-    status: () => (garden.objects.find(STATUS) as { data?: Record<string, string> } | undefined)?.data ?? {},
-    state: () => readState(fleet.status().RolloutState),
+    extension: (shoot: string) => seed(shoot).objects.get(extensionName(shoot)) as unknown as Extension,
+    status: (): Record<string, string> =>
+      (garden.objects.find(STATUS) as { data?: Record<string, string> } | undefined)?.data ?? {},
+    state: (): RolloutState | undefined => readState(fleet.status().RolloutState),
+    /** That of an administrator of the garden. */
     kubeconfig: () => garden.kubeconfig(),
+    /** Schedules what an edit of the annotations of `flux-config` would cause. */
     follow() {
       for (const shoot of shoots) schedule('managed-resources', shoot, fleet.now);
     },
-    setStatus(data) {
+    setStatus(data: Record<string, string> | undefined) {
       if (data === undefined) garden.objects.delete(STATUS);
       else garden.objects.patch(STATUS, { data });
     },
-    foreignStatus: (data, ofMembers = {}) =>
+    /** Creates a flux-status as members do; without our label it is not ours. */
+    foreignStatus: (data: Record<string, string>, ofMembers: Record<string, string> = {}) =>
       void garden.objects.create({ ...STATUS, metadata: { ...STATUS.metadata, labels: ofMembers }, data } as never),
     async [Symbol.asyncDispose]() {
       for (const client of clients.values()) client.close();

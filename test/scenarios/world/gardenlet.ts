@@ -2,31 +2,9 @@ import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { CONTROL_PLANE, clusterOf, EXTENSION, inControlPlane, inProject, PROJECT, type ShootParts } from '../stage.ts';
 
-/** The actions of users and gardenlet around one Shoot of one project. */
-export interface Gardenlet {
-  /** Writes ConfigMap `flux-config`; undefined deletes it. */
-  fluxConfig(data: Record<string, string> | undefined): void;
-  /** Reconciles the Shoot: writes the Cluster, and the Extension with annotation and timestamp. */
-  reconcile(parts?: ShootParts): void;
-  /** Annotates the Extension. */
-  operate(operation: 'migrate' | 'restore'): void;
-  /** Deletes the Extension, as when the extension is removed from the Shoot. */
-  deleteExtension(): void;
-  /** Creates an Extension that waits for its state, as after a migration; the Cluster exists already. */
-  createWaiting(providerConfig?: unknown): void;
-  /** Writes the state that the former seed's Extension had, and asks for a restoration. */
-  restore(status: Record<string, unknown>): void;
-  /** Deletes content Secrets that no ManagedResource refers to, as Gardener does every few minutes (trap 27). */
-  collectGarbage(): void;
-  extension(): KubeObject | undefined;
-}
+export type Gardenlet = ReturnType<typeof gardenletOf>;
 
-const extensions = 'extensions.gardener.cloud/v1alpha1';
-const reference = {
-  apiVersion: extensions,
-  kind: 'Extension',
-  metadata: EXTENSION,
-};
+const reference = { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Extension', metadata: EXTENSION };
 
 interface Options {
   garden: KubeApi;
@@ -37,7 +15,8 @@ interface Options {
   shootToken: string;
 }
 
-export function gardenletOf({ garden, seed, shoot, now, shootToken }: Options): Gardenlet {
+/** The actions of users and gardenlet around one Shoot of one project. */
+export function gardenletOf({ garden, seed, shoot, now, shootToken }: Options) {
   garden.objects.ensureNamespace(PROJECT);
   seed.objects.ensureNamespace(CONTROL_PLANE);
   const kubeconfig = Buffer.from(shoot.kubeconfig(shootToken)).toString('base64');
@@ -52,35 +31,43 @@ export function gardenletOf({ garden, seed, shoot, now, shootToken }: Options): 
     'gardener.cloud/operation': operation,
     'gardener.cloud/timestamp': now().toISOString(),
   });
-  const operate = (operation: string) =>
+  const specOf = (providerConfig: unknown) => ({
+    type: 'shoot-flux',
+    ...(providerConfig === undefined ? {} : { providerConfig }),
+  });
+  /** Annotates the Extension. */
+  const operate = (operation: 'migrate' | 'restore') =>
     void seed.objects.patch(reference, { metadata: { annotations: annotations(operation) } });
 
   return {
-    fluxConfig(data) {
+    /** Writes ConfigMap `flux-config`; undefined deletes it. */
+    fluxConfig(data: Record<string, string> | undefined) {
       const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: inProject('flux-config') };
       if (data === undefined) garden.objects.delete(configMap);
       else garden.objects.apply({ ...configMap, data } as KubeObject);
     },
-    reconcile(parts = {}) {
+    /** Reconciles the Shoot: writes the Cluster, and the Extension with annotation and timestamp. */
+    reconcile(parts: ShootParts = {}) {
       const cluster = clusterOf(parts);
       garden.objects.apply(cluster.spec.shoot as unknown as KubeObject);
       seed.objects.apply(cluster);
-      const { providerConfig } = parts;
-      const spec = { type: 'shoot-flux', ...(providerConfig === undefined ? {} : { providerConfig }) };
-      const metadata = { ...reference.metadata, annotations: annotations('reconcile') };
-      seed.objects.apply({ ...reference, metadata, spec } as KubeObject);
+      const metadata = { ...EXTENSION, annotations: annotations('reconcile') };
+      seed.objects.apply({ ...reference, metadata, spec: specOf(parts.providerConfig) } as KubeObject);
     },
     operate,
+    /** Deletes the Extension, as when the extension is removed from the Shoot. */
     deleteExtension: () => void seed.objects.delete(reference),
-    createWaiting(providerConfig) {
-      const metadata = { ...reference.metadata, annotations: annotations('wait-for-state') };
-      const spec = { type: 'shoot-flux', ...(providerConfig === undefined ? {} : { providerConfig }) };
-      seed.objects.create({ ...reference, metadata, spec } as KubeObject);
+    /** Creates an Extension that waits for its state, as after a migration; the Cluster exists already. */
+    createWaiting(providerConfig?: unknown) {
+      const metadata = { ...EXTENSION, annotations: annotations('wait-for-state') };
+      seed.objects.create({ ...reference, metadata, spec: specOf(providerConfig) } as KubeObject);
     },
-    restore(status) {
+    /** Writes the state that the former seed's Extension had, and asks for a restoration. */
+    restore(status: Record<string, unknown>) {
       seed.objects.patchStatus(reference, status);
       operate('restore');
     },
+    /** Deletes content Secrets that no ManagedResource refers to, as Gardener does every few minutes (trap 27). */
     collectGarbage() {
       const managedResources = seed.objects.list('resources.gardener.cloud/v1alpha1', 'ManagedResource');
       const used = new Set(

@@ -5,17 +5,6 @@ import { createTarget, reconcile } from '@shoot-flux/landscape/resource-manager'
 import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 
-/** The landscape's resource-manager, one pass at a time. */
-export interface SteppedResourceManager {
-  /** Reconciles one ManagedResource that has changed or is due; false when none is. */
-  step(): Promise<boolean>;
-  /** When one is due next, in epoch ms. */
-  nextDue(): number | undefined;
-  /** Saves its memory. @returns a function that restores it */
-  checkpoint(): () => void;
-  close(): void;
-}
-
 interface Options {
   seed: KubeApi;
   shoot: KubeApi;
@@ -25,7 +14,8 @@ interface Options {
 const SYNC_PERIOD_MS = 3_600_000;
 const RETRY_MS = 1000;
 
-export function createResourceManager({ seed, shoot, now }: Options): SteppedResourceManager {
+/** The landscape's resource-manager, one pass at a time. */
+export function createResourceManager({ seed, shoot, now }: Options) {
   const connection = ({ url, ca, token }: KubeApi) => ({ server: url, ca, token });
   const options = { userAgent: 'gardener-resource-manager' };
   const source = createKubeClient(connection(seed), options);
@@ -48,6 +38,7 @@ export function createResourceManager({ seed, shoot, now }: Options): SteppedRes
   };
 
   return {
+    /** Reconciles one ManagedResource that has changed or is due; false when none is. */
     async step() {
       const live = managedResources();
       const found = live.find((resource) => {
@@ -59,11 +50,13 @@ export function createResourceManager({ seed, shoot, now }: Options): SteppedRes
       passes.set(nameOf(found), { seen: stateOf(found), due: now().getTime() + after });
       return true;
     },
+    /** When one is due next, in epoch ms. */
     nextDue() {
       const live = new Set(managedResources().map(nameOf));
       const due = [...passes].filter(([name]) => live.has(name)).map(([, pass]) => pass.due);
       return due.length === 0 ? undefined : Math.min(...due);
     },
+    /** Saves its memory. @returns a function that restores it */
     checkpoint() {
       const known = [...passes];
       return () => {
@@ -85,8 +78,7 @@ export function createResourceManager({ seed, shoot, now }: Options): SteppedRes
     const syncPeriodMs = SYNC_PERIOD_MS;
     try {
       const target = createTarget(targetClient, discovery, ['kube-system', 'flux-system']);
-      const options = { source, target, clusterId: '', syncPeriodMs, pendingMs: 5000 };
-      return (await reconcile(options, metadata)) ?? syncPeriodMs;
+      return (await reconcile({ source, target, syncPeriodMs, pendingMs: 5000 }, metadata)) ?? syncPeriodMs;
     } catch {
       return RETRY_MS;
     }

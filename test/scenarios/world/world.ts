@@ -14,8 +14,8 @@ import { findFunctions } from '../../../infra/functions.ts';
 import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { settingsOf } from '../context.ts';
-import { type Flux, installFlux } from './flux.ts';
-import { type Gardenlet, gardenletOf } from './gardenlet.ts';
+import { installFlux } from './flux.ts';
+import { gardenletOf } from './gardenlet.ts';
 import { answerInProcess } from './in-process-https.ts';
 import { type ClusterName, type FunctionRequest, type Kill, type KillKind, runContinues } from './kills.ts';
 import { type ProductDependencies, type ProductInstance, startInstance, startTwoInstances } from './product.ts';
@@ -33,30 +33,7 @@ export interface WorldOptions {
   distribution?: string | undefined;
 }
 
-/** A garden, a seed and a shoot with everything around the product, on a simulated clock. */
-export interface World extends AsyncDisposable {
-  garden: KubeApi;
-  seed: KubeApi;
-  shoot: KubeApi;
-  gardenlet: Gardenlet;
-  flux: Flux;
-  requests: FunctionRequest[];
-  logLines: string[];
-  deadLetters(): string[];
-  /** Arms a kill; requests are counted from now on. `onKill` is called when it happens. */
-  arm(kill: Kill | undefined, onKill?: () => void): void;
-  /** True once the armed kill has happened. */
-  killed(): boolean;
-  /** Lets all actors work until none of them has had anything to do for a while. */
-  settle(calmMs?: number): Promise<void>;
-  /** Lets runs that have overrun their lease continue to their end. */
-  resume(): Promise<void>;
-  /**
-   * Saves the state of everything except the product, which keeps nothing.
-   * @returns a function that restores the state, starts the product again, and waits until it is calm
-   */
-  checkpoint(): () => Promise<void>;
-}
+export type World = Awaited<ReturnType<typeof startWorld>>;
 
 const FUNCTIONS = 'functions';
 /** The world counts as calm after this time without a change: longer than any wait of the product during an operation. */
@@ -68,12 +45,13 @@ const MOST_STEPS = 1500;
 const functions = findFunctions().then((all) => all.filter(({ definition }) => definition.name !== 'project-status'));
 const never = new Promise<never>(() => {});
 
+/** A garden, a seed and a shoot with everything around the product, on a simulated clock. */
 export async function startWorld({
   othersFirst = false,
   twoInstances = false,
   queue = 'process',
   distribution = standInDistribution.folder,
-}: WorldOptions = {}): Promise<World> {
+}: WorldOptions = {}) {
   const requests: FunctionRequest[] = [];
   const logLines: string[] = [];
   let deadLetters: string[] = [];
@@ -175,6 +153,7 @@ export async function startWorld({
     return changes() !== revision;
   };
 
+  /** Lets all actors work until none of them has had anything to do for a while. */
   const settle = async (calmMs = CALM_MS): Promise<void> => {
     let before = -1;
     for (let steps = 0; steps < MOST_STEPS; steps++) {
@@ -199,20 +178,27 @@ export async function startWorld({
     requests,
     logLines,
     deadLetters: () => [...deadLetters, ...(product?.deadLetters() ?? [])],
-    arm(next, listener = () => {}) {
+    /** Arms a kill; requests are counted from now on. `onKill` is called when it happens. */
+    arm(next: Kill | undefined, listener = () => {}) {
       kill = next;
       onKill = listener;
       hasHappened = false;
       requests.length = 0;
     },
+    /** True once the armed kill has happened. */
     killed: () => hasHappened,
-    settle: (calmMs) => settle(calmMs),
+    settle,
+    /** Lets runs that have overrun their lease continue to their end. */
     async resume() {
       resumed.resolve();
       await product?.lateRuns();
       await settle();
       gardenlet.collectGarbage();
     },
+    /**
+     * Saves the state of everything except the product, which keeps nothing.
+     * @returns a function that restores the state, starts the product again, and waits until it is calm
+     */
     checkpoint() {
       const { works } = flux;
       const { time } = moment;
