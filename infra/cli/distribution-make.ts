@@ -15,12 +15,11 @@ import {
   readReleaseFiles,
   releaseJson,
 } from '../../shared/flux/release-files.ts';
-import { readArchive, unpack } from './archive.ts';
+import { readArchive, unpack, type Verification, verifies, verifyArchive } from './archive.ts';
 import { exitCodes } from './command.ts';
 import { checkComplete } from './distribution-inspect.ts';
 import { digestsFor, type pinnedImages } from './image-digests.ts';
 import { type Terminal, UsageError } from './option.ts';
-import { type Verification, verifies, verifyArchive } from './verify-archive.ts';
 
 interface MakeOptions {
   dir: string;

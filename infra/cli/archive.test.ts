@@ -6,10 +6,9 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { standIn } from '../../shared/flux/testing.ts';
-import { unpack } from './archive.ts';
+import { unpack, verifyArchive } from './archive.ts';
 import { type Entry, tarOf } from './tar-testing.ts';
 import { files, shootFlux } from './testing.ts';
-import { verifyArchive } from './verify-archive.ts';
 
 const folder = join(standIn.folder, standIn.version);
 const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
