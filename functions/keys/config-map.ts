@@ -5,6 +5,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { unlessOvertaken } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
+import { secondsSince } from '../../shared/runtime/growing-pause.ts';
 import type { Operation } from './pairs.ts';
 
 /** The field manager of everything that this function writes. */
@@ -55,7 +56,7 @@ export async function report({ garden, configMap, context }: Run, notices: Notic
   for (const notice of notices) {
     const event = eventOf(configMap, notice, context.now());
     const existing = await garden.find(resources.events, event.metadata, { metadataOnly: true });
-    age = Math.min(age, ageOf(existing, context.now()));
+    age = Math.min(age, secondsSince(existing?.metadata.creationTimestamp, context.now()));
     if (existing === undefined) await createEvent(garden, event, fieldManager);
   }
   return age;
@@ -66,9 +67,4 @@ export function eventOf({ metadata }: KubeObject, notice: Notice, now: Date): Ku
   // `managed-resources` reads it by its name, to say the same in the Shoots that wait.
   const identity = notice.reason === CREATION_REFUSED ? [CREATION_REFUSED] : undefined;
   return eventAbout(resources.configMaps, metadata, notice, now, identity);
-}
-
-function ageOf(existing: KubeObject | undefined, now: Date): number {
-  const created = Date.parse(existing?.metadata.creationTimestamp ?? '');
-  return Number.isNaN(created) ? 0 : Math.max(0, (now.getTime() - created) / 1000);
 }

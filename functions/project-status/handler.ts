@@ -66,10 +66,11 @@ async function report(
     const event = transitionEvent(shoot, { line, published, since: state.since }, now);
     if (event !== undefined) await createEvent(garden, event, fieldManager);
   }
+  const seconds = Math.floor(now.getTime() / 1000);
   const result: Result = {
     ...{ shoot: name, revision: rollout?.[0], wasHealthy: isHealthy(published) },
     end: line === undefined ? 'gone' : endOf(line, shoot, rollout?.[1] === true),
-    now: Math.floor(now.getTime() / 1000),
+    now: seconds,
   };
   const gone = line && (await leftover(place, live));
   const written = await publish(place, live, line, gone, result).catch((error: unknown) =>
@@ -78,13 +79,9 @@ async function report(
   if (line === undefined || rollout !== undefined) await wakeNext(place, written, context);
   const untilChange = againIn ?? (line && secondsWhileWaking(shoot, now));
   const untilRetry = written.type === 'not created' ? REFUSED_SECONDS : undefined;
-  return outcomeOf(written, [untilChange, untilOver(written, live, now), untilRetry], context);
-}
-
-/** Seconds until the next run that may end a rollout: a silent Shoot causes no run, so a timer is needed. */
-function untilOver(written: Published, live: KubeObject | undefined, now: Date): number | undefined {
-  const state = rolloutIn(written.type === 'written' ? written.map : live);
-  return state && secondsUntilOver(state, Math.floor(now.getTime() / 1000));
+  // A silent Shoot causes no run, so a timer may end a rollout.
+  const ongoing = rolloutIn(written.type === 'written' ? written.map : live);
+  return outcomeOf(written, [untilChange, ongoing && secondsUntilOver(ongoing, seconds), untilRetry], context);
 }
 
 /** Returns what a line means for a rollout. @param isJudged true: a failure is about the revision that the Shoot has */

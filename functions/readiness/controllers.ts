@@ -53,7 +53,10 @@ export function controllersVerdict(applied: Applied, observed: ObservedControlle
   }
   const names = waiting.map(({ name }) => name).join(', ');
   const [refused] = waiting.flatMap(({ deployment }) => refusedPods(deployment));
-  const isLate = waiting.some(({ deployment }) => isOverdue(deployment));
+  // No progress for ten minutes, the default of Deployments.
+  const isLate = waiting.some(
+    ({ deployment }) => conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded',
+  );
   const isOff = waiting.some(({ deployment }) => desiredReplicas(deployment) === 0);
   const why = refused ?? (isOff ? OFF : isLate ? LATE : undefined);
   return {
@@ -156,9 +159,4 @@ function refusedPods(deployment: KubeObject | undefined): string[] {
   // The parts that come from the message may be long and may contain secrets.
   const explanation = sentence === undefined ? 'their pods are rejected' : safeText(sentence);
   return [`${explanation}. Kubernetes says: ${quoted}`];
-}
-
-/** No progress for ten minutes, the default of Deployments. */
-function isOverdue(deployment: KubeObject | undefined): boolean {
-  return conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded';
 }

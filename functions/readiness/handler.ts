@@ -18,6 +18,8 @@ import { publish, publishForeign, publishWhilePaused } from './publish.ts';
 /** Assesses Flux once its objects are applied; before that, the end of the operation wakes this function. */
 export const handler: Handler = async (key, context) => {
   const seed = await context.kube(key.cluster);
+  // `managed-resources` has recorded what it applied, or why it applies nothing.
+  const hasRecord = ({ status }: Extension) => (status?.state?.applied ?? status?.state?.foreign) !== undefined;
   const loaded = await loadExtension(seed, key, hasRecord);
   // A Failed Shoot keeps the gate closed for a while; the Extension may look the same afterwards, which wakes nothing.
   const isFailed = loaded.state === 'closed' && loaded.cluster.spec.shoot.status?.lastOperation?.state === 'Failed';
@@ -51,11 +53,6 @@ export const handler: Handler = async (key, context) => {
   if (ended !== undefined) throw new RetryableError(ended.message);
   return outcome;
 };
-
-/** True when `managed-resources` has recorded what it applied, or why it applies nothing. */
-function hasRecord({ status }: Extension): boolean {
-  return (status?.state?.applied ?? status?.state?.foreign) !== undefined;
-}
 
 /** True when the extension leaves the Shoot, or the Shoot is being deleted: neither is assessed. */
 function isLeaving(operation: OperationType, { spec: { shoot } }: Cluster): boolean {

@@ -16,7 +16,9 @@ export function writtenDeletionPolicy(layers: ConfigInputs): DeletionPolicy | un
     const config = asObject(written);
     if (config === undefined) return undefined;
     const { deletionPolicy } = config;
-    if (isSet(deletionPolicy)) return policyOf(deletionPolicy);
+    // Go programs write null and the empty string for absent fields.
+    const isSet = deletionPolicy !== undefined && deletionPolicy !== null && deletionPolicy !== '';
+    if (isSet) return deletionPolicies.find((policy) => policy === deletionPolicy) ?? 'Orphan';
   }
   return undefined;
 }
@@ -36,13 +38,4 @@ function writtenLayers({ fluxConfig, providerConfig, shoot }: ConfigInputs): unk
     config.issues.length > 0 ? UNREADABLE : config.value,
     trimmed(fluxConfig.data),
   ];
-}
-
-/** Go programs write null and the empty string for absent fields. */
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== '';
-}
-
-function policyOf(value: unknown): DeletionPolicy {
-  return deletionPolicies.find((policy) => policy === value) ?? 'Orphan';
 }

@@ -82,13 +82,9 @@ export function servedKind({ spec }: KubeObject): Resource | undefined {
   const versions = entriesAt(spec, 'versions').filter(({ served }) => served === true);
   const version = textAt(versions.find(({ storage }) => storage === true) ?? versions[0], 'name');
   if (group === undefined || plural === undefined || kind === undefined || version === undefined) return undefined;
-  if (![group, plural, version].every(isPathSegment)) return undefined;
+  // These become part of a path.
+  if (![group, plural, version].every((text) => /^[a-z0-9][a-z0-9.-]{0,252}$/.test(text))) return undefined;
   return { group, version, plural, kind, namespaced: textAt(spec, 'scope') === 'Namespaced' };
-}
-
-/** These become part of a path. */
-function isPathSegment(text: string): boolean {
-  return /^[a-z0-9][a-z0-9.-]{0,252}$/.test(text);
 }
 
 /** Returns the kinds of these CRDs, as far as they exist, as the shoot serves them, whatever release installed them. */
