@@ -1,17 +1,13 @@
 import { afterAll, expect, type RunnerTask } from 'vitest';
 import { commandsIn, documents, type Fence } from './documents.ts';
 
-/** A block of commands on a page. */
-export interface Block {
-  text: string;
-  /** Passes the text to something that runs it. The block counts as run when that succeeds. */
-  run<T>(shell: (text: string) => Promise<T>): Promise<T>;
-}
-
 /** A page of the documentation that a test follows. */
 export interface FollowedPage {
-  /** Returns a block of commands by the heading above it. @param number 1 for the first one below that heading */
-  block(section: string, number?: number): Block;
+  /**
+   * Returns a block of commands by the heading above it. It counts as run when what runs its text succeeds.
+   * @param number 1 for the first one below that heading
+   */
+  block(section: string, number?: number): { run<T>(shell: (text: string) => Promise<T>): Promise<T> };
   /** Returns a block of YAML by the heading above it. */
   yaml(section: string, number?: number): string;
   /** Runs all blocks of commands below a heading, and returns what they printed. */
@@ -34,31 +30,25 @@ export function followPage(path: string): FollowedPage {
     expect(commands, `commands of ${path} that no test has run`).toEqual([]);
   });
 
-  const below = (section: string, language: string): [Fence, ...Fence[]] => {
-    const [first, ...more] = fences.filter((fence) => fence.section === section && fence.language === language);
-    if (first === undefined) throw new Error(`${path} has no block of ${language} below "${section}".`);
+  const below = (section: string, language: string, number: number): [Fence, ...Fence[]] => {
+    const found = fences.filter((fence) => fence.section === section && fence.language === language);
+    const [first, ...more] = found.slice(number - 1);
+    if (first === undefined) {
+      throw new Error(`${path} has fewer than ${number} blocks of ${language} below "${section}".`);
+    }
     return [first, ...more];
   };
-  const at = (section: string, language: string, number: number): Fence => {
-    const fence = below(section, language)[number - 1];
-    if (fence === undefined)
-      throw new Error(`${path} has fewer than ${number} blocks of ${language} below "${section}".`);
-    return fence;
+  const run = async <T>(fence: Fence, shell: (text: string) => Promise<T>): Promise<T> => {
+    const result = await shell(fence.text);
+    left.delete(fence);
+    return result;
   };
-  const blockOf = (fence: Fence): Block => ({
-    text: fence.text,
-    async run(shell) {
-      const result = await shell(fence.text);
-      left.delete(fence);
-      return result;
-    },
-  });
   return {
-    block: (section, number = 1) => blockOf(at(section, 'sh', number)),
-    yaml: (section, number = 1) => at(section, 'yaml', number).text,
+    block: (section, number = 1) => ({ run: (shell) => run(below(section, 'sh', number)[0], shell) }),
+    yaml: (section, number = 1) => below(section, 'yaml', number)[0].text,
     async follow(section, shell) {
       let output = '';
-      for (const fence of below(section, 'sh')) output += await blockOf(fence).run(shell);
+      for (const fence of below(section, 'sh', 1)) output += await run(fence, shell);
       return output;
     },
   };
