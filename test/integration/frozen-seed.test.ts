@@ -1,8 +1,6 @@
-import { get } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { type Cluster, startCluster } from '@shoot-flux/landscape/cluster';
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Product, startProduct } from '../../infra/process/product.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
@@ -19,68 +17,36 @@ import { settingsOf } from '../scenarios/context.ts';
 const DEAD_SHOOTS = 300;
 const PATIENCE_MS = 20_000;
 const write = { fieldManager: 'gardenlet' };
-const nothing = { server: 'https://127.0.0.1:1', token: 'x' };
 
 let clusters: Record<'garden' | 'dead' | 'alive', Cluster>;
 let product: Product;
 
-beforeEach(async () => {
-  const [garden, dead, alive] = await Promise.all([
-    startCluster(gardenCrds()),
-    startCluster(seedCrds()),
-    startCluster(seedCrds()),
-  ]);
-  clusters = { garden, dead, alive };
-});
-afterEach(async () => {
-  await product?.stop();
-  await Promise.all(Object.values(clusters).map((each) => each.stop()));
-});
-
-/** @param refused clusters that refuse connections */
-async function start(...refused: string[]): Promise<void> {
-  product = await startProduct({
-    credentials: () => async (name) =>
-      refused.includes(name) ? nothing : clusters[name as keyof typeof clusters].connection,
-    settings: settingsOf({ seeds: ['dead', 'alive'], hostKeyScan: { mode: 'off', allow: [], deny: [] } }),
-    log: createLog('error', () => {}),
-    port: 0,
-  });
-}
-
-function page(path: string): Promise<{ status: number; body: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
-  get(`http://127.0.0.1:${product.port}${path}`, { agent: false }, async (response) =>
-    resolve({ status: response.statusCode ?? 0, body: await text(response) }),
-  ).on('error', reject);
-  return promise;
-}
-
-it.each<[string, number, string[], RegExp[]]>([
-  ['one seed does not answer', 200, ['dead'], [/^not ready dead extensions: .*(ECONNREFUSED|has not answered)/m]],
-  ['the garden does not answer', 503, ['garden', 'dead'], [/^not ready garden configmaps flux-config: /m]],
-])('/readyz names what is not ready while %s: %i', async (_, expected, refused, lines) => {
-  await start(...refused);
-  await vi.waitFor(
-    async () => {
-      const { status, body } = await page('/readyz');
-      for (const line of [/^ok alive extensions: 0 objects$/m, ...lines]) expect(body).toMatch(line);
-      expect(status).toBe(expected);
-    },
-    { timeout: 60_000, interval: 50 },
-  );
-});
+const page = async (path: string) => (await fetch(`http://127.0.0.1:${product.port}${path}`)).text();
 
 describe('a seed of 300 Shoots', () => {
   beforeEach(async () => {
-    const { garden, dead } = clusters;
+    const [garden, dead, alive] = await Promise.all([
+      startCluster(gardenCrds()),
+      startCluster(seedCrds()),
+      startCluster(seedCrds()),
+    ]);
+    clusters = { garden, dead, alive };
     await garden.client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
     await garden.client.create(resources.configMaps, fluxConfig('Once'), write);
     for (let n = 0; n < DEAD_SHOOTS; n++) await createShoot(dead, n);
     // Its watches are answered, so the breaker cannot help: only the slots can.
     hangs(/^shoot-flux\/(?!watcher)/);
-    await start();
+    product = await startProduct({
+      credentials: () => async (name) => clusters[name as keyof typeof clusters].connection,
+      settings: settingsOf({ seeds: ['dead', 'alive'], hostKeyScan: { mode: 'off', allow: [], deny: [] } }),
+      log: createLog('error', () => {}),
+      port: 0,
+    });
     await expect.poll(() => keys('waiting')).toBeGreaterThan(200);
+  });
+  afterEach(async () => {
+    await product?.stop();
+    await Promise.all(Object.values(clusters).map((each) => each.stop()));
   });
 
   /** Creates what gardenlet writes to the seed for a Shoot. */
@@ -96,7 +62,7 @@ describe('a seed of 300 Shoots', () => {
   /** Returns the number of keys of `managed-resources` in a state. */
   async function keys(state: string): Promise<number> {
     const line = new RegExp(`queue_keys\\{function="managed-resources",state="${state}"\\} (\\d+)`);
-    return Number(line.exec((await page('/metrics')).body)?.[1]);
+    return Number(line.exec(await page('/metrics'))?.[1]);
   }
   /** Without a resource-manager nothing is applied, and sync objects wait for that. */
   async function untilWritten({ client }: Cluster, name: string): Promise<void> {
@@ -108,12 +74,12 @@ describe('a seed of 300 Shoots', () => {
     const begun = performance.now();
     await untilWritten(clusters.alive, await createShoot(clusters.alive, 0));
     expect(performance.now() - begun).toBeLessThan(PATIENCE_MS);
-    expect(JSON.parse((await page('/dead-letters')).body)).toEqual({ deadLetters: [], dropped: 0 });
+    expect(JSON.parse(await page('/dead-letters'))).toEqual({ deadLetters: [], dropped: 0 });
   }
 
   it('does not delay the Shoots of another seed while its answers to functions never arrive', async () => {
     await expectNoDelay();
-    expect((await page('/healthz')).body).toBe('ok\n');
+    expect(await page('/healthz')).toBe('ok\n');
   });
 
   it('is parked while nothing of it answers, and continues at once when it does', async () => {
@@ -124,6 +90,6 @@ describe('a seed of 300 Shoots', () => {
     clusters.dead.api.faults.clear();
     await expect.poll(() => keys('parked')).toBe(0);
     await untilWritten(clusters.dead, controlPlane(0));
-    expect(JSON.parse((await page('/dead-letters')).body)).toEqual({ deadLetters: [], dropped: 0 });
+    expect(JSON.parse(await page('/dead-letters'))).toEqual({ deadLetters: [], dropped: 0 });
   });
 });

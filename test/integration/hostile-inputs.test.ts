@@ -118,23 +118,15 @@ const inputs: [name: string, Omit<HostileInput, 'name'>, sentence: RegExp][] = [
 
 it.each(inputs.map((each, index) => [...each, index] as const))(
   '%s: others go on, the key backs off, and its author reads a sentence',
-  async (name, hostile, sentence, index) => {
+  async (_, hostile, sentence, index) => {
     const server = hostile.shoot === undefined ? undefined : await startTlsServer(hostile.shoot);
-    const begun = performance.now();
     const controlPlane = await createShoot(`h${index}`, hostile, server?.connection);
-    const neighbours = Array.from({ length: 3 }, async (_, number) => {
-      const neighbourBegun = performance.now();
-      await untilInstalled(await createShoot(`n${index}-${number}`, {}));
-      return Math.round(performance.now() - neighbourBegun);
-    });
-    const waits = await Promise.all(neighbours);
-    await eventually('the sentence', async () => sentence.test((await textsOf(controlPlane, `h${index}`)).join('\n')));
-    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-    const isOf = ({ key = '' }: Line) => key.includes(`-h${index}--`) || key.includes(`-h${index}/`);
-    const restarts = lines.filter((line) => line.message === 'functions restart' && isOf(line));
-    process.stdout.write(
-      `${name}: others after ${waits.join(', ')} ms, sentence after ${seconds} s, ${restarts.length} restarts\n`,
+    const neighbours = Array.from({ length: 3 }, async (_, number) =>
+      untilInstalled(await createShoot(`n${index}-${number}`, {})),
     );
+    await Promise.all(neighbours);
+    await eventually('the sentence', async () => sentence.test((await textsOf(controlPlane, `h${index}`)).join('\n')));
+    const isOf = ({ key = '' }: Line) => key.includes(`-h${index}--`) || key.includes(`-h${index}/`);
     const ended = lines.findLast(
       (line) => line.message === 'reconcile finished' && isOf(line) && line.outcome !== 'done',
     );

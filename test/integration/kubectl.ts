@@ -16,7 +16,6 @@ const kinds: Record<string, Resource> = {
   shoot: resources.shoots,
   events: resources.events,
 };
-const writer = { fieldManager: 'kubectl' };
 /** What a verb changes of the metadata. */
 const written: Record<string, string> = { annotate: 'annotations', label: 'labels' };
 
@@ -50,33 +49,31 @@ async function answer(resource: Resource): Promise<string> {
     return items.map(({ type, reason, message }) => `${type}   ${reason}   ${message}\n`).join('');
   }
   if (verb === 'delete' && rest.length === 0) return deleteAll(resource);
-  if (verb === 'create')
+  if (verb === 'create') {
     return create(resource, namespace, kind === 'secret' && rest[0] === 'generic' ? rest.slice(1) : rest);
-  const [name = fail('a name is missing'), annotation, ...more] = rest;
-  const field = written[verb ?? ''];
-  if (more.length > 0 && field === undefined) fail(`${more.join(' ')} is not understood`);
+  }
+  const [name = fail('a name is missing'), ...assignments] = rest;
   const live = (await client.find(resource, { namespace, name })) ?? fail(`${kind} "${name}" not found`);
-  if (verb === 'get' && annotation === undefined) return output === 'yaml' ? stringify(live) : valueAt(live, output);
-  if (verb === 'patch' && type === 'merge' && annotation === undefined) {
-    await client.mergePatch(resource, { namespace, name }, JSON.parse(patch), writer);
-    return `${kind}/${name} patched\n`;
+  const field = written[verb ?? ''];
+  if (field !== undefined) {
+    const before = (live.metadata as unknown as Record<string, Record<string, string> | undefined>)[field];
+    const changes = assignments.map((text) => /^([^=]+)=(.+)$/.exec(text)?.slice(1) ?? notUnderstood());
+    const kept = changes.find(([key = '']) => values.overwrite !== true && before?.[key] !== undefined);
+    if (kept !== undefined) fail(`--overwrite is false but found ${kept[0]}`);
+    const metadata = { [field]: Object.fromEntries(changes) };
+    await client.mergePatch(resource, { namespace, name }, { metadata }, { fieldManager: `kubectl-${verb}` });
+    return `${kind}/${name} changed\n`;
   }
-  const before = (live.metadata as unknown as Record<string, Record<string, string> | undefined>)[field ?? ''];
-  const changes: Record<string, string> = {};
-  for (const assignment of [annotation ?? '', ...more]) {
-    const [, key, value] = /^([^=]+)=(.+)$/.exec(assignment) ?? [];
-    if (field === undefined || key === undefined) fail(`${process.argv.slice(2).join(' ')} is not understood`);
-    if (values.overwrite !== true && before?.[key] !== undefined) fail(`--overwrite is false but found ${key}`);
-    changes[key] = value ?? '';
-  }
-  const metadata = { [field ?? '']: changes };
-  await client.mergePatch(resource, { namespace, name }, { metadata }, { fieldManager: `kubectl-${verb}` });
-  return `${kind}/${name} changed\n`;
+  if (assignments.length > 0) notUnderstood();
+  if (verb === 'get') return output === 'yaml' ? stringify(live) : valueAt(live, output);
+  if (verb !== 'patch' || type !== 'merge') notUnderstood();
+  await client.mergePatch(resource, { namespace, name }, JSON.parse(patch), { fieldManager: 'kubectl' });
+  return `${kind}/${name} patched\n`;
 }
 
 /** Creates an empty object. */
 async function create(resource: Resource, namespace: string, [name = '', ...more]: string[]): Promise<string> {
-  if (name === '' || more.length > 0) fail(`${process.argv.slice(2).join(' ')} is not understood`);
+  if (name === '' || more.length > 0) notUnderstood();
   const object = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: { namespace, name } };
   await client.create(resource, object, { fieldManager: 'kubectl-create' });
   return `${kind}/${name} created\n`;
@@ -85,9 +82,7 @@ async function create(resource: Resource, namespace: string, [name = '', ...more
 /** Deletes all objects of a kind, or those with a label. */
 async function deleteAll(resource: Resource): Promise<string> {
   const { selector: labelSelector, all = false, 'all-namespaces': isEverywhere = false } = values;
-  if (all === (labelSelector !== undefined) || isEverywhere !== resource.namespaced) {
-    fail(`${process.argv.slice(2).join(' ')} is not understood`);
-  }
+  if (all === (labelSelector !== undefined) || isEverywhere !== resource.namespaced) notUnderstood();
   const { items } = await client.list(resource, { labelSelector });
   for (const { metadata } of items) await client.delete(resource, metadata);
   return items.map(({ metadata }) => `${kind} "${metadata.name}" deleted\n`).join('');
@@ -99,6 +94,10 @@ function valueAt(object: KubeObject, output: string): string {
   const names = path.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'));
   const value = names.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], object);
   return typeof value === 'string' ? value : '';
+}
+
+function notUnderstood(): never {
+  fail(`${process.argv.slice(2).join(' ')} is not understood`);
 }
 
 function fail(message: string): never {
