@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
-import { openSshKey } from '@shoot-flux/landscape/git/keys';
+import { openSshKey as asOpenSshKey } from '@shoot-flux/landscape/git/keys';
 import fc from 'fast-check';
 import ssh2 from 'ssh2';
 import { expect, test } from 'vitest';
@@ -34,7 +34,7 @@ test.each(Object.entries(good))('derives the same public key from a %s key as an
   // ssh2 reads no PKCS#8.
   const format = type.startsWith('ecdsa') ? 'sec1' : 'pkcs1';
   const isOther = type === 'ssh-ed25519';
-  const text = isOther ? openSshKey(pem) : createPrivateKey(pem).export({ type: format as 'sec1', format: 'pem' });
+  const text = isOther ? asOpenSshKey(pem) : createPrivateKey(pem).export({ type: format as 'sec1', format: 'pem' });
   const parsed = ssh2.utils.parseKey(text);
   if (parsed instanceof Error) throw parsed;
   expect(publicLine(key)).toBe(`${type} ${parsed.getPublicSSH().toString('base64')}`);

@@ -10,6 +10,7 @@ import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { contextOf, settingsOf } from '../scenarios/context.ts';
+import { secretWith } from '../shoot-secrets.ts';
 
 /** A garden in which one function runs with only its shipped rights. */
 export interface Garden extends AsyncDisposable {
@@ -79,13 +80,7 @@ export function fluxConfig(data: Record<string, string>): KubeObject {
 }
 
 /** Reads the Secret beside it, with its values as text. */
-export function fluxSource(values: Record<string, string> = {}): KubeObject {
-  const data = Object.entries(values).map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { namespace, name: 'flux-source' },
-    type: 'Opaque',
-    data: Object.fromEntries(data),
-  };
-}
+export const fluxSource = (values: Record<string, string> = {}): KubeObject => ({
+  ...secretWith(namespace, 'flux-source', values),
+  type: 'Opaque',
+});

@@ -1,32 +1,31 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createGitClient } from '@shoot-flux/landscape/flux';
-import { startGitServer } from '@shoot-flux/landscape/git';
 import type { KubeApiOptions, RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { describe, expect, test } from 'vitest';
 import { generateIdentity, readIdentity } from '../../functions/keys/identity.ts';
 import { done } from '../../shared/runtime/outcome.ts';
 import { parsePublicLine } from '../../shared/ssh/public-key.ts';
 import { fluxConfig, fluxSource, type Garden } from './garden.ts';
-import {
-  annotationsOf,
-  before,
-  eventsOf,
-  expectRest,
-  gardenWith,
-  gather,
-  github,
-  reasonsOf,
-  secretOf,
-} from './keys-garden.ts';
+import { annotationsOf, before, expectRest, gardenWith, gather, github, reasonsOf, secretOf } from './keys-garden.ts';
 
-type Phase = 'start' | 'complete';
+/** What a run does, from a garden without a key pair to one with a rotated one. */
+const phases = {
+  create: { verb: 'create', path: /\/secrets$/, reasons: ['DeployKey'], writes: ['POST /secrets', 'POST /events'] },
+  start: {
+    ...{ verb: 'patch', path: /\/secrets\/flux-source$/, reasons: ['DeployKey', 'KeyRotationPrepared'] },
+    writes: ['PATCH /secrets/flux-source', 'POST /events', 'PATCH /configmaps/flux-config'],
+  },
+  complete: {
+    ...{ verb: 'patch', path: /\/secrets\/flux-source$/ },
+    reasons: ['DeployKey', 'DeployKey', 'KeyRotationCompleted', 'KeyRotationPrepared'],
+    writes: ['PATCH /secrets/flux-source', 'POST /events', 'POST /events', 'PATCH /configmaps/flux-config'],
+  },
+};
+type Phase = keyof typeof phases;
 
 const domain = 'flux.extensions.gardener.cloud';
 
-function ask({ api }: Garden, phase: Phase | string): void {
-  const operation = phase === 'start' || phase === 'complete' ? `rotate-ssh-keypair-${phase}` : phase;
+function ask({ api }: Garden, phase: Phase): void {
+  if (phase === 'create') return;
+  const operation = `rotate-ssh-keypair-${phase}`;
   api.objects.patch(fluxConfig({}), { metadata: { annotations: { 'gardener.cloud/operation': operation } } });
 }
 
@@ -41,10 +40,10 @@ async function carryOut(garden: Garden, phase: Phase): Promise<void> {
   expect(askedOf(garden)).toBeUndefined();
 }
 
-/** A garden with a key, and for `complete` with a prepared second key. */
+/** A garden with a key unless it is to be created, and for `complete` with a prepared second key. */
 async function gardenBefore(phase: Phase, options: KubeApiOptions = {}): Promise<Garden> {
   const garden = await gardenWith(github, options);
-  await garden.run();
+  if (phase !== 'create') await garden.run();
   if (phase === 'complete') await carryOut(garden, 'start');
   return garden;
 }
@@ -60,151 +59,90 @@ function expectPair(garden: Garden, identity: string, prefix: string): void {
 const writes = (garden: Garden) =>
   garden.writes().map((write) => write.replace(/\/api\/v1\/namespaces\/garden-foo/, ''));
 
-test('start: prepares a second pair beside the first, shows both, and removes the annotation', async () => {
-  await using garden = await gardenBefore('start');
-  const first = secretOf(garden);
-  garden.api.requests.length = 0;
-  await carryOut(garden, 'start');
-  expect(writes(garden)).toEqual(['PATCH /secrets/flux-source', 'POST /events', 'PATCH /configmaps/flux-config']);
-  const second = secretOf(garden);
-  expect(second).toEqual({ ...first, 'identity.next': expect.any(String), 'identity.next.pub': expect.any(String) });
-  expectPair(garden, 'identity', '');
-  expectPair(garden, 'identity.next', 'next-');
-  const reported = eventsOf(garden);
-  for (const name of ['identity.pub', 'identity.next.pub']) {
-    expect(reported.filter(({ message }) => message.includes(second?.[name]?.trim() ?? ''))).toHaveLength(1);
-  }
-  await expectRest(garden);
-  ask(garden, 'start');
-  await garden.run();
-  expect(secretOf(garden)).toEqual(second);
-});
-
-test('complete: replaces the first pair by the second, and removes the annotation', async () => {
-  await using garden = await gardenBefore('complete');
-  const { 'identity.next': identity, 'identity.next.pub': publicKey, ...first } = secretOf(garden) ?? {};
-  const former = annotationsOf(garden)[`${domain}/fingerprint`];
-  garden.api.requests.length = 0;
-  await carryOut(garden, 'complete');
-  expect(writes(garden)).toEqual([
-    'PATCH /secrets/flux-source',
-    'POST /events',
-    'POST /events',
-    'PATCH /configmaps/flux-config',
-  ]);
-  expect(secretOf(garden)).toEqual({ ...first, identity, 'identity.pub': publicKey });
-  expectPair(garden, 'identity', '');
-  expect(Object.keys(annotationsOf(garden)).sort()).toEqual(
-    ['fingerprint', 'former-fingerprint', 'public-key'].map((name) => `${domain}/${name}`),
-  );
-  expect(eventsOf(garden)).toContainEqual(
-    expect.objectContaining({ reason: 'KeyRotationCompleted', message: expect.stringContaining(former ?? 'none') }),
-  );
-  await expectRest(garden);
-  await carryOut(garden, 'complete');
-  expect(secretOf(garden)).toMatchObject({ identity });
-});
-
-test('opens the repository with the old key during the overlap, with the new key afterwards, and not with the removed key', async () => {
-  await using git = await startGitServer();
-  const { sshUrl } = await git.createRepository('fleet', { 'README.md': '# fleet\n' });
-  await using garden = await gardenWith({ ...github, repositoryUrl: sshUrl, knownHosts: 'scan' });
-  const fetch = async ({ identity = '', known_hosts: knownHosts = '' }: Record<string, string>) => {
-    await using folder = await mkdtempDisposable(join(tmpdir(), 'rotation-'));
-    return await createGitClient(folder.path).fetch(sshUrl, { branch: 'main' }, { type: 'ssh', identity, knownHosts });
-  };
-  const now = () => secretOf(garden) ?? {};
-  const refusal = 'unable to authenticate';
-  await garden.run();
-  const old = now();
-  git.addDeployKey('fleet', old['identity.pub'] ?? '');
-
-  await carryOut(garden, 'start');
-  expect((await fetch(now())).revision).toMatch(/^main@sha1:/);
-  const next = { ...now(), identity: now()['identity.next'] ?? '' };
-  await expect(fetch(next)).rejects.toThrow(refusal);
-  git.addDeployKey('fleet', annotationsOf(garden)[`${domain}/next-public-key`] ?? '');
-  expect((await fetch(next)).revision).toMatch(/^main@sha1:/);
-
-  await carryOut(garden, 'complete');
-  expect((await fetch(now())).revision).toMatch(/^main@sha1:/);
-  expect((await fetch(old)).revision).toMatch(/^main@sha1:/);
-  git.removeDeployKey('fleet', old['identity.pub'] ?? '');
-  await expect(fetch(old)).rejects.toThrow(refusal);
-  expect((await fetch(now())).revision).toMatch(/^main@sha1:/);
-});
-
-describe.each<Phase>(['start', 'complete'])('%s', (phase) => {
-  const reasons = {
-    start: ['DeployKey', 'KeyRotationPrepared'],
-    complete: ['DeployKey', 'DeployKey', 'KeyRotationCompleted', 'KeyRotationPrepared'],
-  }[phase];
-  /** Expects the end state, whatever happened before. */
-  const expectEnd = async (garden: Garden, secret: Record<string, string>) => {
-    expect(askedOf(garden)).toBeUndefined();
-    const { identity, 'identity.next': next } = secretOf(garden) ?? {};
-    if (phase === 'start') {
-      expect(identity).toBe(secret.identity);
-      expectPair(garden, 'identity.next', 'next-');
-    } else {
-      expect(identity).toBe(secret['identity.next']);
-      expect(next).toBeUndefined();
-    }
-    expectPair(garden, 'identity', '');
-    expect(reasonsOf(garden)).toEqual(reasons);
-    await expectRest(garden);
-  };
-
-  test('completes a rotation that was cut off before or after any request', async () => {
-    let number = 0;
-    let onRequest: (request: RequestSummary) => void = () => {};
-    await using counted = await gardenBefore(phase, { onRequest: (request) => onRequest(request) });
-    onRequest = () => void number++;
-    await carryOut(counted, phase);
-    expect(number).toBeGreaterThan(5);
-    for (const after of [false, true]) {
-      for (let at = 1; at <= number; at++) {
-        let count = 0;
-        let act = (_: RequestSummary) => {};
-        await using garden = await gardenBefore(phase, { onRequest: (request) => act(request) });
-        const secret = secretOf(garden) ?? {};
-        act = ({ method, path }) => {
-          const match = { method, path: new RegExp(`^${path}$`) };
-          if (++count === at) garden.api.faults.add({ action: 'reset', after, match });
-        };
-        ask(garden, phase);
-        // The client repeats a failed read.
-        await garden.run().catch(() => undefined);
-        expect(count).toBeGreaterThanOrEqual(at);
-        act = () => {};
-        await garden.run();
-        await expectEnd(garden, secret);
+describe.each(Object.entries(phases) as [Phase, (typeof phases)[Phase]][])(
+  '%s',
+  (phase, { reasons, ...phaseParts }) => {
+    /** Expects the end state, whatever happened before. */
+    const expectEnd = async (garden: Garden, secret: Record<string, string>) => {
+      expect(askedOf(garden)).toBeUndefined();
+      const { identity, 'identity.next': next } = secretOf(garden) ?? {};
+      if (phase === 'start') {
+        expect(identity).toBe(secret.identity);
+        expectPair(garden, 'identity.next', 'next-');
+      } else {
+        if (phase === 'complete') expect(identity).toBe(secret['identity.next']);
+        expect(next).toBeUndefined();
       }
-    }
-  });
+      expectPair(garden, 'identity', '');
+      expect(reasonsOf(garden)).toEqual(reasons);
+      await expectRest(garden);
+    };
 
-  test('rotates once in two concurrent runs', async () => {
-    let hold: KubeApiOptions['onRequest'];
-    await using garden = await gardenBefore(phase, { onRequest: (request) => hold?.(request) });
-    const secret = secretOf(garden) ?? {};
-    hold = gather(2, ({ verb, path }) => verb === 'patch' && path.endsWith('/secrets/flux-source'));
-    ask(garden, phase);
-    garden.api.requests.length = 0;
-    expect(await Promise.all([garden.run(), garden.run()])).toEqual([done, done]);
-    const patches = garden.api.requestsLike({ verb: 'patch', path: /\/secrets\/flux-source$/ });
-    expect(patches.map(({ status }) => status).sort()).toEqual([200, 409]);
-    await expectEnd(garden, secret);
-  });
+    test('writes the Secret, then the Events, and removes the annotation last', async () => {
+      await using garden = await gardenBefore(phase);
+      const secret = secretOf(garden) ?? {};
+      garden.api.requests.length = 0;
+      await carryOut(garden, phase);
+      expect(writes(garden)).toEqual(phaseParts.writes);
+      await expectEnd(garden, secret);
+    });
 
-  test('removes the annotation also after an edit of the ConfigMap that starts no run', async () => {
-    const removing = before('patch', '/configmaps/flux-config');
-    await using garden = await gardenBefore(phase, removing);
-    const secret = secretOf(garden) ?? {};
-    removing.act = () => garden.api.objects.patch(fluxConfig({}), { metadata: { labels: { edited: 'true' } } });
-    await carryOut(garden, phase);
-    await expectEnd(garden, secret);
-  });
-});
+    test('ends the same after a run that was cut off before or after any request', async () => {
+      let number = 0;
+      let onRequest: (request: RequestSummary) => void = () => {};
+      await using counted = await gardenBefore(phase, { onRequest: (request) => onRequest(request) });
+      onRequest = () => void number++;
+      await carryOut(counted, phase);
+      expect(number).toBeGreaterThan(5);
+      for (const after of [false, true]) {
+        for (let at = 1; at <= number; at++) {
+          let count = 0;
+          let act = (_: RequestSummary) => {};
+          await using garden = await gardenBefore(phase, { onRequest: (request) => act(request) });
+          const secret = secretOf(garden) ?? {};
+          act = ({ method, path }) => {
+            const match = { method, path: new RegExp(`^${path}$`) };
+            if (++count === at) garden.api.faults.add({ action: 'reset', after, match });
+          };
+          ask(garden, phase);
+          // The client repeats a failed read.
+          await garden.run().catch(() => undefined);
+          expect(count).toBeGreaterThanOrEqual(at);
+          act = () => {};
+          const written = secretOf(garden) ?? {};
+          await garden.run();
+          if (written.identity !== secret.identity) expect(secretOf(garden)).toEqual(written);
+          await expectEnd(garden, secret);
+        }
+      }
+    });
+
+    test('happens once in two concurrent runs', async () => {
+      let hold: KubeApiOptions['onRequest'];
+      await using garden = await gardenBefore(phase, { onRequest: (request) => hold?.(request) });
+      const secret = secretOf(garden) ?? {};
+      const match = { verb: phaseParts.verb, path: phaseParts.path };
+      hold = gather(2, ({ verb, path }) => verb === match.verb && match.path.test(path));
+      ask(garden, phase);
+      garden.api.requests.length = 0;
+      expect(await Promise.all([garden.run(), garden.run()])).toEqual([done, done]);
+      const written = garden.api.requestsLike(match).map(({ status }) => status);
+      expect(written.sort()).toEqual([phase === 'create' ? 201 : 200, 409]);
+      await expectEnd(garden, secret);
+    });
+
+    if (phase === 'create') return;
+
+    test('removes the annotation also after an edit of the ConfigMap that starts no run', async () => {
+      const removing = before('patch', '/configmaps/flux-config');
+      await using garden = await gardenBefore(phase, removing);
+      const secret = secretOf(garden) ?? {};
+      removing.act = () => garden.api.objects.patch(fluxConfig({}), { metadata: { labels: { edited: 'true' } } });
+      await carryOut(garden, phase);
+      await expectEnd(garden, secret);
+    });
+  },
+);
 
 test.each([
   ['has read the ConfigMap', 'get'],

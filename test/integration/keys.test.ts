@@ -1,22 +1,22 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { createGitClient } from '@shoot-flux/landscape/flux';
 import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/landscape/git';
-import type { RequestSummary } from '@shoot-flux/landscape/kube-api';
+import { openSshKey } from '@shoot-flux/landscape/git/keys';
+import { createGitUser, hasSsh } from '@shoot-flux/landscape/git/user';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generateIdentity, readIdentity } from '../../functions/keys/identity.ts';
-import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
+import type { Policy } from '../../shared/config/policy/policy.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
+import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { fingerprint, parsePublicLine } from '../../shared/ssh/public-key.ts';
 import { installationRbac, installationUser } from '../scenarios/identities.ts';
 import { fluxConfig, fluxSource } from './garden.ts';
-import {
-  annotationsOf,
-  before,
-  eventsOf,
-  expectRest,
-  gardenWith,
-  gather,
-  github,
-  reasonsOf,
-  secretOf,
-} from './keys-garden.ts';
+import { annotationsOf, before, eventsOf, expectRest, gardenWith, github, reasonsOf, secretOf } from './keys-garden.ts';
+
+const INVALID = 'InvalidConfiguration';
+const REFUSED = 'NotAllowed';
 
 let git: GitServer;
 let repository: GitRepository;
@@ -26,50 +26,56 @@ beforeAll(async () => {
 });
 afterAll(() => git.stop());
 
-test.each(['ed25519', 'rsa'])('creates one key pair of type %s for a private repository', async (sshKeyType) => {
-  await using garden = await gardenWith({ ...github, sshKeyType });
-  expect(await garden.run()).toEqual(done);
-  const secret = secretOf(garden);
-  const key = parsePublicLine(secret?.['identity.pub'] ?? '');
-  expect(Object.keys(secret ?? {}).sort()).toEqual(['identity', 'identity.pub', 'known_hosts']);
-  expect(readIdentity(secret?.identity ?? '')).toEqual({ publicKey: key });
-  expect(key?.type).toBe(`ssh-${sshKeyType}`);
-  expect(secret?.['identity.pub']).toMatch(/ shoot-flux\/canary\/foo\n$/);
-  expect(secret?.known_hosts).toMatch(/^github\.com ssh-ed25519 /);
+/** Expects that a key opens its repository to Flux and OpenSSH once it is a deploy key there, and no other one. */
+async function expectToOpen(identity: string, publicKey: string): Promise<void> {
+  using user = createGitUser();
+  const client = createGitClient(mkdtempSync(join(user.folder, 'flux-')));
+  const auth = { type: 'ssh', identity, knownHosts: git.knownHosts } as const;
+  const fetched = () => client.fetch(repository.sshUrl, { branch: 'main' }, auth);
+  await expect(fetched()).rejects.toThrow('unable to authenticate');
+  git.addDeployKey('fleet', publicKey);
+  expect((await fetched()).revision).toMatch(/^main@sha1:/);
+  if (!hasSsh) return console.warn('ssh is not installed: cloning over SSH with it is not tried.');
+  const clone = (url: string) => user.cloneOverSsh(url, openSshKey(identity), git.knownHosts);
+  expect(await clone(repository.sshUrl)).toBe('# fleet\n');
+  const closed = await git.createRepository(`closed-${publicKey.split(' ')[0]}`, { a: 'b' });
+  expect(await clone(closed.sshUrl)).toContain('may not read it');
+  git.removeDeployKey('fleet', publicKey);
+  expect(await clone(repository.sshUrl)).toContain('Permission denied');
+}
 
-  const shown = key && fingerprint(key);
-  expect(annotationsOf(garden)).toEqual({
-    'flux.extensions.gardener.cloud/public-key': secret?.['identity.pub']?.trim(),
-    'flux.extensions.gardener.cloud/fingerprint': shown,
-  });
-  const { uid } = garden.api.objects.get(fluxConfig({})).metadata;
-  expect(eventsOf(garden)).toEqual([
-    {
-      type: 'Normal',
-      reason: 'DeployKey',
-      message: expect.stringContaining(`${secret?.['identity.pub']?.trim()} (${shown})`),
-      uid,
-    },
-  ]);
-  await expectRest(garden);
-  expect(secretOf(garden)).toEqual(secret);
-});
+test.each(['ed25519', 'rsa'])(
+  'creates one key pair of type %s for a private repository, which opens it',
+  async (sshKeyType) => {
+    await using garden = await gardenWith({ ...github, sshKeyType });
+    expect(await garden.run()).toEqual(done);
+    const secret = secretOf(garden);
+    const key = parsePublicLine(secret?.['identity.pub'] ?? '');
+    expect(Object.keys(secret ?? {}).sort()).toEqual(['identity', 'identity.pub', 'known_hosts']);
+    expect(readIdentity(secret?.identity ?? '')).toEqual({ publicKey: key });
+    expect(key?.type).toBe(`ssh-${sshKeyType}`);
+    expect(secret?.['identity.pub']).toMatch(/ shoot-flux\/canary\/foo\n$/);
+    expect(secret?.known_hosts).toMatch(/^github\.com ssh-ed25519 /);
 
-test('creates one key in two concurrent runs', async () => {
-  const creates = ({ verb, path }: RequestSummary) => verb === 'create' && path.endsWith('/secrets');
-  await using garden = await gardenWith(github, { onRequest: gather(2, creates) });
-  expect(await Promise.all([garden.run(), garden.run()])).toEqual([done, done]);
-  expect(
-    garden.api
-      .requestsLike({ verb: 'create', path: /\/secrets$/ })
-      .map(({ status }) => status)
-      .sort(),
-  ).toEqual([201, 409]);
-  const key = parsePublicLine(secretOf(garden)?.['identity.pub'] ?? '');
-  expect(readIdentity(secretOf(garden)?.identity ?? '')).toEqual({ publicKey: key });
-  expect(reasonsOf(garden)).toEqual(['DeployKey']);
-  await expectRest(garden);
-});
+    const shown = key && fingerprint(key);
+    expect(annotationsOf(garden)).toEqual({
+      'flux.extensions.gardener.cloud/public-key': secret?.['identity.pub']?.trim(),
+      'flux.extensions.gardener.cloud/fingerprint': shown,
+    });
+    const { uid } = garden.api.objects.get(fluxConfig({})).metadata;
+    expect(eventsOf(garden)).toEqual([
+      {
+        type: 'Normal',
+        reason: 'DeployKey',
+        message: expect.stringContaining(`${secret?.['identity.pub']?.trim()} (${shown})`),
+        uid,
+      },
+    ]);
+    await expectRest(garden);
+    expect(secretOf(garden)).toEqual(secret);
+    await expectToOpen(secret?.identity ?? '', secret?.['identity.pub']?.trim() ?? '');
+  },
+);
 
 test('keeps what a user writes into the Secret at the same moment', async () => {
   const mine = await generateIdentity('ed25519');
@@ -83,21 +89,6 @@ test('keeps what a user writes into the Secret at the same moment', async () => 
     note: 'kept',
     known_hosts: expect.stringContaining('github.com'),
   });
-  await expectRest(garden);
-});
-
-test.each([
-  ['before the Secret is written', { verb: 'create', path: /secrets$/ }, false],
-  ['after the Secret is written', { verb: 'create', path: /secrets$/ }, true],
-  ['after the Event is written', { verb: 'create', path: /events$/ }, true],
-])('completes a run that was cut off %s in the next run', async (_, match, after) => {
-  await using garden = await gardenWith(github);
-  garden.api.faults.add({ action: 'reset', after, match });
-  await expect(garden.run()).rejects.toThrow();
-  const written = secretOf(garden)?.identity;
-  expect(await garden.run()).toEqual(done);
-  if (written !== undefined) expect(secretOf(garden)?.identity).toBe(written);
-  expect(reasonsOf(garden)).toEqual(['DeployKey']);
   await expectRest(garden);
 });
 
@@ -138,46 +129,30 @@ test.each([
   );
 });
 
-test('contacts no host when the operator has switched scans off, and says so', async () => {
-  await using garden = await gardenWith({ ...github, repositoryUrl: repository.sshUrl, knownHosts: 'scan' });
-  const { settings } = garden;
-  const off = { ...settings, hostKeyScan: { mode: 'off', allow: ['127.0.0.1'], deny: [] } } as const;
-  expect(await garden.run({ settings: off })).toEqual(done);
-  expect(secretOf(garden)?.known_hosts).toBeUndefined();
-  expect(eventsOf(garden)).toContainEqual(
-    expect.objectContaining({
-      reason: 'HostKeysMissing',
-      message: expect.stringMatching(/knownHosts cannot be "scan", because .* switched it off; add the lines/),
-    }),
-  );
-});
-
-test('contacts no loopback address by default, and says nothing about it', async () => {
-  await using garden = await gardenWith({ ...github, repositoryUrl: repository.sshUrl, knownHosts: 'scan' });
-  const settings = { ...garden.settings, hostKeyScan: undefined };
-  expect(await garden.run({ settings })).toEqual(requeueAfter(60));
-  expect(secretOf(garden)?.known_hosts).toBeUndefined();
-  expect(
-    eventsOf(garden)
-      .map(({ message }) => message)
-      .join(),
-  ).toMatch(/presented no host key that this landscape may fetch; check repositoryUrl, or add the lines/);
-});
-
-test.each([
-  ['known_hosts of a megabyte', { known_hosts: 'a '.repeat(400_000) }, /known_hosts is longer than 64 KiB; keep only/],
+test.each<[string, Partial<Settings>, Outcome, RegExp]>([
   [
-    'an identity of a megabyte',
-    { identity: `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(800_000)}` },
-    /longer than 32 KiB/,
+    'the operator has switched scans off',
+    { hostKeyScan: { mode: 'off', allow: ['127.0.0.1'], deny: [] } },
+    done,
+    /knownHosts cannot be "scan", because .* switched it off; add the lines/,
   ],
-])('reports %s in one sentence and leaves it', async (_, values, sentence) => {
-  await using garden = await gardenWith({ ...github, repositoryUrl: 'ssh://git@git.example.org/fleet' });
-  garden.api.objects.create(fluxSource(values));
-  expect(await garden.run()).toEqual(done);
-  const events = eventsOf(garden).filter(({ reason }) => reason === 'InvalidSecret');
-  expect(events.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)]);
-  expect(secretOf(garden)).toMatchObject(values);
+  [
+    'the policy does not allow it',
+    { policy: { allowHostKeyScan: false } },
+    done,
+    /knownHosts "scan" is not allowed by allowHostKeyScan in the policy of this landscape; add the lines that ssh-keyscan/,
+  ],
+  [
+    'its address may not be contacted, like all loopback addresses by default',
+    { hostKeyScan: undefined },
+    requeueAfter(60),
+    /presented no host key that this landscape may fetch; check repositoryUrl, or add the lines/,
+  ],
+])('contacts no host when %s', async (_, parts, outcome, sentence) => {
+  await using garden = await gardenWith({ ...github, repositoryUrl: repository.sshUrl, knownHosts: 'scan' });
+  expect(await garden.run({ settings: { ...garden.settings, ...parts } })).toEqual(outcome);
+  expect(secretOf(garden)?.known_hosts).toBeUndefined();
+  expect(eventsOf(garden)).toContainEqual(expect.objectContaining({ message: expect.stringMatching(sentence) }));
 });
 
 test('reads only its own keys of a Secret with thousands of them', async () => {
@@ -202,53 +177,97 @@ test('scans a host more rarely the longer it presents no key', async () => {
   expect(await Promise.all([minutes(30), minutes(300), minutes(86_400)])).toEqual([1, 5, 30]);
 });
 
-test('reports an unknown host without host keys once', async () => {
-  await using garden = await gardenWith({ ...github, repositoryUrl: 'ssh://git@git.example.org/fleet' });
-  expect(await garden.run()).toEqual(done);
-  expect(reasonsOf(garden)).toEqual(['DeployKey', 'HostKeysMissing']);
-  await expectRest(garden);
-});
+interface Row {
+  what: string;
+  /** Absent: there is no ConfigMap. */
+  data?: Record<string, string>;
+  annotations?: Record<string, string>;
+  policy?: Policy;
+  /** Of the Secret; absent: there is none. */
+  values?: Record<string, string>;
+  reasons: string[];
+}
+const https = { ...github, repositoryUrl: 'https://github.com/org/fleet' };
+const policy: Policy = { allowedRepositoryUrls: ['https://git.example.com/**'] };
+const ofTeams: Policy = { allowedRepositoryUrls: ['git.example.com/green/*', 'ssh://git.example.com/blue/**'] };
+const asked = { 'gardener.cloud/operation': 'rotate-ssh-keypair-start' };
+const identity = 'marked-secret';
 
-test.each([
-  ['a typo elsewhere', { ...github, repositoryBrunch: 'main' }, ['DeployKey', 'InvalidConfiguration'], true],
-  ['a wrong URL', { ...github, repositoryUrl: 'github.com/org/fleet' }, ['InvalidConfiguration'], false],
-  ['no URL', { repositoryType: 'private' }, ['InvalidConfiguration'], false],
-  [
-    'a private key in the wrong place',
-    { ...github, knownHosts: '-----BEGIN PRIVATE KEY-----\nmarked-secret' },
-    ['InvalidConfiguration'],
-    false,
-  ],
-])('reports %s on the ConfigMap and does not retry it', async (_, data, reasons, makesKey) => {
+test.each<Row>([
+  { what: 'a typo elsewhere', data: { ...github, repositoryBrunch: 'x' }, reasons: ['DeployKey', INVALID] },
+  { what: 'a wrong URL', data: { ...github, repositoryUrl: 'github.com/org/fleet' }, reasons: [INVALID] },
+  { what: 'no URL', data: { repositoryType: 'private' }, reasons: [INVALID] },
+  {
+    what: 'a private key in the wrong place',
+    data: { ...github, knownHosts: '-----BEGIN PRIVATE KEY-----\nmarked-secret' },
+    reasons: [INVALID],
+  },
+  { what: 'https without credentials', data: https, reasons: ['CredentialsMissing'] },
+  {
+    what: 'https with a password',
+    data: https,
+    values: { username: 'reader', password: 'marked-secret' },
+    reasons: [],
+  },
+  { what: 'https with a token', data: https, values: { bearerToken: 'marked-secret' }, reasons: [] },
+  { what: 'a public repository', data: { repositoryUrl: https.repositoryUrl }, values: { identity }, reasons: [] },
+  { what: 'no ConfigMap', values: { identity }, reasons: [] },
+  { what: 'an empty ConfigMap', data: {}, values: { identity }, reasons: [] },
+  { what: 'a URL that the policy refuses', data: github, policy, reasons: [REFUSED] },
+  { what: 'such a URL beside a typo', data: { ...github, registri: 'x' }, policy, reasons: [INVALID, REFUSED] },
+  { what: 'such a URL and a rotation', data: github, annotations: asked, policy, reasons: [REFUSED] },
+  {
+    what: 'such a URL as git@host:path',
+    data: { ...github, repositoryUrl: 'git@github.com:org/fleet' },
+    policy,
+    reasons: [REFUSED],
+  },
+  {
+    what: 'a URL with variables on a host that the policy refuses',
+    data: { ...github, repositoryUrl: 'ssh://git@github.com/${SHOOT_LABEL_team}/fleet' },
+    policy: ofTeams,
+    reasons: [REFUSED],
+  },
+  {
+    what: 'a URL with variables on a host that the policy allows',
+    data: { ...github, repositoryUrl: 'ssh://git@git.example.com/${SHOOT_LABEL_team}/fleet' },
+    policy: ofTeams,
+    reasons: ['DeployKey', 'HostKeysMissing'],
+  },
+  {
+    what: 'something else that the policy refuses',
+    data: { ...github, fluxVersion: 'v2.8.1' },
+    policy: { allowedVersions: ['2.9.x'] },
+    reasons: ['DeployKey', REFUSED],
+  },
+])('$what: reports what is wrong once, and makes a key pair only where it is needed', async (row) => {
+  const { data = {}, annotations, values, reasons } = row;
   await using garden = await gardenWith(data);
-  expect(await garden.run()).toEqual(done);
-  expect(reasonsOf(garden)).toEqual(reasons);
-  expect(secretOf(garden) !== undefined).toBe(makesKey);
-  await expectRest(garden);
-});
-
-test.each([
-  [undefined, ['CredentialsMissing']],
-  [{ username: 'reader', password: 'marked-secret' }, []],
-  [{ bearerToken: 'marked-secret' }, []],
-])('expects the user to provide credentials for https: %j', async (values, reasons) => {
-  await using garden = await gardenWith({ ...github, repositoryUrl: 'https://github.com/org/fleet' });
+  garden.settings.policy = row.policy;
+  if (row.data === undefined) garden.api.objects.delete(fluxConfig({}));
+  else garden.api.objects.patch(fluxConfig({}), { metadata: { annotations } });
   if (values !== undefined) garden.api.objects.create(fluxSource(values));
   expect(await garden.run()).toEqual(done);
   expect(reasonsOf(garden)).toEqual(reasons);
-  expect(secretOf(garden)).toEqual(values);
+  if (reasons.includes('DeployKey')) expect(secretOf(garden)).toHaveProperty('identity.pub');
+  else expect(secretOf(garden)).toEqual(values);
+  if (row.policy === policy) {
+    expect(eventsOf(garden).map(({ message }) => message.replace(/\.?$/, '.'))).toContain(
+      `ConfigMap garden-foo/flux-config: repositoryUrl "${github.repositoryUrl}" is not allowed by allowedRepositoryUrls in the policy of this landscape; use https://git.example.com/**.`,
+    );
+  }
+  await expectRest(garden);
 });
 
-test.each([
-  ['public', { repositoryUrl: 'https://github.com/org/fleet' }],
-  ['not there', undefined],
-  ['empty', {}],
-])('leaves the Secret unchanged when the configuration is %s', async (_, data) => {
-  await using garden = await gardenWith(data ?? {});
-  if (data === undefined) garden.api.objects.delete(fluxConfig({}));
-  garden.api.objects.create(fluxSource({ identity: 'marked-secret' }));
-  await expectRest(garden);
-  expect(eventsOf(garden)).toEqual([]);
+test('a repository that the policy refuses later keeps the key pair that it has', async () => {
+  await using garden = await gardenWith(github);
+  await garden.run();
+  const before = secretOf(garden);
+  expect(before?.identity).toBeDefined();
+  garden.settings.policy = policy;
+  expect(await garden.run()).toEqual(done);
+  expect(secretOf(garden)).toEqual(before);
+  expect(reasonsOf(garden)).toEqual(['DeployKey', REFUSED]);
 });
 
 const refused = (who: string) =>
@@ -293,24 +312,6 @@ test('says who refuses to let it create the Secret, slowly and in one Event, and
   ]);
   expect(reasonsOf(garden)).toEqual(['CreationRefused', 'DeployKey', 'KeyRotationPrepared']);
   await expectRest(garden);
-});
-
-test('says that it lacks the right to create the Secret', async () => {
-  await using garden = await gardenWith(github);
-  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
-  for (const { metadata, rules } of garden.api.objects.list(role.apiVersion, role.kind)) {
-    const without = (rules as { verbs: string[]; resources: string[] }[]).map((rule) => ({
-      ...rule,
-      resources: rule.verbs.includes('create') ? ['events'] : rule.resources,
-    }));
-    if (metadata.name.endsWith(':keys')) garden.api.objects.patch({ ...role, metadata }, { rules: without });
-  }
-  expect(await garden.run()).toEqual(requeueAfter(60));
-  expect(eventsOf(garden)).toMatchObject([
-    {
-      message: `${refused('shoot-flux lacks the right')} The operators of this landscape have to apply the registration of this shoot-flux version; it grants the right.`,
-    },
-  ]);
 });
 
 test('fails when the garden fails, because unreachable is not absent', async () => {
