@@ -3,7 +3,7 @@ import { errorMessage } from '../../shared/errors.ts';
 import { createLog, type Log } from '../../shared/runtime/log.ts';
 import { choices } from '../choices.ts';
 import { untilSignal } from '../process/signals.ts';
-import { type FlagValue, type Option, type Terminal, UsageError, type Values } from './option.ts';
+import { type FlagValue, type Option, type Terminal, text, UsageError, type Values } from './option.ts';
 import { logOptions } from './options.ts';
 import { fromAllSources } from './sources.ts';
 
@@ -42,11 +42,14 @@ interface ServiceDefinition<O extends Record<string, Option>> extends Omit<Comma
 
 /** Makes a command that runs until a signal. */
 export function service<const O extends Record<string, Option>>({ start, ...rest }: ServiceDefinition<O>): Command {
+  const options = { ...rest.options, ...logOptions };
+  const config = text('FILE', 'Config file with any of these options, in YAML or JSON.');
   return command<Record<string, Option>>({
     ...rest,
-    options: { ...rest.options, ...logOptions },
+    options: { ...options, config },
     isService: true,
-    async run(values, positionals, terminal) {
+    async run(flags, positionals, terminal) {
+      const values = await fromAllSources(flags as Flags, options, terminal);
       const log = createLog((values as Values<typeof logOptions>)['log-level'] ?? choices['log-level'][0]);
       // Registered first, so that a signal during the start is not lost.
       const signals = untilSignal();
@@ -63,12 +66,14 @@ export function service<const O extends Record<string, Option>>({ start, ...rest
   });
 }
 
+type Flags = Record<string, FlagValue>;
+
 const help: Option = { type: 'boolean', description: 'Show this help.' };
 
 /** Adds parsing and `--help` to a command. */
 export function command<const O extends Record<string, Option>>(definition: CommandDefinition<O>): Command {
   const { isService = false } = definition;
-  const options: Record<string, Option> = { ...definition.options, ...(isService && { config }), help };
+  const options: Record<string, Option> = { ...definition.options, help };
   return {
     definition: { ...definition, options },
     async run(args, terminal) {
@@ -80,25 +85,16 @@ export function command<const O extends Record<string, Option>>(definition: Comm
       if (positionals.length > 0 && definition.positionals === undefined) {
         throw new UsageError(`unexpected argument "${positionals[0]}"`);
       }
-      if (!isService) return definition.run(flags as Values<O>, positionals, terminal);
-      const values = await fromAllSources(flags, definition.options, terminal);
-      return definition.run(values as Values<O>, positionals, terminal);
+      return definition.run(flags as Values<O>, positionals, terminal);
     },
   };
 }
-
-/** An option of every command that runs until a signal. */
-const config: Option = {
-  type: 'string',
-  value: 'FILE',
-  description: 'Config file with any of these options, in YAML or JSON.',
-};
 
 function parse(
   args: string[],
   options: Record<string, Option>,
   allowNegative: boolean,
-): { values: Record<string, FlagValue>; positionals: string[] } {
+): { values: Flags; positionals: string[] } {
   const descriptors = Object.entries(options).flatMap(([name, { type, multiple = false }]) => {
     if (type === 'nested') return [];
     const descriptor: ParseArgsOptionDescriptor = { type, multiple };
@@ -129,8 +125,8 @@ function helpText(definition: CommandDefinition<Record<string, Option>>, options
 }
 
 function helpLine({ description, required, default: usual }: Option): string {
-  const text = required ? description.replace(/\.$/, ' (required).') : description;
-  return usual === undefined ? text : `${text} Default: ${usual}.`;
+  const sentence = required ? description.replace(/\.$/, ' (required).') : description;
+  return usual === undefined ? sentence : `${sentence} Default: ${usual}.`;
 }
 
 /** Returns lines with the second column aligned. */
