@@ -6,7 +6,7 @@ import { asObject } from '../../shared/config/values.ts';
 import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { LogLevel } from '../../shared/runtime/log.ts';
-import { type Choice, type ChoiceOf, choices, DEFAULT_LANDSCAPE } from '../choices.ts';
+import { choices, DEFAULT_LANDSCAPE } from '../choices.ts';
 
 /** The environment of a Lambda, as serverless.yml sets it. */
 export interface Environment {
@@ -25,16 +25,16 @@ export async function readEnvironment(variables: Variables): Promise<Environment
   return {
     kubeconfigSecretPrefix: needed(variables, 'KUBECONFIG_SECRET_PREFIX'),
     clusterAudiencePrefix: variables.CLUSTER_AUDIENCE_PREFIX || undefined,
-    logLevel: chosen(variables, 'LOG_LEVEL', 'log-level'),
+    logLevel: chosen(variables, 'LOG_LEVEL', choices['log-level']),
     settings: {
       landscape: variables.LANDSCAPE || DEFAULT_LANDSCAPE,
       gardenIdentity: variables.GARDEN_IDENTITY || undefined,
       seeds: listOf(variables, 'SEEDS'),
       fluxDistribution: variables.FLUX_DISTRIBUTION || 'flux-distribution',
-      shootHealth: isTrue(variables, 'SHOOT_HEALTH'),
-      shootAccess: chosen(variables, 'SHOOT_ACCESS', 'shoot-access'),
+      shootHealth: chosen(variables, 'SHOOT_HEALTH', ['false', 'true']) === 'true',
+      shootAccess: chosen(variables, 'SHOOT_ACCESS', choices['shoot-access']),
       hostKeyScan: {
-        mode: chosen(variables, 'HOST_KEY_SCAN', 'host-key-scan'),
+        mode: chosen(variables, 'HOST_KEY_SCAN', choices['host-key-scan']),
         allow: scanEntries(variables, 'HOST_KEY_SCAN_ALLOW'),
         deny: scanEntries(variables, 'HOST_KEY_SCAN_DENY'),
       },
@@ -68,17 +68,11 @@ function needed(variables: Variables, name: string): string {
   throw new ShootFluxError(`Environment variable ${name} is not set; see serverless.yml.`);
 }
 
-function chosen<Name extends Choice>(variables: Variables, variable: string, name: Name): ChoiceOf<Name> {
-  const words: readonly ChoiceOf<Name>[] = choices[name];
+/** Returns one of the words; the first is the default. */
+function chosen<Word extends string>(variables: Variables, variable: string, words: readonly Word[]): Word {
   const known = words.find((word) => word === (variables[variable] || words[0]));
   if (known !== undefined) return known;
-  throw new ShootFluxError(`Environment variable ${variable} must be one of ${choices[name].join(', ')}.`);
-}
-
-function isTrue(variables: Variables, variable: string): boolean {
-  const text = variables[variable] || 'false';
-  if (text === 'true' || text === 'false') return text === 'true';
-  throw new ShootFluxError(`Environment variable ${variable} must be one of false, true.`);
+  throw new ShootFluxError(`Environment variable ${variable} must be one of ${words.join(', ')}.`);
 }
 
 /** Reads `defaults` and `policy` from the file of the package, in JSON: a parser of YAML slows every cold start. */

@@ -61,26 +61,22 @@ export function startWatcherHeartbeat(options: WatcherHeartbeatOptions): { stop(
   );
 }
 
-/** CloudWatch takes 1,000 values in one request. */
-const MOST_VALUES = 1_000;
-
+/** One queue prefix serves fewer clusters than the 1,000 values that CloudWatch takes at a time. */
 async function putMetrics({ cloudWatch, queuePrefix, clusters }: WatcherHeartbeatOptions): Promise<void> {
-  for (let first = 0; first < clusters.length; first += MOST_VALUES) {
-    const parameters = new URLSearchParams({ Action: 'PutMetricData', Version: '2010-08-01', Namespace: NAMESPACE });
-    for (const [index, cluster] of clusters.slice(first, first + MOST_VALUES).entries()) {
-      const member = `MetricData.member.${index + 1}`;
-      parameters.set(`${member}.MetricName`, WATCHER_HEARTBEAT);
-      parameters.set(`${member}.Value`, '1');
-      for (const [position, { Name, Value }] of heartbeatDimensions(queuePrefix, cluster).entries()) {
-        parameters.set(`${member}.Dimensions.member.${position + 1}.Name`, Name);
-        parameters.set(`${member}.Dimensions.member.${position + 1}.Value`, Value);
-      }
+  const parameters = new URLSearchParams({ Action: 'PutMetricData', Version: '2010-08-01', Namespace: NAMESPACE });
+  for (const [index, cluster] of clusters.entries()) {
+    const member = `MetricData.member.${index + 1}`;
+    parameters.set(`${member}.MetricName`, WATCHER_HEARTBEAT);
+    parameters.set(`${member}.Value`, '1');
+    for (const [position, { Name, Value }] of heartbeatDimensions(queuePrefix, cluster).entries()) {
+      parameters.set(`${member}.Dimensions.member.${position + 1}.Name`, Name);
+      parameters.set(`${member}.Dimensions.member.${position + 1}.Value`, Value);
     }
-    await awsQuery(cloudWatch, {
-      service: 'monitoring',
-      parameters,
-      failure: 'CloudWatch does not take the heartbeat',
-      remedy: "the watcher's role needs cloudwatch:PutMetricData",
-    });
   }
+  await awsQuery(cloudWatch, {
+    service: 'monitoring',
+    parameters,
+    failure: 'CloudWatch does not take the heartbeat',
+    remedy: "the watcher's role needs cloudwatch:PutMetricData",
+  });
 }
