@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { installFlux, tools } from '../scenarios/foreign.ts';
 import { type Apis, eventually, inFlux, onlyFlux, type Stage, startStage } from '../scenarios/stage.ts';
-import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
+import { crdOf, ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime();
@@ -13,16 +13,7 @@ const reconcile = `${group}/reconcile`;
 const fluxInstances: Resource = {
   ...{ group, version: 'v1', plural: 'fluxinstances', kind: 'FluxInstance', namespaced: true },
 };
-const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-const crd = {
-  ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
-  metadata: { name: `fluxinstances.${group}` },
-  spec: {
-    ...{ group, scope: 'Namespaced' },
-    names: { kind: 'FluxInstance', listKind: 'FluxInstanceList', plural: 'fluxinstances', singular: 'fluxinstance' },
-    versions: [{ name: 'v1', served: true, storage: true, schema }],
-  },
-} as KubeObject;
+const crd = crdOf('FluxInstance', group, 'fluxinstances', 'v1');
 const fieldManager = 'person';
 const instance = (name: string, annotations = {}) =>
   ({

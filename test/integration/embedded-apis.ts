@@ -3,6 +3,7 @@ import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import { type KubeApi, type KubeApiOptions, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { restrictions } from '@shoot-flux/landscape/restrictions';
+import type { KubeObject } from '../../shared/kube/resource.ts';
 import { type Installation, startShippedApi, tokenOf } from '../scenarios/identities.ts';
 import type { Api, Apis } from '../scenarios/stage.ts';
 
@@ -50,3 +51,17 @@ export async function startApisWithShippedRights(
 function withTokens({ url, ca, token, kubeconfig }: KubeApi): Api {
   return { url, ca, token, kubeconfig, tokenOf };
 }
+
+const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+/** A CRD with one version that takes everything. */
+export const crdOf = (kind: string, group: string, plural: string, version: string): KubeObject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.${group}` },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+    versions: [{ name: version, served: true, storage: true, schema }],
+  },
+});

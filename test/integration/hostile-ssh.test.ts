@@ -48,23 +48,29 @@ function packet(payload: Uint8Array): Buffer {
   return Buffer.concat([header, payload, Buffer.alloc(padding)]);
 }
 
-interface Offer {
-  kex?: string;
-  hostKey?: string;
-}
-
-function kexInit({ kex = 'curve25519-sha256', hostKey = 'ssh-ed25519' }: Offer = {}): Buffer {
-  const lists = [kex, hostKey, 'aes128-ctr', 'aes128-ctr', 'hmac-sha2-256', 'hmac-sha2-256', 'none', 'none', '', ''];
+function kexInit(kex = 'curve25519-sha256'): Buffer {
+  const lists = [
+    kex,
+    'ssh-ed25519',
+    'aes128-ctr',
+    'aes128-ctr',
+    'hmac-sha2-256',
+    'hmac-sha2-256',
+    'none',
+    'none',
+    '',
+    '',
+  ];
   return packet(Buffer.concat([Buffer.from([20]), Buffer.alloc(16), ...lists.map(sshString), Buffer.alloc(5)]));
 }
 
-/** Offers its algorithms, and answers the first message of the key exchange with these bytes. */
-function exchange(offer: Offer, answer: (socket: Socket) => void) {
+/** Offers this key exchange, and answers the first message of the key exchange with these bytes. */
+function exchange(kex: string, answer: (socket: Socket) => void) {
   return (socket: Socket) => {
     let received = Buffer.alloc(0);
     let answered = false;
     socket.write('SSH-2.0-hostile\r\n');
-    socket.write(kexInit(offer));
+    socket.write(kexInit(kex));
     socket.on('data', (data) => {
       received = Buffer.concat([received, data]);
       const start = received.indexOf('\r\n') + 2;
@@ -76,17 +82,11 @@ function exchange(offer: Offer, answer: (socket: Socket) => void) {
   };
 }
 
-const reply = (hostKey: Uint8Array, signature: Uint8Array) =>
-  packet(Buffer.concat([Buffer.from([31]), sshString(hostKey), sshString(Buffer.alloc(32, 9)), sshString(signature)]));
 const ed25519 = Buffer.concat([sshString('ssh-ed25519'), sshString(Buffer.alloc(32, 7))]);
-const rsaKey = (exponent: number, modulus: number) =>
-  Buffer.concat([
-    sshString('ssh-rsa'),
-    sshString(Buffer.alloc(exponent, 0x7f)),
-    sshString(Buffer.alloc(modulus, 0x7f)),
-  ]);
-const signature = (type: string, bytes = 64) => Buffer.concat([sshString(type), sshString(Buffer.alloc(bytes, 5))]);
-const rsaOffer = { hostKey: 'rsa-sha2-512' };
+const signature = Buffer.concat([sshString('ssh-ed25519'), sshString(Buffer.alloc(64, 5))]);
+const unsigned = packet(
+  Buffer.concat([Buffer.from([31]), sshString(ed25519), sshString(Buffer.alloc(32, 9)), sshString(signature)]),
+);
 
 function endless(socket: Socket, chunk: Uint8Array | string): void {
   const write = () => {
@@ -102,25 +102,15 @@ const servers: Record<string, (socket: Socket) => void> = {
   'closes at once': (socket) => socket.destroy(),
   'says nothing': () => {},
   'writes lines without end': (socket) => endless(socket, `${'x'.repeat(1000)}\r\n`),
-  'announces a packet of four gigabytes': (socket) => socket.write('SSH-2.0-x\r\n\xff\xff\xff\xff', 'latin1'),
   'sends its algorithms without end': (socket) => {
     socket.write('SSH-2.0-x\r\n');
     endless(socket, kexInit());
   },
   'offers only group exchange, with a prime of 128,000 bits': exchange(
-    { kex: 'diffie-hellman-group-exchange-sha256' },
+    'diffie-hellman-group-exchange-sha256',
     (socket) => socket.write(largePrime),
   ),
-  'presents a host key that it does not hold': exchange({}, (socket) =>
-    socket.write(reply(ed25519, signature('ssh-ed25519'))),
-  ),
-  'presents an RSA key with a huge exponent': exchange(rsaOffer, (socket) =>
-    socket.write(reply(rsaKey(2000, 2000), signature('rsa-sha2-512', 2000))),
-  ),
-  'presents a host key of a megabyte': exchange(rsaOffer, (socket) =>
-    socket.write(reply(rsaKey(3, 1024 * 1024), signature('rsa-sha2-512', 512))),
-  ),
-  'presents an empty host key': exchange({}, (socket) => socket.write(reply(Buffer.alloc(0), Buffer.alloc(0)))),
+  'presents a host key that it does not hold': exchange('curve25519-sha256', (socket) => socket.write(unsigned)),
 };
 
 test.each(Object.entries(servers))('a server that %s is left in time, and gives no key', async (_, serve) => {

@@ -9,23 +9,10 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { entriesAt, fieldsAt } from '../../shared/shapes.ts';
+import { crdOf } from './embedded-apis.ts';
 
 /** More than two pages of 250. */
 const MANY = 600;
-
-const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-/** A CRD with one version that takes everything. */
-const crdOf = (kind: string, group: string, plural: string, version: string): KubeObject => ({
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `${plural}.${group}` },
-  spec: {
-    group,
-    scope: 'Namespaced',
-    names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-    versions: [{ name: version, served: true, storage: true, schema }],
-  },
-});
 
 let api: KubeApi;
 let shoot: HttpKubeClient;

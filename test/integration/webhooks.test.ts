@@ -11,8 +11,7 @@ import { eventually } from '@shoot-flux/landscape/eventually';
 import type { RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { files } from '../../infra/cli/testing.ts';
-import { findAllDefinitions, findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
-import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
+import { findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
 import { startProduct } from '../../infra/process/product.ts';
 import { answererOf, TIMEOUT_SECONDS } from '../../infra/webhooks/answer.ts';
@@ -28,14 +27,12 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { settingsOf } from '../scenarios/context.ts';
-import { tokenOf } from '../scenarios/identities.ts';
+import { tokenOf, usersOf } from '../scenarios/identities.ts';
 import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime(2);
 
-const definitions = await findAllDefinitions();
 const webhookDefinitions = await findWebhookDefinitions();
-const identities = [...webhookDefinitions.map(({ name }) => name), 'webhooks'];
 const hosts = ['127.0.0.1', 'shoot-flux.shoot-flux.svc'];
 const configuration = { name: 'gardener-extension-shoot-flux' };
 const certificates = { namespace: 'shoot-flux', name: 'shoot-flux-webhook-certificates' };
@@ -50,13 +47,11 @@ let hold: (request: RequestSummary) => Promise<void> | undefined;
 
 /** API servers where each identity has only its shipped rights. */
 beforeAll(async () => {
-  const tokens = Object.fromEntries(identities.map((name) => [tokenOf(name), { name: serviceAccountUser(name) }]));
-  const start = (crds: KubeObject[], place: 'garden' | 'seed') =>
-    startCluster([...crds, ...rbacObjects(definitions, place), ...webhookObjects(webhookDefinitions, place)], {
-      tokens: { ...tokens, administrator: { name: 'admin', groups: ['system:masters'] } },
-      authorization: 'RBAC',
-      onRequest: (request) => hold?.(request),
-    });
+  const start = async (crds: KubeObject[], place: 'garden' | 'seed') => {
+    const { tokens, rbac } = await usersOf(place);
+    const objects = [...crds, ...rbac, ...webhookObjects(webhookDefinitions, place)];
+    return startCluster(objects, { tokens, authorization: 'RBAC', onRequest: (request) => hold?.(request) });
+  };
   [garden, seed] = await Promise.all([start(gardenCrds(), 'garden'), start(seedCrds(), 'seed')]);
   forget = [garden.api.checkpoint(), seed.api.checkpoint()];
 });
@@ -96,7 +91,23 @@ const isTrusted = () =>
   Promise.all([garden, seed].map((cluster) => eventually('the authority', () => bundleOf(cluster))));
 
 /** Serves the webhooks and waits until the API servers have the CA. */
-const ready = (webhooks: Webhooks) => Promise.all([hasCertificate(webhooks), isTrusted()]);
+async function startReady() {
+  const webhooks = await start();
+  await Promise.all([hasCertificate(webhooks), isTrusted()]);
+  return webhooks;
+}
+
+/** Holds the requests with this path, of any method or one. `asked`: the first one has arrived. */
+function holdAt(part: string, only?: string) {
+  const asked = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  hold = ({ method, path }) => {
+    if (!path.includes(part) || (only !== undefined && method !== only)) return undefined;
+    asked.resolve();
+    return goOn.promise;
+  };
+  return { asked: asked.promise, goOn: goOn.resolve };
+}
 
 /** Returns the caBundle of an API server. */
 async function bundleOf(cluster: Cluster, name = configuration.name): Promise<string | undefined> {
@@ -171,8 +182,7 @@ function putFluxConfig(data: Record<string, string>): void {
 
 describe('the webhooks of a process', () => {
   it('answer API servers that trust the published CA', async () => {
-    await using webhooks = await start();
-    await ready(webhooks);
+    await using webhooks = await startReady();
     const [ca, seedCa] = [await bundleOf(garden), await bundleOf(seed)];
     expect(seedCa).toBe(ca);
     expect(await call(webhooks.port, '/admission', shootReview({ syncMode: 'Once' }), ca)).toMatchObject({
@@ -188,8 +198,7 @@ describe('the webhooks of a process', () => {
   it('add the namespaces of the configuration from Cluster and garden', async () => {
     putCluster({ kustomization: { template: { metadata: { namespace: 'apps' }, spec: { path: './' } } } });
     putFluxConfig({ namespace: 'flux-x', repositoryUrl: 'https://example.com/x' });
-    await using webhooks = await start();
-    await ready(webhooks);
+    await using webhooks = await startReady();
     const answer = await call(webhooks.port, '/resource-manager', deploymentReview(['-v']), await bundleOf(seed));
     expect(answer.response).toMatchObject({ allowed: true });
     expect(answer.response.warnings).toBeUndefined();
@@ -218,8 +227,7 @@ describe('the webhooks of a process', () => {
       'local has no such Cluster',
     ],
   ])('name what they could not read when %s, and patch the rest', async (_, prepare, namespace, doubt, reason) => {
-    await using webhooks = await start();
-    await ready(webhooks);
+    await using webhooks = await startReady();
     prepare();
     const answer = await call(webhooks.port, '/resource-manager', deploymentReview(['-v']), await bundleOf(seed));
     expect(answer.response).toMatchObject({ allowed: true, warnings: [expect.stringContaining(doubt)] });
@@ -230,8 +238,7 @@ describe('the webhooks of a process', () => {
 
   it('answer before the API server times out, also when the seed is slow and the garden hangs', async () => {
     putCluster();
-    await using webhooks = await start();
-    await ready(webhooks);
+    await using webhooks = await startReady();
     const ca = await bundleOf(seed);
     // Each stays within the time limit of its request; one after the other would take too long.
     seed.api.faults.add({ match: { path: /clusters/ }, action: 'latency', ms: 3000 });
@@ -277,18 +284,12 @@ describe('the webhooks of a process', () => {
   });
 
   it('serve the garden while a seed does not answer', async () => {
-    const goOn = Promise.withResolvers<void>();
-    const asked = Promise.withResolvers<void>();
-    hold = ({ path }) => {
-      if (!path.includes('mutatingwebhookconfigurations')) return undefined;
-      asked.resolve();
-      return goOn.promise;
-    };
+    const held = holdAt('mutatingwebhookconfigurations');
     await using webhooks = await start();
-    await Promise.all([asked.promise, hasCertificate(webhooks)]);
+    await Promise.all([held.asked, hasCertificate(webhooks)]);
     const ca = await eventually('the authority in the garden', () => bundleOf(garden));
     expect(await call(webhooks.port, '/admission', shootReview({}), ca)).toMatchObject({ status: 200 });
-    goOn.resolve();
+    held.goOn();
     expect(await eventually('the authority in the seed', () => bundleOf(seed))).toBe(ca);
   });
 
@@ -301,15 +302,15 @@ describe('the webhooks of a process', () => {
     expect(problem).toContain('shoot-flux-webhook-certificates');
     await eventually('the line', async () => log.join('\n').includes('webhook certificate'));
     await expect(call(webhooks.port, '/admission', shootReview({}), undefined)).rejects.toThrow();
-    await ready(webhooks);
+    await isTrusted();
+    await hasCertificate(webhooks);
     expect(await call(webhooks.port, '/admission', shootReview({}), await bundleOf(garden))).toMatchObject({
       status: 200,
     });
   });
 
   it('stop without waiting for idle connections, and after a time limit for a request that does not end', async () => {
-    const webhooks = await start();
-    await ready(webhooks);
+    const webhooks = await startReady();
     const ca = await bundleOf(garden);
     const opened = () => connect({ host: '127.0.0.1', port: webhooks.port, ca });
     const [silent, slow] = [opened(), opened()];
@@ -324,22 +325,15 @@ describe('the webhooks of a process', () => {
 
   it('finish current answers when they stop', async () => {
     putCluster();
-    const webhooks = await start();
-    await ready(webhooks);
+    const webhooks = await startReady();
     const ca = await bundleOf(seed);
     const agent = new Agent({ keepAlive: true, ca });
     await call(webhooks.port, '/admission', shootReview({}), ca, agent);
-    const asked = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
-    hold = ({ path }) => {
-      if (!path.includes('configmaps')) return undefined;
-      asked.resolve();
-      return goOn.promise;
-    };
+    const held = holdAt('configmaps');
     const answering = call(webhooks.port, '/resource-manager', deploymentReview([]), ca, agent);
-    await asked.promise;
+    await held.asked;
     const stopped = webhooks.stop();
-    goOn.resolve();
+    held.goOn();
     expect(patchOf(await answering)).toEqual([
       expect.objectContaining({ value: '--extra-target-namespace=flux-system' }),
     ]);
@@ -439,15 +433,7 @@ describe('the certificates of a process', () => {
     expect(await bundleOf(seed)).toBe(await bundleOf(garden));
   });
 
-  it('are those of the faster process', async () => {
-    const all = await Promise.all([1, 2, 3].map(() => look(now)));
-    expect(new Set(all.map(({ certificate }) => certificate.cert)).size).toBe(1);
-    const renewed = await Promise.all([1, 2, 3].map(() => look(at(6))));
-    expect(new Set(renewed.map(({ certificate }) => certificate.cert)).size).toBe(1);
-    expect(renewed[0]?.certificate.cert).not.toBe(all[0]?.certificate.cert);
-  });
-
-  it('are published by several processes at once without a conflict', async () => {
+  it('are those of the fastest of several processes, and published without a conflict', async () => {
     const gates = new Map<string, PromiseWithResolvers<void> & { waiting: number }>();
     // No process writes before all three have read.
     hold = ({ method, path }) => {
@@ -461,7 +447,12 @@ describe('the certificates of a process', () => {
     const all = await Promise.all([1, 2, 3].map(() => look(now)));
     expect([...gates.values()].map(({ waiting }) => waiting)).toEqual([3, 3]);
     expect(all.flatMap(({ problems }) => problems)).toEqual([]);
+    expect(new Set(all.map(({ certificate }) => certificate.cert)).size).toBe(1);
     expect(await bundleOf(seed)).toBe(await bundleOf(garden));
+    hold = () => undefined;
+    const renewed = await Promise.all([1, 2, 3].map(() => look(at(6))));
+    expect(new Set(renewed.map(({ certificate }) => certificate.cert)).size).toBe(1);
+    expect(renewed[0]?.certificate.cert).not.toBe(all[0]?.certificate.cert);
   });
 
   it.each([
@@ -480,17 +471,11 @@ describe('the certificates of a process', () => {
 
   it('are reissued when their Secret is deleted during the write', async () => {
     await look(now);
-    const asked = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
-    hold = ({ method, path }) => {
-      if (method !== 'PATCH' || !path.includes(certificates.name)) return undefined;
-      asked.resolve();
-      return goOn.promise;
-    };
+    const held = holdAt(certificates.name, 'PATCH');
     const looking = look(at(6));
-    await asked.promise;
+    await held.asked;
     await garden.client.delete(resources.secrets, certificates);
-    goOn.resolve();
+    held.goOn();
     const { certificate, problems } = await looking;
     expect(problems).toEqual([]);
     expect(Buffer.from((await storedSecret())?.data['tls.crt'] ?? '', 'base64').toString('utf8')).toBe(
@@ -540,20 +525,23 @@ describe('the certificates of a process', () => {
 });
 
 describe('a given certificate', () => {
-  it('is served, and reloaded when its files change', async () => {
+  it('is served, its authority is published as cert-manager writes it, and it is reloaded when its files change', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'certificate-'));
-    const files = { certFile: join(folder.path, 'tls.crt'), keyFile: join(folder.path, 'tls.key') };
+    const at = (name: string) => join(folder.path, name);
+    const files = { certFile: at('tls.crt'), keyFile: at('tls.key'), caFile: at('ca.crt') };
     const place = async ({ cert, key }: { cert: string; key: string }) => {
       await writeFile(files.certFile, cert);
       await writeFile(files.keyFile, key);
     };
     const { certificate: first, authority } = await madeAside();
     await place(first);
+    await writeFile(files.caFile, authority);
     const given = certificateFromFiles(files, () => new Date());
     expect((await given.current()).certificate).toEqual(first);
     await using webhooks = await start({ certificate: files });
     await hasCertificate(webhooks);
     expect(await call(webhooks.port, '/admission', shootReview({}), authority)).toMatchObject({ status: 200 });
+    await expect.poll(() => bundleOf(seed)).toBe(authority);
     expect(await storedSecret()).toBeUndefined();
     const { certificate: second } = await madeAside();
     await place(second);
@@ -562,20 +550,6 @@ describe('a given certificate', () => {
     await expect(given.current()).rejects.toThrow(
       `${files.keyFile} is not the key of the first certificate in ${files.certFile}`,
     );
-  });
-
-  it('has its authority published, from the file of an issuer such as cert-manager', async () => {
-    await using folder = await mkdtempDisposable(join(tmpdir(), 'certificate-'));
-    const at = (name: string) => join(folder.path, name);
-    const files = { certFile: at('tls.crt'), keyFile: at('tls.key'), caFile: at('ca.crt') };
-    const { certificate, authority } = await madeAside();
-    await writeFile(files.certFile, certificate.cert);
-    await writeFile(files.keyFile, certificate.key);
-    await writeFile(files.caFile, authority);
-    await using webhooks = await start({ certificate: files });
-    await hasCertificate(webhooks);
-    await expect.poll(() => bundleOf(seed)).toBe(authority);
-    expect(await storedSecret()).toBeUndefined();
   });
 
   it('is not served alone when only some functions are asked for', async () => {

@@ -1,52 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { withFullStop } from '../../../shared/errors.ts';
-import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
-import { type Apis, CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from '../../scenarios/stage.ts';
+import { resources } from '../../../shared/kube/resource.ts';
+import { aroundAllTests } from '../../scenarios/around-each-test.ts';
+import { eventually, inControlPlane, inProject, PROJECT, type Stage } from '../../scenarios/stage.ts';
 import { startEmbeddedApis } from '../embedded-apis.ts';
 import { type BadConfig, fluxConfigOf, HIDDEN, specOf, URL } from './case.ts';
-
-const fieldManager = 'person';
-const base64 = (content: Record<string, string>) =>
-  Object.fromEntries(Object.entries(content).map(([key, text]) => [key, Buffer.from(text).toString('base64')]));
 
 export type Age = 'a new Shoot' | 'a running Shoot';
 
 /** Tests that each configuration is the error of a Shoot, with its sentence, and changes nothing in it. */
 export function describeShoots(configs: readonly BadConfig[], distribution: string, ages: Age[]): void {
   describe.each(ages)('%s', (age) => {
-    let apis: Apis;
     let stage: Stage;
-    let before: unknown[];
-    const isNew = age === 'a new Shoot';
-
+    aroundAllTests(startEmbeddedApis, distribution, (next) => {
+      stage = next;
+    });
     beforeAll(async () => {
-      apis = await startEmbeddedApis();
-      stage = await startStage(apis, distribution);
-      await stage.startProduct();
-      if (!isNew) {
-        await stage.setFluxConfig({ repositoryUrl: URL, repositoryBranch: 'main', syncMode: 'Reconcile' });
-        await stage.reconcileShoot();
-        await stage.untilReady();
-      }
-      before = [await everything(), await contents()];
+      if (age === 'a new Shoot') return;
+      await stage.setFluxConfig({ repositoryUrl: URL, repositoryBranch: 'main', syncMode: 'Reconcile' });
+      await stage.reconcileShoot();
+      await stage.untilReady();
+      await stage.quiet();
     });
 
-    afterAll(async () => {
-      await stage?.[Symbol.asyncDispose]();
-      await apis?.stop();
-    });
-
-    const secret = (namespace: string, name: string, content: Record<string, string>) => {
-      const isRegistry = '.dockerconfigjson' in content;
-      const type = isRegistry ? 'kubernetes.io/dockerconfigjson' : 'Opaque';
-      return {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { namespace, name },
-        type,
-        data: base64(content),
-      } as KubeObject;
-    };
     const untilError = (sentence: string) =>
       eventually(
         sentence,
@@ -60,24 +36,17 @@ export function describeShoots(configs: readonly BadConfig[], distribution: stri
         30,
       );
 
-    /** What the shoot has, and what the seed would write there. */
-    const everything = async () => {
-      const inSeed = { namespace: CONTROL_PLANE };
-      const lists = [
-        await stage.seed.list(resources.managedResources, inSeed),
-        await stage.seed.list(resources.secrets, inSeed),
-        await stage.shoot.list(resources.deployments, {}),
-        await stage.shoot.list(resources.secrets, {}),
-        await stage.shoot.list(resources.configMaps, {}),
-        await stage.shoot.list(resources.customResourceDefinitions, {}),
-      ];
-      const objects = lists
-        .flatMap(({ items }) => items)
-        .filter(({ metadata }) => !metadata.name.startsWith('ref-its-'));
-      return objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name} ${metadata.uid}`);
+    /** To garden and seed, apart from statuses, Events and the state of the project. */
+    const writes = () =>
+      stage.requests.filter(
+        ({ method, resource }) => method !== 'GET' && !/^(extensions\.|events$|configmaps$)/.test(resource),
+      );
+    const inShoot = async () => {
+      const { configMaps, customResourceDefinitions, deployments, secrets } = resources;
+      const kinds = [configMaps, customResourceDefinitions, deployments, secrets];
+      const lists = await Promise.all(kinds.map((kind) => stage.shoot.list(kind)));
+      return lists.flatMap(({ items }) => items.map(({ metadata }) => metadata.uid));
     };
-    const contents = async () =>
-      Object.values(await stage.managedResources()).map(({ metadata, spec }) => [metadata.uid, spec.secretRefs]);
 
     /** An error of its own while the other parts change, so that no mixture of two configurations is valid. */
     const between = { providerConfig: fluxConfigOf({ between: true }) };
@@ -85,6 +54,8 @@ export function describeShoots(configs: readonly BadConfig[], distribution: stri
     test.each(configs.filter(({ isRefusedByApi }) => isRefusedByApi !== true))(
       'installs nothing and reports the error: $what',
       async (config) => {
+        stage.requests.length = 0;
+        const before = await inShoot();
         await stage.reconcileShoot(between);
         await eventually(
           'the first error',
@@ -92,14 +63,12 @@ export function describeShoots(configs: readonly BadConfig[], distribution: stri
           ({ status }) => status?.lastError?.description.includes('between') === true,
         );
         for (const name of ['flux-sops', 'flux-variables', 'flux-registry'])
-          await stage.garden.delete(resources.secrets, { namespace: PROJECT, name });
+          await stage.garden.delete(resources.secrets, inProject(name));
         for (const [name, content] of Object.entries(config.ofProject ?? {})) {
-          await stage.garden.apply(resources.secrets, secret(PROJECT, name, content), { fieldManager });
+          await stage.putSecret('garden', inProject(name), content);
         }
         for (const [name, content] of Object.entries(config.contents ?? {})) {
-          await stage.seed.apply(resources.secrets, secret(CONTROL_PLANE, `ref-its-${name}`, content), {
-            fieldManager,
-          });
+          await stage.putSecret('seed', inControlPlane(`ref-its-${name}`), content);
         }
         await stage.setFluxConfig(config.fluxConfig);
         await stage.reconcileShoot({
@@ -109,8 +78,8 @@ export function describeShoots(configs: readonly BadConfig[], distribution: stri
         });
         const { status } = await untilError(withFullStop(config.sentence));
         expect(status?.lastError?.codes).toEqual(['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
-        expect([await everything(), await contents()]).toEqual(before);
-        if (isNew) expect(await contents()).toEqual([]);
+        expect(writes()).toEqual([]);
+        expect(await inShoot()).toEqual(before);
         const events = (await stage.garden.list(resources.events, { namespace: PROJECT })).items;
         for (const seen of [stage.logLines.join(''), JSON.stringify(status), JSON.stringify(events)])
           expect(seen).not.toContain(HIDDEN);
