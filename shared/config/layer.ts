@@ -1,4 +1,5 @@
 import type { ConfigIssue } from '../errors.ts';
+import type { KubeObject } from '../kube/resource.ts';
 import type { Origins, Place } from './origins.ts';
 import type { DeletionPolicy, FluxOptions, SecretOrigin, SyncMode } from './types.ts';
 import type { JsonObject } from './values.ts';
@@ -7,15 +8,8 @@ import type { JsonObject } from './values.ts';
 export interface Template {
   apiVersion?: string | undefined;
   kind?: string | undefined;
-  metadata?: TemplateMeta | undefined;
-  spec: Record<string, unknown>;
-}
-
-interface TemplateMeta {
-  name?: string | undefined;
-  namespace?: string | undefined;
-  labels?: Record<string, string> | undefined;
-  annotations?: Record<string, string> | undefined;
+  metadata?: Partial<KubeObject['metadata']> | undefined;
+  spec: JsonObject;
 }
 
 /** A part of a FluxConfig that was read: its value if it is valid. */
