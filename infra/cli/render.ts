@@ -52,7 +52,7 @@ export default command({
 
 /** How the project has asked for its edits to arrive; empty where it has not. */
 function rolloutText({ config }: CliInputs): string {
-  const rollout = config.fluxConfig && documentsOf(config.fluxConfig).rollout.rollout;
+  const rollout = config.fluxConfig && documentsOf(config.fluxConfig).rollout.value;
   if (rollout === undefined) return '';
   const { maxInProgress, maxFailed, order, maintenanceWindow } = rollout;
   const inOrder = order === undefined ? '' : `, in the order of their label ${order}`;

@@ -57,7 +57,7 @@ export function documentsOf({ namespace, data }: FluxConfigMap) {
   return {
     config,
     overrides: { entries, issues: [...overrides.issues, ...issues] },
-    rollout: { rollout: settings.rollout, issues: [...rollout.issues, ...settings.issues] },
+    rollout: { value: settings.value, issues: [...rollout.issues, ...settings.issues] },
   };
 }
 

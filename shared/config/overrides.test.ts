@@ -271,19 +271,19 @@ const read = (rollout: string) => documentsOf(rolloutInputs(rollout).fluxConfig)
 
 describe('rollout', () => {
   it('has defaults as soon as it says anything', () => {
-    expect(read('{}')).toEqual({ rollout: { maxInProgress: '10%', maxFailed: '5%' }, issues: [] });
+    expect(read('{}')).toEqual({ value: { maxInProgress: '10%', maxFailed: '5%' }, issues: [] });
     expect(read('{ maxInProgress: 3, maxFailed: 0, order: example.com/stage, maintenanceWindow: true }')).toEqual({
-      rollout: { maxInProgress: 3, maxFailed: 0, order: 'example.com/stage', maintenanceWindow: true },
+      value: { maxInProgress: 3, maxFailed: 0, order: 'example.com/stage', maintenanceWindow: true },
       issues: [],
     });
-    expect(read('maxInProgress: 100%\nmaxFailed: null')?.rollout).toEqual({
+    expect(read('maxInProgress: 100%\nmaxFailed: null').value).toEqual({
       maxInProgress: '100%',
       maxFailed: '5%',
     });
   });
 
   it.each(['', '  \n', '# nothing yet'])('may be empty: %j', (text) => {
-    expect(read(text)?.rollout).toBeUndefined();
+    expect(read(text).value).toBeUndefined();
     expect(effectiveConfig(rolloutInputs(text)).hasFluxConfig).toBe(true);
   });
 

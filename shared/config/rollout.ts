@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { metadataKey } from './checks.ts';
+import type { Read } from './layer.ts';
 import { issueAt, type Place } from './origins.ts';
 import { quote } from './quote.ts';
 import { key, ruled, schemaIssues, text } from './schema.ts';
@@ -17,13 +18,6 @@ export interface Rollout {
   order?: string | undefined;
   /** True: a Shoot is changed only in its maintenance window. */
   maintenanceWindow?: boolean | undefined;
-}
-
-/** The key `rollout`, and what is wrong with it. */
-export interface RolloutDocument {
-  /** Undefined: it says nothing, or cannot be read. */
-  rollout: Rollout | undefined;
-  issues: ConfigIssue[];
 }
 
 /** What a project gets that does not say how many. */
@@ -71,13 +65,13 @@ export const rolloutSchema = z.strictObject({
   }),
 });
 
-/** Reads the key `rollout`. */
-export function readRollout(value: unknown, place: Place): RolloutDocument {
-  if (value === undefined || value === null) return { rollout: undefined, issues: [] };
+/** Reads the key `rollout`, which may be empty. */
+export function readRollout(value: unknown, place: Place): Read<Rollout> {
+  if (value === undefined || value === null) return { issues: [] };
   const issues: ConfigIssue[] =
     typeof value === 'object' && !Array.isArray(value)
       ? schemaIssues(place, rolloutSchema, withoutNulls(value))
       : [issueAt(place, '', 'must be a map; write for example { maxInProgress: 10%, maxFailed: 5% }')];
-  if (issues.length > 0) return { rollout: undefined, issues };
-  return { rollout: { ...rolloutDefaults, ...(withoutNulls(value) as Partial<Rollout>) }, issues };
+  if (issues.length > 0) return { issues };
+  return { value: { ...rolloutDefaults, ...(withoutNulls(value) as Partial<Rollout>) }, issues };
 }

@@ -96,7 +96,7 @@ export async function readLayers(run: Run): Promise<Layers> {
 }
 
 function rolloutOf({ fluxConfig }: ConfigInputs, configMap: KubeObject | undefined): ProjectRollout | undefined {
-  const settings = fluxConfig && documentsOf(fluxConfig).rollout.rollout;
+  const settings = fluxConfig && documentsOf(fluxConfig).rollout.value;
   if (fluxConfig === undefined || settings === undefined) return undefined;
   return { settings, revision: revisionOf(fluxConfig), continued: configMap?.metadata.annotations?.[CONTINUE] };
 }
