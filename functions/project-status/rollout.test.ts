@@ -13,8 +13,8 @@ const state: RolloutState = {
   ]),
   failed: new Set(['f']),
 };
-const ended = (shoot: string, end: Result['end'], parts: Partial<Result> = {}) =>
-  recordResult(state, { shoot, revision, end, wasHealthy: true, now: 1100, ...parts }, new Set());
+const ended = (shoot: string, end: Result['end'], parts: Partial<Result> = {}, live = state) =>
+  recordResult(live, { shoot, revision, end, wasHealthy: true, now: 1100, ...parts }, new Set());
 const listsOf = ({ waiting, inProgress, failed, done }: RolloutState) => ({
   ...{ waiting: [...waiting.keys()], inProgress: [...inProgress.keys()], failed: [...failed], done },
 });
@@ -39,9 +39,7 @@ describe('a Shoot in a rollout', () => {
     expect(listsOf(ended('z', 'not ready'))).toEqual({ ...before, failed: ['f', 'z'], done: 4 });
     expect(ended('z', 'not ready', { wasHealthy: false })).toBe(state);
     const over = { ...state, waiting: new Map(), inProgress: new Map() };
-    expect(recordResult(over, { shoot: 'z', revision, end: 'not ready', wasHealthy: true, now: 1100 }, new Set())).toBe(
-      over,
-    );
+    expect(ended('z', 'not ready', {}, over)).toBe(over);
   });
 
   it.each<[string, Result['end'], Partial<Result>]>([
@@ -53,17 +51,7 @@ describe('a Shoot in a rollout', () => {
   });
 
   it('has failed when nothing was heard of it in time, whatever another one reports', () => {
-    const late = recordResult(
-      state,
-      {
-        shoot: 'z',
-        revision,
-        end: 'open',
-        wasHealthy: true,
-        now: 1000 + CHANGE_SECONDS,
-      },
-      new Set(),
-    );
+    const late = ended('z', 'open', { now: 1000 + CHANGE_SECONDS });
     expect(listsOf(late)).toEqual({ ...before, inProgress: [], failed: ['f', 'p'] });
     expect(secondsUntilOver(state, 1100)).toBeUndefined();
     const last = { ...state, waiting: new Map() };

@@ -27,9 +27,8 @@ describe('firstSuccess', () => {
   });
 
   it('records nothing while objects are being removed from the shoot', () => {
-    expect(
-      decide({ state: { applied: appliedFactory({ leaving: ['Kustomization.kustomize.toolkit.fluxcd.io/a/b'] }) } }),
-    ).toBeUndefined();
+    const leaving = ['Kustomization.kustomize.toolkit.fluxcd.io/a/b'];
+    expect(decide({ state: { applied: appliedFactory({ leaving }) } })).toBeUndefined();
   });
 
   it('requires a source to be Ready for the applied configuration', () => {

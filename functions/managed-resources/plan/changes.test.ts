@@ -22,25 +22,17 @@ const nothing = { writeSecret: [], write: [], release: [], remove: [], awaitsCrd
 describe('changesOf', () => {
   const former = managedResourceFactory(crds, 'former');
   const current = managedResourceFactory(crds, secretName);
+  const kept = managedResourceFactory(crds, secretName, { keepObjects: true });
+  const goes = managedResourceFactory(crds, secretName, deleting);
 
   it.each<[string, ManagedResource[], ReadonlySet<string> | undefined, Partial<Changes>]>([
     ['nothing when everything is there', [current], secrets, {}],
     ['a missing ManagedResource with its Secret', [], undefined, { writeSecret: [crds], write: [crds] }],
     ['no Secret again that a killed run has written', [], secrets, { write: [crds] }],
     ['a ManagedResource that refers to another content', [former], secrets, { write: [crds] }],
-    [
-      'a ManagedResource that a user has set to keep its objects',
-      [managedResourceFactory(crds, secretName, { keepObjects: true })],
-      secrets,
-      { write: [crds] },
-    ],
+    ['a ManagedResource that a user has set to keep its objects', [kept], secrets, { write: [crds] }],
     ['only the Secret when a user has deleted it', [current], new Set(), { writeSecret: [crds] }],
-    [
-      'no ManagedResource that is still being deleted',
-      [managedResourceFactory(crds, secretName, deleting)],
-      secrets,
-      { blocked: [crds] },
-    ],
+    ['no ManagedResource that is still being deleted', [goes], secrets, { blocked: [crds] }],
   ])('writes %s', (_, there, known, expected) => {
     expect(changesOf(planOf(), live(...there), known)).toEqual({ ...nothing, ...expected });
   });
@@ -51,17 +43,12 @@ describe('changesOf', () => {
   });
 
   describe('an upgrade', () => {
-    const all = {
-      [crds]: secretName,
-      'shoot-flux-controllers': 'new',
-      'shoot-flux-secrets': 'new',
-      'shoot-flux-sync': 'new',
-    };
+    const others = ['shoot-flux-controllers', 'shoot-flux-secrets', 'shoot-flux-sync'];
+    const all = { [crds]: secretName, ...Object.fromEntries(others.map((name) => [name, 'new'])) };
     const record = appliedFactory({ managedResources: all, fluxVersion: 'v2.9.4' });
     const former = (state: 'applied' | 'failing', content = secretName) => {
       const condition = conditionFactory({ status: state === 'applied' ? 'True' : 'False' });
       const status = { observedGeneration: 2, conditions: [condition] };
-      const others = Object.keys(all).slice(1);
       return live(
         managedResourceFactory(crds, content, { status }),
         ...others.map((name) => managedResourceFactory(name, 'old')),
@@ -72,19 +59,15 @@ describe('changesOf', () => {
 
     it('keeps the installed controllers and objects until the shoot has accepted the CRDs', () => {
       const awaitsCrds = ['shoot-flux-controllers', 'shoot-flux-sync'];
+      const write = [crds, 'shoot-flux-secrets'];
       const first = changes(former('applied', 'old'), 'v2.8.8');
-      expect(first).toEqual({
-        ...nothing,
-        writeSecret: ['shoot-flux-secrets'],
-        write: [crds, 'shoot-flux-secrets'],
-        awaitsCrds,
-      });
+      expect(first).toEqual({ ...nothing, writeSecret: ['shoot-flux-secrets'], write, awaitsCrds });
       expect(changes(former('failing'), 'v2.8.8')).toMatchObject({ write: ['shoot-flux-secrets'], awaitsCrds });
-      expect(changes(former('applied'), 'v2.8.8')).toMatchObject({ awaitsCrds: [], write: Object.keys(all).slice(1) });
+      expect(changes(former('applied'), 'v2.8.8')).toMatchObject({ awaitsCrds: [], write: others });
     });
 
     it('is not one while the same release is delivered: a correction must reach the shoot', () => {
-      expect(changes(former('failing'), 'v2.9.4')).toMatchObject({ awaitsCrds: [], write: Object.keys(all).slice(1) });
+      expect(changes(former('failing'), 'v2.9.4')).toMatchObject({ awaitsCrds: [], write: others });
     });
 
     it('holds nothing back that the shoot does not have yet', () => {
@@ -111,14 +94,10 @@ describe('changesOf', () => {
 
 describe('leftoverSecrets', () => {
   it('names our content Secrets that nothing refers to, and no other', () => {
-    const names = new Set([
-      secretName,
-      'managedresource-shoot-flux-crds-22222222',
-      'managedresource-shoot-flux-sync-3',
-      'mine',
-    ]);
-    const referring = live(managedResourceFactory('shoot-flux-sync', 'managedresource-shoot-flux-sync-3'));
-    expect(leftoverSecrets(names, planOf(), referring)).toEqual(['managedresource-shoot-flux-crds-22222222']);
+    const [unused, referred] = ['managedresource-shoot-flux-crds-22222222', 'managedresource-shoot-flux-sync-3'];
+    const names = new Set([secretName, unused, referred, 'mine']);
+    const referring = live(managedResourceFactory('shoot-flux-sync', referred));
+    expect(leftoverSecrets(names, planOf(), referring)).toEqual([unused]);
   });
 });
 
@@ -155,6 +134,7 @@ const failing = (name: string) => inState(name, 'False');
 const order = (write: string[], live: Named[], seconds = 0) =>
   inOrder(changes(write), { contents }, new Map(live), seconds > 20);
 const crdsInShoot = listing('shoot-flux-crds', [crd]);
+const beingDeleted = listing('shoot-flux-secrets', [], deleting);
 const leaving = listing('shoot-flux-secrets', [secret, object('Secret', 'former')]);
 
 describe('sync objects', () => {
@@ -170,10 +150,7 @@ describe('sync objects', () => {
   it.each<[string, Named]>([
     ['a newly named Secret', listing('shoot-flux-secrets', [object('Secret', 'other')])],
     ['Secrets in a ManagedResource that is not applied', listing('shoot-flux-secrets', [])],
-    [
-      'Secrets in a ManagedResource that is being deleted',
-      listing('shoot-flux-secrets', [], { metadata: { deletionTimestamp: 'x' } }),
-    ],
+    ['Secrets in a ManagedResource that is being deleted', beingDeleted],
     ['Secrets that are refused', failing('shoot-flux-secrets')],
   ])('wait for %s', (_, secrets) => {
     expect(order(['shoot-flux-sync'], [crdsInShoot, secrets])).toEqual({ ...changes([]), deferred: 'shoot-flux-sync' });
@@ -186,17 +163,12 @@ describe('sync objects', () => {
   });
 
   it('do not wait longer for a group that cannot be applied', () => {
-    for (const stuck of [
-      failing('shoot-flux-secrets'),
-      listing('shoot-flux-secrets', [], { metadata: { deletionTimestamp: 'x' } }),
-    ]) {
+    for (const stuck of [failing('shoot-flux-secrets'), beingDeleted]) {
       expect(order(['shoot-flux-sync'], [crdsInShoot, stuck], 21)).not.toHaveProperty('deferred');
       expect(order(['shoot-flux-sync'], [crdsInShoot, stuck], 19)).toHaveProperty('deferred', 'shoot-flux-sync');
     }
-    expect(order(['shoot-flux-sync'], [crdsInShoot, listing('shoot-flux-secrets', [])], 21)).toHaveProperty(
-      'deferred',
-      'shoot-flux-sync',
-    );
+    const pending = listing('shoot-flux-secrets', []);
+    expect(order(['shoot-flux-sync'], [crdsInShoot, pending], 21)).toHaveProperty('deferred', 'shoot-flux-sync');
   });
 
   it('that do not change hold nothing back', () => {
@@ -207,31 +179,18 @@ describe('sync objects', () => {
 describe('a Secret that leaves', () => {
   const both = ['shoot-flux-secrets', 'shoot-flux-sync'];
   const deferred = { ...changes(['shoot-flux-sync']), deferred: 'shoot-flux-secrets' };
-  const applied = (status: 'True' | 'False') => inState('shoot-flux-sync', status);
 
-  it('stays until what named it is written and applied', () => {
+  it('stays until what named it is written and applied, and no longer than patience for what cannot be applied', () => {
     expect(order(both, [crdsInShoot, leaving])).toEqual(deferred);
-    expect(order(['shoot-flux-secrets'], [crdsInShoot, leaving, applied('False')])).toEqual({
-      ...changes([]),
-      deferred: 'shoot-flux-secrets',
-    });
-    expect(order(['shoot-flux-secrets'], [crdsInShoot, leaving, applied('True')])).toEqual(
-      changes(['shoot-flux-secrets']),
-    );
-  });
-
-  it('waits no longer than patience for objects that cannot be applied', () => {
-    expect(order(['shoot-flux-secrets'], [crdsInShoot, leaving, applied('False')], 21)).toEqual(
-      changes(['shoot-flux-secrets']),
-    );
+    const alone = (status: 'True' | 'False', seconds = 0) =>
+      order(['shoot-flux-secrets'], [crdsInShoot, leaving, inState('shoot-flux-sync', status)], seconds);
+    expect(alone('False')).toEqual({ ...changes([]), deferred: 'shoot-flux-secrets' });
+    for (const order of [alone('True'), alone('False', 21)]) expect(order).toEqual(changes(['shoot-flux-secrets']));
   });
 
   it('gives way to a Secret that comes in the same edit', () => {
-    const other = listing('shoot-flux-secrets', [object('Secret', 'former')]);
-    expect(order(both, [crdsInShoot, other])).toEqual({
-      ...changes(['shoot-flux-secrets']),
-      deferred: 'shoot-flux-sync',
-    });
+    const live = [crdsInShoot, listing('shoot-flux-secrets', [object('Secret', 'former')])];
+    expect(order(both, live)).toEqual({ ...changes(['shoot-flux-secrets']), deferred: 'shoot-flux-sync' });
   });
 
   it('waits for nothing where the sync objects are released', () => {

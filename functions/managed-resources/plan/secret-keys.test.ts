@@ -40,7 +40,6 @@ const receiver = receiverOf('github');
 const app = [git('a', { provider: 'github', secretRef })];
 const installations = ['githubAppInstallationID', 'githubAppInstallationOwner'] as const;
 const sshKeys = ['identity', 'known_hosts'];
-const ociCharts = [helmRepository('a', { url: 'oci://a.example/b', secretRef })];
 const both = 'has both githubAppInstallationID and githubAppInstallationOwner; remove one of them from the original';
 const appKeys = ['githubAppID', 'githubAppPrivateKey'];
 const verified = [git('a', { verify: { mode: 'HEAD', secretRef } })];
@@ -80,10 +79,7 @@ describe('secretKeyIssues', () => {
     ['a chat without an address', provider('msteams'), ['token'], 'address'],
     ['a Receiver', receiver, ['secret'], 'token'],
     ['a Receiver of the registry of Google without its sender', receiverOf('gcr'), ['token', 'audience'], 'email'],
-    ['a Receiver of the registry of Google without an audience', receiverOf('gcr'), ['token', 'email'], 'audience'],
     ['signed requests', provider('generic-hmac', 'https://a.example'), ['headers'], 'token'],
-    ['an alert of Opsgenie', provider('opsgenie', 'https://a.example'), ['address'], 'token'],
-    ['an event of Datadog', provider('datadog', 'https://a.example'), ['address'], 'token'],
     ['verified commits without any key', verified, [], 'key that ends with .asc or .sshpub'],
     ['a verified artifact', verifiedOci({ provider: 'cosign', secretRef }), ['cosign.key'], 'key that ends with .pub'],
     ['an artifact with roots of its own', withRoots, ['root.json'], 'trusted_root.json'],
@@ -105,9 +101,7 @@ describe('secretKeyIssues', () => {
     ['a registry', oci, ['.dockerconfigjson']],
     ['a bucket', bucket(), ['accesskey', 'secretkey']],
     ['age', decrypted, ['prod.agekey']],
-    ['PGP', decrypted, ['key.asc']],
     ['a key service', decrypted, ['sops.aws-kms']],
-    ['a chart repository in a registry', ociCharts, ['username', 'password']],
     ['values', values(), ['values.yaml']],
     ['a chat', provider('msteams'), ['address']],
     ['a chat with an address', provider('msteams', 'https://a.example'), ['token']],
@@ -115,8 +109,6 @@ describe('secretKeyIssues', () => {
     ['a Receiver', receiver, ['token']],
     ['a Receiver of the registry of Google', receiverOf('gcr'), ['token', 'email', 'audience']],
     ['signed requests', provider('generic-hmac', 'https://a.example'), ['token']],
-    ['an alert of Opsgenie', provider('opsgenie', 'https://a.example'), ['token']],
-    ['an event of Datadog', provider('datadog', 'https://a.example'), ['token']],
     ['a GitHub App by its ID', app, [...appKeys, 'githubAppInstallationID']],
     ['a GitHub App by its owner', app, [...appKeys, 'githubAppInstallationOwner']],
     ['a login by the cloud', [git('a', { provider: 'azure', secretRef })], ['githubAppID', 'bearerToken']],
@@ -124,7 +116,6 @@ describe('secretKeyIssues', () => {
     ['verified commits with SSH', verified, ['author.sshpub']],
     ['verified commits with a key of any name', verified, ['author']],
     ['a verified artifact', verifiedOci({ provider: 'cosign', secretRef }), ['cosign.pub']],
-    ['a verified chart', verifiedChart, ['cosign.pub']],
     ['signed commits', automation(), ['git.asc']],
     ['commits signed with SSH', automation('ssh'), ['what-it-needs']],
   ])('%s: accepts the keys', (_, objects, keys) => {

@@ -43,11 +43,6 @@ describe('a Shoot', () => {
     expect(ask(undefined, candidate('a', { untilWindow: 60 }), candidate('b')).admitted).toEqual(['b']);
   });
 
-  it('that was not Ready before is known as such', () => {
-    const { state } = ask(undefined, candidate('a', { isReady: false }));
-    expect(state.inProgress.get('a')).toMatchObject({ wasNotReady: true });
-  });
-
   it('that never became Ready leaves its place to the next one, and counts as failed', () => {
     const { state } = ask(undefined, ...shoots('a b c'));
     const later = ask(state, candidate('c', { now: 1000 + CHANGE_SECONDS }));

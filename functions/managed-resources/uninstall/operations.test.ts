@@ -18,7 +18,6 @@ describe('decideRemoval', () => {
     ['Once', undefined, false, 'is removed'],
     ['Once', 'Uninstall', true, 'is removed'],
     ['ManifestsOnly', undefined, true, 'stays'],
-    ['ManifestsOnly', undefined, false, 'is removed'],
     ['Reconcile', undefined, true, 'is removed'],
     ['Reconcile', 'Orphan', true, 'stays'],
     ['Reconcile', 'Orphan', false, 'stays'],
@@ -49,12 +48,13 @@ describe('decideRemoval', () => {
     expect(decideRemoval(leaving({}), clusterFactory(), later(waited)).recheckInSeconds).toBe(seconds);
   });
 
+  const soon = { isLost: false, isOverdue: false, recheckInSeconds: 2, removesFinalizers: false };
   it('removes nothing without a record', () => {
-    const extension = extensionFactory({ metadata: { deletionTimestamp } });
-    expect(decideRemoval(extension, clusterFactory(), later(1))).toEqual(soon);
+    expect(decideRemoval(extensionFactory({ metadata: { deletionTimestamp } }), clusterFactory(), later(1))).toEqual(
+      soon,
+    );
   });
 
-  const soon = { isLost: false, isOverdue: false, recheckInSeconds: 2, removesFinalizers: false };
   const uninstalled = leaving({ deletionPolicy: 'Uninstall' });
   const staysBecause = 'The Shoot is hibernated, so Flux stays in the shoot.';
 
