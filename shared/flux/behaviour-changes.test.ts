@@ -3,12 +3,8 @@ import { allBehaviourChanges, behaviourChanges, behaviourText } from './behaviou
 import { compareVersions } from './versions.ts';
 
 const all = [
-  'source-controller',
-  'kustomize-controller',
-  'helm-controller',
-  'notification-controller',
-  'image-reflector-controller',
-  'image-automation-controller',
+  ...['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller'],
+  ...['image-reflector-controller', 'image-automation-controller'],
 ];
 const releases = (from: string, to: string, components = all) => [
   ...new Set(behaviourChanges(from, to, components).map(({ release }) => release)),

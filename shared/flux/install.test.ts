@@ -97,22 +97,16 @@ test('sets the flags of controllers', () => {
   ]);
 });
 
-test('sends no events without notification-controller', () => {
-  expect(args('kustomize-controller', { components: ['kustomize-controller'] })?.[0]).toBe('--events-addr=');
-});
-
-test('enables the feature gate for the artifacts of source-watcher', () => {
+test('sends no events without notification-controller, and enables the feature gate for source-watcher', () => {
   const watcher = release.files
     .get('source-controller')
     ?.map((source) => ({ ...source, metadata: { name: 'source-watcher' } }));
   const withWatcher = { ...release, files: new Map(release.files).set('source-watcher', watcher ?? []) };
   const components = ['kustomize-controller', 'helm-controller', 'source-controller', 'source-watcher'];
   const last = (name: string) => args(name, { components }, withWatcher)?.at(-1);
+  expect(args('kustomize-controller', { components }, withWatcher)?.[0]).toBe('--events-addr=');
   expect(last('kustomize-controller')).toBe('--feature-gates=ExternalArtifact=true');
   expect(last('helm-controller')).toBe('--feature-gates=ExternalArtifact=true');
-  expect(last('source-controller')).toBe(
-    '--storage-adv-addr=source-controller.$(RUNTIME_NAMESPACE).svc.cluster.local.',
-  );
   expect(last('source-watcher')).toBe('--storage-adv-addr=source-watcher.$(RUNTIME_NAMESPACE).svc.cluster.local.');
 });
 
@@ -138,20 +132,11 @@ test('does not modify the release', () => {
   expect(JSON.stringify([...release.files])).toBe(before);
 });
 
-test('changes flags in their position', () => {
-  const args = ['--log-encoding=json', '--watch-all-namespaces', '--log-level=info', '--events-addr=http://there./'];
-  const flags = { 'events-addr': '', 'watch-all-namespaces': 'false', 'log-level': 'debug' };
-  expect(withFlags(args, flags)).toEqual([
-    ...['--log-encoding=json', '--watch-all-namespaces=false', '--log-level=debug', '--events-addr='],
-  ]);
-  expect(args[1]).toBe('--watch-all-namespaces');
-});
-
-test('appends missing flags and keeps flags without a new value', () => {
-  const flags = { 'events-addr': undefined, 'watch-all-namespaces': 'true', 'log-level': 'info' };
-  expect(withFlags(['--events-addr=x', '--log-level-more=1'], flags)).toEqual([
-    ...['--events-addr=x', '--log-level-more=1', '--watch-all-namespaces=true', '--log-level=info'],
-  ]);
+test('changes flags in their position, appends missing ones, and keeps those without a new value', () => {
+  const args = ['--log-encoding=json', '--watch-all-namespaces', '--log-level-more=1', '--events-addr=x'];
+  const flags = { 'events-addr': undefined, 'watch-all-namespaces': 'false', 'log-level': 'info' };
+  const changed = ['--log-encoding=json', '--watch-all-namespaces=false', '--log-level-more=1', '--events-addr=x'];
+  expect(withFlags(args, flags)).toEqual([...changed, '--log-level=info']);
 });
 
 test('multiTenancy sets the flags of the lockdown on the controllers that have them', () => {
@@ -172,17 +157,15 @@ test('multiTenancy sets the flags of the lockdown on the controllers that have t
 
 test('puts both pull secrets on every Deployment, the own one first', () => {
   const names = (changes: Partial<FluxInstall>) =>
-    install(changes).flatMap(({ kind, spec }) =>
-      kind === 'Deployment'
-        ? [(spec as { template: { spec: { imagePullSecrets?: unknown } } }).template.spec.imagePullSecrets]
-        : [],
+    install(changes).flatMap(({ kind, metadata }, _, all) =>
+      kind === 'Deployment' ? [deployment(metadata.name, all).template.spec] : [],
     );
   const both = [{ name: 'own' }, { name: 'landscape' }];
-  for (const found of names({ imagePullSecret: 'own', landscapePullSecret: 'landscape' })) expect(found).toEqual(both);
-  for (const found of names({ landscapePullSecret: 'landscape' })) expect(found).toEqual([{ name: 'landscape' }]);
-  for (const found of names({ imagePullSecret: 'same', landscapePullSecret: 'same' }))
-    expect(found).toEqual([{ name: 'same' }]);
-  for (const found of names({})) expect(found).toBeUndefined();
+  for (const spec of names({ imagePullSecret: 'own', landscapePullSecret: 'landscape' }))
+    expect(spec).toMatchObject({ imagePullSecrets: both });
+  const one = { landscapePullSecret: 'same' };
+  for (const spec of [one, { ...one, imagePullSecret: 'same' }].flatMap(names))
+    expect(spec).toMatchObject({ imagePullSecrets: [{ name: 'same' }] });
 });
 
 const role = object('ClusterRole', 'crd-controller');
@@ -192,18 +175,13 @@ const binding = (name: string) =>
     subjects: [{ kind: 'ServiceAccount', name: 'source-controller', namespace: 'flux-system' }],
   });
 
-test('appends the namespace to names, and renames only roles of the release in bindings', () => {
+test('roles and subjects are those of the namespace, and roles of others keep their names', () => {
+  const subjects = [{ name: 'source-controller', namespace: 'gitops' }];
   expect(rolesFor([role, binding('crd-controller'), binding('cluster-admin')], 'gitops')).toMatchObject([
     { metadata: { name: 'crd-controller-gitops' } },
-    { metadata: { name: 'bind-crd-controller-gitops' }, roleRef: { name: 'crd-controller-gitops' } },
-    { metadata: { name: 'bind-cluster-admin-gitops' }, roleRef: { name: 'cluster-admin' } },
+    { metadata: { name: 'bind-crd-controller-gitops' }, roleRef: { name: 'crd-controller-gitops' }, subjects },
+    { metadata: { name: 'bind-cluster-admin-gitops' }, roleRef: { name: 'cluster-admin' }, subjects },
   ]);
-});
-
-test('puts subjects into the namespace', () => {
-  const subjects = (namespace: string) => rolesFor([binding('x')], namespace)[0]?.subjects;
-  expect(subjects('gitops')).toMatchObject([{ name: 'source-controller', namespace: 'gitops' }]);
-  expect(subjects('flux-system')).toMatchObject([{ namespace: 'flux-system' }]);
 });
 
 function customisedObjects(changes: Partial<FluxInstall>) {
@@ -214,18 +192,16 @@ function customisedObjects(changes: Partial<FluxInstall>) {
 const named = (changes: Partial<FluxInstall>, kind: string, name: string) =>
   customisedObjects(changes).find((object) => object.kind === kind && object.metadata.name === name);
 
+test('without these options nothing changes', () => {
+  expect(customisedObjects({})).toStrictEqual(installObjects(release, fluxInstall()));
+});
+
 interface Pod {
   containers: { args?: string[]; env?: { name: string }[]; resources?: object; image?: string }[];
 }
 
-const podOf = (changes: Partial<FluxInstall>, name: string): Pod => {
-  const deployment = named(changes, 'Deployment', name);
-  return (deployment as unknown as { spec: { template: { spec: Pod } } }).spec.template.spec;
-};
-
-test('without these options nothing changes', () => {
-  expect(customisedObjects({})).toStrictEqual(installObjects(release, fluxInstall()));
-});
+const podOf = (changes: Partial<FluxInstall>, name: string) =>
+  deployment(name, customisedObjects(changes)).template.spec as Pod;
 
 test.each([
   ['small', '5', '10s', { cpu: '1000m', memory: '512Mi' }],
@@ -319,13 +295,9 @@ test('placement and common metadata', () => {
 describe('image digests', () => {
   const digest = `sha256:${'a'.repeat(64)}`;
   const pinned = { ...release, imageDigests: { 'source-controller': digest } };
-  const imageOf = (of: typeof release, changes: Partial<FluxInstall>) =>
-    installObjects(of, fluxInstall({ components: ['source-controller'], ...changes }))
-      .filter(({ kind }) => kind === 'Deployment')
-      .map(
-        ({ spec }) =>
-          (spec as { template: { spec: { containers: { image: string }[] } } }).template.spec.containers[0]?.image,
-      );
+  const imageOf = (of: Release, changes: Partial<FluxInstall>) =>
+    deployment('source-controller', install({ components: ['source-controller'], ...changes }, of)).template.spec
+      .containers[0]?.image;
 
   it.each([
     [undefined, true],
@@ -333,13 +305,10 @@ describe('image digests', () => {
     ['Always', true],
     ['Never', false],
   ] as const)('%s', (imageDigests, isPinned) => {
-    const registry = 'registry.example.com/mirror';
-    const images = imageOf(pinned, { registry, ...(imageDigests && { imageDigests }) });
-    expect(images).toEqual([
-      expect.stringMatching(
-        isPinned ? /^registry.example.com\/mirror\/source-controller:[\w.-]+@sha256:a+$/ : /source-controller:[\w.-]+$/,
-      ),
-    ]);
+    const image = imageOf(pinned, { registry: 'registry.example.com', ...(imageDigests && { imageDigests }) });
+    expect(image).toMatch(
+      isPinned ? /^registry.example.com\/source-controller:[\w.-]+@sha256:a+$/ : /source-controller:[\w.-]+$/,
+    );
   });
 
   it('Always is refused where the distribution does not know a digest', () => {

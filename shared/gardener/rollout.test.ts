@@ -52,12 +52,8 @@ describe('the limits of a rollout', () => {
   it('pauses with one failure more, unless a member has accepted as many', () => {
     const limits = { maxInProgress: 1, maxFailed: 2 };
     const failing = (count: number, accepted = 0) => state({ limits, failed: new Set(names(count)), accepted });
-    expect([failing(2), failing(3), failing(5, 3), failing(6, 3)].map((one) => isPaused(one, 100))).toEqual([
-      false,
-      true,
-      false,
-      true,
-    ]);
+    for (const one of [failing(2), failing(5, 3)]) expect(isPaused(one, 100)).toBe(false);
+    for (const one of [failing(3), failing(6, 3)]) expect(isPaused(one, 100)).toBe(true);
     const all = { maxInProgress: 1, maxFailed: '100%' };
     expect(isPaused(state({ limits: all, failed: new Set(names(MOST_FAILED)) }), 5000)).toBe(true);
   });
@@ -83,7 +79,6 @@ describe('the state at a time', () => {
 
   it('orders numbers before texts, and Shoots without the label last', () => {
     expect(['b', undefined, '10', 'a', '9'].sort(compareOrder)).toEqual(['9', '10', 'a', 'b', undefined]);
-    expect([undefined, '9'].toSorted((a, b) => compareOrder(a ?? undefined, b ?? undefined))).toEqual(['9', undefined]);
     expect(compareOrder(undefined, undefined)).toBe(0);
   });
 });
@@ -115,16 +110,12 @@ describe('the text of a state', () => {
   it.each<[string, unknown]>([
     ['nothing', undefined],
     ['no JSON', '{'],
-    ['another type', '[]'],
     ['null', 'null'],
     ['another version', { ...written, version: 2 }],
     ['another revision', { ...written, revision: '<script>' }],
-    ['no limits', { ...written, limits: undefined }],
     ['a limit without a number', { ...written, limits: { maxInProgress: 'all', maxFailed: 0 } }],
     ['a negative number', { ...written, done: -1 }],
-    ['a number that is none', { ...written, began: '1' }],
     ['a name that is none', { ...written, failed: ['../../other'] }],
-    ['a row that is none', { ...written, waiting: ['a'] }],
     ['a label that is too long', { ...written, waiting: [['a', 'x'.repeat(64), 1]] }],
     ['too many Shoots', { ...written, failed: names(MOST_FAILED + 1) }],
     ['a long request', { ...written, continued: 'x'.repeat(64) }],
@@ -159,12 +150,8 @@ describe('what members read', () => {
 
 describe('a rollout that pauses again with as many failures', () => {
   const tokenIn = (continued: string | undefined) => {
-    const paused = state({
-      limits: { maxInProgress: 1, maxFailed: 0 },
-      failed: new Set(['a', 'b']),
-      accepted: 1,
-      continued,
-    });
+    const limits = { maxInProgress: 1, maxFailed: 0 };
+    const paused = state({ limits, failed: new Set(['a', 'b']), accepted: 1, continued });
     return /=([^ ]+) on flux-config/.exec(rolloutText(paused, 10))?.[1];
   };
 

@@ -4,13 +4,8 @@ import { changesFor, selfHostedCluster } from './shoot-changes.ts';
 import type { Shoot } from './types.ts';
 
 const cause: Cause = {
-  type: 'object',
-  cluster: 'garden',
-  kind: 'ConfigMap',
-  namespace: 'garden-foo',
-  name: 'flux-config',
-  uid: 'u',
-  resourceVersion: '7',
+  ...{ type: 'object', cluster: 'garden', kind: 'ConfigMap', namespace: 'garden-foo', name: 'flux-config' },
+  ...{ uid: 'u', resourceVersion: '7' },
 };
 
 function shoot({ spec = {}, status = {} }: Pick<Shoot, 'spec' | 'status'> = {}): Shoot {
@@ -49,12 +44,9 @@ test('returns one change for the self-hosted Shoot that the deployment runs in',
   expect(clusters(shoot(), [selfHostedCluster('bar')])).toEqual([]);
 });
 
-test.each(['a/b', 'a b', 'x'.repeat(64), '-a', 'Ä', 'a\n', '\u2028'])(
-  'returns nothing for a Shoot with technical ID %j',
-  (technicalID) => {
-    expect(clusters(shoot({ status: { technicalID } }))).toEqual([]);
-  },
-);
+test.each(['a/b', 'x'.repeat(64), '-a', 'a\n'])('returns nothing for a Shoot with technical ID %j', (technicalID) => {
+  expect(clusters(shoot({ status: { technicalID } }))).toEqual([]);
+});
 
 test.each([
   [[{ type: 'shoot-flux' }], 1],

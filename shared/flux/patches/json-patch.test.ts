@@ -17,10 +17,6 @@ test('an added value is copied, so that no other object changes with it', () => 
   expect(value).toEqual({ list: [{}] });
 });
 
-test('a value beside an operation without one is ignored', () => {
-  expect(specOf({ a: 1, b: 2 }, { op: 'remove', path: '/spec/a', value: 3 })).toEqual({ b: 2 });
-});
-
 test('any operations give what the package makes of a copy', () => {
   const name = fc.constantFrom('a', 'b', 'c', '0', '1', '2', '-');
   const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => `/spec/${names.join('/')}`);
