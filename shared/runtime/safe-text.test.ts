@@ -12,6 +12,7 @@ describe('safeText', () => {
     ['GET https://ghcr.io/token?scope=a&access_token=s3cr3t-12: DENIED', 'access_token=*** DENIED'],
     ['Get "https://b.s3.amazonaws.com/?X-Amz-Signature=s3cr3t&x=1": 403', 'X-Amz-Signature=***&x=1"'],
     ['client-key-data: LS0tLS1CRUdJTi1s3cr3t= left', 'client-key-data: *** left'],
+    ['Authorization: token s3cr3t left', 'Authorization: token *** left'],
     ['https://b.example.com/?X-Goog-Signature=s3cr3t&x=1', 'X-Goog-Signature=***&x=1'],
     ['a red \u001b[1;31mghp_s3cr3ts3cr3ts3cr3ts3cr3t\u001b[0m token', 'a red ghp_*** token'],
   ])('removes the secret of %j', (text, expected) => {
@@ -49,6 +50,13 @@ const word = chars(upper.toLowerCase(), 8);
 /** Places of a secret in a text. */
 const places: Record<string, (secret: string) => string> = {
   JSON: (secret) => `got {"username":"me","password":"${secret}"} left`,
+  'JSON with spaces': (secret) => `got { "clientSecret" : "${secret}" } left`,
+  'JSON of docker': (secret) => `got {"auths":{"ghcr.io":{"auth":"${secret}"}}} left`,
+  'YAML of a token': (secret) => `got token: ${secret} left`,
+  'a header in JSON': (secret) => `{"Authorization":"token ${secret}"} left`,
+  'a header of GitLab': (secret) => `PRIVATE-TOKEN: ${secret} left`,
+  'Bearer in quotes': (secret) => `the header was "Bearer ${secret}" left`,
+  'GitHub fine-grained': (secret) => `token github_pat_${secret}_${secret} left`,
   'JSON in JSON': (secret) => `got "{\\"password\\":\\"${secret}\\"}" left`,
   'JSON that is cut': (secret) => `got {"password":"${secret}`,
   'JSON of an identity': (secret) => `got {"identity":"${secret}","known_hosts":"a"} left`,
@@ -189,6 +197,9 @@ describe('withoutUrlCredentials', () => {
   it.each([
     ['https://user:p?a#ss@git.example.com:8443/fleet.git', 'https://***@git.example.com:8443/fleet.git'],
     ['https://me@corp.example:p/ss@git.example.com/fleet', 'https://***@git.example.com/fleet'],
+    ['https://user:12/34@git.example.com/fleet.git', 'https://***@git.example.com/fleet.git'],
+    ['https://me@corp.example:12/ss@git.example.com/fleet', 'https://***@git.example.com/fleet'],
+    ['ssh://git:s3/cret@git.example.com/fleet', 'ssh://git@git.example.com/fleet'],
     ["parse 'https://user:pa'ss@git.example.com/fleet': x", "parse 'https://***@git.example.com/fleet': x"],
     ['parse "https://user:pa/ss@git-server/fleet": x', 'parse "https://***@git-server/fleet": x'],
     ['https://t0ken@git.example.com/fleet and x', 'https://***@git.example.com/fleet and x'],
