@@ -8,9 +8,10 @@ const secrets = (source?: Version, sops?: Version): Versions['secrets'] => [
   { name: 'flux-source', version: source },
   { name: 'flux-sops', version: sops },
 ];
+const five = { uid: 's', resourceVersion: '5' };
 const versions: Versions = {
   config: { uid: 'c', resourceVersion: '7' },
-  secrets: secrets({ uid: 's', resourceVersion: '5' }),
+  secrets: secrets(five),
 };
 const edit = (resourceVersion: string, flags: object = {}): Cause => ({
   ...{ type: 'object', cluster: 'garden', kind: 'ConfigMap', namespace: 'garden-foo', name: 'flux-config' },
@@ -33,13 +34,10 @@ it('differs for another version of the ConfigMap, of each Secret, and for recrea
     { ...versions, config: { uid: 'd', resourceVersion: '7' } },
     { ...versions, secrets: secrets({ uid: 's', resourceVersion: '6' }) },
     { ...versions, secrets: secrets({ uid: 't', resourceVersion: '5' }) },
-    {
-      ...versions,
-      secrets: secrets({ uid: 's', resourceVersion: '5' }, { uid: 's', resourceVersion: '5' }),
-    },
+    { ...versions, secrets: secrets(five, five) },
     { ...versions, config: undefined },
     { ...versions, secrets: secrets() },
-    { ...versions, secrets: secrets(undefined, { uid: 's', resourceVersion: '5' }) },
+    { ...versions, secrets: secrets(undefined, five) },
   ];
   expect(new Set(others.map((found) => textOf(found, [edit('6')])))).toHaveLength(others.length);
 });

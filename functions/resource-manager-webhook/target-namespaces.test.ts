@@ -11,19 +11,17 @@ const source = (namespace?: string) =>
 const kustomization = (namespace?: string) => template(namespace, { path: './' });
 const defaults = { source: source('fleet'), kustomization: kustomization() };
 const ofStage = { source: source(), kustomization: template(undefined, { path: './${SHOOT_LABEL_stage}' }) };
-const providerConfigHasErrors = 'the providerConfig has errors and is ignored when computing target namespaces; fix it';
-const fluxConfigHasErrors =
-  'the ConfigMap flux-config has errors and is ignored when computing target namespaces; fix it';
+const ofProject = { fluxConfig: fluxConfig({ namespace: 'flux-x' }) };
+const ofShoot = { flux: { namespace: 'flux-y' } };
+const hasErrors = (what: string) => `${what} has errors and is ignored when computing target namespaces; fix it`;
+const providerConfigHasErrors = hasErrors('the providerConfig');
+const fluxConfigHasErrors = hasErrors('the ConfigMap flux-config');
 
 it.each(
   Object.entries<[Parameters<typeof targetNamespacesOf>[0], string[], string[]]>({
     'nothing is configured': [{}, ['flux-system'], []],
-    'the ConfigMap names the namespace': [{ fluxConfig: fluxConfig({ namespace: 'flux-x' }) }, ['flux-x'], []],
-    'the providerConfig overrides it': [
-      { fluxConfig: fluxConfig({ namespace: 'flux-x' }), providerConfig: { flux: { namespace: 'flux-y' } } },
-      ['flux-y'],
-      [],
-    ],
+    'the ConfigMap names the namespace': [ofProject, ['flux-x'], []],
+    'the providerConfig overrides it': [{ ...ofProject, providerConfig: ofShoot }, ['flux-y'], []],
     'templates name their own': [
       { providerConfig: { source: source('sources'), kustomization: kustomization('apps') } },
       ['flux-system', 'sources', 'apps'],
@@ -40,12 +38,12 @@ it.each(
       [],
     ],
     'the providerConfig has errors': [
-      { fluxConfig: fluxConfig({ namespace: 'flux-x' }), providerConfig: { flux: { namespace: 'flux-y' }, typo: 1 } },
+      { ...ofProject, providerConfig: { ...ofShoot, typo: 1 } },
       ['flux-x'],
       [providerConfigHasErrors],
     ],
     'the ConfigMap has errors': [
-      { fluxConfig: fluxConfig({ namespace: 'flux-x', typo: '1' }), providerConfig: { flux: { namespace: 'flux-y' } } },
+      { fluxConfig: fluxConfig({ namespace: 'flux-x', typo: '1' }), providerConfig: ofShoot },
       ['flux-y'],
       [fluxConfigHasErrors],
     ],
@@ -62,10 +60,7 @@ it.each(
     'the defaults of the landscape use a label that the Shoot lacks': [
       { landscape: { defaults: ofStage }, shoot: { labels: {}, facts: {} }, fluxConfig: fluxConfig({}) },
       ['flux-system'],
-      [
-        fluxConfigHasErrors,
-        "the landscape's configuration has errors and is ignored when computing target namespaces; fix it",
-      ],
+      [fluxConfigHasErrors, hasErrors("the landscape's configuration")],
     ],
     'the providerConfig is not an object': [{ providerConfig: 'x' }, ['flux-system'], [providerConfigHasErrors]],
   }),

@@ -3,7 +3,9 @@ import { customResourceIn } from './custom-resources.ts';
 import type { Release } from './release.ts';
 import { fluxInstall, fluxOnly, object } from './testing.ts';
 
-function crd(kind: string, versions: { name: string; storage: boolean }[]) {
+/** The first version is the stored one. */
+function crd(kind: string, names: string[]) {
+  const versions = names.map((name, index) => ({ name, storage: index === 0 })).reverse();
   const spec = { group: 'source.toolkit.fluxcd.io', names: { kind }, versions };
   return object('CustomResourceDefinition', kind, { spec });
 }
@@ -12,19 +14,7 @@ const release: Release = {
   version: 'v2.5.1',
   digest: '',
   files: new Map([
-    [
-      'source-controller',
-      [
-        crd('GitRepository', [
-          { name: 'v1', storage: true },
-          { name: 'v1beta2', storage: false },
-        ]),
-        crd('OCIRepository', [
-          { name: 'v1beta1', storage: false },
-          { name: 'v1beta2', storage: true },
-        ]),
-      ],
-    ],
+    ['source-controller', [crd('GitRepository', ['v1', 'v1beta2']), crd('OCIRepository', ['v1beta2', 'v1beta1'])]],
     ['kustomize-controller', []],
   ]),
 };
@@ -39,11 +29,8 @@ test.each([
   ['GitRepository', 'source.toolkit.fluxcd.io/v1'],
   ['OCIRepository', 'source.toolkit.fluxcd.io/v1beta2'],
 ])('returns the stored version of a %s: %s', (kind, apiVersion) => {
-  expect(
-    customResourceIn(release, withComponents('kustomize-controller', 'source-controller'), { kind, apiVersion: '' }),
-  ).toMatchObject({
-    apiVersion,
-  });
+  const config = withComponents('kustomize-controller', 'source-controller');
+  expect(customResourceIn(release, config, { kind, apiVersion: '' })).toMatchObject({ apiVersion });
 });
 
 test('names the component that a kind needs', () => {

@@ -14,21 +14,17 @@ const commonMetadata = {
 };
 
 /** A release whose CRDs have one rule, for Kustomizations. */
-const crd = (group: string, kind: string, properties: object) =>
-  ({
+const crd = (group: string, kind: string, properties: object) => {
+  const openAPIV3Schema = { properties: { spec: { type: 'object', properties } } };
+  return {
     kind: 'CustomResourceDefinition',
     spec: {
       group,
       names: { kind },
-      versions: [
-        {
-          name: 'v1',
-          storage: true,
-          schema: { openAPIV3Schema: { properties: { spec: { type: 'object', properties } } } },
-        },
-      ],
+      versions: [{ name: 'v1', storage: true, schema: { openAPIV3Schema } }],
     },
-  }) as unknown as KubeObject;
+  } as unknown as KubeObject;
+};
 const release = {
   version: 'v2.9.4',
   files: new Map([
@@ -40,13 +36,9 @@ const release = {
 test('the rules of the root Kustomization are those of its CRD, named where it is written', async () => {
   const broken = { commonMetadata: {} };
   const config = effectiveConfig(withTemplates(gitRepository(), kustomization(broken)));
-  expect(await objectRuleIssues(config, release)).toEqual([
-    {
-      object: 'providerConfig',
-      path: 'kustomization.template.spec.commonMetadata',
-      message: `breaks a rule of its kind: ${MESSAGE}; correct it`,
-    },
-  ]);
+  const message = `breaks a rule of its kind: ${MESSAGE}; correct it`;
+  const path = 'kustomization.template.spec.commonMetadata';
+  expect(await objectRuleIssues(config, release)).toEqual([{ object: 'providerConfig', path, message }]);
   const good = effectiveConfig(withTemplates(gitRepository(), kustomization({ commonMetadata: { labels: {} } })));
   expect(await objectRuleIssues(good, release)).toEqual([]);
 });
