@@ -55,20 +55,17 @@ export async function readInputs(
   const files = [values['flux-config'], values['provider-config'], values.shoot, values.config, values.secrets];
   if ([...files, other].filter((file) => file === '-').length > 1)
     throw new UsageError('only one file can be standard input');
-  const read = (file: string | undefined) => (file === undefined ? undefined : readDocument(file, terminal));
-  const [fluxConfig, providerConfig, shootDocument] = await Promise.all(files.slice(0, 3).map(read));
+  const read = async <T>(file: string | undefined, as: (document: unknown, file: string) => T) =>
+    file === undefined ? undefined : as(await readDocument(file, terminal), file);
+  const shoot = await read(values.shoot, shootOf);
+  const fluxConfig = await read(values['flux-config'], (document, file) => fluxConfigOf(document, file, shoot));
+  const given = await read(values['provider-config'], providerConfigOf);
+  const providerConfig = values['provider-config'] === undefined ? ownProviderConfig(shoot) : given;
   const secrets = values.secrets === undefined ? undefined : await readSecrets(values.secrets, terminal);
+  if (secrets !== undefined) checkNamespace(secrets, fluxConfig?.namespace ?? shoot?.metadata.namespace);
   const landscape =
     values.config === undefined ? undefined : readLandscape(await fromConfigFile(values.config, terminal));
-  const shoot = shootDocument === undefined ? undefined : shootOf(shootDocument, values.shoot ?? '');
-  const config: ConfigInputs = {
-    landscape,
-    fluxConfig: fluxConfig === undefined ? undefined : fluxConfigOf(fluxConfig, values['flux-config'] ?? '', shoot),
-  };
-  if (secrets !== undefined) checkNamespace(secrets, config.fluxConfig?.namespace ?? shoot?.metadata.namespace);
-  const file = values['provider-config'];
-  const own = file === undefined ? ownProviderConfig(shoot) : providerConfigOf(providerConfig, file);
-  return forShoot({ distribution, secrets, config, shoot: undefined }, shoot, own);
+  return forShoot({ distribution, secrets, config: { landscape, fluxConfig }, shoot }, shoot, providerConfig);
 }
 
 function forShoot(inputs: CliInputs, shoot: Shoot | undefined, providerConfig: unknown): CliInputs {
