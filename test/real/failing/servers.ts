@@ -144,14 +144,11 @@ data: { replicas: "{{ .Values.replicas }}" }
 {{- end }}
 `;
 
-/** A web site with a repository of charts below `/charts`; another path with a status answers with that status. */
-interface ChartSite extends AsyncDisposable {
-  /** `http://127.0.0.1:PORT` */
-  url: string;
-}
-
-/** @param files of its chart */
-async function startChartSite(files: Record<string, string>): Promise<ChartSite> {
+/**
+ * A web site with a repository of charts below `/charts`; another path with a status answers with that status.
+ * @param files of its chart
+ */
+async function startChartSite(files: Record<string, string>) {
   const { helm } = await buildTools(['helm']);
   const folder = await folderWith(files);
   const site = join(folder.path, 'charts');

@@ -108,22 +108,13 @@ interface Deployment {
 }
 
 /** Stands in for Gardener, as far as it installs an extension in a seed: no part of it can run here. */
-interface Installer {
-  /** Installs what the ControllerDeployment in the garden names, in place of what was installed before. */
-  install(): Promise<void>;
-  /** Removes the chart from the seed. */
-  uninstall(): Promise<void>;
-  /** The images of the Pods that run. */
-  images(): string[];
-  /** The last lines of the Pod's log. */
-  output(): Promise<string>;
-}
+type Installer = Awaited<ReturnType<typeof startInstaller>>;
 
 /**
  * @param workplace its Helm pulls the chart
  * @param registry has the image
  */
-async function startInstaller(apis: RealApis, workplace: Workplace, registry: Registry): Promise<Installer> {
+async function startInstaller(apis: RealApis, workplace: Workplace, registry: Registry) {
   const { garden, seed } = apis.servers;
   await installCrds(garden, [registrationKinds]);
   await installCrds(seed, [optionalKinds]);

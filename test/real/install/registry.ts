@@ -3,16 +3,6 @@ import { answersOk, startReady } from '../cluster/start.ts';
 import { buildTools } from '../tools/build.ts';
 import { runProgram } from '../tools/cache.ts';
 
-/** A registry of container images on this machine, and a client. */
-export interface Registry extends AsyncDisposable {
-  /** `127.0.0.1:PORT`, the beginning of its images' names. */
-  host: string;
-  /** Reads the size and the configuration of an image. */
-  inspect(image: string): Promise<PulledImage>;
-  /** Pulls an image and unpacks it into a new folder. */
-  unpack(image: string, folder: string): Promise<void>;
-}
-
 /** An image as a registry has it. */
 export interface PulledImage {
   /** Bytes of its layers and its configuration, compressed. */
@@ -29,8 +19,11 @@ export interface ImageConfig {
   ExposedPorts: Record<string, object>;
 }
 
+/** A registry of container images on this machine, and a client. */
+export type Registry = Awaited<ReturnType<typeof startRegistry>>;
+
 /** Starts a registry that forgets everything when it ends. */
-export async function startRegistry(): Promise<Registry> {
+export async function startRegistry() {
   const { crane } = await buildTools(['crane']);
   const { program, ports } = await startReady({
     name: 'registry',
@@ -43,14 +36,17 @@ export async function startRegistry(): Promise<Registry> {
   });
   const ask = (...args: string[]) => runProgram(crane, ['--insecure', ...args]);
   return {
+    /** The beginning of its images' names. */
     host: `127.0.0.1:${ports[0]}`,
-    async inspect(image) {
+    /** Reads the size and the configuration of an image. */
+    async inspect(image: string): Promise<PulledImage> {
       const { layers, config } = JSON.parse(await ask('manifest', image)) as Manifest;
       const bytes = [config, ...layers].reduce((sum, { size }) => sum + size, 0);
       const { config: found } = JSON.parse(await ask('config', image)) as { config: ImageConfig };
       return { bytes, digest: (await ask('digest', image)).trim(), config: found };
     },
-    async unpack(image, folder) {
+    /** Pulls an image and unpacks it into a new folder. */
+    async unpack(image: string, folder: string) {
       const archive = `${folder}.tar`;
       await ask('export', image, archive);
       await mkdir(folder);

@@ -1,19 +1,14 @@
 import { generateKeyPairSync, verify } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isSignedIn, startTlsFront, type TlsFront } from './tls-front.ts';
-
-/** A GitHub Enterprise with one App, as far as Flux uses it: its API for tokens, and its repositories. */
-export interface GitHub extends TlsFront {
-  /** The keys of the App and its installation, as `flux-source` has them. */
-  app: Record<string, string>;
-  /** Tokens that were issued. */
-  issued(): number;
-}
+import { isSignedIn, startTlsFront } from './tls-front.ts';
 
 const [APP, INSTALLATION, TOKEN] = ['4711', '12', 'ghs_token_of_the_installation'];
 
-/** @param gitUrl of the Git server whose repositories it has */
-export async function startGitHub(gitUrl: string): Promise<GitHub> {
+/**
+ * Starts a GitHub Enterprise with one App, as far as Flux uses it: its API for tokens, and its repositories.
+ * @param gitUrl of the Git server whose repositories it has
+ */
+export async function startGitHub(gitUrl: string) {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   let issued = 0;
   const isApp = ({ headers }: IncomingMessage) => {
@@ -32,7 +27,9 @@ export async function startGitHub(gitUrl: string): Promise<GitHub> {
   });
   return {
     ...front,
+    /** Tokens that were issued. */
     issued: () => issued,
+    /** The keys of the App and its installation, as `flux-source` has them. */
     app: {
       githubAppID: APP,
       githubAppInstallationID: INSTALLATION,

@@ -2,20 +2,10 @@ import { join } from 'node:path';
 import { startRegistry } from '../install/registry.ts';
 import { buildTools } from '../tools/build.ts';
 import { folderWith, runProgram } from '../tools/cache.ts';
-import { isSignedIn, startTlsFront, type TlsFront } from './tls-front.ts';
+import { isSignedIn, startTlsFront } from './tls-front.ts';
 
-/** A registry behind HTTPS that wants a name and a password. */
-export interface PrivateRegistry extends TlsFront {
-  /** The content of a Secret of type `kubernetes.io/dockerconfigjson`. */
-  dockerConfig: string;
-  password: string;
-  /** Pushes these files as an artifact, such as `flux push artifact` makes one. */
-  pushArtifact(image: string, files: Record<string, string>): Promise<void>;
-  /** Packages these files as a chart, and pushes it to `folder/NAME:VERSION`. */
-  pushChart(folder: string, files: Record<string, string>): Promise<void>;
-}
-
-export async function startPrivateRegistry(): Promise<PrivateRegistry> {
+/** Starts a registry behind HTTPS that wants a name and a password. */
+export async function startPrivateRegistry() {
   const [username, password] = ['robot', 'swordfish-of-the-registry'];
   const { crane, helm } = await buildTools(['crane', 'helm']);
   const registry = await startRegistry();
@@ -27,7 +17,8 @@ export async function startPrivateRegistry(): Promise<PrivateRegistry> {
     ca: front.ca,
     password,
     dockerConfig: JSON.stringify({ auths: { [front.host]: { username, password } } }),
-    async pushArtifact(image, files) {
+    /** Pushes these files as an artifact, such as `flux push artifact` makes one. */
+    async pushArtifact(image: string, files: Record<string, string>) {
       await using folder = await folderWith(files);
       await using target = await folderWith({});
       const archive = join(target.path, 'artifact.tgz');
@@ -35,7 +26,8 @@ export async function startPrivateRegistry(): Promise<PrivateRegistry> {
       const tag = `${registry.host}/${image}`;
       await runProgram(crane, ['--insecure', 'append', '--oci-empty-base', '-f', archive, '-t', tag]);
     },
-    async pushChart(place, files) {
+    /** Packages these files as a chart, and pushes it to `folder/NAME:VERSION`. */
+    async pushChart(place: string, files: Record<string, string>) {
       await using folder = await folderWith(files);
       await using target = await folderWith({});
       const said = await runProgram(helm, ['package', folder.path, '--destination', target.path]);

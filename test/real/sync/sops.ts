@@ -30,17 +30,8 @@ export async function encrypted(
   return await readFile(join(folder.path, 'secret.yaml'), 'utf8');
 }
 
-/** A key of PGP, in a keyring of its own. */
-export interface PgpKey extends AsyncDisposable {
-  /** Armored. */
-  privateKey: string;
-  fingerprint: string;
-  /** The variables with which programs find the keyring. */
-  env: Record<string, string>;
-}
-
-/** Runs the commands of a page that make a key, and write it into a file. */
-export async function pgpKey(commands: readonly string[], file: string): Promise<PgpKey> {
+/** Runs the commands of a page that make a key of PGP in a keyring of its own, and write it into a file. */
+export async function pgpKey(commands: readonly string[], file: string) {
   await installDebian(['gpg', 'gpg-agent']);
   const home = await mkdtemp(join(tmpdir(), 'pgp-'));
   await chmod(home, 0o700);

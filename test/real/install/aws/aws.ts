@@ -6,24 +6,16 @@ import { answersOk, startReady } from '../../cluster/start.ts';
 import { awsTools } from '../../tools/aws-tools.ts';
 import { runProgram } from '../../tools/cache.ts';
 import { accountIn } from './account.ts';
-import { type Issuer, startIssuer } from './issuer.ts';
-import { type StandIn, startStandIn } from './stand-in.ts';
+import { startIssuer } from './issuer.ts';
+import { startStandIn } from './stand-in.ts';
+
+type Keys = () => Promise<{ keys: JsonWebKey[] }>;
 
 /** An empty account of AWS on loopback. */
-export interface Aws extends StandIn {
-  stop(): Promise<void>;
-  issuer: Issuer;
-  account: ReturnType<typeof accountIn>;
-  /** Checks a template against AWS's schemas. @throws Error with what is wrong */
-  lint(template: string): Promise<void>;
-  /** A folder with `aws`, AWS's command line, for PATH. */
-  bin: string;
-  /** Trusts the tokens of an issuer, whose keys are fetched as AWS does. */
-  trustKeysOf(issuer: string, keys: () => Promise<{ keys: JsonWebKey[] }>): void;
-}
+export type Aws = Awaited<ReturnType<typeof startAws>>;
 
 /** Starts moto with an empty account, the account's issuer of tokens, and the stand-in that enforces policies. */
-export async function startAws(): Promise<Aws> {
+export async function startAws() {
   const tools = await awsTools();
   const [command = '', ...args] = tools.moto;
   const { program, ports } = await startReady({
@@ -36,7 +28,7 @@ export async function startAws(): Promise<Aws> {
   const folder = await mkdtemp(join(tmpdir(), 'shoot-flux-aws-'));
   const issuer = await startIssuer();
   const account = accountIn(moto);
-  const keysOf = new Map<string, () => Promise<{ keys: JsonWebKey[] }>>();
+  const keysOf = new Map<string, Keys>();
   const standIn = await startStandIn({
     moto,
     issuer,
@@ -50,12 +42,15 @@ export async function startAws(): Promise<Aws> {
     ...standIn,
     issuer,
     account,
+    /** A folder with `aws`, AWS's command line, for PATH. */
     bin: join(folder, 'bin'),
-    async lint(template) {
+    /** Checks a template against AWS's schemas. @throws Error with what is wrong */
+    async lint(template: string) {
       const [command = '', ...args] = tools.cfnLint;
       await runProgram(command, [...args, '--non-zero-exit-code', 'error', template], folder);
     },
-    trustKeysOf: (name, keys) => void keysOf.set(name, keys),
+    /** Trusts the tokens of an issuer, whose keys are fetched as AWS does. */
+    trustKeysOf: (name: string, keys: Keys) => void keysOf.set(name, keys),
     async stop() {
       await standIn[Symbol.asyncDispose]();
       await issuer[Symbol.asyncDispose]();
@@ -66,7 +61,7 @@ export async function startAws(): Promise<Aws> {
 }
 
 /** Verifies the signature and the time of a token, as AWS does before it looks at a role's trust policy. */
-async function verified(token: string, keysOf: Map<string, () => Promise<{ keys: JsonWebKey[] }>>) {
+async function verified(token: string, keysOf: Map<string, Keys>) {
   const [header = '', payload = '', signature = ''] = token.split('.');
   const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
   const { iss, aud, sub, exp } = decode(payload) as { iss: string; aud: string | string[]; sub: string; exp: number };

@@ -4,16 +4,10 @@ import { caBundle, renewed } from '../../../../infra/webhooks/certificates.ts';
 import { listen } from '../../cluster/ports.ts';
 
 /** The issuer of an account's tokens: API servers read its keys, as they read AWS's. */
-export interface Issuer extends AsyncDisposable {
-  url: string;
-  /** PEM of the authority of its certificate. AWS's is public. */
-  ca: string;
-  /** Signs a token as AWS STS does. */
-  token(claims: { sub: string; aud: string | string[]; seconds: number }): string;
-}
+export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
 /** Serves the discovery document and the public key on loopback, over TLS. */
-export async function startIssuer(): Promise<Issuer> {
+export async function startIssuer() {
   const certificates = await renewed(undefined, ['127.0.0.1'], new Date());
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' });
   const jwk = publicKey.export({ format: 'jwk' });
@@ -40,8 +34,10 @@ export async function startIssuer(): Promise<Issuer> {
   return {
     ...listening,
     url,
+    /** AWS's is public. */
     ca: caBundle(certificates),
-    token({ seconds, ...claims }) {
+    /** Signs a token as AWS STS does. */
+    token({ seconds, ...claims }: { sub: string; aud: string | string[]; seconds: number }) {
       const iat = Math.floor(Date.now() / 1000);
       const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
       const text = `${encode({ alg: 'ES384', kid, typ: 'JWT' })}.${encode({ iss: url, iat, exp: iat + seconds, ...claims })}`;

@@ -12,13 +12,6 @@ import { REGION } from './iam.ts';
 import { type Instance, type InstanceOptions, startInstance } from './lambda-instance.ts';
 import type { RoleCredentials } from './stand-in.ts';
 
-/** The deployed functions, each with its own processes. */
-export interface Lambdas {
-  /** By the name of the function, such as `keys`. */
-  services: Record<string, LambdaService>;
-  stop(): Promise<void>;
-}
-
 /** Returns how an instance of a deployed Lambda is started: from its package, with its environment and its role. */
 export async function instanceOptionsOf(
   aws: Aws,
@@ -58,10 +51,14 @@ export async function instanceOptionsOf(
   };
 }
 
+/** The deployed functions, each with its own processes. */
+export type Lambdas = Awaited<ReturnType<typeof startLambdas>>;
+
 /** Does what AWS Lambda does for all deployed functions with event source mappings. */
-export async function startLambdas(aws: Aws, packages: string): Promise<Lambdas> {
+export async function startLambdas(aws: Aws, packages: string) {
   const deployed = await aws.account.lambdas();
-  const services: Record<string, LambdaService> = {};
+  /** By the name of the function, such as `keys`. */
+  const services: Record<string, Awaited<ReturnType<typeof startLambdaService>>> = {};
   for (const { EventSourceArn, FunctionArn, BatchSize, ScalingConfig } of await aws.account.mappings()) {
     const lambda = deployed.find(({ FunctionName }) => FunctionArn.endsWith(`:${FunctionName}`));
     if (lambda === undefined) throw new Error(`${FunctionArn} is not deployed.`);
@@ -90,16 +87,8 @@ interface QueueLambda extends InstanceOptions {
   credentials: RoleCredentials;
 }
 
-/** Does what AWS Lambda does for one function with an event source mapping. */
-interface LambdaService {
-  /** Instances that run now. */
-  instances(): Instance[];
-  output(): string;
-  stop(): Promise<void>;
-}
-
 /** Receives batches and hands them to instances, which are started as needed, up to the maximum concurrency. */
-async function startLambdaService(lambda: QueueLambda, endpoint: string): Promise<LambdaService> {
+async function startLambdaService(lambda: QueueLambda, endpoint: string) {
   const { credentials } = lambda;
   const client = new SQSClient({ endpoint, region: REGION, credentials });
   const all = new Set<Instance>();

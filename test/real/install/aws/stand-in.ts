@@ -18,18 +18,6 @@ export interface RolePolicies {
   trust: Statement[];
 }
 
-/** AWS on loopback: moto does the work; the policies of roles are enforced here. */
-export interface StandIn extends AsyncDisposable {
-  endpoint: string;
-  /** Environment for programs of the account's administrator, such as osls and AWS's command line. */
-  administrator: Record<string, string>;
-  credentialsOf(role: string): RoleCredentials;
-  /** Requests that a role had no right to. */
-  refused: string[];
-  /** Actions that roles have used, as `role action`. */
-  used: Set<string>;
-}
-
 export interface StandInOptions {
   /** Where moto listens. */
   moto: string;
@@ -50,10 +38,15 @@ const federationEnabled = (issuer: string) =>
 
 const ADMINISTRATOR = 'AKIAADMINISTRATOR';
 
-export async function startStandIn(options: StandInOptions): Promise<StandIn> {
+/** AWS on loopback: moto does the work; the policies of roles are enforced here. */
+export type StandIn = Awaited<ReturnType<typeof startStandIn>>;
+
+export async function startStandIn(options: StandInOptions) {
   const { moto, issuer, policiesOf, verify } = options;
   const roles = new Map<string, { role: string; credentials: RoleCredentials }>();
+  /** Requests that a role had no right to. */
   const refused: string[] = [];
+  /** Actions that roles have used, as `role action`. */
   const used = new Set<string>();
   let signsTokens = false;
   // Until the administrator changes something.
@@ -154,6 +147,7 @@ export async function startStandIn(options: StandInOptions): Promise<StandIn> {
   return {
     ...listening,
     endpoint,
+    /** Environment for programs of the account's administrator, such as osls and AWS's command line. */
     administrator: {
       AWS_ENDPOINT_URL: endpoint,
       AWS_ACCESS_KEY_ID: ADMINISTRATOR,

@@ -10,21 +10,15 @@ import { programFolder, type RunningProgram, startProgram, waitUntilReady } from
 import { buildTools } from '../../tools/build.ts';
 import { runProgram } from '../../tools/cache.ts';
 
-/** Knative Eventing's broker: its ingress, its filter and the dispatcher of in-memory channels, as processes. */
-export interface DataPlane extends AsyncDisposable {
-  server: ApiServer;
-  ingressPort: number;
-  filterPort: number;
-  /** The last lines of all three. */
-  output(): Promise<string>;
-}
-
 const SYSTEM = 'knative-eventing';
 /** The dispatcher takes no other. */
 export const DISPATCHER_PORT = 8080;
 
+/** Knative Eventing's broker: its ingress, its filter and the dispatcher of in-memory channels, as processes. */
+export type DataPlane = Awaited<ReturnType<typeof startDataPlane>>;
+
 /** Starts Knative's data plane beside an API server; nothing of its control plane runs. */
-export async function startDataPlane(server: ApiServer): Promise<DataPlane> {
+export async function startDataPlane(server: ApiServer) {
   const tools = await buildTools(['knative-ingress', 'knative-filter', 'knative-channel_dispatcher']);
   await installCrds(server, await eventingCrds());
   await putNamespace(server, SYSTEM);
