@@ -7,7 +7,7 @@ import { aroundEachTest } from '../scenarios/around-each-test.ts';
 import { contractSuite } from '../scenarios/contract.ts';
 import { overridesSuite } from '../scenarios/overrides.ts';
 import { referencesSuite } from '../scenarios/references.ts';
-import { CONTROL_PLANE, eventually, type Stage } from '../scenarios/stage.ts';
+import { eventually, type Stage } from '../scenarios/stage.ts';
 import { type Ground, onRealApis } from './on-real-apis.ts';
 import { refusing } from './refusing.ts';
 import { refused } from './rights.ts';
@@ -198,26 +198,6 @@ function upgradeSuite({ startApis, fluxDistribution, apis }: Ground): void {
       await untilInstalled('v2.9.4');
       const after = await stage.shoot.find(imageRepository('v1'), metadata);
       expect([after?.metadata.uid, after?.spec]).toEqual([before.metadata.uid, before.spec]);
-    });
-
-    it('keeps the installed controllers until the shoot has accepted the CRDs of the release', async () => {
-      await ask('v2.8.8');
-      await untilInstalled('v2.8.8');
-      await stage.stopResourceManager();
-      await ask('v2.9.4');
-      const before = await stage.managedResources();
-      await eventually(
-        'the CRDs are written',
-        stage.managedResources,
-        (live) => live['shoot-flux-crds']?.metadata.generation !== before['shoot-flux-crds']?.metadata.generation,
-      );
-      const during = await stage.managedResources();
-      expect(during['shoot-flux-controllers']?.spec).toEqual(before['shoot-flux-controllers']?.spec);
-      await stage.startResourceManager();
-      await untilInstalled('v2.9.4');
-      const after = await stage.managedResources();
-      expect(after['shoot-flux-controllers']?.spec).not.toEqual(before['shoot-flux-controllers']?.spec);
-      expect(after['shoot-flux-controllers']?.metadata.namespace).toBe(CONTROL_PLANE);
     });
   });
 }

@@ -23,6 +23,14 @@ onRealApis('what the real controllers of Flux report', ({ apis, fluxDistribution
   beforeAll(async () => {
     started = await startServers(git());
     flux = await startFluxStage(apis(), fluxDistribution);
+    await flux.stage.setFluxConfig({
+      repositoryUrl: started.servers.git.httpUrl,
+      repositoryBranch: 'main',
+      repositoryPath: './plain',
+      'config.yaml': stringify({ flux: { componentsExtra: ['image-reflector-controller'] } }),
+    });
+    await flux.stage.reconcileShoot();
+    await flux.stage.untilReady();
   });
 
   afterAll(async () => {
@@ -41,32 +49,6 @@ onRealApis('what the real controllers of Flux report', ({ apis, fluxDistribution
     const state = readiness({ ...live, kind });
     return state.state === 'current' ? undefined : explain({ ...live, kind }, state.message, origin);
   };
-
-  it('is explained on the Extension of the Shoot, with the place in the configuration', async () => {
-    const { registry } = started.servers;
-    const tag = { interval: '1h', url: `oci://${registry}/fleet`, ref: { tag: 'v9' } };
-    const chartRef = { kind: 'OCIRepository', name: 'wrong-tag' };
-    const release = { interval: '1h', targetNamespace: 'default', storageNamespace: 'flux-system', chartRef };
-    const objects = [
-      { kind: 'OCIRepository', metadata: { name: 'wrong-tag' }, spec: tag },
-      { kind: 'HelmRelease', metadata: { name: 'wrong-chart' }, spec: release },
-    ];
-    await flux.stage.setFluxConfig({
-      repositoryUrl: started.servers.git.httpUrl,
-      repositoryBranch: 'main',
-      repositoryPath: './plain',
-      'config.yaml': stringify({ flux: { componentsExtra: ['image-reflector-controller'] }, objects }),
-    });
-    await flux.stage.reconcileShoot();
-    await flux.stage.untilReady();
-    const { message } = await flux.untilCondition('ObjectsReady', ({ message }) =>
-      /OCIRepository flux-system\/wrong-tag: the certificate /.test(message),
-    );
-    expect(message).toMatch(
-      /OCIRepository flux-system\/wrong-tag: the certificate of \S+ is not signed by a trusted authority; add the certificate of its authority as ca\.crt to a new Secret that you reference as config\.yaml\.objects\[0\]\.spec\.certSecretRef of ConfigMap garden-foo\/flux-config\./,
-    );
-    expect(message).toContain('HelmRelease flux-system/wrong-chart: OCIRepository flux-system/wrong-tag is not');
-  });
 
   it('has a reason and a remedy for each failure, and shows no secrets', async () => {
     const { shoot } = flux.stage;

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createKubeClient } from '@shoot-flux/landscape/client';
 import { startInformer } from '@shoot-flux/landscape/controllers';
 import { startResourceManager } from '@shoot-flux/landscape/resource-manager';
-import { type Product, startProduct } from '../../../infra/process/product.ts';
+import { startProduct } from '../../../infra/process/product.ts';
 import type { Extension } from '../../../shared/gardener/types.ts';
-import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { type Resource, resources } from '../../../shared/kube/resource.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { secretWith } from '../../shoot-secrets.ts';
 import type { BenchCluster, BenchClusters } from './clusters.ts';
@@ -14,22 +14,11 @@ import { settings } from './run-function.ts';
 const write = { fieldManager: 'bench' };
 const GIVE_UP_MS = 120_000;
 
-/** The product in this process, with a Shoot whose control plane has no Extension yet. */
-export interface LiveShoot extends AsyncDisposable {
-  product: Product;
-  /** The Secret with which the product reaches the shoot. */
-  access: KubeObject;
-}
-
 /**
- * Starts the product beside the landscape's resource-manager and a simulated Flux, which is Ready so many seconds after
+ * Starts the product in this process, for a Shoot without an Extension, beside the landscape's resource-manager and a simulated Flux, which is Ready so many seconds after
  * it is applied.
  */
-export async function startLiveShoot(
-  { seed, shoot }: BenchClusters,
-  name: string,
-  fluxSeconds: number,
-): Promise<LiveShoot> {
+export async function startLiveShoot({ seed, shoot }: BenchClusters, name: string, fluxSeconds: number) {
   if (shoot === undefined) throw new Error('There is no shoot.');
   const access = await createControlPlane({ seed, shoot }, name);
   const manager = await startResourceManager({
@@ -42,7 +31,9 @@ export async function startLiveShoot(
   const product = await startProduct({ credentials, settings, log: createLog('error') });
   const flux = playFlux(shoot, fluxSeconds);
   return {
-    ...{ product, access },
+    product,
+    /** The Secret with which the product reaches the shoot. */
+    access,
     async [Symbol.asyncDispose]() {
       await flux.stop();
       await product.stop();

@@ -163,35 +163,16 @@ describe('the rendered objects', () => {
     const objects = await renderChart({ namespace, values: forAggregate });
     for (const kind of ['ServiceMonitor', 'PrometheusRule'])
       expect(find(objects, kind).metadata.labels).toMatchObject(labels);
-    const ours = find(objects, 'Service').spec as { selector: Record<string, string> };
-    const { 'app.kubernetes.io/component': _, ...matchLabels } = ours.selector;
+    const { selector } = find(objects, 'Service').spec as { selector: Record<string, string> };
+    const { 'app.kubernetes.io/component': _, ...matchLabels } = selector;
     const inNamespace = (name: string) => ({ matchLabels: { 'kubernetes.io/metadata.name': name } });
-    const policies = ofKind(objects, 'NetworkPolicy');
-    expect(policies).toMatchObject([
-      {
-        metadata: { namespace },
-        spec: {
-          podSelector: { matchLabels },
-          ingress: [
-            {
-              from: [{ namespaceSelector: inNamespace('garden'), podSelector: { matchLabels: labels } }],
-              ports: [{ port: 'metrics' }],
-            },
-          ],
-        },
-      },
-      {
-        metadata: { namespace: 'garden' },
-        spec: {
-          podSelector: { matchLabels: labels },
-          egress: [
-            {
-              to: [{ namespaceSelector: inNamespace(namespace), podSelector: { matchLabels } }],
-              ports: [{ port: 'metrics' }],
-            },
-          ],
-        },
-      },
+    const [ours, theirs] = [{ podSelector: { matchLabels } }, { podSelector: { matchLabels: labels } }];
+    const ports = [{ port: 'metrics' }];
+    const from = [{ namespaceSelector: inNamespace('garden'), ...theirs }];
+    const to = [{ namespaceSelector: inNamespace(namespace), ...ours }];
+    expect(ofKind(objects, 'NetworkPolicy')).toMatchObject([
+      { metadata: { namespace }, spec: { ...ours, ingress: [{ from, ports }] } },
+      { metadata: { namespace: 'garden' }, spec: { ...theirs, egress: [{ to, ports }] } },
     ]);
     expect((await renderChart({ namespace, values: seed })).map(({ kind }) => kind)).not.toContain('NetworkPolicy');
   });
