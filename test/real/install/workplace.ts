@@ -7,14 +7,7 @@ import { runProgram } from '../tools/cache.ts';
 import { cacheFolder } from '../tools/tool.ts';
 
 /** A checkout in an empty folder, in which a test runs commands. */
-export interface Workplace {
-  folder: string;
-  /** Runs the lines of a block, and returns their output. @throws Error with the output when one fails */
-  run(block: string): Promise<string>;
-  /** Makes a program of the folder's own: a script for sh. */
-  addProgram(name: string, script: string): Promise<void>;
-  remove(): Promise<void>;
-}
+export type Workplace = Awaited<ReturnType<typeof makeWorkplace>>;
 
 export interface WorkplaceOptions {
   /** What the commands see, besides PATH and HOME. Default: nothing. */
@@ -29,13 +22,14 @@ export interface WorkplaceOptions {
 const notCloned = ['.git', '.test-data', 'dist', 'node_modules'];
 
 /** Makes a folder like a clone of this repository, in which `npm ci` finds everything installed. */
-export async function makeWorkplace({ environment, path = [], release }: WorkplaceOptions = {}): Promise<Workplace> {
+export async function makeWorkplace({ environment, path = [], release }: WorkplaceOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'shoot-flux-workplace-'));
   const names = (await readdir(root)).filter((name) => !notCloned.includes(name));
   for (const name of names) await cp(join(root, name), join(folder, name), { recursive: true });
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   if (release !== undefined) await runProgram('tar', ['-czf', 'manifests.tar.gz', '-C', release, '.'], folder);
   await mkdir(join(folder, 'bin'));
+  /** Makes a program of the folder's own: a script for sh. */
   const addProgram = (name: string, script: string) =>
     writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   await addProgram('kubectl', `exec ${process.execPath} ${join(import.meta.dirname, 'kubectl.ts')} "$@"`);
@@ -51,7 +45,8 @@ export async function makeWorkplace({ environment, path = [], release }: Workpla
   return {
     folder,
     addProgram,
-    async run(block) {
+    /** Runs the lines of a block, and returns their output. @throws Error with the output when one fails */
+    async run(block: string) {
       const child = spawn('bash', ['-e', '-o', 'pipefail', '-c', block], {
         ...{ cwd: folder, env },
         stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,16 +3,6 @@ import { startInformer } from '@shoot-flux/landscape/controllers';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { fluxKinds } from './kinds.ts';
 
-/** What Flux reports in a shoot, from the first moment on. */
-export interface Attempts extends AsyncDisposable {
-  /** Each attempt that failed: warnings of controllers, entries of histories, and conditions that were False once. */
-  failed(): Promise<string[]>;
-  /** Every reason for which an object was not Ready for a moment, because it waited for another one. */
-  waits: ReadonlySet<string>;
-  /** The objects that have become Ready, in this order. */
-  ready: readonly string[];
-}
-
 /**
  * An object that has no artifact yet, or waits for a dependency, has not attempted anything. One pass of the
  * resource-manager creates a Kustomization some milliseconds before its OCIRepository, whose creation wakes it.
@@ -43,12 +33,14 @@ interface Status {
   installFailures?: number;
 }
 
-/** Watches the objects of Flux in a shoot. */
-export function watchAttempts(connection: Connection): Attempts {
+/** Watches what Flux reports in a shoot, from the first moment on. */
+export function watchAttempts(connection: Connection) {
   const stopping = new AbortController();
   const client = createKubeClient(connection, { userAgent: 'attempts', timeoutMs: 30_000 });
+  /** Every reason for which an object was not Ready for a moment, because it waited for another one. */
   const waits = new Set<string>();
   const seen = new Set<string>();
+  /** The objects that have become Ready, in this order. */
   const ready: string[] = [];
   const onChange = ({ kind, metadata, status }: KubeObject) => {
     const name = `${kind} ${metadata.namespace}/${metadata.name}`;
@@ -79,6 +71,7 @@ export function watchAttempts(connection: Connection): Attempts {
   return {
     waits,
     ready,
+    /** Each attempt that failed: warnings of controllers, entries of histories, and conditions that were False once. */
     async failed() {
       const { items } = await client.list(resources.events, {});
       const warnings = (items as KubeObject[])

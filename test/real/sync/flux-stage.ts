@@ -3,30 +3,15 @@ import { startNodes } from '@shoot-flux/landscape/nodes';
 import { afterEach, beforeEach } from 'vitest';
 import type { Condition } from '../../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
-import { CONTROL_PLANE, eventually, PROJECT, type Stage, startStage } from '../../scenarios/stage.ts';
+import { CONTROL_PLANE, eventually, PROJECT, startStage } from '../../scenarios/stage.ts';
 import type { RealApis } from '../apis.ts';
 import { type FluxControllerName, startFluxController } from '../cluster/flux-controller.ts';
 import { freePorts } from '../cluster/ports.ts';
 import type { Ground } from '../on-real-apis.ts';
-import { type Attempts, watchAttempts } from './failures.ts';
+import { watchAttempts } from './failures.ts';
 
 /** A stage whose shoot runs the real controllers of Flux, where and while their Deployments exist. */
-export interface FluxStage extends AsyncDisposable {
-  stage: Stage;
-  attempts: Attempts;
-  /** Writes a Secret of the project. */
-  put(name: string, values: Record<string, string>, type?: string): Promise<unknown>;
-  /** Writes a Secret that the Shoot names in `spec.resources`, as gardenlet copies it; returns the entry. */
-  putResource(name: string, values: Record<string, string>): Promise<ShootEntry>;
-  /** Waits until an object in the namespace `default` of the shoot is there, and as it should be. */
-  untilApplied<T extends KubeObject>(kind: Resource, name: string, isWanted?: (live: T) => boolean): Promise<T>;
-  /** Waits until a ConfigMap in the namespace `default` of the shoot has this data. */
-  untilData(name: string, data: Record<string, string>): Promise<unknown>;
-  /** Waits for a condition of the Extension. Default: until it is True. */
-  untilCondition(type: string, isWanted?: (condition: Condition) => boolean): Promise<Condition>;
-}
-
-type ShootEntry = { name: string; resourceRef: { apiVersion: string; kind: string; name: string } };
+export type FluxStage = Awaited<ReturnType<typeof startFluxStage>>;
 
 const names: FluxControllerName[] = [
   'source-controller',
@@ -47,7 +32,7 @@ export function aroundEachFluxStage({ apis, fluxDistribution }: Ground, use: (fl
   afterEach(() => flux?.[Symbol.asyncDispose]());
 }
 
-export async function startFluxStage(apis: RealApis, fluxDistribution: string): Promise<FluxStage> {
+export async function startFluxStage(apis: RealApis, fluxDistribution: string) {
   const stage = await startStage({ ...apis, stop: apis.forget }, fluxDistribution);
   const { url, ca, token } = apis.shoot;
   const connection = { server: url, ca, token };
@@ -61,11 +46,12 @@ export async function startFluxStage(apis: RealApis, fluxDistribution: string): 
   const withFailures = async (error: Error) => {
     throw new Error(`${error.message}\n${(await attempts.failed()).join('\n')}`, { cause: error });
   };
-  const untilApplied: FluxStage['untilApplied'] = async <T extends KubeObject>(
+  /** Waits until an object in the namespace `default` of the shoot is there, and as it should be. */
+  const untilApplied = async <T extends KubeObject>(
     kind: Resource,
     name: string,
     isWanted: (live: T) => boolean = () => true,
-  ) => {
+  ): Promise<T> => {
     const find = () => stage.shoot.find<T>(kind, { namespace: 'default', name });
     const isThere = (live: T | undefined) => live !== undefined && isWanted(live);
     return (await eventually(`${kind.kind} ${name}`, find, isThere, undefined, 90).catch(withFailures)) as T;
@@ -73,21 +59,25 @@ export async function startFluxStage(apis: RealApis, fluxDistribution: string): 
   return {
     stage,
     attempts,
-    put: (name, values, type) =>
+    /** Writes a Secret of the project. */
+    put: (name: string, values: Record<string, string>, type?: string) =>
       stage.garden.apply(resources.secrets, secret({ namespace: PROJECT, name }, values, type), {
         fieldManager: 'person',
       }),
-    async putResource(name, values) {
+    /** Writes a Secret that the Shoot names in `spec.resources`, as gardenlet copies it; returns the entry. */
+    async putResource(name: string, values: Record<string, string>) {
       const copy = secret({ namespace: CONTROL_PLANE, name: `ref-${name}` }, values);
       await stage.seed.apply(resources.secrets, copy, { fieldManager: 'gardener' });
       return { name, resourceRef: { apiVersion: 'v1', kind: 'Secret', name } };
     },
     untilApplied,
-    untilData: (name, data) =>
+    /** Waits until a ConfigMap in the namespace `default` of the shoot has this data. */
+    untilData: (name: string, data: Record<string, string>) =>
       untilApplied<KubeObject & { data?: Record<string, string> }>(resources.configMaps, name, (live) =>
         Object.entries(data).every(([key, value]) => live.data?.[key] === value),
       ),
-    async untilCondition(type, isWanted = ({ status }) => status === 'True') {
+    /** Waits for a condition of the Extension. Default: until it is True. */
+    async untilCondition(type: string, isWanted = ({ status }: Condition) => status === 'True') {
       const conditions = async () => (await stage.extension()).status?.conditions ?? [];
       const find = (all: Condition[]) => all.find((condition) => condition.type === type && isWanted(condition));
       const found = find(await eventually(type, conditions, (all) => find(all) !== undefined, undefined, 90));
