@@ -6,11 +6,6 @@ import { renderChart } from './helm.ts';
 const rbac = 'rbac.authorization.k8s.io';
 const kinds = ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'];
 
-export interface Account {
-  namespace: string;
-  name: string;
-}
-
 /**
  * Renders the rights of the charts with an identity for each function, under the names that the tests' tokens have: every
  * suite that passes with them shows that the charts grant enough, and a right that no suite needs is reported. The
@@ -18,7 +13,7 @@ export interface Account {
  */
 export async function chartRights(place: Place): Promise<KubeObject[]> {
   const others = await webhookIdentities();
-  const objects = place === 'garden' ? await installationRights(accountOf) : await seedRights();
+  const objects = place === 'garden' ? await installationRights() : await seedRights();
   const counts = ({ kind, metadata: { name } }: KubeObject) =>
     kinds.includes(kind) && !others.some((identity) => name.endsWith(`:${identity}`));
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
@@ -44,18 +39,14 @@ export async function installationRoles(): Promise<KubeObject[]> {
   );
 }
 
-/**
- * Renders the rights of installations in the garden, and binds each role to an account of its own.
- * @param accountOf returns the ServiceAccount of an identity; Gardener has one for all of an installation
- */
-export async function installationRights(accountOf: (identity: string) => Account): Promise<KubeObject[]> {
+/** Renders the rights of installations in the garden, and binds each role to an account of its own. */
+async function installationRights(): Promise<KubeObject[]> {
   const rendered = await installationRoles();
   const roles = rendered.filter(({ kind }) => kind === 'ClusterRole').map(({ metadata: { name } }) => name);
-  const accounts = new Map(roles.map((role) => [role, accountOf(role.split(':').at(-1) ?? '')]));
-  return [...rendered, ...[...accounts].flatMap(([role, account]) => bound(role, account))];
+  return [...rendered, ...roles.flatMap((role) => bound(role, accountOf(role.split(':').at(-1) ?? '')))];
 }
 
-function bound(role: string, account: Account): KubeObject[] {
+function bound(role: string, account: { namespace: string; name: string }): KubeObject[] {
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...account } },
     {

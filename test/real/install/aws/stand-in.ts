@@ -39,8 +39,6 @@ const federationEnabled = (issuer: string) =>
 const ADMINISTRATOR = 'AKIAADMINISTRATOR';
 
 /** AWS on loopback: moto does the work; the policies of roles are enforced here. */
-export type StandIn = Awaited<ReturnType<typeof startStandIn>>;
-
 export async function startStandIn(options: StandInOptions) {
   const { moto, issuer, policiesOf, verify } = options;
   const roles = new Map<string, { role: string; credentials: RoleCredentials }>();
