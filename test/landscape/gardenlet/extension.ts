@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type KubeClient, resources } from '../client/client.ts';
 import { EXTENSION_TYPE, type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../gardener/types.ts';
 
@@ -21,21 +20,13 @@ export function createExtensionOperations(seed: KubeClient) {
     async deploy(namespace: string, providerConfig: unknown, operation = 'reconcile'): Promise<string> {
       const timestamp = now();
       const annotations = { [OPERATION_ANNOTATION]: operation, [TIMESTAMP_ANNOTATION]: timestamp };
-      const live = await find(namespace);
-      if (live !== undefined) {
-        // gardenlet patches the difference, so a key removed from the Shoot is removed from the Extension.
-        const difference = mergePatchBetween(live.spec.providerConfig, providerConfig);
-        const spec = { type: EXTENSION_TYPE, ...(difference === undefined ? {} : { providerConfig: difference }) };
-        await seed.mergePatch(resource, nameIn(namespace), { metadata: { annotations }, spec }, { fieldManager });
-        return timestamp;
-      }
-      const extension: Extension = {
+      const extension = {
         apiVersion: 'extensions.gardener.cloud/v1alpha1',
         kind: 'Extension',
         metadata: { ...nameIn(namespace), annotations },
         spec: { type: EXTENSION_TYPE, ...(providerConfig === undefined ? {} : { providerConfig }) },
       };
-      await seed.create(resource, extension, { fieldManager });
+      await seed.apply(resource, extension, { fieldManager });
       return timestamp;
     },
 
@@ -60,20 +51,3 @@ export function createExtensionOperations(seed: KubeClient) {
 
 /** Returns the time with fractions of a second, as gardenlet writes it. */
 const now = () => new Date().toISOString();
-
-/**
- * Returns the JSON merge patch (RFC 7386) that turns `live` into `desired`: removed keys become `null`, lists are
- * replaced as a whole. undefined: there is nothing to change.
- */
-function mergePatchBetween(live: unknown, desired: unknown): unknown {
-  if (!isObject(live) || !isObject(desired)) return isDeepStrictEqual(live, desired) ? undefined : (desired ?? null);
-  const keys = [...new Set([...Object.keys(live), ...Object.keys(desired)])];
-  const changes = keys
-    .map((key) => [key, mergePatchBetween(live[key], desired[key])])
-    .filter(([, change]) => change !== undefined);
-  return changes.length === 0 ? undefined : Object.fromEntries(changes);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -105,38 +105,31 @@ export interface FieldError {
 
 const show = (value: unknown) => (typeof value === 'string' ? `"${value}"` : JSON.stringify(value));
 
-const fieldErrorOf = (reason: string, text: string) => (field: string, value: unknown, detail: string) => ({
-  field,
-  reason: `FieldValue${reason}`,
-  message: `${text}: ${value === undefined ? '' : `${show(value)}: `}${detail}`,
-});
+const fieldErrorOf =
+  (reason: string, text: string) =>
+  (field: string, value: unknown, detail = ''): FieldError => {
+    const parts = [text, ...(value === undefined ? [] : [show(value)]), ...(detail === '' ? [] : [detail])];
+    return { field, reason: `FieldValue${reason}`, message: parts.join(': ') };
+  };
 
-const invalidValue = fieldErrorOf('Invalid', 'Invalid value');
 const typeInvalid = fieldErrorOf('TypeInvalid', 'Invalid value');
+const unsupported = fieldErrorOf('NotSupported', 'Unsupported value');
+const forbiddenField = fieldErrorOf('Forbidden', 'Forbidden');
+const tooMany = fieldErrorOf('TooMany', 'Too many');
+const tooLong = fieldErrorOf('TooLong', 'Too long');
 
 /** Builders for the field errors of validation, with the messages of the real API server. */
 export const fieldError = {
-  invalid: invalidValue,
-  required: (field: string): FieldError => ({ field, reason: 'FieldValueRequired', message: 'Required value' }),
-  type: (field: string, value: string, wanted: string): FieldError =>
+  invalid: fieldErrorOf('Invalid', 'Invalid value'),
+  required: (field: string) => fieldErrorOf('Required', 'Required value')(field, undefined),
+  type: (field: string, value: string, wanted: string) =>
     typeInvalid(field, value, `${field} in body must be of type ${wanted}: "${value}"`),
-  unsupported: (field: string, value: unknown, allowed: readonly unknown[]): FieldError =>
-    fieldErrorOf('NotSupported', 'Unsupported value')(
-      field,
-      value,
-      `supported values: ${allowed.map(show).join(', ')}`,
-    ),
-  forbidden: (field: string, detail: string): FieldError =>
-    fieldErrorOf('Forbidden', 'Forbidden')(field, undefined, detail),
-  duplicate: (field: string, value: unknown): FieldError => ({
-    field,
-    reason: 'FieldValueDuplicate',
-    message: `Duplicate value: ${show(value)}`,
-  }),
-  tooMany: (field: string, count: number, limit: number): FieldError =>
-    fieldErrorOf('TooMany', 'Too many')(field, count, `must have at most ${limit} items`),
-  tooLong: (field: string, limit: number): FieldError =>
-    fieldErrorOf('TooLong', 'Too long')(field, undefined, `may not be more than ${limit} bytes`),
+  unsupported: (field: string, value: unknown, allowed: readonly unknown[]) =>
+    unsupported(field, value, `supported values: ${allowed.map(show).join(', ')}`),
+  forbidden: (field: string, detail: string) => forbiddenField(field, undefined, detail),
+  duplicate: fieldErrorOf('Duplicate', 'Duplicate value'),
+  tooMany: (field: string, count: number, limit: number) => tooMany(field, count, `must have at most ${limit} items`),
+  tooLong: (field: string, limit: number) => tooLong(field, undefined, `may not be more than ${limit} bytes`),
 };
 
 export const expired = (message: string, metadata: JsonObject = {}) =>

@@ -27,14 +27,10 @@ export interface KubeApiOptions {
   namespaceController?: boolean;
   /** Ends foreground deletions. @default false */
   garbageCollector?: boolean;
-  /** @default 60,000, as the real one */
-  bookmarkIntervalMs?: number;
   /** Asked about each creation by a request; what exists from the start, or a test creates without HTTP, is none. */
   webhooks?: readonly CreationWebhook[];
   /** Objects that exist from the start, for example CRDs. */
   objects?: readonly JsonObject[];
-  /** @default any free port */
-  port?: number;
   /** Awaited before each request is carried out: a test can change objects between two requests. */
   onRequest?: (request: RequestSummary) => void | Promise<void>;
 }
@@ -64,7 +60,6 @@ export async function startKubeApi(options: KubeApiOptions = {}) {
     registry,
     users,
     rbac: options.authorization === 'RBAC',
-    bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
     webhooks: options.webhooks ?? [],
     onRequest: options.onRequest,
   });
@@ -74,10 +69,7 @@ export async function startKubeApi(options: KubeApiOptions = {}) {
   // A test may hold a request without a time limit.
   server.requestTimeout = 0;
   server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port ?? 0, '127.0.0.1', resolve);
-  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const stop = async () => {
     stopController();

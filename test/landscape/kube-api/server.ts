@@ -24,7 +24,6 @@ export interface HandlerOptions {
   registry: Registry;
   users: Map<string, User>;
   rbac: boolean;
-  bookmarkIntervalMs: number;
   webhooks: readonly CreationWebhook[];
   /** Awaited before a request is carried out. */
   onRequest?: ((request: RequestSummary) => void | Promise<void>) | undefined;
@@ -83,7 +82,7 @@ export class Handler {
     request: IncomingMessage,
     response: ServerResponse,
   ): void {
-    const { registry, webhooks, bookmarkIntervalMs } = this.#options;
+    const { registry, webhooks } = this.#options;
     const definition = registry.find(info.group, info.version, info.plural);
     const authorize = (what: string) => this.#authorize(user, what, info, nameAsked(info, query));
     authorize(verb);
@@ -103,7 +102,7 @@ export class Handler {
     const form = formOf(request.headers.accept ?? '');
     if (verb === 'watch') {
       const onClose = (closed: OpenWatch) => void this.watches.delete(closed);
-      const opened = watch(call, response, { form, bookmarkIntervalMs, onClose });
+      const opened = watch(call, response, { form, onClose });
       if (!response.writableEnded) this.watches.add(opened);
       return;
     }

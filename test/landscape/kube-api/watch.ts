@@ -14,10 +14,10 @@ export interface OpenWatch {
 
 export interface WatchSettings {
   form: Form;
-  bookmarkIntervalMs: number;
   onClose(watch: OpenWatch): void;
 }
 
+const BOOKMARK_INTERVAL_MS = 60_000;
 /** How long before the end of a watch its last bookmark is sent. */
 const lastBookmarkSeconds = 2;
 
@@ -33,14 +33,12 @@ export function watch(call: Call, response: ServerResponse, settings: WatchSetti
   const seconds = Number(query.get('timeoutSeconds') ?? 0) || 1800 + Math.floor(Math.random() * 1800);
 
   let open = true;
-  let sent = asked ?? 0;
   const send = (type: string, object: JsonObject) => {
     response.write(`${JSON.stringify({ type, object })}\n`);
   };
   const show = (object: ApiObject) => render(definition, object, settings.form);
   const deliver = (event: StoreEvent) => {
     if (!open) return;
-    sent = event.revision;
     const is = event.type !== 'DELETED' && passes(event.object);
     const was = event.previous !== undefined && passes(event.previous);
     if (is) send(was ? 'MODIFIED' : 'ADDED', show(event.object));
@@ -51,11 +49,10 @@ export function watch(call: Call, response: ServerResponse, settings: WatchSetti
     }
   };
   const bookmark = () => {
-    sent = Math.max(sent, store.revision);
     const object: JsonObject = {
       kind: settings.form === 'metadata' ? 'PartialObjectMetadata' : definition.kind,
       apiVersion: settings.form === 'metadata' ? 'meta.k8s.io/v1' : apiVersionOf(definition),
-      metadata: { resourceVersion: String(sent) },
+      metadata: { resourceVersion: String(store.revision) },
     };
     send('BOOKMARK', object);
   };
@@ -96,12 +93,11 @@ export function watch(call: Call, response: ServerResponse, settings: WatchSetti
   } else {
     const prefix = definition.namespaced && namespace !== '' ? `${namespace}/` : '';
     for (const [, object] of store.range(prefix, '', store.revision)) if (matches(object)) send('ADDED', show(object));
-    sent = store.revision;
   }
   unsubscribe = store.subscribe(deliver);
   timers.push(setTimeout(close, seconds * 1000));
   if (wantsBookmarks) {
-    timers.push(setInterval(bookmark, settings.bookmarkIntervalMs));
+    timers.push(setInterval(bookmark, BOOKMARK_INTERVAL_MS));
     timers.push(setTimeout(bookmark, Math.max(seconds - lastBookmarkSeconds, 0.5) * 1000));
   }
   for (const timer of timers) timer.unref();

@@ -72,46 +72,22 @@ async function resourceOf(target: Target, object: KubeObject, created: ReadonlyS
   return resource;
 }
 
-/** Helm's install order (rule 3.4); kinds that are not listed come last. */
+/** Helm's install order (rule 3.4), of the kinds that the landscape meets; others come last. */
 const order = [
-  'PriorityClass',
   'Namespace',
   'NetworkPolicy',
   'ResourceQuota',
-  'LimitRange',
-  'PodSecurityPolicy',
-  'PodDisruptionBudget',
   'ServiceAccount',
   'Secret',
-  'SecretList',
   'ConfigMap',
-  'StorageClass',
-  'PersistentVolume',
   'PersistentVolumeClaim',
   'CustomResourceDefinition',
   'ClusterRole',
-  'ClusterRoleList',
   'ClusterRoleBinding',
-  'ClusterRoleBindingList',
   'Role',
-  'RoleList',
   'RoleBinding',
-  'RoleBindingList',
   'Service',
-  'DaemonSet',
-  'Pod',
-  'ReplicationController',
-  'ReplicaSet',
   'Deployment',
-  'HorizontalPodAutoscaler',
-  'StatefulSet',
-  'Job',
-  'CronJob',
-  'IngressClass',
-  'Ingress',
-  'APIService',
-  'MutatingWebhookConfiguration',
-  'ValidatingWebhookConfiguration',
 ];
 
 const rank = new Map(order.map((kind, index) => [kind, index]));

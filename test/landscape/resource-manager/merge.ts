@@ -1,5 +1,5 @@
 import type { KubeObject } from '../client/client.ts';
-import { annotations, groupOf } from './references.ts';
+import { annotations } from './references.ts';
 
 type Labels = Record<string, string>;
 type Fields = Record<string, unknown>;
@@ -34,7 +34,9 @@ export function mergeObject(
     },
     ...(live?.status === undefined ? {} : { status: live.status }),
   };
-  if (live !== undefined) keepOfKind(merged, live);
+  // The API server has chosen the address of a Service, and refuses another one.
+  const { clusterIP } = fieldsOf(live?.spec);
+  if (merged.kind === 'Service' && clusterIP !== undefined) fieldsOf(merged.spec).clusterIP ??= clusterIP;
   return merged;
 }
 
@@ -45,34 +47,6 @@ function threeWay(desired: Labels = {}, live: Labels = {}, old: Labels = {}): La
     if (live[key] === value && !(key in desired)) delete merged[key];
   }
   return merged;
-}
-
-/** Keeps what others write: the replicas that nobody desires, the time of a restart, and the address of a Service. */
-function keepOfKind(merged: KubeObject, live: KubeObject): void {
-  const spec = fieldsOf(merged.spec);
-  const old = fieldsOf(live.spec);
-  switch (`${groupOf(merged.apiVersion)}/${merged.kind}`) {
-    case 'apps/Deployment':
-      if (spec.replicas === undefined) spec.replicas = old.replicas;
-      keepRestart(fieldsOf(spec.template), fieldsOf(old.template));
-      break;
-    case '/Service':
-      if (spec.clusterIP !== 'None') spec.clusterIP = old.clusterIP;
-      break;
-    case '/ServiceAccount':
-      merged.secrets = live.secrets;
-      merged.imagePullSecrets = live.imagePullSecrets;
-      break;
-  }
-}
-
-const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
-
-function keepRestart(template: Fields, old: Fields): void {
-  const restartedAt = fieldsOf(fieldsOf(old.metadata).annotations)[RESTARTED_AT];
-  if (restartedAt === undefined) return;
-  const metadata = fieldsOf(template.metadata);
-  template.metadata = { ...metadata, annotations: { [RESTARTED_AT]: restartedAt, ...fieldsOf(metadata.annotations) } };
 }
 
 /** Returns the fields of an object, and none of anything else. */

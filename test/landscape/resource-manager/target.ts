@@ -9,23 +9,16 @@ export class NoMatchError extends Error {
   }
 }
 
-/** Groups of the client's scheme: those of Kubernetes itself. */
+/** Groups of the client's scheme: those of Kubernetes itself that the landscape serves. */
 const scheme = new Set([
   '',
   'admissionregistration.k8s.io',
   'apiextensions.k8s.io',
-  'apiregistration.k8s.io',
   'apps',
-  'autoscaling',
   'batch',
   'coordination.k8s.io',
-  'discovery.k8s.io',
-  'events.k8s.io',
   'networking.k8s.io',
-  'policy',
   'rbac.authorization.k8s.io',
-  'scheduling.k8s.io',
-  'storage.k8s.io',
 ]);
 
 export type Target = ReturnType<typeof createTarget>;
