@@ -59,6 +59,7 @@ export const changesSuite = stageSuite((stage) => {
     expect(await stage.inShoot(kustomizations, 'flux-system')).toBeUndefined();
     expect(await stage.inShoot(kustomizations, 'other')).toBeDefined();
   };
+  const patchSync = (patch: object) => stage.seed.mergePatch(resources.managedResources, sync, patch, { fieldManager });
   const untilFollowed = (problem: string) => stage.untilCondition('ConfigurationFollowed', problem);
   /** No garbage collector runs here, so deletions with foreground propagation would never finish. */
   const collect = async (...components: string[]) => {
@@ -89,16 +90,7 @@ export const changesSuite = stageSuite((stage) => {
   it.each<[string, () => Promise<unknown>]>([
     ['nothing else has happened', async () => {}],
     ['its record is lost', () => stage.patchStatus({ state: { applied: null } })],
-    [
-      'its ManagedResource has lost its label',
-      () =>
-        stage.seed.mergePatch(
-          resources.managedResources,
-          sync,
-          { metadata: { labels: { origin: null } } },
-          { fieldManager },
-        ),
-    ],
+    ['its ManagedResource has lost its label', () => patchSync({ metadata: { labels: { origin: null } } })],
   ])('suspends a removed Kustomization first, also when %s', async (_, happens) => {
     await stopped();
     await happens();
@@ -123,7 +115,7 @@ export const changesSuite = stageSuite((stage) => {
     const ignoring = await contentSecret(CONTROL_PLANE, 'shoot-flux-sync', content);
     await stage.seed.create(resources.secrets, ignoring, { fieldManager });
     const patch = managedResourcePatch(managed, ignoring.metadata.name);
-    await stage.seed.mergePatch(resources.managedResources, sync, patch, { fieldManager });
+    await patchSync(patch);
     await eventually(
       'the resource-manager has skipped the Kustomization',
       async () => (await stage.managedResources())['shoot-flux-sync'],
@@ -158,7 +150,7 @@ export const changesSuite = stageSuite((stage) => {
   it('releases a ManagedResource whose Secrets were removed from it, before the resource-manager deletes its objects', async () => {
     await stopped();
     await stage.stopResourceManager();
-    await stage.seed.mergePatch(resources.managedResources, sync, { spec: { secretRefs: [] } }, { fieldManager });
+    await patchSync({ spec: { secretRefs: [] } });
     const removed = expectSuspendedBeforeDeletion();
     await eventually(
       'the ManagedResource is released',
@@ -231,12 +223,7 @@ export const changesSuite = stageSuite((stage) => {
   it('removes a Kustomization whose removal is pending when the mode becomes Once', async () => {
     await live({ syncMode });
     const pause = (ignore: 'true' | null) =>
-      stage.seed.mergePatch(
-        resources.managedResources,
-        sync,
-        { metadata: { annotations: { 'resources.gardener.cloud/ignore': ignore } } },
-        { fieldManager },
-      );
+      patchSync({ metadata: { annotations: { 'resources.gardener.cloud/ignore': ignore } } });
     await pause('true');
     await ask({ syncMode, ...renamed });
     await stage.until('removal of the old one is pending', ({ state }) => (state?.applied?.leaving?.length ?? 0) > 0);

@@ -18,14 +18,9 @@ export function technicalIdOf({ metadata }: Shoot): string {
   return `shoot--${project}--${metadata.name}`;
 }
 
-/** Returns whether the Shoot has the extension: its spec lists the type, not disabled. */
-export function wantsExtension({ spec }: Shoot): boolean {
-  return extensionOf({ spec } as Shoot)?.disabled === false;
-}
-
-export function extensionOf({ spec }: Shoot): { providerConfig?: unknown; disabled: boolean } | undefined {
-  const entry = spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE);
-  return entry && { ...entry, disabled: entry.disabled === true };
+/** Returns the entry of the extension in the spec of a Shoot; undefined: the Shoot does not have it, or disables it. */
+export function extensionOf({ spec }: Shoot): { providerConfig?: unknown } | undefined {
+  return spec?.extensions?.find(({ type, disabled }) => type === EXTENSION_TYPE && disabled !== true);
 }
 
 /** Returns the control-plane namespace with the labels that webhooks select by. */

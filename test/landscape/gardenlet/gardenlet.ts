@@ -12,7 +12,6 @@ import {
   resourceManagerDeployment,
   type ShootAccess,
   technicalIdOf,
-  wantsExtension,
 } from './control-plane.ts';
 import { createExtensionOperations, type ExtensionState } from './extension.ts';
 import { createWaits, defaultWaitTimes, type WaitTimes } from './wait.ts';
@@ -146,9 +145,10 @@ export function createGardenlet(options: GardenletOptions) {
     }
     if (!isNew && hibernated && !hibernate) await controlPlanes.joinNodes(namespace);
     await copyReferences(shoot, namespace);
-    if (wantsExtension(shoot)) {
+    const extension = extensionOf(shoot);
+    if (extension !== undefined) {
       step('Extension reconciled');
-      const timestamp = await extensions.deploy(namespace, extensionOf(shoot)?.providerConfig);
+      const timestamp = await extensions.deploy(namespace, extension.providerConfig);
       await waits.untilReady(namespace, timestamp);
     } else {
       await destroyExtension(namespace);
