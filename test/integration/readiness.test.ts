@@ -29,6 +29,7 @@ import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { contextOf, settingsOf } from '../scenarios/context.ts';
 import { tokenOf, usersOf } from '../scenarios/identities.ts';
+import { secretWith } from '../shoot-secrets.ts';
 
 /** Runs of `readiness` over TLS and with only the shipped rights, while a source fails and is corrected. */
 
@@ -56,29 +57,24 @@ beforeAll(async () => {
     startCluster([...seedCrds(), ...rbac], { tokens, authorization: 'RBAC' }),
     startCluster(fluxCrds(), { onRequest: (request) => onShootRequest(request) }),
   ]);
-  for (const { objects, namespace } of [
-    { objects: seed.api.objects, namespace: CONTROL_PLANE },
-    { objects: shoot.api.objects, namespace: FLUX },
-  ]) {
-    objects.ensureNamespace(namespace);
-  }
   onShootRequest = () => undefined;
-  const kubeconfig = Buffer.from(shoot.kubeconfig).toString('base64');
-  const access = { apiVersion: 'v1', kind: 'Secret', metadata: { ...extensionName, name: 'gardener' } };
-  await seed.client.create(resources.secrets, { ...access, data: { kubeconfig } } as KubeObject, { fieldManager });
+  seed.api.objects.ensureNamespace(CONTROL_PLANE);
+  shoot.api.objects.ensureNamespace(FLUX);
+  seed.api.objects.create(secretWith(CONTROL_PLANE, 'gardener', { kubeconfig: shoot.kubeconfig }));
   const { spec, ...cluster } = clusterFactory();
-  await create(seed, resources.clusters, { ...cluster, spec: { ...spec, seed: {}, cloudProfile: {} } });
-  for (const [name, secretName] of Object.entries(shipped)) await createApplied(name, secretName);
-  const deployment = await create(shoot, resources.deployments, deploymentObject);
-  await setStatus(shoot, resources.deployments, deployment.metadata, {
-    observedGeneration: deployment.metadata.generation,
-    ...{ replicas: 1, updatedReplicas: 1, availableReplicas: 1 },
-  });
-  const source = gitRepositoryFactory('main-gitrepo', url, { secretRef: { name: 'flux-source' } });
-  await create(shoot, gitRepositories, source);
-  await create(shoot, kustomizations, kustomizationFactory('main-ks'));
+  seed.api.objects.create({ ...cluster, spec: { ...spec, seed: {}, cloudProfile: {} } } as unknown as KubeObject);
+  for (const [name, secretName] of Object.entries(shipped)) {
+    const live = seed.api.objects.create(managedResourceManifest(CONTROL_PLANE, name, secretName));
+    // As if the resource-manager had applied it.
+    seed.api.objects.patchStatus(live, { observedGeneration: 1, conditions: [conditionFactory()] });
+  }
+  seed.api.objects.create({ ...extensionFactory(), metadata: extensionName } as unknown as KubeObject);
+  shoot.api.objects.create(deployment);
+  const status = { observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
+  shoot.api.objects.patchStatus(deployment, status);
+  shoot.api.objects.create(gitRepositoryFactory('main-gitrepo', url, { secretRef: { name: 'flux-source' } }));
+  shoot.api.objects.create(kustomizationFactory('main-ks'));
   await setReady(kustomizations, 'main-ks');
-  await create(seed, resources.extensions, { ...extensionFactory(), metadata: extensionName });
   restoreCheckpoints = [seed.api.checkpoint(), shoot.api.checkpoint()];
 });
 beforeEach(async () => {
@@ -94,7 +90,7 @@ function apiOf({ group, version, kind }: Resource) {
   return { apiVersion: `${group}/${version}`, kind };
 }
 
-const deploymentObject: KubeObject = {
+const deployment: KubeObject = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { namespace: FLUX, name: 'source-controller', labels: { 'app.kubernetes.io/part-of': 'flux' } },
@@ -104,17 +100,8 @@ const deploymentObject: KubeObject = {
   },
 };
 
-const create = <T extends KubeObject>({ client }: Cluster, resource: Resource, object: T) =>
-  client.create<T>(resource, object, { fieldManager });
 const setStatus = ({ client }: Cluster, resource: Resource, name: KubeObject['metadata'], status: object) =>
   client.mergePatch(resource, name, { status }, { fieldManager, subresource: 'status' });
-/** Creates one of our ManagedResources as if the resource-manager had applied it. */
-async function createApplied(name: string, secretName: string): Promise<void> {
-  const manifest = managedResourceManifest(CONTROL_PLANE, name, secretName);
-  const { metadata } = await create<KubeObject>(seed, resources.managedResources, manifest);
-  const status = { observedGeneration: metadata.generation, conditions: [conditionFactory()] };
-  await setStatus(seed, resources.managedResources, metadata, status);
-}
 const record = (recorded: Applied) =>
   setStatus(seed, resources.extensions, extensionName, {
     lastOperation: lastOperationFactory(),
