@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startGitServer } from '@shoot-flux/landscape/git';
@@ -5,7 +6,6 @@ import { expect, test } from 'vitest';
 import { keyPresentedTo, scanHostKey } from '../../functions/keys/scan.ts';
 import { scanPolicy } from '../../functions/keys/scan-policy.ts';
 import { sshString } from '../../shared/ssh/public-key.ts';
-import { startDnsServer } from './dns-server.ts';
 
 const policy = scanPolicy({ mode: 'on', allow: ['127.0.0.1'], deny: [] });
 interface HostileServer extends AsyncDisposable {
@@ -140,6 +140,56 @@ test('an address that is not permitted is never contacted, and gives no key afte
   await sleep(50);
   expect(server.connections).toBe(0);
 });
+
+const types: Record<number, 'A' | 'AAAA'> = { 1: 'A', 28: 'AAAA' };
+
+/**
+ * Starts a DNS server on 127.0.0.1.
+ * @param answer returns the addresses of a name, all IPv4 for `A`; undefined: it never answers
+ */
+async function startDnsServer(answer: (type: 'A' | 'AAAA') => string[] | undefined) {
+  const socket = createSocket('udp4');
+  const queries: string[] = [];
+  socket.on('message', (message, { port, address }) => {
+    const { name, end } = questionIn(message);
+    const type = types[message.readUInt16BE(end)];
+    queries.push(`${type} ${name}`);
+    const addresses = type === undefined ? [] : answer(type);
+    if (addresses === undefined) return;
+    const records = addresses.map((text) => record(text));
+    const header = Buffer.alloc(12);
+    message.copy(header, 0, 0, 2);
+    header.writeUInt16BE(0x8180, 2);
+    header.writeUInt16BE(1, 4);
+    header.writeUInt16BE(records.length, 6);
+    socket.send(Buffer.concat([header, message.subarray(12, end + 4), ...records]), port, address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  return {
+    address: `127.0.0.1:${socket.address().port}`,
+    /** The names that were asked for, with the type, such as `A git.example.org`. */
+    queries,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => socket.close(() => resolve())),
+  };
+}
+
+/** Reads the name of the only question (RFC 1035, 4.1.2) and where it ends. */
+function questionIn(message: Buffer): { name: string; end: number } {
+  const labels: string[] = [];
+  let at = 12;
+  for (let length = message[at] ?? 0; length > 0; length = message[at] ?? 0) {
+    labels.push(message.toString('latin1', at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return { name: labels.join('.'), end: at + 1 };
+}
+
+/** An A record for the name of the question. */
+function record(address: string): Buffer {
+  const bytes = Buffer.from(address.split('.').map(Number));
+  const fixed = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, bytes.length]);
+  return Buffer.concat([fixed, bytes]);
+}
 
 const scanByName = (port: number, dns: string, permits: (address: string) => boolean, timeoutMs = 5000) =>
   scanHostKey(

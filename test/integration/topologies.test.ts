@@ -133,12 +133,6 @@ async function live(): Promise<void> {
 }
 
 describe('Shoots on two seeds', () => {
-  it('are served by one deployment for many seeds', async () => {
-    await run('deployment', ['a', 'b']);
-    await live();
-    expect(askedBy('deployment')).toEqual(['a', 'b', 'garden']);
-  });
-
   it('are served by one deployment per seed, none of which asks the other seed for anything', async () => {
     await Promise.all([run('of a', ['a']), run('of b', ['b'])]);
     await live();
