@@ -4,19 +4,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Product, startProduct } from '../../infra/process/product.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
-import {
-  cluster,
-  controlPlane,
-  extension,
-  fluxConfig,
-  namespace,
-  PROJECT_NAMESPACE,
-} from '../bench/landscape/objects.ts';
+import { cluster, controlPlane, extension, fluxConfig, PROJECT_NAMESPACE } from '../bench/landscape/objects.ts';
 import { settingsOf } from '../scenarios/context.ts';
 
 const DEAD_SHOOTS = 300;
 const PATIENCE_MS = 20_000;
-const write = { fieldManager: 'gardenlet' };
 
 let clusters: Record<'garden' | 'dead' | 'alive', Cluster>;
 let product: Product;
@@ -31,9 +23,9 @@ describe('a seed of 300 Shoots', () => {
       startCluster(seedCrds()),
     ]);
     clusters = { garden, dead, alive };
-    await garden.client.create(resources.namespaces, namespace(PROJECT_NAMESPACE), write);
-    await garden.client.create(resources.configMaps, fluxConfig('Once'), write);
-    for (let n = 0; n < DEAD_SHOOTS; n++) await createShoot(dead, n);
+    garden.api.objects.ensureNamespace(PROJECT_NAMESPACE);
+    garden.api.objects.create(fluxConfig('Once'));
+    for (let n = 0; n < DEAD_SHOOTS; n++) createShoot(dead, n);
     // Its watches are answered, so the breaker cannot help: only the slots can.
     hangs(/^shoot-flux\/(?!watcher)/);
     product = await startProduct({
@@ -50,11 +42,11 @@ describe('a seed of 300 Shoots', () => {
   });
 
   /** Creates what gardenlet writes to the seed for a Shoot. */
-  async function createShoot({ client }: Cluster, number: number): Promise<string> {
+  function createShoot({ api }: Cluster, number: number): string {
     const name = controlPlane(number);
-    await client.create(resources.namespaces, namespace(name), write);
-    await client.create(resources.clusters, cluster(name) as KubeObject, write);
-    await client.create(resources.extensions, extension(name), write);
+    api.objects.ensureNamespace(name);
+    api.objects.create(cluster(name) as KubeObject);
+    api.objects.create(extension(name));
     return name;
   }
   const hangs = (userAgent: RegExp) =>
@@ -72,7 +64,7 @@ describe('a seed of 300 Shoots', () => {
   /** A Shoot on the other seed gets its first ManagedResources, and nothing is given up. */
   async function expectNoDelay(): Promise<void> {
     const begun = performance.now();
-    await untilWritten(clusters.alive, await createShoot(clusters.alive, 0));
+    await untilWritten(clusters.alive, createShoot(clusters.alive, 0));
     expect(performance.now() - begun).toBeLessThan(PATIENCE_MS);
     expect(JSON.parse(await page('/dead-letters'))).toEqual({ deadLetters: [], dropped: 0 });
   }

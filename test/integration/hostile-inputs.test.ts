@@ -9,12 +9,11 @@ import type { Extension } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { type SeenRequest, startTlsServer } from '../../shared/kube/testing.ts';
 import { type HostileInput, hostileInputs } from '../bench/landscape/hostile-inputs.ts';
-import { cluster, extension, namespace } from '../bench/landscape/objects.ts';
+import { cluster, extension } from '../bench/landscape/objects.ts';
 import { stampApplied } from '../bench/landscape/stamp.ts';
 import { type CommandProcess, startCommand } from '../command-process.ts';
 import { kubeconfigOf, secretWith } from '../shoot-secrets.ts';
 
-const write = { fieldManager: 'gardenlet' };
 const preload = join(import.meta.dirname, 'endless-code.js');
 
 interface Line {
@@ -44,7 +43,7 @@ beforeAll(async () => {
     onLine: (line) => lines.push(JSON.parse(line)),
   });
   // Loads every function and a release once, which is no input's doing.
-  await untilInstalled(await createShoot('warm-up', {}));
+  await untilInstalled(createShoot('warm-up', {}));
 });
 afterAll(async () => {
   stopping.abort();
@@ -120,9 +119,9 @@ it.each(inputs.map((each, index) => [...each, index] as const))(
   '%s: others go on, the key backs off, and its author reads a sentence',
   async (_, hostile, sentence, index) => {
     const server = hostile.shoot === undefined ? undefined : await startTlsServer(hostile.shoot);
-    const controlPlane = await createShoot(`h${index}`, hostile, server?.connection);
+    const controlPlane = createShoot(`h${index}`, hostile, server?.connection);
     const neighbours = Array.from({ length: 3 }, async (_, number) =>
-      untilInstalled(await createShoot(`n${index}-${number}`, {})),
+      untilInstalled(createShoot(`n${index}-${number}`, {})),
     );
     await Promise.all(neighbours);
     await eventually('the sentence', async () => sentence.test((await textsOf(controlPlane, `h${index}`)).join('\n')));
@@ -143,33 +142,27 @@ it('the process ends when it is asked to', async () => {
 });
 
 /** Creates a project with one Shoot. @returns its control plane */
-async function createShoot(
+function createShoot(
   project: string,
   { fluxConfig, fluxSource, secrets = {}, providerConfig: config }: Omit<HostileInput, 'name'>,
   shoot?: { server: string; ca?: string | undefined },
-): Promise<string> {
+): string {
   const [garden, controlPlane] = [`garden-${project}`, `shoot--${project}--s`];
-  const create = (resource: (typeof resources)[keyof typeof resources], object: KubeObject) =>
-    api.client.create(resource, object, write);
-  for (const name of [garden, controlPlane]) await create(resources.namespaces, namespace(name));
+  const { objects } = api.api;
+  for (const name of [garden, controlPlane]) objects.ensureNamespace(name);
   const data = { repositoryUrl: 'https://example.org/fleet', repositoryBranch: 'main', ...fluxConfig };
-  await create(resources.configMaps, {
-    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'flux-config', namespace: garden }, data },
-  });
-  if (fluxSource !== undefined) await create(resources.secrets, secretWith(garden, 'flux-source', fluxSource));
-  for (const [name, content] of Object.entries(secrets)) {
-    await create(resources.secrets, secretWith(controlPlane, name, content));
-  }
-  if (shoot !== undefined) {
-    await create(resources.secrets, secretWith(controlPlane, 'gardener', { kubeconfig: kubeconfigOf(shoot) }));
-  }
+  const metadata = { name: 'flux-config', namespace: garden };
+  objects.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data } as KubeObject);
+  if (fluxSource !== undefined) objects.create(secretWith(garden, 'flux-source', fluxSource));
+  for (const [name, content] of Object.entries(secrets)) objects.create(secretWith(controlPlane, name, content));
+  if (shoot !== undefined) objects.create(secretWith(controlPlane, 'gardener', { kubeconfig: kubeconfigOf(shoot) }));
   const owner = cluster(
     controlPlane,
     Object.keys(secrets).map((name) => name.replace('ref-', '')),
   );
   owner.spec.shoot.metadata = { name: 's', namespace: garden };
-  await create(resources.clusters, owner);
-  await create(resources.extensions, extension(controlPlane, config));
+  objects.create(owner as unknown as KubeObject);
+  objects.create(extension(controlPlane, config));
   return controlPlane;
 }
 
