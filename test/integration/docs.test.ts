@@ -57,20 +57,18 @@ describe('the commands of the documents', () => {
     await mkdir(join(folder, 'bin'));
     const kubectl = `#!/bin/sh\nexec node ${join(import.meta.dirname, 'kubectl.ts')} "$@"\n`;
     await writeFile(join(folder, 'bin/kubectl'), kubectl, { mode: 0o755 });
-    await createExtension();
+    createExtension();
     const deleted = JSON.stringify({ message: 'object deleted', object: 'Secret a/b', reason: 'nothing refers to it' });
     await writeFile(join(folder, 'shoot-flux.log'), `${givenUp('shoot--my-project--my-shoot')}\n${deleted}\n`);
   }
 
   /** gardenlet has written this one. */
-  async function createExtension(): Promise<void> {
+  function createExtension(): void {
     const namespace = 'shoot--my-project--my-shoot';
-    const writer = { fieldManager: 'docs' };
-    const space = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
-    await seed.client.create(resources.namespaces, space, writer);
+    seed.api.objects.ensureNamespace(namespace);
     const metadata = { name: EXTENSION_TYPE, namespace };
     const object = { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Extension', metadata };
-    await seed.client.create(resources.extensions, { ...object, spec: { type: EXTENSION_TYPE } }, writer);
+    seed.api.objects.create({ ...object, spec: { type: EXTENSION_TYPE } } as KubeObject);
   }
 
   /** `watch` sends to AWS unless it is given another endpoint. */

@@ -9,14 +9,13 @@ import { changeOf, lookInto } from '../../events/testing.ts';
 import { files, kubeconfigOf, shootFlux } from '../../infra/cli/testing.ts';
 import { findDefinitions } from '../../infra/functions.ts';
 import { listen } from '../../infra/listen.ts';
-import { resources } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { keyText } from '../../shared/runtime/key.ts';
 import { createQueues, type Emulator, startEmulator } from '../sqs.ts';
 import { type CliProcess, startCli } from './cli-process.ts';
 import { fluxConfig } from './garden.ts';
 
 const prefix = 'shoot-flux-prod-';
-const fieldManager = 'test';
 const soon = { timeout: 60_000, interval: 50 };
 
 let garden: Cluster;
@@ -32,11 +31,8 @@ function withServers(): void {
       startCluster(seedCrds()),
       startEmulator(),
     ]);
-    const namespaceOf = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    const create = ({ client }: Cluster, name: string) =>
-      client.create(resources.namespaces, namespaceOf(name), { fieldManager });
-    await Promise.all(['shoot--foo--bar', 'shoot--foo--late', 'shoot-flux'].map((name) => create(seed, name)));
-    await create(garden, 'garden-foo');
+    for (const name of ['shoot--foo--bar', 'shoot--foo--late', 'shoot-flux']) seed.api.objects.ensureNamespace(name);
+    garden.api.objects.ensureNamespace('garden-foo');
     input = await files({ garden: garden.kubeconfig, seed: seed.kubeconfig });
   });
   afterEach(async () => {
@@ -67,13 +63,13 @@ async function keysFor(name: string): Promise<string[]> {
     .map(({ key }) => `${key.cluster}/${key.namespace}/${key.name}`);
 }
 
-async function createExtension(namespace: string): Promise<void> {
+function createExtension(namespace: string): void {
   const metadata = { namespace, name: 'shoot-flux', annotations: { 'gardener.cloud/operation': 'reconcile' } };
   const extension = { apiVersion: 'extensions.gardener.cloud/v1alpha1', kind: 'Extension', metadata };
-  await seed.client.create(resources.extensions, { ...extension, spec: { type: 'shoot-flux' } }, { fieldManager });
+  seed.api.objects.create({ ...extension, spec: { type: 'shoot-flux' } } as KubeObject);
 }
 
-const createFluxConfig = () => garden.client.create(resources.configMaps, fluxConfig({}), { fieldManager });
+const createFluxConfig = () => garden.api.objects.create(fluxConfig({}));
 
 it.each<[string[], Record<string, string>, string]>([
   [[], {}, 'option --garden KUBECONFIG or --seed NAME=KUBECONFIG is required'],
@@ -96,7 +92,8 @@ describe('shoot-flux watch', () => {
 
   it('sends changes of the garden and a seed, has probes, metrics and a heartbeat, and ends gracefully', async () => {
     await deploy(['local']);
-    await Promise.all([createExtension('shoot--foo--bar'), createFluxConfig()]);
+    createExtension('shoot--foo--bar');
+    createFluxConfig();
     const health = ['--shoot-health', '--namespace', 'local=shoot-flux'];
     await using watcher = watch([...ofGarden(), ...ofSeed('local')], health);
     await watcher.until(/^shoot-flux watches the garden, local and sends to the queues shoot-flux-prod-\*, probes/m);
@@ -111,7 +108,7 @@ describe('shoot-flux watch', () => {
     expect(metrics).toContain('shoot_flux_watcher_objects{cluster="local",resource="extensions"} 1');
     expect(metrics).toContain('shoot_flux_cluster_up{cluster="garden"} 1');
 
-    await createExtension('shoot--foo--late');
+    createExtension('shoot--foo--late');
     await vi.waitFor(async () => {
       expect(await keysFor('managed-resources')).toContain('local/shoot--foo--late/shoot-flux');
     }, soon);
@@ -130,14 +127,14 @@ describe('shoot-flux watch', () => {
 
   it('of two for the same clusters does no harm: each change is in the queue once', async () => {
     await deploy(['local']);
-    await createExtension('shoot--foo--bar');
+    createExtension('shoot--foo--bar');
     await using one = watch(ofSeed('local'));
     await using other = watch(ofSeed('local'));
     await vi.waitFor(async () => {
       expect((await one.page('/readyz')).status).toBe(200);
       expect((await other.page('/readyz')).status).toBe(200);
     }, soon);
-    await createExtension('shoot--foo--late');
+    createExtension('shoot--foo--late');
     const sent = async (watcher: CliProcess) =>
       Number(
         /watcher_changes_total\{function="managed-resources"\} (\d+)/.exec((await watcher.page('/metrics')).text)?.[1],
@@ -196,7 +193,7 @@ describe('shoot-flux watch with a sink', () => {
   }
 
   it('sends CloudEvents to the address of a SinkBinding', async () => {
-    await createFluxConfig();
+    createFluxConfig();
     await using watcher = watchWithSink();
     await watcher.until(/^shoot-flux watches the garden, local and sends to the sink 127\.0\.0\.1:\d+, probes/m);
     await vi.waitFor(() => {
