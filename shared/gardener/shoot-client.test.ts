@@ -61,14 +61,3 @@ test('stops with the signal of the run', async () => {
   });
   seed.close();
 });
-
-test('rejects a kubeconfig that is larger than any that Gardener writes', async () => {
-  const kubeconfig = Buffer.from('x'.repeat(300_000)).toString('base64');
-  const secret = { metadata: { name: 'gardener' }, data: { kubeconfig } };
-  await using server = await startTlsServer((_, response) => sendJson(response, 200, secret));
-  const seed = createKubeClient(server.connection);
-  await expect(withShoot(runOf(seed), listNamespaces)).rejects.toThrow(
-    'Secret shoot--foo--bar/gardener: its kubeconfig is larger than 256 KiB',
-  );
-  seed.close();
-});

@@ -1,4 +1,3 @@
-import { ShootFluxError } from '../errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Connection } from '../kube/connection.ts';
 import { createKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
@@ -15,9 +14,6 @@ interface Secret extends KubeObject {
 
 /** Secrets in a control-plane namespace with a cluster-admin kubeconfig for the shoot (rule 7). */
 const secretNames = { internal: 'gardener-internal', external: 'gardener' } as const;
-
-/** A kubeconfig of Gardener has a few KiB; what reads it is not made for more. */
-const LONGEST_KUBECONFIG = 256 * 1024;
 
 /** What is needed to reach the shoot of a control plane. */
 interface ShootAccess {
@@ -64,11 +60,6 @@ async function shootConnection(
     const secret = await seed.find<Secret>(resources.secrets, { namespace, name });
     const data = secret?.data?.kubeconfig;
     if (!data) continue;
-    if (data.length > LONGEST_KUBECONFIG) {
-      throw new ShootFluxError(
-        `Secret ${namespace}/${name}: its kubeconfig is larger than 256 KiB; reconcile the Shoot, and Gardener replaces it`,
-      );
-    }
     const kubeconfig = Buffer.from(data, 'base64').toString('utf8');
     return kubeconfigConnection(kubeconfig, `Secret ${namespace}/${name}`);
   }
