@@ -7,7 +7,6 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { type PublicKey, publicKeyOf, sshReader, sshString } from '../../shared/ssh/public-key.ts';
-import { createTurns } from '../../shared/turns.ts';
 
 /** The public key of a private key, or the problem with the text: a clause that never quotes it. */
 export type Identity = { publicKey: PublicKey } | { problem: string };
@@ -192,14 +191,15 @@ function openSshIdentity(bytes: Buffer, passphrase: string | undefined): Identit
 const RSA_BITS = 4096;
 
 /**
- * An RSA key takes seconds in one of the four threads that files and the names of all API servers wait for, and a
- * project that deletes its Secret gets a new one each time.
+ * Two RSA keys are generated at a time, the others after them: each takes seconds in one of the four threads that files and
+ * the names of all API servers wait for, and a project that deletes its Secret gets a new one each time.
  */
-const rsaTurns = createTurns(2);
+const lanes: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
+let taken = 0;
 
 /**
  * Generates a private key as PKCS#8 PEM, which Flux reads as `identity`.
- * @throws the signal's reason when it aborts before it is this key's turn
+ * @throws the signal's reason when it has aborted before it is this key's turn
  */
 export async function generateIdentity(
   type: 'ed25519' | 'rsa',
@@ -207,12 +207,13 @@ export async function generateIdentity(
 ): Promise<string> {
   const generate = promisify(generateKeyPair);
   if (type === 'ed25519') return pemOf(await generate('ed25519'));
-  const end = await rsaTurns.take(signal);
-  try {
-    return pemOf(await generate('rsa', { modulusLength: RSA_BITS }));
-  } finally {
-    end();
-  }
+  const lane = taken++ % lanes.length;
+  const pair = (lanes[lane] ?? Promise.resolve()).then(() => {
+    signal.throwIfAborted();
+    return generate('rsa', { modulusLength: RSA_BITS });
+  });
+  lanes[lane] = pair.catch(() => {});
+  return pemOf(await pair);
 }
 
 function pemOf({ privateKey }: KeyPairKeyObjectResult): string {
