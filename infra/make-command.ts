@@ -6,20 +6,23 @@ type Values<Known extends Options> = ReturnType<typeof parseArgs<{ options: Know
 
 /**
  * Runs a script of this repository that makes something, and sets the exit code: 0 success, 1 failure, 2 wrong usage.
- * @param make returns the sentence that says what was made; undefined for wrong usage
+ * @param make returns what is printed, such as the sentence that says what was made; undefined for wrong usage
+ * @param refused the exit code where it throws a ShootFluxError
  */
 export async function makeCommand<Known extends Options>(
   help: string,
   options: Known,
   make: (values: Values<Known>) => Promise<string | undefined>,
+  refused = 1,
 ): Promise<void> {
-  process.exitCode = await run(help, options, make);
+  process.exitCode = await run(help, options, make, refused);
 }
 
 async function run<Known extends Options>(
   help: string,
   options: Known,
   make: (values: Values<Known>) => Promise<string | undefined>,
+  refused: number,
 ): Promise<number> {
   const values = parse(options);
   if ((values as { help?: boolean } | undefined)?.help === true) {
@@ -31,8 +34,9 @@ async function run<Known extends Options>(
     (made === undefined ? process.stderr : process.stdout).write(made ?? help);
     return made === undefined ? 2 : 0;
   } catch (error) {
-    process.stderr.write(`${error instanceof ShootFluxError ? errorMessage(error) : (error as Error).stack}\n`);
-    return 1;
+    const isRefused = error instanceof ShootFluxError;
+    process.stderr.write(`${isRefused ? errorMessage(error) : (error as Error).stack}\n`);
+    return isRefused ? refused : 1;
   }
 }
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { fileProblem, ShootFluxError } from '../../../shared/errors.ts';
+import { makeCommand } from '../../make-command.ts';
 import { releaseOf } from './inputs.ts';
 import { EXAMPLE, inlineRegistration, registrationFiles } from './registration.ts';
 
@@ -16,50 +16,30 @@ Prints the objects that register the extension with Gardener.
   --out FILE     Write a file instead
 `;
 
-/** Reads the command line; a wrong one ends the process with its usage. */
-function options() {
-  try {
-    return parseArgs({
-      options: {
-        version: { type: 'string', default: EXAMPLE.version },
-        registry: { type: 'string', default: EXAMPLE.registry },
-        values: { type: 'string' },
-        inline: { type: 'boolean', default: false },
-        operator: { type: 'boolean', default: false },
-        out: { type: 'string' },
-        help: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
-    process.exit(2);
-  }
-}
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+const options = {
+  version: { ...text, default: EXAMPLE.version },
+  registry: { ...text, default: EXAMPLE.registry },
+  ...{ values: text, inline: flag, operator: flag, out: text, help: flag },
+};
 
-const { operator, inline, out, help, ...inputs } = options();
-
-async function text(): Promise<string> {
-  if (help) return USAGE;
-  if (operator && inline) {
-    throw new ShootFluxError('--operator and --inline exclude each other: gardener-operator pulls the charts.');
-  }
-  const release = await releaseOf(inputs);
-  if (inline) return inlineRegistration(release);
-  const files = await registrationFiles(release);
-  return files[operator ? 'operator-extension.yaml' : 'controller-registration.yaml'] ?? '';
-}
-
-async function write(file: string, content: string): Promise<void> {
-  await writeFile(file, content).catch((error) => {
-    throw new ShootFluxError(`cannot write ${file}: ${fileProblem(error, 'folder')}.`);
-  });
-}
-
-try {
-  if (out === undefined) process.stdout.write(await text());
-  else await write(out, await text());
-} catch (error) {
-  if (!(error instanceof ShootFluxError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 2;
-}
+await makeCommand(
+  USAGE,
+  options,
+  async ({ operator = false, inline = false, out, ...inputs }) => {
+    if (operator && inline) {
+      throw new ShootFluxError('--operator and --inline exclude each other: gardener-operator pulls the charts.');
+    }
+    const release = await releaseOf(inputs);
+    const files = await registrationFiles(release);
+    const generated = files[operator ? 'operator-extension.yaml' : 'controller-registration.yaml'] ?? '';
+    const content = inline ? await inlineRegistration(release) : generated;
+    if (out === undefined) return content;
+    await writeFile(out, content).catch((error) => {
+      throw new ShootFluxError(`cannot write ${out}: ${fileProblem(error, 'folder')}.`);
+    });
+    return '';
+  },
+  2,
+);
