@@ -6,10 +6,7 @@ import type { DeadLetters } from './queue/dead-letters.ts';
 
 /** The side of a transport that takes changes. */
 export interface ChangeSender {
-  /**
-   * Resolves when the transport has accepted all changes. After an error the changes in the error's `unsent`, or else all
-   * of them, are sent again.
-   */
+  /** Resolves when the transport has accepted all changes. After an error all of them are sent again. */
   send(changes: ChangeRequest[]): Promise<void>;
 }
 
@@ -19,30 +16,23 @@ export interface Transport extends ChangeSender {
   retryLater(change: ChangeRequest, seconds: number): Promise<void>;
 }
 
-/** A transport did not accept these changes: they must be sent again. */
-export class UnsentError extends RetryableError {
-  override name = 'UnsentError';
-  readonly unsent: ChangeRequest[];
-
-  /** @param transport begins the sentence, for example `SQS` */
-  constructor(transport: string, unsent: ChangeRequest[], total: number, cause: unknown) {
-    super(`${transport} did not accept ${unsent.length} of ${total} changes: ${errorMessage(cause)}`, { cause });
-    this.unsent = unsent;
-  }
-}
-
-/** How many background changes a transport takes per second, if it delivers in the order of arrival. */
-export interface Pace {
-  perSecond: number;
-  /** The same for functions that send changes on: one change of theirs becomes one for each Shoot of a project. */
-  perSecondOfSenders: number;
+/** Sends changes one by one. @throws RetryableError that says how many the transport has not accepted */
+export async function sendEach(
+  transport: string,
+  changes: ChangeRequest[],
+  send: (change: ChangeRequest) => Promise<void>,
+): Promise<void> {
+  const results = await Promise.allSettled(changes.map(send));
+  const [failure, ...others] = results.filter((result) => result.status === 'rejected');
+  if (failure === undefined) return;
+  const count = `${others.length + 1} of ${changes.length} changes`;
+  const cause = failure.reason;
+  throw new RetryableError(`${transport} did not accept ${count}: ${errorMessage(cause)}`, { cause });
 }
 
 /** Where a watcher sends changes of functions that run elsewhere. */
 export interface OpenSender {
   sender: ChangeSender;
-  /** How many background changes are sent to it per second. Absent: all at once. */
-  pace?: Pace | undefined;
   /** Shows the operator of the functions that these clusters are watched. Absent: nothing there takes it. */
   startHeartbeat?(watched: WatchedHeartbeat): { stop(): Promise<void> };
   /** Lists the changes that were given up, if this process keeps them. */

@@ -2,9 +2,9 @@
 import { afterFailure, retryAfterOf } from '../events/retry.ts';
 import { report } from '../events/run/report.ts';
 import { type ProcessDependencies, type QueueFunction, type Run, runnerOf, runOnce } from '../events/run/runner.ts';
-import { type Transport, UnsentError } from '../events/transport.ts';
+import type { Transport } from '../events/transport.ts';
 import { laterChange } from '../events/waits.ts';
-import { TerminalError } from '../shared/errors.ts';
+import { RetryableError, TerminalError } from '../shared/errors.ts';
 import type { ChangeRequest } from '../shared/runtime/change-request.ts';
 import { keyText } from '../shared/runtime/key.ts';
 
@@ -46,7 +46,7 @@ export function createMemoryTransport(): MemoryTransport {
     isBroken: false,
 
     async send(changes) {
-      if (transport.isBroken) throw new UnsentError('The memory', changes, changes.length, new Error('it is broken'));
+      if (transport.isBroken) throw new RetryableError('The memory is broken.');
       for (const change of changes) {
         const id = `${change.function} ${keyText(change.key)}`;
         arrived.set(id, [...(arrived.get(id) ?? []), change]);

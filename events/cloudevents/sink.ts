@@ -5,7 +5,7 @@ import { getCACertificates } from 'node:tls';
 import * as z from 'zod/mini';
 import { errorMessage, RetryableError, ShootFluxError } from '../../shared/errors.ts';
 import { tokenFile } from '../../shared/kube/connection.ts';
-import { type Transport, UnsentError } from '../transport.ts';
+import { sendEach, type Transport } from '../transport.ts';
 import { type Attributes, type CloudEvent, delayedEventOf, type Encoded, encodeEvent, eventOf } from './event.ts';
 
 /** Where events are sent, and how. */
@@ -18,9 +18,10 @@ export interface SinkOptions {
   ca?: string | undefined;
   /** File with a token for the sink, which is sent along if the file exists. Default: where a SinkBinding puts it. */
   tokenPath?: string | undefined;
-  /** Requests at a time. Default 32. */
-  concurrency?: number | undefined;
-  /** How long an answer may take. Default 10,000: a broker without `async-handler` answers after the run. */
+  /**
+   * How long an answer may take, with the wait for a connection. Default 10,000: a broker without `async-handler` answers
+   * after the run.
+   */
   timeoutMs?: number | undefined;
 }
 
@@ -34,19 +35,14 @@ const TOKEN_PATH = '/oidc/token';
 
 /** Opens a sink; nothing is sent yet. @throws ShootFluxError for an address that cannot be used */
 export function openSink(options: SinkOptions): Sink {
-  const { extensions = {}, concurrency = 32 } = options;
-  const { post, close } = createPost(sinkUrl(options.url), options, concurrency);
+  const { extensions = {} } = options;
+  const { post, close } = createPost(sinkUrl(options.url), options);
   const send = ({ attributes, data }: CloudEvent) =>
     post(encodeEvent({ attributes: { ...attributes, ...extensions }, data }));
 
   return {
     sender: {
-      async send(changes) {
-        const results = await inParallel(changes, concurrency, (change) => send(eventOf(change, new Date())));
-        const failure = results.find((result) => result?.status === 'rejected');
-        const unsent = changes.filter((_, index) => results[index]?.status !== 'fulfilled');
-        if (failure !== undefined) throw new UnsentError('The sink', unsent, changes.length, failure.reason);
-      },
+      send: (changes) => sendEach('The sink', changes, (change) => send(eventOf(change, new Date()))),
       async retryLater(change) {
         await send(delayedEventOf(change, new Date()));
       },
@@ -70,15 +66,10 @@ export function sinkAt(
   return { url, extensions: overridesOf(overrides), ca: ca || undefined };
 }
 
-/** The sink gave no answer. */
-class SilentSinkError extends RetryableError {
-  override name = 'SilentSinkError';
-}
-
 /** Returns what posts requests to one address over connections that stay open, and resolves when one was accepted. */
-function createPost(url: URL, { ca, tokenPath = TOKEN_PATH, timeoutMs = 10_000 }: SinkOptions, maxSockets: number) {
+function createPost(url: URL, { ca, tokenPath = TOKEN_PATH, timeoutMs = 10_000 }: SinkOptions) {
   const isSecure = url.protocol === 'https:';
-  const options = { keepAlive: true, maxSockets };
+  const options = { keepAlive: true, maxSockets: 32 };
   const agent = isSecure
     ? new HttpsAgent({ ...options, ...(ca && { ca: [...getCACertificates(), ca] }) })
     : new HttpAgent(options);
@@ -102,7 +93,7 @@ function createPost(url: URL, { ca, tokenPath = TOKEN_PATH, timeoutMs = 10_000 }
     /** @throws RetryableError */
     async post(encoded: Encoded): Promise<void> {
       const status = await statusOf(encoded, false).catch((error: unknown) => {
-        throw new SilentSinkError(`the sink ${url.host} does not answer (${errorMessage(error)})`, { cause: error });
+        throw new RetryableError(`the sink ${url.host} does not answer (${errorMessage(error)})`, { cause: error });
       });
       const final = status === 401 && token !== undefined ? await statusOf(encoded, true) : status;
       if (final < 200 || final > 299) throw new RetryableError(`the sink ${url.host} answered ${final}`);
@@ -115,28 +106,6 @@ function sinkUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url;
   throw new ShootFluxError('The sink is not an address such as http://broker-ingress.example/ns/broker; correct it.');
-}
-
-/** Works on items in their order, so many at a time; each result is at the place of its item. */
-async function inParallel<T>(
-  items: readonly T[],
-  concurrency: number,
-  work: (item: T) => Promise<void>,
-): Promise<(PromiseSettledResult<void> | undefined)[]> {
-  const results: PromiseSettledResult<void>[] = [];
-  const queue = items.entries();
-  let isSilent = false;
-  const workOff = async () => {
-    for (const [index, item] of queue) {
-      // Hundreds of changes would wait for a sink that does not answer, one time limit after the other.
-      if (isSilent) return;
-      const [result] = await Promise.allSettled([work(item)]);
-      results[index] = result;
-      isSilent ||= result.status === 'rejected' && result.reason instanceof SilentSinkError;
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, workOff));
-  return results;
 }
 
 const NAME = /^[a-z0-9]{1,20}$/;

@@ -8,7 +8,7 @@ import { createBackoff } from '../backoff.ts';
 import type { ChangeSender } from '../transport.ts';
 import { isRetry, originOf } from './pending.ts';
 import type { Schedule, Start } from './schedule.ts';
-import type { Worker } from './worker.ts';
+import { startWorker, type Worker, type WorkerOptions } from './worker.ts';
 
 /** Sends the changes of one function's schedule to where the function runs. */
 export interface Forwarder extends Worker {
@@ -24,178 +24,83 @@ export interface QueueStatus {
   problem?: string | undefined;
 }
 
-/** What is sent, where, and at what pace. */
+/** What is sent, and where. */
 export interface ForwardOptions {
   /** The function's name. */
   name: string;
   schedule: Schedule;
   sender: ChangeSender;
-  /** Keys of a cluster that is down wait for it, and not for the transport. Default: all are up. */
-  isUp?: ((cluster: string) => boolean) | undefined;
-  /** How many background changes are sent per second, after a burst of as many. Default: all at once. */
-  perSecond?: number | undefined;
+  /** Keys of a cluster that is down wait for it, and not for the transport. */
+  isUp(cluster: string): boolean;
   log: Log;
   metrics: Metrics;
-  /** Initial and final limit of the back-off. */
-  backoffMs?: [number, number] | undefined;
-  /** An attempt that takes longer is stuck. */
-  stuckMs?: number | undefined;
 }
 
-/** The most keys in one attempt; a transport splits them into its own batches. */
-const MOST_AT_ONCE = 500;
-/** So many background changes are sent together, where the pace allows it. */
-const TOGETHER = 10;
+/** Initial and final limit of the back-off. */
+const BASE_MS = 500;
+const CAP_MS = 30_000;
+/** A transport limits its requests; an attempt that takes longer is stuck. */
+export const SEND_SECONDS = 600;
 /** What is due so soon waits already: most changes wait for others of their key for some milliseconds. */
 const MOMENT_MS = 1000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-/** A key that the transport has refused, and not accepted since. */
-interface Refused {
-  cluster: string;
-  /** The transport has accepted others meanwhile: the reason is this key. */
-  isSuspect: boolean;
-}
 
 /**
- * Starts to send keys, one attempt at a time. A change that the transport refuses backs off alone, so that it holds up
- * no other; while the transport takes none, new ones wait for it, too.
+ * Starts to send keys. A change that the transport refuses backs off alone, so that it holds up no other; while the
+ * transport takes none, all wait for it.
  */
-export function startForwarder(options: ForwardOptions): Forwarder {
-  const { name, schedule, sender, isUp = () => true, perSecond, log, metrics } = options;
-  const { backoffMs: [base, cap] = [500, 30_000], stuckMs = 600_000 } = options;
-  const pause = createBackoff(base, cap);
-  const background = perSecond === undefined ? unlimited : createAllowance(perSecond, now());
-  let timer: NodeJS.Timeout | undefined;
-  let isWoken = false;
-  let isStopped = false;
+export function startForwarder({ name, schedule, sender, isUp, log, metrics }: ForwardOptions): Forwarder {
+  const pauses = createBackoff(BASE_MS, CAP_MS);
   let pausedUntil = 0;
-  let hasSent = false;
+  /** How often the transport has taken a key. */
+  let taken = 0;
+  /** The keys that it has refused, and not taken since. */
+  const refused = new Map<string, { cluster: string; taken: number }>();
   let problem: string | undefined;
-  const refusals = new Map<string, Refused>();
-  /** When the attempt under way began, and what resolves at its end. */
-  let attempt: { begun: number; ended: Promise<void> } | undefined;
 
-  const startAttempt = () => {
-    isWoken = false;
-    clearTimeout(timer);
-    if (isStopped || attempt !== undefined) return;
-    const starts = now() < pausedUntil ? [] : take();
-    if (starts.length === 0) return sleep();
-    const ended = send(starts).finally(() => {
-      attempt = undefined;
-      wake();
-    });
-    attempt = { begun: now(), ended };
-  };
-
-  const take = (): Start[] => {
-    const starts: Start[] = [];
-    while (starts.length < MOST_AT_ONCE) {
-      const start = schedule.take(now(), !background.isOpen(now()));
-      if (start === undefined) break;
-      if (start.priority === 'background') background.use();
-      starts.push(start);
-    }
-    return starts;
-  };
-
-  const sleep = () => {
-    const { waiting } = schedule.depth();
-    const due = Math.min(schedule.nextDue() ?? Infinity, waiting > 0 ? background.next() : Infinity);
-    const at = Math.max(due, pausedUntil);
-    if (at < Infinity) timer = setTimeout(startAttempt, Math.min(LONGEST_TIMER_MS, Math.max(1, at - now())));
-  };
-
-  const send = async (starts: Start[]): Promise<void> => {
-    const refused = new Set<string>();
+  const work: WorkerOptions['work'] = async (start) => {
+    const text = keyText(start.key);
     try {
-      await sender.send(starts.flatMap((start) => changesOf(name, start)));
-      problem = undefined;
+      await sender.send(changesOf(name, start));
     } catch (error) {
-      const { unsent = starts } = error as { unsent?: readonly Pick<ChangeRequest, 'key'>[] };
-      for (const { key } of unsent) refused.add(keyText(key));
+      const refusal = refused.get(text) ?? { cluster: start.key.cluster, taken };
+      refused.set(text, refusal);
       problem = errorMessage(error);
+      // Where it has taken others meanwhile, the reason is this key.
+      return refuse(start, problem, refusal.taken === taken);
     }
-    for (const start of starts) {
-      const { cluster } = start.key;
-      const text = keyText(start.key);
-      const isRefused = refused.has(text);
-      if (!isRefused) refusals.delete(text);
-      else if (!refusals.has(text)) refusals.set(text, { cluster, isSuspect: false });
-      const seconds = backOff(start.attempt) / 1000;
-      schedule.end(start.key, isRefused ? { result: 'retry', seconds, error: problem } : { result: 'done' }, now());
-    }
-    if (refused.size < starts.length) {
-      hasSent = true;
-      pause.reset();
-      for (const refusal of refusals.values()) refusal.isSuspect = true;
-    } else if (starts.some(isNew)) pausedUntil = now() + pause.next();
-    if (problem === undefined) return;
+    taken++;
+    refused.delete(text);
+    pauses.reset();
+    pausedUntil = 0;
+    return { result: 'done' };
+  };
+
+  const refuse = ({ attempt }: Start, error: string, isOfAll: boolean) => {
+    const seconds = (Math.min(CAP_MS, BASE_MS * 2 ** Math.min(20, attempt - 1)) * (0.5 + Math.random() / 2)) / 1000;
     metrics.count('watcher_send_failures_total', { function: name });
-    const retryInMs = Math.round(Math.max(0, pausedUntil - now()));
-    log.warn('send failed', { function: name, error: problem, retryInMs });
+    const isPaused = performance.now() < pausedUntil;
+    if (isOfAll && !isPaused) pausedUntil = performance.now() + pauses.next();
+    // The others under way fail for the same reason.
+    if (!isPaused) log.warn('send failed', { function: name, error, retryInMs: Math.round(seconds * 1000) });
+    return { result: 'retry', seconds, error } as const;
   };
 
-  const isNew = ({ key, attempt: count }: Start) => count === 1 && refusals.get(keyText(key))?.isSuspect === false;
+  const currentProblem = () => ([...refused.values()].some(({ cluster }) => isUp(cluster)) ? problem : undefined);
 
-  const currentProblem = () => ([...refusals.values()].some(({ cluster }) => isUp(cluster)) ? problem : undefined);
-
-  const isWaiting = () => schedule.depth().waiting > 0 || (schedule.nextDue() ?? Infinity) < now() + MOMENT_MS;
-
-  const backOff = (count: number) => Math.min(cap, base * 2 ** Math.min(20, count - 1)) * (0.5 + Math.random() / 2);
-
-  // Not at once: what arrives in the same turn of the event loop is merged and sorted first.
-  const wake = () => {
-    if (isWoken || isStopped) return;
-    isWoken = true;
-    setImmediate(startAttempt);
+  const isWaiting = () => {
+    const { waiting, running } = schedule.depth();
+    return waiting + running > 0 || (schedule.nextDue() ?? Infinity) < performance.now() + MOMENT_MS;
   };
 
-  wake();
   return {
-    wake,
-    accepts: () => hasSent || (attempt === undefined && !isWaiting() && currentProblem() === undefined),
-    alive: () => attempt === undefined || now() - attempt.begun < stuckMs,
+    ...startWorker({ schedule, timeoutSeconds: SEND_SECONDS, work, pausedUntil: () => pausedUntil }),
+    accepts: () => taken > 0 || (!isWaiting() && currentProblem() === undefined),
     status() {
       const { waiting, delayed, running } = schedule.depth();
       return { function: name, waiting: waiting + delayed + running, problem: currentProblem() };
     },
-    async stop() {
-      isStopped = true;
-      clearTimeout(timer);
-      await attempt?.ended;
-    },
   };
 }
-
-function now(): number {
-  return performance.now();
-}
-
-/** Whether a background change may be sent: so many per second, and some together. */
-type Allowance = ReturnType<typeof createAllowance>;
-
-function createAllowance(perSecond: number, start: number) {
-  const fewest = Math.min(TOGETHER, perSecond);
-  let tokens = perSecond;
-  let refilled = start;
-  let isOpen = true;
-  return {
-    isOpen(at: number): boolean {
-      tokens = Math.min(perSecond, tokens + ((at - refilled) / 1000) * perSecond);
-      refilled = at;
-      // A thousandth less, or a timer that is early by a fraction of a millisecond would wait twice.
-      isOpen = tokens >= (isOpen ? 1 : fewest) - 0.001;
-      return isOpen;
-    },
-    use: () => void tokens--,
-    /** Returns when it is open again. */
-    next: (): number => (isOpen ? refilled : refilled + ((fewest - tokens) / perSecond) * 1000),
-  };
-}
-
-const unlimited: Allowance = { isOpen: () => true, use: () => {}, next: () => 0 };
 
 /**
  * Returns what is sent for the causes of a key: one change for all objects, the retry that another process has sent,

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
-import { ClusterDownError } from '../../shared/kube/errors.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
@@ -247,21 +246,6 @@ describe('the queue of one process, on a simulated clock', () => {
     health.declare('seed', undefined);
     await vi.advanceTimersByTimeAsync(1);
     expect(ran).toEqual(['other', 'seed']);
-    await stop();
-  });
-
-  it('gives up no change because a cluster is down for days', async () => {
-    let isDown = true;
-    const { send, queue, stop, lines } = start(async () => {
-      if (isDown) throw new ClusterDownError('garden', 'the garden does not answer');
-      return done;
-    });
-    await send(keyOf(1));
-    await vi.advanceTimersByTimeAsync(3 * 86_400_000);
-    expect(queue.deadLetters.list().deadLetters).toEqual([]);
-    isDown = false;
-    await vi.advanceTimersByTimeAsync(900_000);
-    expect(lines.at(-1)).toMatchObject({ outcome: 'done' });
     await stop();
   });
 });

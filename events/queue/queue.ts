@@ -5,9 +5,8 @@ import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
 import { type ProcessDependencies, type QueueFunction, runnerOf } from '../run/runner.ts';
-import type { Pace } from '../transport.ts';
 import { createDeadLetters } from './dead-letters.ts';
-import { type ForwardOptions, startForwarder } from './forwarder.ts';
+import { type ForwardOptions, SEND_SECONDS, startForwarder } from './forwarder.ts';
 import { createSchedule, type Schedule } from './schedule.ts';
 import { startWorker, type Worker, workOf } from './worker.ts';
 
@@ -37,8 +36,10 @@ export interface QueueOptions {
   metrics: Metrics;
   /** Changes of a cluster that is down are parked until it answers. */
   health?: Pick<ClusterHealth, 'isUp' | 'onChange'> | undefined;
-  /** Slots of each function; see slots.ts. Infinity if the changes are only sent. */
+  /** Slots of each function; see slots.ts. */
   concurrency?: number | undefined;
+  /** How many changes of a function that a list or the resync has found leave the queue per second. Default: all at once. */
+  backgroundPerSecond?: ((definition: Pick<FunctionDefinition, 'sends'>) => number) | undefined;
 }
 
 /** Measured: see decision 25. */
@@ -46,19 +47,20 @@ export const DEFAULT_CONCURRENCY = 20;
 
 /** The queue of one function. */
 interface Lane {
-  sends: boolean;
   schedule: Schedule;
   worker: Worker | undefined;
 }
 
 /** Opens the queues of functions in this process. */
-export function openQueue({ definitions, metrics, health, concurrency = DEFAULT_CONCURRENCY }: QueueOptions) {
+export function openQueue(options: QueueOptions) {
+  const { definitions, metrics, health, concurrency = DEFAULT_CONCURRENCY } = options;
   const isUp = (cluster: string) => health?.isUp(cluster) !== false;
   const lanes = new Map<string, Lane>(
-    definitions.map(({ name, sends }) => [
-      name,
-      { sends, schedule: createSchedule({ concurrency, isUp }), worker: undefined },
-    ]),
+    definitions.map((definition) => {
+      const backgroundPerSecond = options.backgroundPerSecond?.(definition);
+      const schedule = createSchedule({ concurrency, isUp, backgroundPerSecond });
+      return [definition.name, { schedule, worker: undefined }];
+    }),
   );
   const deadLetters = createDeadLetters((name) => metrics.count('dead_letters_dropped_total', { function: name }));
   const stopListening = health?.onChange((cluster, isNowUp) => {
@@ -110,18 +112,14 @@ export function openQueue({ definitions, metrics, health, concurrency = DEFAULT_
       return runningOf(workers, (timeoutSeconds + 1) * 1000);
     },
     /** Sends all changes to functions that run elsewhere. */
-    forward({
-      pace,
-      ...options
-    }: Omit<ForwardOptions, 'name' | 'schedule' | 'isUp' | 'perSecond'> & { pace?: Pace | undefined }) {
+    forward(options: Pick<ForwardOptions, 'sender' | 'log' | 'metrics'>) {
       const forwarders = [...lanes].map(([name, lane]) => {
-        const perSecond = lane.sends ? pace?.perSecondOfSenders : pace?.perSecond;
-        const forwarder = startForwarder({ ...options, name, schedule: lane.schedule, isUp, perSecond });
+        const forwarder = startForwarder({ ...options, name, schedule: lane.schedule, isUp });
         lane.worker = forwarder;
         return forwarder;
       });
       return {
-        ...runningOf(forwarders, Infinity),
+        ...runningOf(forwarders, SEND_SECONDS * 1000),
         /** Returns true unless changes of a function wait, or will in a moment, and none has been accepted yet. */
         accepts: () => forwarders.every((forwarder) => forwarder.accepts()),
         /** Returns how many keys wait to be sent, by function, and why the last attempt failed. */

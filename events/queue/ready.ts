@@ -16,25 +16,25 @@ export class Ready<T extends ReadyKey> {
     live: new Map(),
     background: new Map(),
   };
-  readonly #perCluster = new Map<string, number>();
   #starts = 0;
-  #size = 0;
 
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Returns how many keys of each cluster are due. */
-  sizes(): [cluster: string, size: number][] {
-    return [...this.#perCluster];
+  /** Returns how many keys are due in clusters that are up, and in others. */
+  depth(isUp: (cluster: string) => boolean): { waiting: number; parked: number } {
+    const depth = { waiting: 0, parked: 0 };
+    for (const clusters of Object.values(this.#keys)) {
+      for (const [cluster, projects] of clusters) {
+        const state = isUp(cluster) ? 'waiting' : 'parked';
+        for (const { size } of projects.values()) depth[state] += size;
+      }
+    }
+    return depth;
   }
 
   /** Adds a key, or moves one to another priority. */
   add(key: T, priority: Priority): void {
     const { cluster, project } = key.tenant;
     if (key.readyAs === priority) return;
-    if (key.readyAs === undefined) this.#count(cluster, 1);
-    else this.#keys[key.readyAs].get(cluster)?.get(project)?.delete(key);
+    if (key.readyAs !== undefined) this.#keys[key.readyAs].get(cluster)?.get(project)?.delete(key);
     key.readyAs = priority;
     const projects = getOr(this.#keys[priority], cluster, () => new Map<string, Set<T>>());
     getOr(projects, project, () => new Set<T>()).add(key);
@@ -48,7 +48,6 @@ export class Ready<T extends ReadyKey> {
       const key = this.#takeFrom(priority, slots, isUp);
       if (key === undefined) continue;
       this.#starts++;
-      this.#count(key.tenant.cluster, -1);
       key.readyAs = undefined;
       return key;
     }
@@ -66,13 +65,6 @@ export class Ready<T extends ReadyKey> {
       return key;
     }
     return undefined;
-  }
-
-  #count(cluster: string, by: 1 | -1): void {
-    this.#size += by;
-    const size = (this.#perCluster.get(cluster) ?? 0) + by;
-    if (size === 0) this.#perCluster.delete(cluster);
-    else this.#perCluster.set(cluster, size);
   }
 }
 

@@ -12,7 +12,6 @@ import {
   lookOf,
   merged,
   type Pending,
-  type Priority,
   pendingOf,
   replaces,
   retryOf,
@@ -42,7 +41,6 @@ export interface Start {
   attempt: number;
   /** When the oldest cause became due. */
   since: number;
-  priority: Priority;
 }
 
 /** How many keys are in which state. Parked: due, but their cluster is down. */
@@ -65,13 +63,15 @@ export interface ScheduleOptions {
   /** Slots, see slots.ts. */
   concurrency: number;
   isUp?(cluster: string): boolean;
+  /** How many keys that a list or the resync has found may start per second. Default: all at once. */
+  backgroundPerSecond?: number | undefined;
 }
 
 /** Keys that were given up: the resync looks at each once and no more. */
 const MOST_GIVEN_UP = 100_000;
 
 /** Creates the schedule of one function. */
-export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptions) {
+export function createSchedule({ concurrency, isUp = () => true, backgroundPerSecond = Infinity }: ScheduleOptions) {
   const entries = new Map<string, Entry>();
   const ready = new Ready<Entry>();
   const delayed = new Heap<Entry>();
@@ -80,6 +80,9 @@ export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptio
   const givenUp = new Set<string>();
   /** When each cluster last answered again. */
   const resumed = new Map<string, number>();
+  /** How many more of the background may start before this moment. */
+  let left = backgroundPerSecond;
+  let refill = 0;
 
   const entryOf = (key: ReconcileKey): Entry => {
     const text = keyText(key);
@@ -159,25 +162,27 @@ export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptio
       if (isRetry(cause) && entry.index >= 0) waitFor(entry, key.cluster);
     },
 
-    /**
-     * Returns the key that runs next; undefined while there is none, or no slot for it.
-     * @param isBackgroundHeld true to leave what a list or the resync has found
-     */
-    take(now: number, isBackgroundHeld = false): Start | undefined {
+    /** Returns the key that runs next; undefined while there is none, or no slot for it. */
+    take(now: number): Start | undefined {
+      if (now >= refill) {
+        refill = now + 1000;
+        left = backgroundPerSecond;
+      }
       for (let first = delayed.first(); first !== undefined && first.at <= now; first = delayed.first()) {
         const { pending } = first;
         if (pending !== undefined) makeReady(first, pending);
       }
-      const entry = ready.take(slots, isUp, isBackgroundHeld);
+      const entry = ready.take(slots, isUp, left <= 0);
       const pending = entry?.pending;
       if (entry === undefined || pending === undefined) return undefined;
       const [first, ...rest] = pending.causes;
       if (first === undefined) return undefined;
+      if (pending.priority === 'background') left--;
       entry.pending = undefined;
       entry.running = { pending, isLong: false, begun: now };
       slots.start(entry.tenant);
-      const { merged: count, attempts, since, priority } = pending;
-      return { key: entry.key, causes: [first, ...rest], merged: count, attempt: attempts + 1, since, priority };
+      const { merged: count, attempts, since } = pending;
+      return { key: entry.key, causes: [first, ...rest], merged: count, attempt: attempts + 1, since };
     },
 
     /** The run under way waits for a network: it no longer counts as working. */
@@ -221,13 +226,14 @@ export function createSchedule({ concurrency, isUp = () => true }: ScheduleOptio
       }
     },
 
-    /** Returns when the first delayed key is due. */
-    nextDue: () => delayed.first()?.at,
+    /** Returns when the first delayed key is due, or the background may start again. */
+    nextDue(): number | undefined {
+      const first = delayed.first()?.at;
+      return left > 0 ? first : Math.min(refill, first ?? Infinity);
+    },
 
     depth(): Depth {
-      const down = ready.sizes().filter(([cluster]) => !isUp(cluster));
-      const parked = down.reduce((sum, [, size]) => sum + size, 0);
-      return { waiting: ready.size - parked, delayed: delayed.size, running: slots.counts().runs, parked };
+      return { ...ready.depth(isUp), delayed: delayed.size, running: slots.counts().runs };
     },
   };
 }

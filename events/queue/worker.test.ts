@@ -62,7 +62,7 @@ describe('a worker', () => {
       if (isTaken) return undefined;
       isTaken = true;
       const causes = [{ type: 'resync', epoch: 1 }] as const;
-      return { key: keyOf(1), causes, merged: 0, attempt: 1, since: 0, priority: 'background' as const };
+      return { key: keyOf(1), causes, merged: 0, attempt: 1, since: 0 };
     };
     const work = () => new Promise<Next>((resolve) => setTimeout(resolve, 5000, done));
     const worker = start({ take, lasts: (key) => void lasting.push(key) }, work);

@@ -24,6 +24,8 @@ export interface WorkerOptions {
   timeoutSeconds: number;
   /** Does the work of a key that has started; never throws. */
   work(start: Start, signal: AbortSignal): Promise<Next>;
+  /** Until this moment no key starts; by `performance.now()`. */
+  pausedUntil?: () => number;
 }
 
 /** A run that lasts longer waits for a network, not for the processor. */
@@ -34,7 +36,7 @@ const STUCK_MS = 60_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Starts to run keys at once. */
-export function startWorker({ schedule, timeoutSeconds, work }: WorkerOptions): Worker {
+export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () => 0 }: WorkerOptions): Worker {
   const running = new Set<{ begun: number }>();
   let timer: NodeJS.Timeout | undefined;
   let isWoken = false;
@@ -47,8 +49,10 @@ export function startWorker({ schedule, timeoutSeconds, work }: WorkerOptions): 
     isWoken = false;
     clearTimeout(timer);
     if (isStopped) return;
-    for (let start = schedule.take(now()); start !== undefined; start = schedule.take(now())) void run(start);
-    const due = schedule.nextDue();
+    const isPaused = now() < pausedUntil();
+    const take = () => (isPaused ? undefined : schedule.take(now()));
+    for (let start = take(); start !== undefined; start = take()) void run(start);
+    const due = isPaused ? pausedUntil() : schedule.nextDue();
     // What is due already waits for a slot, and the end of a run wakes it.
     if (due !== undefined) timer = setTimeout(startRuns, Math.min(LONGEST_TIMER_MS, Math.max(1, due - now())));
   };

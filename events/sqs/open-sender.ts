@@ -2,20 +2,13 @@ import { GetQueueUrlCommand, ListQueueTagsCommand, QueueDoesNotExist, type SQSCl
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { withinMs } from '../../shared/runtime/sleep.ts';
-import type { OpenSender, Pace } from '../transport.ts';
+import type { OpenSender } from '../transport.ts';
 import { createSqsClient } from './connect.ts';
-import { DELAY, type QueueUrls, queueNames } from './queues.ts';
+import { DELAY, prefixedQueueUrls, type QueueUrls, queueNames } from './queues.ts';
 import { createSender } from './sender.ts';
 
 /** SQS answers within milliseconds. The SDK has no limit of its own, and a start would wait for ever. */
 const OPEN_MS = 15_000;
-
-/**
- * SQS delivers in the order of arrival: 10,000 Shoots that a first list finds would stand before gardenlet's request. Ten
- * concurrent runs of a function handle about a hundred changes per second, so at this pace the queue stays empty; the
- * first list of 10,000 Shoots takes 200 s, the resync needs 3 per second.
- */
-const PACE: Pace = { perSecond: 50, perSecondOfSenders: 1 };
 
 /** A sender, and what it has found to sign requests with. */
 export interface SqsSender extends OpenSender {
@@ -46,12 +39,12 @@ export async function openSqsSender(options: SqsSenderOptions): Promise<SqsSende
   const { definitions, endpoint, prefix, seeds, openMs = OPEN_MS } = options;
   const client = createSqsClient(endpoint);
   try {
-    const queues = await withinMs(openMs, findQueues(client, [...definitions.map(({ name }) => name), DELAY], prefix));
+    const queues = await withinMs(openMs, findQueues(client, definitions, prefix));
     const problem = unservedProblem(await withinMs(openMs, recordedSeeds(client, queues.queue(DELAY))), prefix, seeds);
     if (problem !== undefined) throw new ShootFluxError(problem);
     const { send } = createSender({ client, queues });
     const { region, credentials } = client.config;
-    return { sender: { send }, pace: PACE, identity: { region, credentials }, stop: async () => client.destroy() };
+    return { sender: { send }, identity: { region, credentials }, stop: async () => client.destroy() };
   } catch (error) {
     client.destroy();
     if (error instanceof ShootFluxError) throw error;
@@ -65,7 +58,11 @@ export async function openSqsSender(options: SqsSenderOptions): Promise<SqsSende
  * Returns the queues of functions, which the deployment of the functions has created.
  * @throws ShootFluxError when one of them does not exist
  */
-async function findQueues(client: SQSClient, functions: string[], prefix: string): Promise<QueueUrls> {
+async function findQueues(
+  client: SQSClient,
+  functions: SqsSenderOptions['definitions'],
+  prefix: string,
+): Promise<QueueUrls> {
   const find = async (QueueName: string): Promise<string> => {
     const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName })).catch((error: unknown) => {
       if (!(error instanceof QueueDoesNotExist)) throw error;
@@ -76,18 +73,9 @@ async function findQueues(client: SQSClient, functions: string[], prefix: string
     if (QueueUrl !== undefined) return QueueUrl;
     throw new TypeError(`SQS returned no URL for queue ${QueueName}.`);
   };
-  const pairs = functions.map(async (name) => [name, await find(queueNames(name, prefix).queue)] as const);
-  const urls = new Map(await Promise.all(pairs));
-  return {
-    queue(name) {
-      const url = urls.get(name);
-      if (url !== undefined) return url;
-      throw new TypeError(`Function ${name} has no known queue; known are ${[...urls.keys()].join(', ')}.`);
-    },
-    deadLetterQueue(name) {
-      throw new TypeError(`Only ${name} itself sends to its dead-letter queue.`);
-    },
-  };
+  const names = [DELAY, ...functions.map(({ name }) => name)];
+  const [delayUrl = ''] = await Promise.all(names.map((name) => find(queueNames(name, prefix).queue)));
+  return prefixedQueueUrls(delayUrl.slice(0, -DELAY.length));
 }
 
 /** A tag's key, followed by a number: SQS allows 50 tags with 256 characters each. */

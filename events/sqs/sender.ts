@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { changeId, encodeChange, keyId } from '../change.ts';
-import { type Transport, UnsentError } from '../transport.ts';
+import { sendEach, type Transport } from '../transport.ts';
 import { createBatcher } from './batcher.ts';
 import { DELAY, MAX_DELAY_SECONDS, type QueueUrls } from './queues.ts';
 
@@ -51,14 +51,7 @@ export function createSender({ client, queues }: SenderOptions): Sender {
   };
 
   return {
-    async send(changes) {
-      const results = await Promise.allSettled(
-        changes.map((change) => enqueue(queues.queue(change.function), fifoEntry(change))),
-      );
-      const unsent = changes.filter((_, index) => results[index]?.status === 'rejected');
-      const failure = results.find((result) => result.status === 'rejected');
-      if (failure !== undefined) throw new UnsentError('SQS', unsent, changes.length, failure.reason);
-    },
+    send: (changes) => sendEach('SQS', changes, (change) => enqueue(queues.queue(change.function), fifoEntry(change))),
 
     // Through the delay queue, where a change waits without blocking its group.
     retryLater: (change, delaySeconds) =>

@@ -1,6 +1,6 @@
 import { createEventBridge } from '../../events/cloudevents/bridge.ts';
 import { openSink, type SinkOptions } from '../../events/cloudevents/sink.ts';
-import type { OpenSender, Pace } from '../../events/transport.ts';
+import type { OpenSender } from '../../events/transport.ts';
 import type { OwnProcess } from '../process/product.ts';
 import { startEventServer } from './event-server.ts';
 
@@ -12,9 +12,6 @@ interface KnativeOptions {
   eventsPort?: number | undefined;
 }
 
-/** Brokers deliver in the order of arrival, too, and at this pace the functions keep up. */
-const PACE: Pace = { perSecond: 50, perSecondOfSenders: 1 };
-
 /** An answer takes milliseconds here. */
 const DRAIN_MS = 5_000;
 
@@ -24,13 +21,12 @@ export async function openKnativeBridge(
   own: OwnProcess,
 ): Promise<OpenSender> {
   const { sender, close } = openSink(sink);
-  if (eventsPort === undefined) return { sender, pace: PACE, stop: async () => close() };
+  if (eventsPort === undefined) return { sender, stop: async () => close() };
   const bridge = createEventBridge({ functions, ...own });
   const { log, metrics } = own;
   const server = await startEventServer({ port: eventsPort, receive: bridge.receive, log, metrics });
   return {
     sender,
-    pace: PACE,
     deadLetters: bridge.deadLetters.list,
     async stop() {
       await server.stop(DRAIN_MS);

@@ -1,4 +1,4 @@
-import { openQueue, type Queue, type Running } from '../../events/queue/queue.ts';
+import { openQueue, type Queue, type QueueOptions, type Running } from '../../events/queue/queue.ts';
 import type { OpenSender } from '../../events/transport.ts';
 import { createWatcher, type WatchedClusters } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
@@ -60,6 +60,18 @@ export interface OwnProcess {
 export type Product = Awaited<ReturnType<typeof startProduct>>;
 
 /**
+ * How many changes of a function are sent at a time, and how many of the background per second. SQS and brokers deliver
+ * in the order of arrival: 10,000 Shoots that a first list finds would stand before gardenlet's request. Ten concurrent
+ * runs of a function handle about a hundred changes per second, so at this pace nothing waits; the first list of 10,000
+ * Shoots takes 200 s, the resync needs 3 per second. One change of a function that sends changes on becomes one for each
+ * Shoot of a project.
+ */
+const toTransport: Pick<QueueOptions, 'concurrency' | 'backgroundPerSecond'> = {
+  concurrency: 100,
+  backgroundPerSecond: ({ sends }) => (sends ? 1 : 50),
+};
+
+/**
  * Starts a watcher, and what takes its changes: functions in this process, or elsewhere, where `open` sends them. Returns
  * when it watches, before the first list is complete.
  */
@@ -78,13 +90,14 @@ export async function startProduct(options: ProductOptions | WatchingOptions) {
   const health = createClusterHealth();
   const kubeOf = (identity: string) => clientsOf(identity, { ...options, metrics, health });
   const kube = kubeOf('watcher');
-  const queue = deferred(openQueue({ definitions, metrics, health, concurrency: here ? here.concurrency : Infinity }));
+  const limits = here ? { concurrency: here.concurrency } : toTransport;
+  const queue = deferred(openQueue({ definitions, metrics, health, ...limits }));
   const own: OwnProcess = { queue, health, log, metrics };
   const watcher = createWatcher({ ...own, definitions, clusters, kube, emit: queue.add, resyncSeconds });
 
   const destination = 'open' in options ? deferred(await options.open(definitions, own)) : undefined;
-  const { sender, pace } = destination ?? {};
-  const forwarding = sender && deferred(queue.forward({ sender, pace, log, metrics }));
+  const sender = destination?.sender;
+  const forwarding = sender && deferred(queue.forward({ sender, log, metrics }));
   const kubeconfigs = here?.threadKubeconfigs;
   const onSuspect = (cluster: string) => prober.ask(cluster);
   const thread =
