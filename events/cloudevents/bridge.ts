@@ -6,7 +6,6 @@ import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { type Change, parseChange } from '../change.ts';
-import { createDeadLetters } from '../queue/dead-letters.ts';
 import type { Queue } from '../queue/queue.ts';
 import { afterShortRetries, SHORT_ATTEMPTS } from '../retry.ts';
 import { laterChange } from '../waits.ts';
@@ -22,8 +21,8 @@ export type EventBridge = ReturnType<typeof createEventBridge>;
 interface EventBridgeOptions {
   /** Names of the functions whose changes it takes: each has metrics of its own, and the sender is unknown. */
   functions: readonly string[];
-  /** Holds changes until they are due, and sends them. */
-  queue: Pick<Queue, 'add' | 'depths'>;
+  /** Holds changes until they are due, and sends them; keeps what was given up. */
+  queue: Pick<Queue, 'add' | 'depths' | 'deadLetters'>;
   health: Pick<ClusterHealth, 'isUp'>;
   log: Log;
   metrics: Metrics;
@@ -44,8 +43,6 @@ export function createEventBridge({
   metrics,
   now = () => new Date(),
 }: EventBridgeOptions) {
-  const deadLetters = createDeadLetters((name) => metrics.count('dead_letters_dropped_total', { function: name }));
-
   // Also what is due, and waits for the sink or for its cluster.
   const waiting = () =>
     queue.depths().reduce((sum, { depth: { waiting: due, delayed, parked } }) => sum + due + delayed + parked, 0);
@@ -70,12 +67,12 @@ export function createEventBridge({
     }
     metrics.count('terminal_total', { function: name });
     const attempts = Math.max(before, SHORT_ATTEMPTS) + 1;
-    deadLetters.add({ function: name, key, causes: [cause], reason, attempts }, now());
+    queue.deadLetters.add({ function: name, key, causes: [cause], reason, attempts }, now());
     log.error('dead letter', { function: name, key: keyText(key), error: reason });
   };
 
   return {
-    deadLetters,
+    deadLetters: queue.deadLetters,
     /** Returns how many changes wait. */
     waiting,
     /** Takes events of changes that wait, and dead letters of the broker. */

@@ -18,62 +18,14 @@ function groupOf(...received: [Cause, number][]) {
 }
 
 describe('a group', () => {
+  const at = (cause: Cause, receiveCount: number): [Cause, number] => [cause, receiveCount];
   it.each<[string, [Cause, number][], Cause, number]>([
-    [
-      'the freshest',
-      [
-        [failing(38), 1],
-        [edit('7'), 2],
-      ],
-      edit('7'),
-      2,
-    ],
-    [
-      'the freshest, wherever it is',
-      [
-        [edit('6'), 1],
-        [failing(38), 1],
-      ],
-      edit('6'),
-      1,
-    ],
-    [
-      'the newest of equally fresh ones',
-      [
-        [edit('6'), 1],
-        [edit('7'), 1],
-      ],
-      edit('7'),
-      1,
-    ],
-    [
-      'a failing change before a resync, which would begin its attempts again',
-      [
-        [failing(11), 1],
-        [resync, 1],
-      ],
-      failing(11),
-      12,
-    ],
-    [
-      'an edit before the rest of a pass, which is part of it',
-      [
-        [edit('7'), 2],
-        [rest('m'), 1],
-      ],
-      edit('7'),
-      2,
-    ],
-    [
-      'the earlier rest of two passes',
-      [
-        [rest('x'), 1],
-        [rest('m'), 3],
-        [rest('n'), 1],
-      ],
-      rest('m'),
-      3,
-    ],
+    ['the freshest', [at(failing(38), 1), at(edit('7'), 2)], edit('7'), 2],
+    ['the freshest, wherever it is', [at(edit('6'), 1), at(failing(38), 1)], edit('6'), 1],
+    ['the newest of equally fresh ones', [at(edit('6'), 1), at(edit('7'), 1)], edit('7'), 1],
+    ['a failure before a resync, which would begin it again', [at(failing(11), 1), at(resync, 1)], failing(11), 12],
+    ['an edit before the rest of a pass, which is part of it', [at(edit('7'), 2), at(rest('m'), 1)], edit('7'), 2],
+    ['the earlier rest of two passes', [at(rest('x'), 1), at(rest('m'), 3), at(rest('n'), 1)], rest('m'), 3],
   ])('keeps %s', (_, received, cause, attempt) => {
     const { kept } = groupOf(...received);
     expect(kept.change.cause).toEqual(cause);

@@ -80,29 +80,3 @@ test('sends changes only for what matters in the life of a Shoot', async () => {
   );
   expect(watcher.sent[0]?.cause).toMatchObject({ uid: expect.stringMatching(/-/), deleted: true });
 });
-
-test('finds all changes after broken connections and lost history', async () => {
-  await using seed = await startSeed();
-  const { api } = seed;
-  api.objects.create(shootFlux());
-  api.objects.create(object(extensions, { metadata: { namespace: 'a', name: 'other' }, spec: {} }));
-  await using watcher = watching(seed, [onExtensions()]);
-  await until(() => expect(watcher.sent).toHaveLength(2));
-  await watched(api, 1);
-  watcher.sent.length = 0;
-
-  const disarm = api.faults.add({ action: 'reset', match: {}, times: 1e9 });
-  api.breakConnections();
-  await until(() => expect(watcher.status().selections[0]?.problem).toBeDefined());
-  api.objects.delete(shootFlux());
-  api.objects.create(shootFlux());
-  api.objects.delete(object(extensions, { metadata: { namespace: 'a', name: 'other' } }));
-  api.compact();
-  disarm();
-  await until(() =>
-    expect(watcher.short().sort()).toEqual([
-      'managed-resources a/other because Extension other deleted',
-      'managed-resources a/shoot-flux because Extension shoot-flux',
-    ]),
-  );
-});

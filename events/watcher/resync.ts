@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { yieldToOthers } from '../../shared/event-loop.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
@@ -37,7 +38,7 @@ export function createResync(
       for (const key of ofFunction) {
         const text = `${functionName} ${keyText(key)}`;
         // The latest step of the key that is not after `to`.
-        const step = to - modulo(to - fnv(text), stepsPerPeriod);
+        const step = to - modulo(to - Number.parseInt(hash('sha1', text, 'hex').slice(0, 8), 16), stepsPerPeriod);
         if (step <= from || seen.has(text)) continue;
         seen.add(text);
         const ofStep = planned.get(step) ?? [];
@@ -77,13 +78,4 @@ export function createResync(
 
 function modulo(value: number, by: number): number {
   return ((value % by) + by) % by;
-}
-
-/** FNV-1a, 32 bits. */
-function fnv(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  }
-  return hash >>> 0;
 }

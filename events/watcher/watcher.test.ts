@@ -256,15 +256,6 @@ test('waits between watches that the server ends at once', async () => {
   expect(watcher.ready()).toBe(true);
 });
 
-test('waits for Retry-After', async () => {
-  await using api = await startListWatch();
-  api.answerWith(refuse(429, 'TooManyRequests', { 'retry-after': '100' }));
-  await using watcher = watching(api, [onExtensions()]);
-  await until(() => expect(watcher.status().selections[0]?.problem).toContain('429'));
-  await wait(200);
-  expect(api.requests).toHaveLength(1);
-});
-
 test.each([
   ['500', refuse(500, 'InternalError')],
   ['403', refuse(403, 'Forbidden')],
