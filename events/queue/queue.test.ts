@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
-import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
@@ -225,27 +224,6 @@ describe('the queue of one process, on a simulated clock', () => {
     await send(keyOf(1));
     await vi.advanceTimersByTimeAsync(100);
     expect(queue.deadLetters.list()).toEqual({ deadLetters: [], dropped: 0 });
-    await stop();
-  });
-
-  it('parks the changes of a cluster that is down, and runs them at once when it answers', async () => {
-    const health = createClusterHealth();
-    health.declare('seed', 'ECONNREFUSED');
-    const ran: string[] = [];
-    const { send, queue, stop } = start(
-      async ({ cluster }) => {
-        ran.push(cluster);
-        return done;
-      },
-      { health },
-    );
-    await send(shoot('seed', 'a', 1), shoot('other', 'a', 1));
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(ran).toEqual(['other']);
-    expect(queue.depths()[0]?.depth.parked).toBe(1);
-    health.declare('seed', undefined);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(ran).toEqual(['other', 'seed']);
     await stop();
   });
 });
