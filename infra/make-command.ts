@@ -15,28 +15,19 @@ export async function makeCommand<Known extends Options>(
   make: (values: Values<Known>) => Promise<string | undefined>,
   refused = 1,
 ): Promise<void> {
-  process.exitCode = await run(help, options, make, refused);
-}
-
-async function run<Known extends Options>(
-  help: string,
-  options: Known,
-  make: (values: Values<Known>) => Promise<string | undefined>,
-  refused: number,
-): Promise<number> {
   const values = parse(options);
   if ((values as { help?: boolean } | undefined)?.help === true) {
     process.stdout.write(help);
-    return 0;
+    return;
   }
   try {
     const made = values === undefined ? undefined : await make(values);
     (made === undefined ? process.stderr : process.stdout).write(made ?? help);
-    return made === undefined ? 2 : 0;
+    process.exitCode = made === undefined ? 2 : 0;
   } catch (error) {
     const isRefused = error instanceof ShootFluxError;
     process.stderr.write(`${isRefused ? errorMessage(error) : (error as Error).stack}\n`);
-    return isRefused ? refused : 1;
+    process.exitCode = isRefused ? refused : 1;
   }
 }
 
