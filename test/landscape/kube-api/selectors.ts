@@ -25,6 +25,7 @@ function requirement(text: string): { key: string; values: string[] } {
 
 /** Fields that the API server can select by, besides name and namespace. */
 const selectable: Readonly<Record<string, readonly string[]>> = {
+  events: ['involvedObject.name'],
   pods: ['spec.nodeName', 'status.phase'],
 };
 
