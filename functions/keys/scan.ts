@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { connect, isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { resumed } from '../../shared/runtime/activity.ts';
 import type { SshHost } from '../../shared/ssh/known-hosts.ts';
 import { type PublicKey, publicKeyOf } from '../../shared/ssh/public-key.ts';
 import { publicKeyProblem } from './identity.ts';
@@ -108,6 +109,8 @@ export async function keyPresentedTo(
   if (signal.aborted) return undefined;
   const client = new ssh2.Client();
   const socket = connect({ host: address, port });
+  // Before the handshake reads what may hold up the thread.
+  socket.on('data', resumed);
   try {
     const presentedKey = await new Promise<Buffer | undefined>((resolve) => {
       let presented: Buffer | undefined;

@@ -5,6 +5,7 @@ import { startGitServer } from '@shoot-flux/landscape/git';
 import { expect, test } from 'vitest';
 import { keyPresentedTo, scanHostKey } from '../../functions/keys/scan.ts';
 import { scanPolicy } from '../../functions/keys/scan-policy.ts';
+import { asRun, onActivity } from '../../shared/runtime/activity.ts';
 import { sshString } from '../../shared/ssh/public-key.ts';
 
 const policy = scanPolicy({ mode: 'on', allow: ['127.0.0.1'], deny: [] });
@@ -230,4 +231,15 @@ test.each<[string, (type: 'A' | 'AAAA') => string[] | undefined]>([
   expect(await scanByName(server.port, dns.address, policy, 1000)).toBeUndefined();
   expect(performance.now() - before).toBeGreaterThan(990);
   expect(server.connections).toBe(0);
+});
+
+test('the run that has asked a server continues with each of its answers, and is to blame for what they take', async () => {
+  const runs: number[] = [];
+  onActivity((number) => runs.push(number));
+  await using server = await hostile(exchange('curve25519-sha256', (socket) => socket.write(unsigned)));
+  const scan = asRun(7, () => keyPresentedTo('127.0.0.1', server.port, AbortSignal.timeout(1500)));
+  asRun(8, () => {});
+  await scan;
+  expect(runs.slice(0, 2)).toEqual([7, 8]);
+  expect(runs.at(-1)).toBe(7);
 });
