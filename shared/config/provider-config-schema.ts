@@ -100,6 +100,8 @@ export const providerConfigSchema = z.strictObject({
       "Other objects of Flux's own kinds, each as a whole manifest, such as a HelmRelease, an Alert or further GitRepositories and Kustomizations.",
     example: '{ kind: Provider, metadata: { name: slack }, spec: { type: slack, secretRef: { name: slack-url } } }',
   }),
+  existingSecrets: plainKeys.existingSecrets,
+  existingConfigMaps: plainKeys.existingConfigMaps,
   additionalSecretResources: z.optional(z.array(z.looseObject({}))),
-  ...plainKeys,
+  ...settings,
 });
