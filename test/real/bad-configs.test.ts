@@ -58,8 +58,8 @@ const realCases: BadConfig[] = [
   ),
   listed(
     'a unit that Flux does not know',
-    [git('a', { timeout: '5min' })],
-    'objects[0].spec.timeout "5min" is not a duration; use numbers with the units h, m, s or ms, for example 5m or 1h30m',
+    [helmRepository('r'), helmRelease('b', 'r', { timeout: '5min' })],
+    'objects[1].spec.timeout "5min" is not a duration; use numbers with the units h, m, s or ms, for example 5m or 1h30m',
   ),
   listed(
     'charts over ftp',
