@@ -210,6 +210,14 @@ describe('a key that fails', () => {
   });
 });
 
+/** The letters of the projects whose runs come next, one after another. */
+const projectsOf = (schedule: ReturnType<typeof createSchedule>, length: number) =>
+  Array.from({ length }, () => {
+    const start = schedule.take(0);
+    if (start !== undefined) schedule.end(start.key, done, 0);
+    return start?.key.namespace.at(7);
+  });
+
 describe('priorities', () => {
   it('put what gardenlet waits for before 10,000 listed changes of the same project', () => {
     const schedule = createSchedule({ concurrency: 10 });
@@ -228,11 +236,7 @@ describe('priorities', () => {
       schedule.add(shoot('seed', 'b', n), live(), 0);
       schedule.add(shoot('seed', 'c', n), listed, 0);
     }
-    const projects = Array.from({ length: 80 }, () => {
-      const start = schedule.take(0);
-      if (start !== undefined) schedule.end(start.key, done, 0);
-      return start?.key.namespace.at(7);
-    });
+    const projects = projectsOf(schedule, 80);
     const shares = Map.groupBy(projects, (project) => project);
     expect(['a', 'b', 'c'].map((project) => shares.get(project)?.length)).toEqual([60, 10, 10]);
   });
@@ -264,11 +268,7 @@ describe('turns', () => {
       schedule.add(shoot('one', 'b', n), live(), 0);
       schedule.add(shoot('two', 'c', n), live(), 0);
     }
-    const order = Array.from({ length: 8 }, () => {
-      const start = schedule.take(0);
-      if (start !== undefined) schedule.end(start.key, done, 0);
-      return start?.key.namespace.at(7);
-    });
+    const order = projectsOf(schedule, 8);
     expect(order.join('')).toBe('acbcacbc');
   });
 });
