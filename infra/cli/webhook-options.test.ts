@@ -1,16 +1,10 @@
 import { createPrivateKey } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renewed } from '../webhooks/certificates.ts';
 import { webhooksOf } from './webhook-options.ts';
-
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'webhook-options-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
 
 describe('webhooks of run', () => {
   it('are served only with --webhook-port', async () => {
@@ -51,6 +45,8 @@ describe('webhooks of run', () => {
   });
 
   it('use a certificate from files, and name the file that is wrong, and why', async () => {
+    await using temporary = await mkdtempDisposable(join(tmpdir(), 'webhook-options-'));
+    const folder = temporary.path;
     const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
     const now = new Date();
     const make = (names: string[], date = now) => renewed(undefined, names, date);
