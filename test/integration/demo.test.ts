@@ -10,11 +10,9 @@ const root = join(import.meta.dirname, '../..');
 
 const [, ...command] = expanded(documented('README.md', 'npm run demo')).split(' ');
 
-/** Starts the demo with the parts that every machine has. */
+/** Starts the demo. */
 function start(args: string[], variables: NodeJS.ProcessEnv = {}) {
-  const none = join(root, 'none');
-  const env = { ...process.env, SHOOT_FLUX_TOOLS: none, SHOOT_FLUX_TEST_DATA: none, ...variables };
-  return spawn(process.execPath, [...command, ...args], { cwd: root, env });
+  return spawn(process.execPath, [...command, ...args], { cwd: root, env: { ...process.env, ...variables } });
 }
 
 async function demo(...args: string[]): Promise<{ code: number | null; output: string }> {

@@ -85,7 +85,8 @@ async function fetchArtifact(
   if (known?.revision === revision && existsSync(files)) return known;
   await git.checkOut(commit, files);
   const path = `gitrepository/${metadata.namespace}/${metadata.name}/${commit}`;
-  return { lastUpdateTime: seconds(Date.now()), path, revision, url: pathToFileURL(files).href };
+  const url = pathToFileURL(files).href;
+  return { digest: `sha1:${commit}`, lastUpdateTime: seconds(Date.now()), path, revision, url };
 }
 
 async function authOf(
@@ -136,6 +137,7 @@ async function fail(subject: FluxSubject<GitRepository>, { reason, message }: Fl
 
 /** `status.artifact` of a source. */
 export interface Artifact {
+  digest: string;
   lastUpdateTime: string;
   path: string;
   revision: string;
