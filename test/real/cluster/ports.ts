@@ -9,12 +9,15 @@ const FIRST = 20_000;
 /** Each worker of the test runner has so many of its own: a port is free until its program has started. */
 const PORTS = 4000;
 
+/** Counted on, so that no program gets the port of another one that starts at the same time. */
+let next = Math.floor(Math.random() * PORTS);
+
 /** Returns ports on which nothing listens. */
 export async function freePorts(count: number): Promise<number[]> {
   const worker = Number(process.env.VITEST_POOL_ID ?? 1);
   const ports = new Set<number>();
   while (ports.size < count) {
-    const port = FIRST + PORTS * ((worker - 1) % 3) + Math.floor(Math.random() * PORTS);
+    const port = FIRST + PORTS * ((worker - 1) % 3) + (next++ % PORTS);
     if (await isFree(port)) ports.add(port);
   }
   return [...ports];
