@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
@@ -9,6 +8,7 @@ import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.t
 import type { ReleaseFile } from '../../shared/flux/release-files.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { type Option, text, UsageError, type Values } from './option.ts';
+import { readUpTo } from './read-file.ts';
 
 export const verifyOptions = {
   sha256: text('HEX', 'make: the SHA-256 that the archive must have.'),
@@ -96,12 +96,10 @@ function listed(text: string, path: string, from: string): string {
   );
 }
 
-const MAX_CHECKSUMS = 1024 * 1024;
-
 async function read(path: string): Promise<string> {
   try {
-    const bytes = await readFile(path);
-    if (bytes.length > MAX_CHECKSUMS) throw new Error('larger than 1 MiB');
+    const bytes = await readUpTo(path, 1);
+    if (bytes === undefined) throw new Error('larger than 1 MiB');
     return bytes.toString('utf8');
   } catch (error) {
     throw new ShootFluxError(`cannot read ${path}: ${fileProblem(error)}; pass the checksums file of the release.`);
@@ -159,9 +157,9 @@ const MAX_MIB = { packed: 16, unpacked: 64 } as const;
 
 /** Reads an archive. @throws Error when it is too large */
 export async function readArchive(path: string): Promise<Buffer> {
-  const archive = await readFile(path);
-  if (archive.length <= MAX_MIB.packed * 1024 * 1024) return archive;
-  throw new Error(`the archive is larger than ${MAX_MIB.packed} MiB`);
+  const archive = await readUpTo(path, MAX_MIB.packed);
+  if (archive === undefined) throw new Error(`the archive is larger than ${MAX_MIB.packed} MiB`);
+  return archive;
 }
 
 /** Unpacks the YAML files of an archive in memory, sorted by name. @throws Error that says what is wrong with it */

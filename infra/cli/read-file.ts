@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { type Document, isScalar, parseAllDocuments } from 'yaml';
 import { asObject, asString } from '../../shared/config/values.ts';
 import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
@@ -31,11 +31,8 @@ export async function readDocument(path: string, terminal: Terminal): Promise<un
 /** Reads all documents, without empty ones. @throws ShootFluxError like `readDocument` */
 export async function readDocuments(path: string, terminal: Terminal): Promise<unknown[]> {
   const content = path === '-' ? await terminal.stdin() : await readText(path);
-  if (content.length > MOST_MIB * 1024 * 1024) {
-    throw new ShootFluxError(
-      `${path} is larger than ${MOST_MIB} MiB, more than an API server accepts; name a smaller file.`,
-    );
-  }
+  // Standard input, or a pipe.
+  if (content.length > MOST_MIB * 1024 * 1024) throw tooLarge(path);
   if (NOT_UTF_8.test(content)) throw new ShootFluxError(`${path} is not text in UTF-8; save it in this encoding.`);
   const documents = parse(path, content);
   return documents.map((document) => plainValue(path, () => document.toJS())).filter((value) => value !== null);
@@ -77,8 +74,23 @@ function plainValue(path: string, read: () => unknown): unknown {
 
 async function readText(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    const bytes = await readUpTo(path, MOST_MIB);
+    if (bytes === undefined) throw tooLarge(path);
+    return bytes.toString('utf8');
   } catch (error) {
+    if (error instanceof ShootFluxError) throw error;
     throw new ShootFluxError(`cannot read ${path}: ${fileProblem(error)}; name a file, or - for standard input.`);
   }
+}
+
+function tooLarge(path: string): ShootFluxError {
+  return new ShootFluxError(
+    `${path} is larger than ${MOST_MIB} MiB, more than an API server accepts; name a smaller file.`,
+  );
+}
+
+/** Reads a file. @returns undefined for one of more MiB, which is not read */
+export async function readUpTo(path: string, mib: number): Promise<Buffer | undefined> {
+  const { size } = await stat(path);
+  return size > mib * 1024 * 1024 ? undefined : readFile(path);
 }

@@ -1,7 +1,8 @@
+import { truncate } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { oldPipeline } from '../../shared/config/config.fixtures.ts';
 import { standIn } from '../../shared/flux/testing.ts';
-import { runWith, shootFlux } from './testing.ts';
+import { files, runWith, shootFlux } from './testing.ts';
 
 const validate = (config: unknown, ...args: string[]) => runWith('validate', { 'provider-config': config }, ...args);
 
@@ -83,6 +84,14 @@ test.each([
   const { code, out, err } = await runWith('validate', { 'provider-config': config });
   expect({ code, out }).toEqual({ code: 1, out: '' });
   expect(err.trimEnd().split('\n')).toEqual([expect.stringContaining(sentence)]);
+});
+
+test('a file that is much too large is not read', async () => {
+  await using input = await files({ large: '' });
+  await truncate(input.paths.large, 5 * 1024 ** 3);
+  const options = ['--flux-distribution', standIn.folder, '--provider-config', input.paths.large];
+  const { code, err } = await shootFlux(['validate', ...options]);
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('large is larger than 3 MiB') });
 });
 
 describe('with a config file of the landscape', () => {
