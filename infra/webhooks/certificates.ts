@@ -1,7 +1,6 @@
-import { randomBytes, X509Certificate } from 'node:crypto';
-import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { X509Certificate } from 'node:crypto';
+import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
-import forge from 'node-forge';
 
 /** A certificate and its private key, PEM. */
 export interface KeyPair {
@@ -33,11 +32,11 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** Validity from now on; Gardener's webhook authorities are valid for 30 days, too. */
-const AUTHORITY_MS = 30 * DAY;
-const SERVING_MS = 10 * DAY;
+export const AUTHORITY_MS = 30 * DAY;
+export const SERVING_MS = 10 * DAY;
 
 /** Clocks differ, so the validity starts some time before a certificate is issued. */
-const BACKDATED_MS = HOUR;
+export const BACKDATED_MS = HOUR;
 
 /** How long before the end of an authority the next one is issued, and how long before it takes over. */
 const NEXT_BEFORE_MS = 10 * DAY;
@@ -47,6 +46,9 @@ const TAKE_OVER_BEFORE_MS = 5 * DAY;
 const SETTLED_MS = HOUR;
 
 const RENEW_SERVING_BEFORE_MS = 5 * DAY;
+
+/** Needs 0.3 MB of code, once in some days. */
+const issuing = () => import('./issue-certificates.ts');
 
 /**
  * Issues the certificates that are due, and keeps the others. Returns the same object while nothing is due.
@@ -60,13 +62,14 @@ export async function renewed(
   const present = (certificates?.authorities ?? []).filter(({ cert }) => validityOf(cert, now).isValid);
   const left = ({ cert }: KeyPair) => timeLeft(new X509Certificate(cert), now);
   const isNextDue = present.every((authority) => left(authority) <= NEXT_BEFORE_MS);
-  const authorities = isNextDue ? [...present, await issueAuthority(now)] : present;
+  const authorities = isNextDue ? [...present, await (await issuing()).issueAuthority(now)] : present;
   const takesOver = (next: KeyPair, from: KeyPair) => left(from) <= TAKE_OVER_BEFORE_MS && isSettled(next, now);
   const signer = authorities.reduce((from, next) => (takesOver(next, from) ? next : from));
   const isDue = certificates === undefined || isServingDue(certificates.serving, signer, hosts, now);
   if (!isDue && !isNextDue && present.length === certificates.authorities.length) return certificates;
-  const serving = isDue ? await issueServing(signer, namesFor(certificates, hosts), now) : certificates.serving;
-  return { authorities, serving };
+  if (!isDue) return { authorities, serving: certificates.serving };
+  const { issueServing } = await issuing();
+  return { authorities, serving: await issueServing(signer, namesFor(certificates, hosts), now) };
 }
 
 /** Returns the names for a new serving certificate: the API servers may call other processes by other names. */
@@ -136,72 +139,4 @@ export function validityOf(cert: string, now: Date): { isValid: boolean; until: 
   if (left <= 0) return { isValid: false, until, problem: `expired at ${until.toISOString()}` };
   const isOverdue = left < OVERDUE_SHARE * (until.getTime() - from.getTime());
   return { isValid: true, until, problem: isOverdue ? `expires at ${until.toISOString()}` : undefined };
-}
-
-const RSA_BITS = 2048;
-
-/** Issues an authority for serving certificates. */
-async function issueAuthority(now: Date): Promise<KeyPair> {
-  const keys = await rsaKeys();
-  const certificate = createUnsigned(keys, now, now.getTime() + AUTHORITY_MS);
-  // Each has its own name, because an API server trusts two of them during a rotation.
-  const name = [{ name: 'commonName', value: `shoot-flux-webhooks-${certificate.serialNumber.slice(0, 8)}` }];
-  certificate.setSubject(name);
-  certificate.setIssuer(name);
-  certificate.setExtensions([
-    { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: 0 },
-    { name: 'keyUsage', critical: true, keyCertSign: true, digitalSignature: true },
-    { name: 'subjectKeyIdentifier' },
-  ]);
-  return sign(certificate, keys, keys.privateKey);
-}
-
-/** Issues a serving certificate for these names. */
-async function issueServing(authority: KeyPair, names: readonly string[], now: Date): Promise<KeyPair> {
-  const keys = await rsaKeys();
-  const issuer = forge.pki.certificateFromPem(authority.cert);
-  const end = Math.min(now.getTime() + SERVING_MS, issuer.validity.notAfter.getTime());
-  const certificate = createUnsigned(keys, now, end);
-  certificate.setSubject([{ name: 'commonName', value: 'shoot-flux-webhooks' }]);
-  certificate.setIssuer(issuer.subject.attributes);
-  certificate.setExtensions([
-    { name: 'basicConstraints', critical: true, cA: false },
-    { name: 'keyUsage', critical: true, digitalSignature: true, keyEncipherment: true },
-    { name: 'extKeyUsage', serverAuth: true },
-    { name: 'subjectAltName', altNames: names.map(altName) },
-    { name: 'authorityKeyIdentifier', keyIdentifier: issuer.generateSubjectKeyIdentifier().getBytes() },
-  ]);
-  return sign(certificate, keys, forge.pki.privateKeyFromPem(authority.key));
-}
-
-const altName = (name: string) => (isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name });
-
-function createUnsigned(keys: forge.pki.rsa.KeyPair, now: Date, end: number): forge.pki.Certificate {
-  const certificate = forge.pki.createCertificate();
-  certificate.publicKey = keys.publicKey;
-  // A positive number: its first bit is 0, its first digit is not.
-  certificate.serialNumber = `4${randomBytes(16).toString('hex').slice(1)}`;
-  certificate.validity.notBefore = new Date(now.getTime() - BACKDATED_MS);
-  certificate.validity.notAfter = new Date(end);
-  return certificate;
-}
-
-function sign(
-  certificate: forge.pki.Certificate,
-  keys: forge.pki.rsa.KeyPair,
-  signer: forge.pki.rsa.PrivateKey,
-): KeyPair {
-  certificate.sign(signer, forge.md.sha256.create());
-  const pem = (text: string) => text.replaceAll('\r\n', '\n');
-  return {
-    cert: pem(forge.pki.certificateToPem(certificate)),
-    key: pem(forge.pki.privateKeyToPem(keys.privateKey)),
-  };
-}
-
-/** Generates a key pair. With a callback, forge uses Node's generator and does not block the event loop. */
-function rsaKeys(): Promise<forge.pki.rsa.KeyPair> {
-  return new Promise((resolve, reject) => {
-    forge.pki.rsa.generateKeyPair({ bits: RSA_BITS }, (error, keys) => (error ? reject(error) : resolve(keys)));
-  });
 }
