@@ -32,9 +32,8 @@ await makeCommand(
       throw new ShootFluxError('--operator and --inline exclude each other: gardener-operator pulls the charts.');
     }
     const release = await releaseOf(inputs);
-    const files = await registrationFiles(release);
-    const generated = files[operator ? 'operator-extension.yaml' : 'controller-registration.yaml'] ?? '';
-    const content = inline ? await inlineRegistration(release) : generated;
+    const file = operator ? 'operator-extension.yaml' : 'controller-registration.yaml';
+    const content = inline ? await inlineRegistration(release) : ((await registrationFiles(release))[file] ?? '');
     if (out === undefined) return content;
     await writeFile(out, content).catch((error) => {
       throw new ShootFluxError(`cannot write ${out}: ${fileProblem(error, 'folder')}.`);
