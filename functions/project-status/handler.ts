@@ -17,7 +17,7 @@ import { foreignEvent, refusedEvent, transitionEvent } from './events.ts';
 import { type FluxState, fluxState, rolloutNews } from './flux-state.ts';
 import { fieldManager, type Place, type Published, publish } from './publish.ts';
 import { type Result, wakeNext } from './rollout.ts';
-import { isHealthy, lineToShow, type ShownLine, secondsUntilShown } from './shown-line.ts';
+import { isHealthy, lineToShow, secondsUntilShown } from './shown-line.ts';
 
 /** A Shoot wakes up in minutes. */
 const WAKING_SECONDS = 60;
@@ -59,29 +59,36 @@ async function report(
   const place = { garden, namespace, shoot: name };
   const now = context.now();
   const published = publishedLine(live, name);
-  const { line, againIn }: Partial<ShownLine> =
-    state === undefined ? {} : lineToShow(state, { isHibernated: isHibernated(shoot), published, now });
-  // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
-  if (state !== undefined && line !== undefined) {
-    const event = transitionEvent(shoot, { line, published, since: state.since }, now);
-    if (event !== undefined) await createEvent(garden, event, fieldManager);
-  }
-  const seconds = Math.floor(now.getTime() / 1000);
-  const result: Result = {
+  const resultOf = (end: Result['end']): Result => ({
     ...{ shoot: name, revision: rollout?.[0], wasHealthy: isHealthy(published) },
-    end: line === undefined ? 'gone' : endOf(line, shoot, rollout?.[1] === true),
-    now: seconds,
-  };
-  const gone = line && (await leftover(place, live));
+    ...{ end, now: epochSeconds(now) },
+  });
+  if (state === undefined) {
+    const removed = await publish(place, live, undefined, undefined, resultOf('gone'));
+    await wakeNext(place, removed, context);
+    return outcomeOf(removed, [untilOver(removed, live, now)], context);
+  }
+  const { line, againIn } = lineToShow(state, { isHibernated: isHibernated(shoot), published, now });
+  // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
+  const event = transitionEvent(shoot, { line, published, since: state.since }, now);
+  if (event !== undefined) await createEvent(garden, event, fieldManager);
+  const result = resultOf(endOf(line, shoot, rollout?.[1] === true));
+  const gone = await leftover(place, live);
   const written = await publish(place, live, line, gone, result).catch((error: unknown) =>
     reportRefusal(garden, shoot, error, context),
   );
-  if (line === undefined || rollout !== undefined) await wakeNext(place, written, context);
-  const untilChange = againIn ?? (line && secondsWhileWaking(shoot, now));
+  if (rollout !== undefined) await wakeNext(place, written, context);
+  const untilChange = againIn ?? secondsWhileWaking(shoot, now);
   const untilRetry = written.type === 'not created' ? REFUSED_SECONDS : undefined;
-  // A silent Shoot causes no run, so a timer may end a rollout.
+  return outcomeOf(written, [untilChange, untilOver(written, live, now), untilRetry], context);
+}
+
+const epochSeconds = (time: Date) => Math.floor(time.getTime() / 1000);
+
+/** Seconds until the next run that may end a rollout: a silent Shoot causes no run, so a timer is needed. */
+function untilOver(written: Published, live: KubeObject | undefined, now: Date): number | undefined {
   const ongoing = rolloutIn(written.type === 'written' ? written.map : live);
-  return outcomeOf(written, [untilChange, ongoing && secondsUntilOver(ongoing, seconds), untilRetry], context);
+  return ongoing && secondsUntilOver(ongoing, epochSeconds(now));
 }
 
 /** Returns what a line means for a rollout. @param isJudged true: a failure is about the revision that the Shoot has */

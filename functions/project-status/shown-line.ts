@@ -7,7 +7,7 @@ import type { FluxState } from './flux-state.ts';
 export const SHOWN_AFTER_SECONDS = 60;
 
 /** What is said about a Shoot, and when time alone changes it. */
-export interface ShownLine {
+interface ShownLine {
   line: Line;
   /** Seconds until the same state is judged differently; undefined: only a change matters. */
   againIn?: number | undefined;
