@@ -67,9 +67,7 @@ export const resource = (
   plural: string,
   kind: string,
   namespaced = true,
-): Resource => ({
-  ...{ group, version, plural, kind, namespaced },
-});
+): Resource => ({ group, version, plural, kind, namespaced });
 
 /** The resources that functions and watcher work with. */
 export const resources = {
@@ -81,11 +79,17 @@ export const resources = {
   namespaces: resource('', 'v1', 'namespaces', 'Namespace', false),
   events: resource('', 'v1', 'events', 'Event'),
   pods: resource('', 'v1', 'pods', 'Pod'),
+  services: resource('', 'v1', 'services', 'Service'),
+  persistentVolumeClaims: resource('', 'v1', 'persistentvolumeclaims', 'PersistentVolumeClaim'),
   shoots: resource('core.gardener.cloud', 'v1beta1', 'shoots', 'Shoot'),
   projects: resource('core.gardener.cloud', 'v1beta1', 'projects', 'Project', false),
-  customResourceDefinitions: {
-    ...resource('apiextensions.k8s.io', 'v1', 'customresourcedefinitions', 'CustomResourceDefinition', false),
-  },
+  customResourceDefinitions: resource(
+    'apiextensions.k8s.io',
+    'v1',
+    'customresourcedefinitions',
+    'CustomResourceDefinition',
+    false,
+  ),
   deployments: resource('apps', 'v1', 'deployments', 'Deployment'),
   leases: resource('coordination.k8s.io', 'v1', 'leases', 'Lease'),
 } as const satisfies Record<string, Resource>;

@@ -42,10 +42,8 @@ export function isSuspended(object: KubeObject): boolean {
 export const builtInKinds: Record<string, Resource> = Object.fromEntries(
   [
     ...[resources.namespaces, resources.secrets, resources.configMaps, resources.deployments],
-    resources.customResourceDefinitions,
-    resource('', 'v1', 'services', 'Service'),
+    ...[resources.customResourceDefinitions, resources.services, resources.persistentVolumeClaims],
     resource('', 'v1', 'serviceaccounts', 'ServiceAccount'),
-    resource('', 'v1', 'persistentvolumeclaims', 'PersistentVolumeClaim'),
     resource('', 'v1', 'resourcequotas', 'ResourceQuota'),
     resource('networking.k8s.io', 'v1', 'networkpolicies', 'NetworkPolicy'),
     resource('rbac.authorization.k8s.io', 'v1', 'roles', 'Role'),

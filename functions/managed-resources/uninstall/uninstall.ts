@@ -164,12 +164,11 @@ export function isAtWork({ deletionTimestamp, deletionGracePeriodSeconds = 0 }: 
 /** Kubernetes' own kinds whose objects may belong to a user. */
 const kinds: Resource[] = [
   ...[resources.deployments, resources.pods, resources.secrets, resources.configMaps],
+  ...[resources.services, resources.persistentVolumeClaims],
   resource('apps', 'v1', 'statefulsets', 'StatefulSet'),
   resource('apps', 'v1', 'daemonsets', 'DaemonSet'),
   resource('batch', 'v1', 'jobs', 'Job'),
   resource('batch', 'v1', 'cronjobs', 'CronJob'),
-  resource('', 'v1', 'persistentvolumeclaims', 'PersistentVolumeClaim'),
-  resource('', 'v1', 'services', 'Service'),
 ];
 
 /** Where more objects of a kind are left, some are a user's. */
