@@ -163,7 +163,7 @@ export function repositoryIssues(object: string, data: JsonObject): ConfigIssue[
   const isPublic = (data.repositoryType ?? 'public') === 'public';
   const isGithub = data.repositoryProvider === 'github';
   const lacksKey = sshUrl !== undefined && knownHosts !== undefined && !mayHaveKeyOf(sshUrl, knownHosts);
-  const rows: [isWrong: boolean, path: string | undefined, message: string][] = [
+  const rows: [isWrong: boolean, path: string, message: string][] = [
     [
       data.repositoryUrl === undefined && needsUrl.length > 0,
       'repositoryUrl',
@@ -180,10 +180,10 @@ export function repositoryIssues(object: string, data: JsonObject): ConfigIssue[
       'repositoryType',
       'must be private, because repositoryProvider is github',
     ],
-    [true, second, `cannot be combined with ${first}; set only one of ${REVISIONS.join(', ')}`],
+    [second !== undefined, second ?? '', `cannot be combined with ${first}; set only one of ${REVISIONS.join(', ')}`],
     [lacksKey, 'knownHosts', `has no line for ${sshUrl?.host}; add the line that ssh-keyscan prints, or use scan`],
   ];
-  return rows.flatMap(([isWrong, path, message]) => (isWrong && path !== undefined ? [{ object, path, message }] : []));
+  return rows.flatMap(([isWrong, path, message]) => (isWrong ? [{ object, path, message }] : []));
 }
 
 function sshUrlOf(url: string): URL | undefined {

@@ -66,9 +66,10 @@ interface Entry {
  */
 export function hostKeys(knownHosts: string, host: SshHost): PublicKey[] {
   if (knownHostsSizeProblem(knownHosts) !== undefined || host.host.length > MAX_HOST) return [];
-  return entriesOf(knownHosts)
-    .filter((entry) => entry?.key !== undefined && entry.marker !== 'revoked' && matches(entry.hosts, host))
-    .flatMap((entry) => entry?.key ?? []);
+  return entriesOf(knownHosts).flatMap((entry) => {
+    if (entry?.key === undefined || entry.marker === 'revoked' || !matches(entry.hosts, host)) return [];
+    return [entry.key];
+  });
 }
 
 /** Returns a line of known_hosts. */
