@@ -67,7 +67,7 @@ async function sendRest(key: ReconcileKey, context: Context, position: Position,
   else await context.send([{ function: definition.name, key, cause: rest }]);
 }
 
-/** So many Shoots arrive within moments; each may have some hundred kilobytes. */
+/** A page of so many Shoots arrives within moments, although each Shoot may have some hundred kilobytes. */
 const PAGE = 100;
 
 /** Lists the Shoots of a project in pages that fit into an answer. */

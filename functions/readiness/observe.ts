@@ -12,7 +12,7 @@ import { essentials } from './seen.ts';
 /**
  * Reads Flux in the shoot: with three requests, one for Pods that do not start, and few for each kind of other objects.
  * One after the other: at once, each would open a connection of its own, and the handshakes of TLS are most of what a
- * run costs (10 ms instead of 5 ms of CPU time). Only many are read some at once.
+ * run costs (10 ms instead of 5 ms of CPU time). Only long lists are read several at a time.
  */
 export async function observe(shoot: KubeClient, applied: Applied, now: Date): Promise<Observed> {
   const source = await find(shoot, applied.source);
@@ -35,7 +35,7 @@ const LISTED_FROM = 3;
 /** There may be more objects of a kind; those that are missing on the first page are read alone. */
 const PAGE = 250;
 
-/** So many requests fit into a run one after the other, also where each takes half a second. */
+/** This many requests in turn fit into a run, even where each takes half a second. */
 const MOST_IN_TURN = 8;
 
 async function each<T, R>(items: T[], call: (item: T) => Promise<R>): Promise<R[]> {

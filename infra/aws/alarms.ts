@@ -34,7 +34,7 @@ export function alarms(queued: FunctionDefinition[], all: AnyDefinition[], param
   );
 }
 
-/** Goes off when so many of the last minutes were bad. */
+/** The alarm goes off when `bad` of the last `of` minutes reach the threshold. */
 function tooMuch(Threshold: number, [bad, of]: [bad: number, of: number]) {
   return {
     ...{ Threshold, Period: 60, EvaluationPeriods: of, DatapointsToAlarm: bad },

@@ -65,7 +65,7 @@ export function patchStatusMap(
   return unlessOvertaken(garden.mergePatch(resources.configMaps, name, body, { fieldManager }));
 }
 
-/** So many Shoots that others have overtaken try again in a second, on average: more would only overtake each other. */
+/** How many overtaken Shoots try again per second, on average; more would only overtake each other. */
 const ATTEMPTS_PER_SECOND = 10;
 
 /** Returns the seconds after which a Shoot tries again. */

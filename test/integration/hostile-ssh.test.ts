@@ -233,7 +233,7 @@ test.each<[string, (type: 'A' | 'AAAA') => string[] | undefined]>([
   expect(server.connections).toBe(0);
 });
 
-test('the run that has asked a server continues with each of its answers, and is to blame for what they take', async () => {
+test('each answer of a server is charged to the run that asked for it', async () => {
   const runs: number[] = [];
   onActivity((number) => runs.push(number));
   await using server = await hostile(exchange('curve25519-sha256', (socket) => socket.write(unsigned)));
