@@ -4,7 +4,7 @@ import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { isName } from '../../shared/runtime/change-request.ts';
 import { connectionOf, IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { UsageError, type Values } from './option.ts';
+import { missing, UsageError, type Values } from './option.ts';
 import type { clusterOptions, healthOptions, watchedClusterOptions } from './options.ts';
 import { isFlag, named, quoted } from './sources.ts';
 
@@ -57,11 +57,6 @@ async function tryConnection(file: string, asksPlugin: boolean): Promise<void> {
   } catch (error) {
     throw new ShootFluxError(`kubeconfig ${file} cannot be used: ${errorMessage(error)}`);
   }
-}
-
-/** @throws UsageError */
-export function missing(option: string): never {
-  throw new UsageError(`option ${option} is required`);
 }
 
 /** Returns the name and the kubeconfig of each seed. @throws UsageError */

@@ -1,10 +1,10 @@
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { errorMessage } from '../../shared/errors.ts';
 import { createLog, type Log } from '../../shared/runtime/log.ts';
-import { choices } from '../choices.ts';
 import { untilSignal } from '../process/signals.ts';
 import { type FlagValue, type Option, type Terminal, text, UsageError, type Values } from './option.ts';
 import { logOptions } from './options.ts';
+import { readDocument } from './read-file.ts';
 import { fromAllSources } from './sources.ts';
 
 export const exitCodes = { success: 0, failure: 1, wrongUsage: 2 } as const;
@@ -49,8 +49,9 @@ export function service<const O extends Record<string, Option>>({ start, ...rest
     options: { ...options, config },
     isService: true,
     async run(flags, positionals, terminal) {
-      const values = await fromAllSources(flags as Flags, options, terminal);
-      const log = createLog((values as Values<typeof logOptions>)['log-level'] ?? choices['log-level'][0]);
+      const read = (path: string) => readDocument(path, terminal);
+      const values = await fromAllSources(options, { flags: flags as Flags, environment: terminal.environment, read });
+      const log = createLog((values as Values<typeof logOptions>)['log-level']);
       // Registered first, so that a signal during the start is not lost.
       const signals = untilSignal();
       try {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { registry as registryCheck } from '../../shared/config/checks.ts';
 import { installDefaults } from '../../shared/config/flux-options.ts';
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
-import { openDistribution } from '../../shared/flux/distribution.ts';
+import { distributionAt, openDistribution } from '../../shared/flux/distribution.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import type { Distribution, Release } from '../../shared/flux/release.ts';
 import { oldestKubernetes } from '../../shared/flux/versions.ts';
@@ -99,6 +99,14 @@ export async function releasesOf(distribution: Distribution, dir: string): Promi
   const releases = await distribution.versions();
   if (releases.length > 0) return releases;
   throw new ShootFluxError(`${dir} holds no Flux release; add one with "distribution make".`);
+}
+
+/** Returns the releases of a folder once each could be read and is complete: a broken one fails at start. */
+export async function usableReleases(dir: string): Promise<string[]> {
+  const releases = await releasesOf(distributionAt(dir), dir);
+  // One at a time: together they would take 20 MB that the process never gives back.
+  for (const version of releases) checkComplete(await openDistribution(dir).release(version), join(dir, version));
+  return releases;
 }
 
 /**

@@ -1,10 +1,9 @@
 import { verificationOf, verifyOptions } from './archive.ts';
-import { missing } from './clusters.ts';
 import { command } from './command.ts';
 import { imagesOptions, inspectDistribution, listImages } from './distribution-inspect.ts';
 import { makeRelease } from './distribution-make.ts';
 import { digestOptions, pinnedImages } from './image-digests.ts';
-import { text, UsageError } from './option.ts';
+import { missing, text, UsageError } from './option.ts';
 
 /** The options that each action takes: one without effect, such as a checksum, would look as if it had been checked. */
 const optionsOf: Record<'make' | 'inspect' | 'images', string[]> = {

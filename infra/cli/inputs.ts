@@ -11,8 +11,7 @@ import { asObject, asString, withoutNulls } from '../../shared/config/values.ts'
 import { ConfigError, ShootFluxError } from '../../shared/errors.ts';
 import { shootTraits } from '../../shared/gardener/shoot-facts.ts';
 import { type Cluster, EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
-import { missing } from './clusters.ts';
-import { type Option, type Terminal, text, UsageError, type Values } from './option.ts';
+import { missing, type Option, type Terminal, text, UsageError, type Values } from './option.ts';
 import { readDocument } from './read-file.ts';
 import { checkNamespace, type GivenSecrets, readSecrets } from './secrets.ts';
 import { fromConfigFile } from './sources.ts';
@@ -63,8 +62,7 @@ export async function readInputs(
   const providerConfig = values['provider-config'] === undefined ? ownProviderConfig(shoot) : given;
   const secrets = values.secrets === undefined ? undefined : await readSecrets(values.secrets, terminal);
   if (secrets !== undefined) checkNamespace(secrets, fluxConfig?.namespace ?? shoot?.metadata.namespace);
-  const landscape =
-    values.config === undefined ? undefined : readLandscape(await fromConfigFile(values.config, terminal));
+  const landscape = await read(values.config, (document, file) => readLandscape(fromConfigFile(file, document)));
   return forShoot({ distribution, secrets, config: { landscape, fluxConfig }, shoot }, shoot, providerConfig);
 }
 

@@ -1,5 +1,3 @@
-import { type Choice, type ChoiceOf, choices, wordsOf } from '../choices.ts';
-
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface Terminal {
@@ -13,6 +11,11 @@ export interface Terminal {
 /** The command line is wrong. The CLI prints the message and points to `--help`. */
 export class UsageError extends Error {
   override name = 'UsageError';
+}
+
+/** @throws UsageError */
+export function missing(option: string): never {
+  throw new UsageError(`option ${option} is required`);
 }
 
 export interface Option {
@@ -57,14 +60,13 @@ export function list(value: string, description: string, more: More = {}): Optio
 }
 
 /** An option whose value is one of a few words. */
-export function word<Name extends Choice>(
-  name: Name,
-  value: string,
+export function word<const Word extends string>(
+  words: readonly [Word, ...Word[]],
   description: string,
-  usual: string = choices[name][0],
-): Option & { type: 'string'; words: readonly ChoiceOf<Name>[] } {
-  const problem = () => `is not ${wordsOf(name)}`;
-  return { type: 'string', value, description, default: usual, words: choices[name], problem };
+  more: { value?: string; default?: string } = {},
+): Option & { type: 'string'; words: readonly Word[] } {
+  const problem = () => `is not ${words.join(', ').replace(/, ([^,]+)$/, ' or $1')}`;
+  return { type: 'string', value: words.join('|'), description, default: words[0], words, problem, ...more };
 }
 
 /** An option whose value is a port. */

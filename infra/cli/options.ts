@@ -2,9 +2,11 @@ import { scanEntryProblem } from '../../functions/keys/scan-policy.ts';
 import { selfHostedCluster } from '../../shared/gardener/shoot-changes.ts';
 import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { choices, DEFAULT_LANDSCAPE } from '../choices.ts';
 import { CERTIFICATES, CONFIGURATION, NAMESPACE, SERVICE_HOST } from '../webhooks/names.ts';
 import { list, type Option, port, text, word } from './option.ts';
+
+/** Name of the landscape where none is configured. */
+export const DEFAULT_LANDSCAPE = 'gardener';
 
 /** Options that say which clusters a command serves. */
 export const clusterOptions = {
@@ -58,15 +60,11 @@ export const settingsOptions = {
   'flux-distribution': text('DIR', 'Folder with one folder per Flux release.', { required: true }),
   landscape: text('NAME', 'Name of the landscape in the comments of deploy keys.', { default: DEFAULT_LANDSCAPE }),
   'garden-identity': text('ID', "The garden's cluster identity.", { default: 'taken from the Shoot' }),
-  'shoot-access': word(
-    'shoot-access',
-    choices['shoot-access'].toReversed().join('|'),
-    'Address of a shoot to try first.',
-    'internal inside a cluster, else external',
-  ),
+  'shoot-access': word(['internal', 'external'], 'Address of a shoot to try first.', {
+    default: 'internal inside a cluster, else external',
+  }),
   'host-key-scan': word(
-    'host-key-scan',
-    choices['host-key-scan'].join('|'),
+    ['on', 'listed', 'off'],
     'Which hosts "knownHosts: scan" may contact. on: all except loopback, link-local and similar addresses. listed: only those of --host-key-scan-allow. off: none.',
   ),
   'host-key-scan-allow': list(
@@ -152,7 +150,7 @@ export const healthOptions = {
 } as const satisfies Record<string, Option>;
 
 export const logOptions = {
-  'log-level': word('log-level', 'LEVEL', 'debug, info, warn or error.'),
+  'log-level': word(['info', 'debug', 'warn', 'error'], 'debug, info, warn or error.', { value: 'LEVEL' }),
 } as const satisfies Record<string, Option>;
 
 /** Options that say where `watch` sends changes. */

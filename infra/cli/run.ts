@@ -2,6 +2,7 @@ import { IN_CLUSTER, kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { startProduct } from '../process/product.ts';
 import { clusterNotes, clustersOf, heartbeatOf } from './clusters.ts';
 import { service } from './command.ts';
+import { usableReleases } from './distribution-inspect.ts';
 import { clusterOptions, healthOptions, runOptions, settingsOptions, webhookOptions } from './options.ts';
 import { settingsOf } from './settings.ts';
 import { webhooksOf } from './webhook-options.ts';
@@ -20,7 +21,8 @@ export default service({
   async start(values, _, terminal, log) {
     const served = await clustersOf(values);
     const { files, seeds } = served;
-    const { settings, releases } = await settingsOf(values, seeds, terminal.environment);
+    const settings = settingsOf(values, seeds, terminal.environment);
+    const releases = await usableReleases(settings.fluxDistribution);
     const heartbeat = await heartbeatOf(values, served);
     const webhooks = await webhooksOf(values);
     const { port, concurrency } = values;

@@ -3,9 +3,10 @@ import type { QueueFunction } from '../../events/run/runner.ts';
 import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { findDefinitions, findFunctions } from '../functions.ts';
 import { startServing } from '../knative/serving.ts';
-import { clusterNotes, clustersOf, missing } from './clusters.ts';
+import { clusterNotes, clustersOf } from './clusters.ts';
 import { service } from './command.ts';
-import { UsageError } from './option.ts';
+import { usableReleases } from './distribution-inspect.ts';
+import { missing, UsageError } from './option.ts';
 import { clusterOptions, healthOptions, serveOptions, settingsOptions, sinkOptions } from './options.ts';
 import { settingsOf } from './settings.ts';
 
@@ -28,7 +29,8 @@ export default service({
     const functions = await functionsOf(names);
     const url = values.sink ?? missing('--sink URL');
     const { files, seeds } = await clustersOf(values);
-    const { settings, releases } = await settingsOf(values, seeds, terminal.environment);
+    const settings = settingsOf(values, seeds, terminal.environment);
+    const releases = await usableReleases(settings.fluxDistribution);
     const { port, stop } = await startServing({
       credentials: () => kubeconfigFiles(files),
       sink: sinkAt(url, terminal.environment),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FlagValue, Option } from './option.ts';
 import { runOptions, serviceOptions } from './options.ts';
+import { readDocument } from './read-file.ts';
 import { fromAllSources, isFlag, named, quoted } from './sources.ts';
 import { files } from './testing.ts';
 
@@ -14,9 +15,15 @@ async function read(sources: {
   const { flags = {}, environment = {}, file, options = serviceOptions } = sources;
   await using input = await files({ config: file ?? {} });
   const terminal = { out: () => {}, err: () => {}, stdin: async () => '', environment };
-  const path = file === undefined ? {} : { config: input.paths.config };
-  const values = await fromAllSources({ ...path, ...flags }, options, terminal);
-  return { values, place: (text: string) => text.replace(input.paths.config, 'FILE') };
+  const place = (text: string) => text.replace(input.paths.config, 'FILE');
+  const values = await fromAllSources(options, {
+    flags: file === undefined ? flags : { config: input.paths.config, ...flags },
+    environment,
+    read: (path) => readDocument(path, terminal),
+  }).catch((error: Error) => {
+    throw new Error(place(error.message));
+  });
+  return { values, place };
 }
 
 describe('an option', () => {
@@ -85,8 +92,7 @@ describe('the config file', () => {
   it('may be named by the environment, and hold what only other commands use', async () => {
     await using input = await files({ config: 'fluxDistribution: /d\nport: 8080\n' });
     const environment = { CONFIG: input.paths.config };
-    const terminal = { out: () => {}, err: () => {}, stdin: async () => '', environment };
-    expect(await fromAllSources({}, runOptions, terminal)).toEqual({ port: 8080 });
+    expect((await read({ environment, options: runOptions })).values).toEqual({ port: 8080 });
   });
 
   it.each([
@@ -108,12 +114,7 @@ describe('the config file', () => {
     ['- a\n', 'FILE is not an object with options as its keys'],
     ['a: b: c', 'FILE: line 1 is neither YAML nor JSON'],
   ])('refuses %j in one sentence', async (file, sentence) => {
-    let path = '';
-    await using input = await files({ config: file });
-    path = input.paths.config;
-    const terminal = { out: () => {}, err: () => {}, stdin: async () => '', environment: {} };
-    const error = await fromAllSources({ config: path }, serviceOptions, terminal).catch((thrown: Error) => thrown);
-    expect(String((error as Error).message).replace(path, 'FILE')).toContain(sentence);
+    await expect(read({ file })).rejects.toThrow(sentence);
   });
 
   it('leaves out keys without a value', async () => {

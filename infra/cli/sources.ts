@@ -1,8 +1,7 @@
 import { nearest } from '../../shared/config/nearest.ts';
 import { asObject } from '../../shared/config/values.ts';
-import { type FlagValue, type Option, type Terminal, UsageError, type Variables } from './option.ts';
+import { type FlagValue, type Option, UsageError, type Variables } from './option.ts';
 import { serviceOptions } from './options.ts';
-import { readDocument } from './read-file.ts';
 
 /** How the operator has written an option: its name, what is between name and value, and what follows both. */
 type Origin = readonly [name: string, sign: ' ' | '=' | ': ', place?: string];
@@ -34,15 +33,21 @@ function originOf(values: object, flag: string): Origin {
 /** The value of an option, from whichever source. */
 type Value = string | number | boolean | string[] | object;
 
+interface Sources {
+  flags?: Record<string, FlagValue>;
+  environment: Variables;
+  /** Reads the config file. */
+  read(path: string): Promise<unknown>;
+}
+
 /** Returns the values of options: a flag wins over the environment, that over the file, and that over gardenlet. */
 export async function fromAllSources(
-  flags: Record<string, FlagValue>,
   options: Record<string, Option>,
-  terminal: Terminal,
+  { flags = {}, environment, read }: Sources,
+  inFile?: Record<string, Option>,
 ): Promise<Record<string, Value>> {
-  const { environment } = terminal;
   const path = flags.config ?? environment.CONFIG?.trim();
-  const file = typeof path === 'string' && path !== '' ? await fromConfigFile(path, terminal) : {};
+  const file = typeof path === 'string' && path !== '' ? fromConfigFile(path, await read(path), inFile) : {};
   const values: Record<string, Value> = {};
   const origins: Record<string, Origin> = {};
   for (const [flag, option] of Object.entries(options)) {
@@ -123,17 +128,16 @@ function entriesOf(text: string): string[] {
 /**
  * Returns the values of a config file by flag. It may hold options of every command that runs until a signal, because
  * the commands of one deployment share a file.
- * @throws UsageError for an unknown key or a value of another type, ShootFluxError when the file cannot be read
+ * @throws UsageError for an unknown key or a value of another type
  */
-export async function fromConfigFile(path: string, terminal: Terminal): Promise<Record<string, Value>> {
-  const document = await readDocument(path, terminal);
+export function fromConfigFile(path: string, document: unknown, options = serviceOptions): Record<string, Value> {
   if (document === null) return {};
   const content = asObject(document);
   if (content === undefined) throw new UsageError(`${path} is not an object with options as its keys`);
-  const flags = new Map(Object.entries(serviceOptions).map(([flag, option]) => [keyOf(flag, option), flag]));
+  const flags = new Map(Object.entries(options).map(([flag, option]) => [keyOf(flag, option), flag]));
   const entries = Object.entries(content).map(([key, given]): [string, Value | undefined] => {
     const flag = flags.get(key);
-    const option = flag === undefined ? undefined : serviceOptions[flag];
+    const option = flag === undefined ? undefined : options[flag];
     if (flag === undefined || option === undefined) throw unknownKey(path, key, [...flags.keys()]);
     const value = readValue(option, given);
     if (value === undefined && given !== null) throw new UsageError(`${key} in ${path} is not ${expected(option)}`);
