@@ -1,4 +1,4 @@
-import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+import { Sha256 } from '@smithy/core/checksum';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { errorMessage, RetryableError } from '../../shared/errors.ts';
 
@@ -98,31 +98,4 @@ export async function signedHeaders(request: RequestToSign): Promise<Record<stri
     { signingDate: now },
   );
   return signed.headers;
-}
-
-/** SHA-256 of `node:crypto` in the form that the signer takes: an HMAC where there is a secret. */
-class Sha256 {
-  private readonly state: Hash | Hmac;
-
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.state = secret === undefined ? createHash('sha256') : createHmac('sha256', bytesOf(secret));
-  }
-
-  update(chunk: string | ArrayBuffer | ArrayBufferView): void {
-    this.state.update(bytesOf(chunk));
-  }
-
-  async digest(): Promise<Uint8Array> {
-    return this.state.digest();
-  }
-
-  /** The signer never reuses a hash. */
-  reset(): void {}
-}
-
-function bytesOf(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
-  if (typeof data === 'string') return Buffer.from(data);
-  return ArrayBuffer.isView(data)
-    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-    : new Uint8Array(data);
 }
