@@ -6,7 +6,6 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer } from 'node:https';
-import { finished } from 'node:stream/promises';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
 import { closeServer, listen } from '../listen.ts';
@@ -36,7 +35,7 @@ export interface ServerOptions {
   tokens?: PathTokens | undefined;
 }
 
-/** Almost all bodies are smaller, and need no room. */
+/** Almost all bodies are smaller, and need not wait for room. */
 const FREE_BYTES = 64 * 1024;
 
 /**
@@ -61,8 +60,8 @@ async function respond(
 ): Promise<void> {
   try {
     const { status, contentType, body } = await answerOf(request, options, room);
-    const isOver = isStopping() || leavesMuch(request);
-    response.writeHead(status, { 'content-type': contentType, ...(isOver && { connection: 'close' }) }).end(body);
+    const ending = isStopping() ? { connection: 'close' } : {};
+    response.writeHead(status, { 'content-type': contentType, ...ending }).end(body);
   } catch {
     response.destroy();
   }
@@ -72,8 +71,6 @@ async function answerOf(request: IncomingMessage, { served, tokens }: ServerOpti
   const webhook = webhookAt(request.url ?? '', served, tokens);
   if (webhook === undefined) return notFound(served, tokens);
   if (request.method !== 'POST') return sentenceAnswer(405, 'Send an AdmissionReview with POST.');
-  const refusal = refusalOf(request);
-  if (refusal !== undefined) return refusal;
   const signal = timeLimit();
   return withBody(request, room, (body) =>
     // An API server shows the sentence, or allows the request, as the failure policy says.
@@ -97,17 +94,6 @@ function notFound(served: ServedWebhook[], tokens: PathTokens | undefined): Http
   return sentenceAnswer(404, tokens === undefined ? `There is no such path; use ${paths}.` : 'Not found.');
 }
 
-function refusalOf({ headers }: IncomingMessage): HttpAnswer | undefined {
-  const [type = ''] = (headers['content-type'] ?? '').toLowerCase().split(';');
-  if (type.trim() !== '' && type.trim() !== 'application/json') {
-    return sentenceAnswer(415, 'Send the AdmissionReview as application/json.');
-  }
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-    return sentenceAnswer(415, 'Send the AdmissionReview without compression.');
-  }
-  return Number(headers['content-length'] ?? 0) > 2 * MAX_BYTES ? tooLong : undefined;
-}
-
 /** Reads a body and gives it to `use`; it occupies room until that is done. */
 async function withBody(
   request: IncomingMessage,
@@ -115,35 +101,23 @@ async function withBody(
   use: (body: Buffer) => Promise<HttpAnswer>,
 ): Promise<HttpAnswer> {
   // One that arrives in parts, without a length, may be as long as any.
-  const bytes = Number(request.headers['content-length'] ?? MAX_BYTES);
-  if (bytes > MAX_BYTES) {
-    // Read to its end, or the client would not receive the answer.
-    await finished(request.resume());
-    return tooLong;
-  }
+  const length = Number(request.headers['content-length'] ?? MAX_BYTES);
+  if (length > MAX_BYTES) return tooLong;
   // Takes memory only for what arrives. In chunks of one byte, a body would take a hundred times its length.
-  const buffer = Buffer.allocUnsafe(bytes);
+  const buffer = Buffer.allocUnsafe(length);
   let end = 0;
-  let taken = 0;
   try {
     // By default the iterator destroys the connection when it is left early, and the client gets no answer.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      if (end + chunk.length > bytes) return tooLong;
-      const needed = Math.max(0, end + chunk.length - FREE_BYTES) - taken;
-      if (needed > room.free) return noRoom;
-      room.free -= needed;
-      taken += needed;
+      if (end + chunk.length > length) return tooLong;
       end += chunk.copy(buffer, end);
+      room.free -= chunk.length;
+      if (end > FREE_BYTES && room.free < 0) return noRoom;
     }
     return await use(buffer.subarray(0, end));
   } finally {
-    room.free += taken;
+    room.free += end;
   }
-}
-
-/** Returns whether so much of the body was not read that closing the connection is better than reading it now. */
-function leavesMuch({ complete, headers }: IncomingMessage): boolean {
-  return !complete && !(Number(headers['content-length']) <= FREE_BYTES);
 }
 
 /** Longer than the 90 s after which an API server closes an idle connection, so that it never writes into a closed one. */
