@@ -10,14 +10,10 @@ export interface CertificateFiles {
   caFile?: string | undefined;
 }
 
-/** Serves a certificate from files, and publishes the authority in them. The files may be replaced at any time. */
-export function certificateFromFiles(
-  { certFile, keyFile, caFile }: CertificateFiles,
-  now: () => Date,
-  publish?: (authority: string, signal: AbortSignal) => Promise<string[]>,
-) {
+/** Serves a certificate from files, which may be replaced at any time. */
+export function certificateFromFiles({ certFile, keyFile, caFile }: CertificateFiles, now: () => Date) {
   return {
-    async current(signal: AbortSignal = new AbortController().signal) {
+    async current() {
       // One after the other, so that the same file is reported when both are missing.
       const cert = await read(certFile);
       const key = await read(keyFile);
@@ -33,10 +29,9 @@ export function certificateFromFiles(
       if (!certificate.subjectAltName) {
         throw new ShootFluxError(`${certFile} has no host in its subjectAltName; pass one that does.`);
       }
-      const authority = caFile === undefined ? undefined : await read(caFile);
-      if (authority !== undefined) certificateIn(caFile ?? '', authority);
-      const problems = authority === undefined ? undefined : publish?.(authority, signal);
-      return { certificate: { cert, key }, problems: problems ?? Promise.resolve([]) };
+      const authorities = caFile === undefined ? undefined : await read(caFile);
+      if (authorities !== undefined) certificateIn(caFile ?? '', authorities);
+      return { certificate: { cert, key }, authorities };
     },
   } satisfies CertificateSource;
 }

@@ -9,8 +9,8 @@ export interface KeyPair {
 }
 
 export interface CertificateSource {
-  /** Returns it, and one sentence for each problem, which are known once the clusters have answered. */
-  current(signal: AbortSignal): Promise<{ certificate: KeyPair; problems: Promise<string[]> }>;
+  /** Returns it, and the authorities that the API servers should trust, PEM; absent: they get them from elsewhere. */
+  current(signal: AbortSignal): Promise<{ certificate: KeyPair; authorities?: string | undefined }>;
 }
 
 /** The certificates that the processes of a deployment share in one Secret. */

@@ -7,9 +7,8 @@ import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { type CertificateSource, type Certificates, caBundle, type KeyPair, renewed } from './certificates.ts';
 import { CERTIFICATES, NAMESPACE } from './names.ts';
-import { type PublishOptions, publish } from './publish.ts';
 
-export interface ManagedCertificatesOptions extends Omit<PublishOptions, 'kube'> {
+export interface ManagedCertificatesOptions {
   kube(cluster: string, signal: AbortSignal): Promise<KubeClient>;
   hosts: readonly string[];
   secret?: CertificateSecret | undefined;
@@ -23,13 +22,9 @@ const ATTEMPTS = 5;
 export function managedCertificates(options: ManagedCertificatesOptions): CertificateSource {
   return {
     async current(signal) {
-      const kube = (cluster: string) => options.kube(cluster, signal);
       const { secret = defaultSecret } = options;
-      const certificates = await upToDate(await kube(secret.cluster), secret, options);
-      // The certificate is usable before the publication ends, so that a cluster that does not answer blocks no other:
-      // a new authority was published before it took over, and the first one has no predecessor to keep.
-      const problems = publish({ ...options, kube }, caBundle(certificates));
-      return { certificate: certificates.serving, problems };
+      const certificates = await upToDate(await options.kube(secret.cluster, signal), secret, options);
+      return { certificate: certificates.serving, authorities: caBundle(certificates) };
     },
   };
 }

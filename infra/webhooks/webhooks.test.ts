@@ -18,7 +18,8 @@ async function servedOn(date: Date, problems: string[]) {
   const webhooks = await startWebhooks({
     port: 0,
     served: [],
-    certificates: { current: async () => ({ certificate, problems: Promise.resolve(problems) }) },
+    certificates: { current: async () => ({ certificate, authorities: '' }) },
+    publish: async () => problems,
     log: createLog('debug', (line) => lines.push(line)),
     now: () => date,
   });

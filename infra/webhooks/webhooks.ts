@@ -48,13 +48,13 @@ export async function serveWebhooks(options: WebhookOptions, dependencies: Webho
     seeds: settings.seeds,
     configuration: options.configuration,
   };
-  const publishTo = (bundle: string, signal: AbortSignal) =>
-    publish({ ...targets, kube: (cluster) => kube(cluster, signal) }, bundle);
   const certificates =
     certificate === undefined
-      ? managedCertificates({ ...targets, kube, hosts, secret, now })
-      : certificateFromFiles(certificate, now, publishTo);
-  return startWebhooks({ port, served, tokens, certificates, log, now });
+      ? managedCertificates({ kube, hosts, secret, now })
+      : certificateFromFiles(certificate, now);
+  const publishTo: WebhooksOptions['publish'] = (authorities, signal) =>
+    publish({ ...targets, kube: (cluster) => kube(cluster, signal) }, authorities);
+  return startWebhooks({ port, served, tokens, certificates, publish: publishTo, log, now });
 }
 
 /** Returns the webhooks to serve, each with its own identity. @param names of their functions; undefined: all */
@@ -80,6 +80,8 @@ const AFTER_PROBLEM_MS = 5_000;
 
 interface WebhooksOptions extends ServerOptions {
   certificates: CertificateSource;
+  /** Publishes authorities to the API servers. @returns one sentence for each problem */
+  publish(authorities: string, signal: AbortSignal): Promise<string[]>;
   log: Log;
   now(): Date;
 }
@@ -95,17 +97,19 @@ export interface WebhooksStatus {
 }
 
 /** Listens immediately; the first certificate may follow later. */
-export async function startWebhooks({ certificates, log, now, ...options }: WebhooksOptions) {
+export async function startWebhooks({ certificates, publish, log, now, ...options }: WebhooksOptions) {
   const server = await startWebhookServer(options);
   let served: string | undefined;
   let found: string[] = [];
   const status = () => statusOf(served, found, now());
   const renew = async (signal: AbortSignal): Promise<string[]> => {
     try {
-      const { certificate, problems } = await certificates.current(signal);
+      const { certificate, authorities } = await certificates.current(signal);
+      // Used before the publication ends, so that a cluster that does not answer blocks no other: a new authority was
+      // published before it took over, and the first one has no predecessor to keep.
       server.use(certificate);
       served = certificate.cert;
-      return await problems;
+      return authorities === undefined ? [] : await publish(authorities, signal);
     } catch (error) {
       // The current certificate stays in use.
       return [describeError(error)];

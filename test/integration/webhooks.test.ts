@@ -18,7 +18,7 @@ import { answererOf, TIMEOUT_SECONDS } from '../../infra/webhooks/answer.ts';
 import { certificateFromFiles } from '../../infra/webhooks/certificate-files.ts';
 import { renewed } from '../../infra/webhooks/certificates.ts';
 import { managedCertificates } from '../../infra/webhooks/managed-certificates.ts';
-import { configurations } from '../../infra/webhooks/publish.ts';
+import { configurations, publish } from '../../infra/webhooks/publish.ts';
 import { startWebhookServer } from '../../infra/webhooks/server.ts';
 import { serveWebhooks, type WebhookOptions, type Webhooks } from '../../infra/webhooks/webhooks.ts';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
@@ -346,18 +346,14 @@ describe('the certificates of a process', () => {
   const signal = new AbortController().signal;
   const now = new Date();
   const at = (days: number) => new Date(now.getTime() + days * 86_400_000);
-  const source = (date: Date) =>
-    managedCertificates({
-      kube: clientsOf('webhooks'),
-      hosts,
-      webhooks: webhookDefinitions.map(({ webhook }) => webhook),
-      seeds: ['local'],
-      now: () => date,
-    });
+  const kube = clientsOf('webhooks');
+  const webhooks = webhookDefinitions.map(({ webhook }) => webhook);
+  const issue = (date: Date) => managedCertificates({ kube, hosts, now: () => date }).current(signal);
+  const publishTo = (authorities = '') => publish({ kube, webhooks, seeds: ['local'] }, authorities);
   /** One check by a process, with everything it does. */
   const look = async (date: Date) => {
-    const { certificate, problems } = await source(date).current(signal);
-    return { certificate, problems: await problems };
+    const { certificate, authorities } = await issue(date);
+    return { certificate, problems: await publishTo(authorities) };
   };
 
   it('rotate without a failed call, on old and new connections', async () => {
@@ -434,6 +430,8 @@ describe('the certificates of a process', () => {
   });
 
   it('are those of the fastest of several processes, and published without a conflict', async () => {
+    const all = await Promise.all([1, 2, 3].map(() => issue(now)));
+    expect(new Set(all.map(({ certificate }) => certificate.cert)).size).toBe(1);
     const gates = new Map<string, PromiseWithResolvers<void> & { waiting: number }>();
     // No process writes before all three have read.
     hold = ({ method, path }) => {
@@ -444,10 +442,8 @@ describe('the certificates of a process', () => {
       if (gate.waiting === 3) gate.resolve();
       return gate.promise;
     };
-    const all = await Promise.all([1, 2, 3].map(() => look(now)));
+    expect((await Promise.all(all.map(({ authorities }) => publishTo(authorities)))).flat()).toEqual([]);
     expect([...gates.values()].map(({ waiting }) => waiting)).toEqual([3, 3]);
-    expect(all.flatMap(({ problems }) => problems)).toEqual([]);
-    expect(new Set(all.map(({ certificate }) => certificate.cert)).size).toBe(1);
     expect(await bundleOf(seed)).toBe(await bundleOf(garden));
     hold = () => undefined;
     const renewed = await Promise.all([1, 2, 3].map(() => look(at(6))));
@@ -486,7 +482,7 @@ describe('the certificates of a process', () => {
   it('report that the garden has no namespace for them', async () => {
     const empty = await startCluster(gardenCrds());
     const kube = async () => createKubeClient(empty.connection);
-    const options = { kube, hosts, webhooks: [], seeds: [], now: () => now };
+    const options = { kube, hosts, now: () => now };
     await expect(managedCertificates(options).current(signal)).rejects.toThrow(
       'The garden has no namespace shoot-flux for the webhook certificates; apply infra/gardener/rbac-garden.yaml.',
     );
@@ -502,12 +498,9 @@ describe('the certificates of a process', () => {
     }
     const secret = { cluster: 'local', namespace, name: 'certificates' };
     const kube = async (cluster: string) => (cluster === 'local' ? seed.client : garden.client);
-    const webhooks = webhookDefinitions.map(({ webhook }) => webhook).filter((webhook) => webhook.in === 'seed');
-    const { problems } = await managedCertificates({
-      ...{ kube, hosts, secret, configuration: name, webhooks, seeds: ['local'] },
-      now: () => now,
-    }).current(signal);
-    expect(await problems).toEqual([]);
+    const { authorities = '' } = await managedCertificates({ kube, hosts, secret, now: () => now }).current(signal);
+    const inSeed = webhooks.filter((webhook) => webhook.in === 'seed');
+    expect(await publish({ kube, webhooks: inSeed, seeds: ['local'], configuration: name }, authorities)).toEqual([]);
     const stored = await seed.client.find<KubeObject & { data: Record<string, string> }>(resources.secrets, secret);
     const bundle = await bundleOf(seed, name);
     expect(bundle).toBe(Buffer.from(stored?.data['ca.crt'] ?? '', 'base64').toString('utf8'));

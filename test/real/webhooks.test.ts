@@ -5,7 +5,7 @@ import { answererOf } from '../../infra/webhooks/answer.ts';
 import { caBundle, renewed } from '../../infra/webhooks/certificates.ts';
 import { managedCertificates, readCertificates } from '../../infra/webhooks/managed-certificates.ts';
 import { CONFIGURATION } from '../../infra/webhooks/names.ts';
-import { configurations } from '../../infra/webhooks/publish.ts';
+import { configurations, publish } from '../../infra/webhooks/publish.ts';
 import { startWebhookServer, type WebhookServer } from '../../infra/webhooks/server.ts';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
 import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
@@ -100,15 +100,12 @@ onRealApis('real API servers call the webhooks', ({ apis }) => {
 
   /** The certificates as of this many days from now. */
   async function renew(days: number): Promise<string> {
-    const source = managedCertificates({
-      kube: async (cluster) => clientOf(cluster, 'webhooks'),
-      hosts: ['127.0.0.1'],
-      webhooks: (await findWebhookDefinitions()).map(({ webhook }) => webhook),
-      seeds: ['local'],
-      now: () => new Date(Date.now() + days * 86_400_000),
-    });
-    const { certificate, problems } = await source.current(new AbortController().signal);
-    expect(await problems).toEqual([]);
+    const kube = async (cluster: string) => clientOf(cluster, 'webhooks');
+    const now = () => new Date(Date.now() + days * 86_400_000);
+    const source = managedCertificates({ kube, hosts: ['127.0.0.1'], now });
+    const { certificate, authorities = '' } = await source.current(new AbortController().signal);
+    const webhooks = (await findWebhookDefinitions()).map(({ webhook }) => webhook);
+    expect(await publish({ kube, webhooks, seeds: ['local'] }, authorities)).toEqual([]);
     server.use(certificate);
     const stored = await readCertificates(garden);
     return stored?.certificates === undefined ? '' : caBundle(stored.certificates);
