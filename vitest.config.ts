@@ -18,6 +18,7 @@ export default defineConfig({
         },
       },
     ],
+    globalSetup: ['test/temporary-folder.ts'],
     setupFiles: ['test/property-seed.ts'],
     ...timeLimits,
     // One more than two cores, because suites with servers also wait. More of them only delay each other.

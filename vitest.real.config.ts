@@ -5,7 +5,7 @@ import { timeLimits } from './test/time-limits.ts';
 export default defineConfig({
   test: {
     include: ['test/real/**/*.test.ts'],
-    globalSetup: ['test/real/setup.ts'],
+    globalSetup: ['test/temporary-folder.ts', 'test/real/setup.ts'],
     ...timeLimits,
     // Each suite mostly waits for programs of its own.
     maxWorkers: 3,

@@ -1,8 +1,9 @@
+import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
+import { RetryableError } from '../../shared/errors.ts';
 import { CREATION_REFUSED } from '../../shared/gardener/creation-refused.ts';
 import { createEvent, eventAbout, type Notice } from '../../shared/gardener/event.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { unlessOvertaken } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
 import { secondsSince } from '../../shared/runtime/growing-pause.ts';
@@ -29,22 +30,21 @@ export interface Run {
  * Checks, after the Secret was read, that the ConfigMap still requests the operation. Otherwise another run may have
  * completed this rotation and the user may have prepared the next one, which the old request must not complete.
  */
-export async function isOperationStillRequested({ garden, configMap, operation }: Run): Promise<boolean> {
-  if (operation === undefined) return true;
+export async function checkStillRequested({ garden, configMap, namespace, operation }: Run): Promise<void> {
+  if (operation === undefined) return;
   const { uid, resourceVersion } = configMap.metadata;
   const live = await garden.find(resources.configMaps, configMap.metadata, { metadataOnly: true });
-  return live?.metadata.uid === uid && live?.metadata.resourceVersion === resourceVersion;
+  if (live?.metadata.uid === uid && live?.metadata.resourceVersion === resourceVersion) return;
+  throw new RetryableError(`ConfigMap ${namespace}/${FLUX_CONFIG} has changed since it was read; retrying.`);
 }
 
-/** Removes the operation annotation. Returns false when the ConfigMap has changed since it was read. */
-export async function removeOperation({ garden, configMap, context, operation }: Run): Promise<boolean> {
-  if (operation === undefined) return true;
+/** Removes the operation annotation. */
+export async function removeOperation({ garden, configMap, context, operation }: Run): Promise<void> {
+  if (operation === undefined) return;
   const { uid, resourceVersion } = configMap.metadata;
   const metadata = { uid, resourceVersion, annotations: { [OPERATION_ANNOTATION]: null } };
-  const patch = garden.mergePatch(resources.configMaps, configMap.metadata, { metadata }, { fieldManager });
-  if ((await unlessOvertaken(patch)) === undefined) return false;
+  await garden.mergePatch(resources.configMaps, configMap.metadata, { metadata }, { fieldManager });
   context.log.info('flux-config operation finished', { operation });
-  return true;
 }
 
 /**

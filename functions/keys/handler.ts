@@ -4,7 +4,7 @@ import { type FluxConfigMap, fluxConfigMapOf, fluxConfigObject } from '../../sha
 import type { Origins } from '../../shared/config/origins.ts';
 import { hostKeyIssues, sourceIssues } from '../../shared/config/policy/judge.ts';
 import type { Policy } from '../../shared/config/policy/policy.ts';
-import { FLUX_CONFIG, FLUX_SOURCE, projectSecretNames } from '../../shared/config/project-config.ts';
+import { FLUX_CONFIG, projectSecretNames } from '../../shared/config/project-config.ts';
 import { projectLayers } from '../../shared/config/project-layers.ts';
 import { projectSecretOf } from '../../shared/config/project-secret-content.ts';
 import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
@@ -13,14 +13,12 @@ import { variablesIn, withPlaceholders } from '../../shared/config/variables.ts'
 import { ConfigError, type ConfigIssue, RetryableError, unlessInvalid, withFullStop } from '../../shared/errors.ts';
 import { CREATION_REFUSED, CreationRefusedError } from '../../shared/gardener/creation-refused.ts';
 import { type Notice, warning } from '../../shared/gardener/event.ts';
-import type { KubeClient } from '../../shared/kube/client.ts';
 import { resources } from '../../shared/kube/resource.ts';
-import type { Context, Handler } from '../../shared/runtime/context.ts';
+import type { Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
-import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { sshHost } from '../../shared/ssh/known-hosts.ts';
-import { type ConfigMap, isOperationStillRequested, type Run, removeOperation, report } from './config-map.ts';
+import { type ConfigMap, checkStillRequested, type Run, removeOperation, report } from './config-map.ts';
 import { missingCredentials } from './credentials.ts';
 import { type Decision, decide, HOST_KEY_TRUSTED } from './decide.ts';
 import { generateIdentity } from './identity.ts';
@@ -29,25 +27,15 @@ import { scanHostKey } from './scan.ts';
 import { scanPolicy } from './scan-policy.ts';
 import { contentOf, findSecret, type SourceSecret, writeSecret } from './secret.ts';
 
-const ATTEMPTS = 5;
-
 /** The pause after a scan that found no key, or a refused Secret: each attempt takes a run for seconds. */
 const RETRY_SECONDS = { least: 60, most: 1800 } as const;
 
-/** Ensures that a private repository has its credentials, and reports on the ConfigMap what the user has to do. */
+/**
+ * Ensures that a private repository has its credentials, and reports on the ConfigMap what the user has to do. A run whose
+ * ConfigMap or Secret has changed since it was read fails, and is repeated.
+ */
 export const handler: Handler = async (key, context) => {
   const garden = await context.kube(key.cluster);
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const outcome = await reconcile(garden, key, context);
-    if (outcome !== 'overtaken') return outcome;
-  }
-  throw new RetryableError(
-    `ConfigMap ${key.namespace}/${FLUX_CONFIG} or Secret ${FLUX_SOURCE} changed during every attempt; retrying.`,
-  );
-};
-
-/** Makes one attempt; `overtaken` when ConfigMap or Secret changed since they were read. */
-async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context): Promise<Outcome | 'overtaken'> {
   const { namespace } = key;
   const configMap = await garden.find<ConfigMap>(resources.configMaps, key);
   if (configMap === undefined || configMap.metadata.deletionTimestamp !== undefined) return done;
@@ -70,12 +58,12 @@ async function reconcile(garden: KubeClient, key: ReconcileKey, context: Context
   const why = 'there is no key pair to rotate; set repositoryType to private and use an ssh:// URL';
   const refused = operation === undefined ? [] : [operationRefused(namespace, operation, why)];
   return finish(run, { notices: [...needed, ...refused] });
-}
+};
 
 /** Last: a run that is killed before this point repeats everything, which changes nothing. */
-async function finish(run: Run, { notices, retry }: Decision): Promise<Outcome | 'overtaken'> {
+async function finish(run: Run, { notices, retry }: Decision): Promise<Outcome> {
   const age = await report(run, notices);
-  if (!(await removeOperation(run))) return 'overtaken';
+  await removeOperation(run);
   return retry ? requeueAfter(retrySeconds(age)) : done;
 }
 
@@ -108,11 +96,11 @@ async function missingInSecret(run: Run, provider: Repository['provider']): Prom
   return notice === undefined ? [] : [notice];
 }
 
-async function completeSecret(run: Run, repository: Repository): Promise<Outcome | 'overtaken'> {
+async function completeSecret(run: Run, repository: Repository): Promise<Outcome> {
   const secret = await findSecret(run);
   // Its deletion wakes this function again. A requested operation waits, also where the Secret cannot be created.
   if (secret?.metadata.deletionTimestamp !== undefined) return done;
-  if (!(await isOperationStillRequested(run))) return 'overtaken';
+  await checkStillRequested(run);
   const decision = await decideOnSecret(run, repository, secret);
   if (decision.change !== undefined) {
     // Before the key is trusted: a run that is killed in between could find another configuration when it is repeated.
@@ -121,7 +109,7 @@ async function completeSecret(run: Run, repository: Repository): Promise<Outcome
       decision.notices.filter(({ reason }) => reason === HOST_KEY_TRUSTED),
     );
     try {
-      if (!(await writeSecret(run, secret, decision.change))) return 'overtaken';
+      await writeSecret(run, secret, decision.change);
     } catch (error) {
       if (error instanceof CreationRefusedError) return reportRefusal(run, error);
       throw error;

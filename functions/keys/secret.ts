@@ -1,7 +1,6 @@
 import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/config/project-config.ts';
 import { GITHUB_APP_KEYS } from '../../shared/config/project-secret-content.ts';
 import { orRefused } from '../../shared/gardener/creation-refused.ts';
-import { unlessOvertaken } from '../../shared/kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { fieldManager, type Run } from './config-map.ts';
 import type { SecretChange } from './pairs.ts';
@@ -35,33 +34,28 @@ export function contentOf({ data = {} }: SourceSecret): Record<string, string> {
   return Object.fromEntries(entries.filter(([, value]) => value.trim() !== ''));
 }
 
-/**
- * Creates or patches the Secret. Returns false when it has changed since it was read.
- * @throws CreationRefusedError
- */
+/** Creates or patches the Secret, unless it has changed since it was read. @throws CreationRefusedError, or a KubeError */
 export async function writeSecret(
   { garden, namespace, context }: Run,
   secret: SourceSecret | undefined,
   { data, annotations }: SecretChange,
-): Promise<boolean> {
+): Promise<void> {
   const name = { namespace, name: FLUX_SOURCE };
   const { uid, resourceVersion } = secret?.metadata ?? {};
   const change = { metadata: { uid, resourceVersion, annotations }, data: base64(data) };
-  const write = () => {
-    if (secret !== undefined) return garden.mergePatch(resources.secrets, name, change, { fieldManager });
+  if (secret !== undefined) await garden.mergePatch(resources.secrets, name, change, { fieldManager });
+  else {
     const kind = { apiVersion: apiVersionOf(resources.secrets), kind: resources.secrets.kind, type: 'Opaque' };
     // Where there is nothing, nothing is removed.
     const object = { ...kind, ...change, metadata: { ...name, annotations } } as KubeObject;
-    return orRefused(garden.create(resources.secrets, object, { fieldManager }), {
+    await orRefused(garden.create(resources.secrets, object, { fieldManager }), {
       object: `Secret ${namespace}/${FLUX_SOURCE}`,
       remedy:
         `create it empty with \`kubectl create secret generic ${FLUX_SOURCE} --namespace ${namespace}\`, ` +
         'and shoot-flux fills it',
     });
-  };
-  if ((await unlessOvertaken(write())) === undefined) return false;
+  }
   context.log.info('flux-source written', { keys: Object.keys(data).join(',') });
-  return true;
 }
 
 function base64(data: Record<string, string | null>): Record<string, string | null> {

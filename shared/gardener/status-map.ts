@@ -1,6 +1,6 @@
 import { FLUX_STATUS, STATUS_OWNER } from '../config/project-config.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { unlessOvertaken } from '../kube/errors.ts';
+import { ConflictError, NotFoundError, unless } from '../kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
 import { cutExactly, safeText } from '../runtime/safe-text.ts';
 import { fieldsOf } from '../shapes.ts';
@@ -62,7 +62,8 @@ export function patchStatusMap(
 ): Promise<KubeObject | undefined> {
   const body = { metadata: { uid, resourceVersion }, data };
   const name = { namespace, name: FLUX_STATUS };
-  return unlessOvertaken(garden.mergePatch(resources.configMaps, name, body, { fieldManager }));
+  const patch = garden.mergePatch(resources.configMaps, name, body, { fieldManager });
+  return unless(patch, ConflictError, NotFoundError);
 }
 
 /** How many overtaken Shoots try again per second, on average; more would only overtake each other. */

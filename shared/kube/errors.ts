@@ -50,11 +50,6 @@ export class ConflictError extends KubeError {
   override name = 'ConflictError';
 }
 
-/** Returns undefined where the object has changed since it was read. */
-export function unlessOvertaken<T>(answer: Promise<T>): Promise<T | undefined> {
-  return unless(answer, AlreadyExistsError, ConflictError, NotFoundError);
-}
-
 /** 409 AlreadyExists: an object of this name exists. */
 export class AlreadyExistsError extends KubeError {
   override name = 'AlreadyExistsError';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { definition } from '../../functions/keys/function.ts';
 import { handler } from '../../functions/keys/handler.ts';
 import { apiVersionOf, resources } from '../../shared/kube/resource.ts';
-import { done } from '../../shared/runtime/outcome.ts';
+import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { fluxConfig, fluxSource, type Garden, startGarden } from './garden.ts';
 
 /** A private repository on a well-known host, whose host keys need no scan. */
@@ -72,6 +72,13 @@ export const reasonsOf = (garden: Garden) =>
   eventsOf(garden)
     .map(({ reason }) => reason)
     .sort();
+
+/** Runs as the queue does: a run whose objects have changed since it read them is repeated. */
+export const runRepeated = (garden: Garden): Promise<Outcome> =>
+  garden.run().catch((error: Error) => {
+    expect(error.message).toMatch(/409|404|has changed since it was read/);
+    return runRepeated(garden);
+  });
 
 /** Runs again and expects no write. */
 export async function expectRest(garden: Garden): Promise<void> {
