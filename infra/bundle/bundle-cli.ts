@@ -63,11 +63,10 @@ async function threadFiles(): Promise<string[]> {
   return (await Promise.all(rooms)).flat().filter((file) => file.endsWith('-thread.ts'));
 }
 
-/** Replaces what works only from sources: the compile cache, and files that are found by their path. */
+/** Replaces what works only from sources: files that are found by their path, and packages that do not shrink. */
 const fromSources: Plugin = {
   name: 'from sources',
   setup({ onLoad, onResolve }) {
-    onLoad({ filter: /\/infra\/compile-cache\.ts$/ }, () => ({ contents: 'export const useCompileCache = () => {};' }));
     onLoad({ filter: /\/threaded-[^/]+\.ts$/ }, async ({ path }) => ({
       contents: (await readFile(path, 'utf8')).replace(/(new URL\('\.\/[\w-]+-thread)\.ts'/, "$1.mjs'"),
       loader: 'ts',

@@ -6,5 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { prepareProcess } from './prepare.js';
 
 prepareProcess(process.argv[2]);
-enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url)));
+// Threads inherit it.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url));
+enableCompileCache();
 await import('./main.ts');

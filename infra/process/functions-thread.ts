@@ -5,7 +5,6 @@ import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
-import { useCompileCache } from '../compile-cache.ts';
 import { findFunctions, findWebhooks } from '../functions.ts';
 import { answererOf } from '../webhooks/answer.ts';
 import { clientsOf } from './clients.ts';
@@ -96,6 +95,5 @@ async function serve(port: MessagePort, data: ThreadData): Promise<void> {
   });
 }
 
-useCompileCache();
 // A failure ends the thread, with its reason.
 if (parentPort !== null) void serve(parentPort, workerData);
