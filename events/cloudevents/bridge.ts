@@ -12,12 +12,6 @@ import { laterChange } from '../waits.ts';
 import type { Answer } from './answer.ts';
 import { type Attributes, type CloudEvent, DELAY, LONGEST_TYPE, typeOf } from './event.ts';
 
-/**
- * What the bridge does besides sending: it keeps the changes that wait, and what brokers have given up. Both are in memory
- * only: the first list and the resync cover what is lost.
- */
-export type EventBridge = ReturnType<typeof createEventBridge>;
-
 interface EventBridgeOptions {
   /** Names of the functions whose changes it takes: each has metrics of its own, and the sender is unknown. */
   functions: readonly string[];
@@ -34,7 +28,10 @@ const MOST = 50_000;
 /** No function waits longer, and the resync comes every hour: a wrong time holds up no key for longer than that. */
 const LONGEST_WAIT_MS = 3_600_000;
 
-/** Creates the bridge of the changes in a queue. */
+/**
+ * Creates what the bridge does besides sending: it keeps the changes that wait, and what brokers have given up. Both are in
+ * memory only: the first list and the resync cover what is lost.
+ */
 export function createEventBridge({
   functions,
   queue,

@@ -27,9 +27,6 @@ export interface Running {
   stop(deadlineMs?: number): Promise<void>;
 }
 
-/** Queues whose changes are sent elsewhere. */
-export type Forwarding = ReturnType<Queue['forward']>;
-
 /** The functions whose queues are opened, and their limits. */
 export interface QueueOptions {
   definitions: Pick<FunctionDefinition, 'name' | 'sends'>[];

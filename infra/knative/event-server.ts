@@ -4,9 +4,6 @@ import type { Log } from '../../shared/runtime/log.ts';
 import { closeServer, listen } from '../listen.ts';
 import type { PrometheusMetrics } from '../process/metrics.ts';
 
-/** A server that takes CloudEvents. */
-export type EventServer = Awaited<ReturnType<typeof startEventServer>>;
-
 interface EventServerOptions {
   /** 0 chooses a free port. */
   port: number;

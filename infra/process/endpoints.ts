@@ -44,15 +44,12 @@ const limits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsChecki
  */
 export async function startEndpoints(port: number | undefined, probes: Probes) {
   if (port === undefined) return undefined;
-  const memoMethod = (name: string) => pageOf(name, probes);
+  const memoMethod = (path: string) => pageOf(path, probes);
   const pages = new LRUCache<string, Promise<Page>>({ max: 10, ttl: REUSE_MS, memoMethod });
   const server = createServer(limits, ({ url = '/' }, response) => {
-    const path = url.split('?', 1)[0] ?? '/';
-    const status = statusOf(path, probes);
-    const send = ({ text, contentType = 'text/plain; charset=utf-8' }: Page) =>
+    const send = ({ status = 200, text, contentType = 'text/plain; charset=utf-8' }: Page) =>
       response.writeHead(status, { 'content-type': contentType }).end(text);
-    // A page of the other status would contradict this one.
-    pages.memo(status === 404 ? '404' : `${status} ${path}`).then(send, () => response.destroy());
+    pages.memo(url.split('?', 1)[0] ?? '/').then(send, () => response.destroy());
   });
   server.maxConnections = MOST_CONNECTIONS;
   // Of requests that are sent ahead only one is answered, so that callers who do not read hold one page each, for a while.
@@ -62,36 +59,25 @@ export async function startEndpoints(port: number | undefined, probes: Probes) {
 }
 
 interface Page {
+  status?: number;
   text: string;
   contentType?: string;
 }
 
-function statusOf(path: string, { alive, ready, deadLetters }: Probes): number {
-  if (path === '/healthz') return alive?.() === false ? 503 : 200;
-  if (path === '/readyz') return ready() ? 200 : 503;
-  return path === '/metrics' || (path === '/dead-letters' && deadLetters !== undefined) ? 200 : 404;
-}
-
-async function pageOf(name: string, probes: Probes): Promise<Page> {
-  const { metrics, ready, deadLetters } = probes;
-  switch (name) {
-    case '200 /healthz':
-      return { text: 'ok\n' };
-    case '503 /healthz':
-      return { text: 'no progress\n' };
-    case '200 /readyz':
-    case '503 /readyz':
-      return { text: readiness(probes) };
-    case '200 /metrics':
-      metrics.gauge('ready', ready() ? 1 : 0);
-      gaugeWatched(probes);
-      gaugeQueues(probes);
-      return metrics.expose();
-    case '200 /dead-letters':
-      return { text: `${JSON.stringify(deadLetters?.(), null, 2)}\n`, contentType: 'application/json' };
-    default:
-      return { text: 'Not found. Try /healthz, /readyz, /metrics or /dead-letters.\n' };
+async function pageOf(path: string, probes: Probes): Promise<Page> {
+  const { alive, ready, metrics, deadLetters } = probes;
+  if (path === '/healthz') return alive?.() === false ? { status: 503, text: 'no progress\n' } : { text: 'ok\n' };
+  if (path === '/readyz') return { status: ready() ? 200 : 503, text: readiness(probes) };
+  if (path === '/metrics') {
+    metrics.gauge('ready', ready() ? 1 : 0);
+    gaugeWatched(probes);
+    gaugeQueues(probes);
+    return metrics.expose();
   }
+  if (path === '/dead-letters' && deadLetters !== undefined) {
+    return { text: `${JSON.stringify(deadLetters(), null, 2)}\n`, contentType: 'application/json' };
+  }
+  return { status: 404, text: 'Not found. Try /healthz, /readyz, /metrics or /dead-letters.\n' };
 }
 
 /** Several selections may be of the same cluster and resource, such as Secrets of different names. */

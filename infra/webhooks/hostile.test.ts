@@ -11,7 +11,7 @@ import { findWebhooks } from '../functions.ts';
 import { type AnswerDependencies, answererOf } from './answer.ts';
 import { type KeyPair, renewed } from './certificates.ts';
 import { pathTokensOf } from './path-token.ts';
-import { startWebhookServer, type WebhookServer } from './server.ts';
+import { startWebhookServer } from './server.ts';
 
 const token = 'f'.repeat(64);
 
@@ -30,8 +30,8 @@ const dependencies: AnswerDependencies = {
 };
 
 let certificate: KeyPair;
-let open: WebhookServer;
-let closed: WebhookServer;
+let open: Awaited<ReturnType<typeof startWebhookServer>>;
+let closed: Awaited<ReturnType<typeof startWebhookServer>>;
 beforeAll(async () => {
   const now = new Date();
   certificate = (await renewed(undefined, ['127.0.0.1'], now)).serving;

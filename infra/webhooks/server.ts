@@ -140,9 +140,6 @@ const limits = {
 /** An API server, or a proxy, opens one for each request at the same time. Each takes about 80 KB. */
 const MOST_CONNECTIONS = 512;
 
-/** A server over HTTPS. */
-export type WebhookServer = Awaited<ReturnType<typeof startWebhookServer>>;
-
 /** Serves every webhook at its path over HTTPS. Until `use` is called every handshake fails. */
 export async function startWebhookServer(options: ServerOptions) {
   const tls = { keepAliveTimeout: KEEP_ALIVE_MS, handshakeTimeout: HANDSHAKE_MS };

@@ -6,7 +6,7 @@ import { caBundle, renewed } from '../../infra/webhooks/certificates.ts';
 import { managedCertificates, readCertificates } from '../../infra/webhooks/managed-certificates.ts';
 import { CONFIGURATION } from '../../infra/webhooks/names.ts';
 import { configurations, publish } from '../../infra/webhooks/publish.ts';
-import { startWebhookServer, type WebhookServer } from '../../infra/webhooks/server.ts';
+import { startWebhookServer } from '../../infra/webhooks/server.ts';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
 import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -23,7 +23,7 @@ const OTHER = 'shoot--foo--other';
 const options = { fieldManager: 'person' };
 
 onRealApis('real API servers call the webhooks', ({ apis }) => {
-  let server: WebhookServer;
+  let server: Awaited<ReturnType<typeof startWebhookServer>>;
   let garden: HttpKubeClient;
   let seed: HttpKubeClient;
   const logLines: string[] = [];

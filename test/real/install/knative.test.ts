@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Receive } from '../../../events/cloudevents/answer.ts';
-import { createEventBridge, type EventBridge } from '../../../events/cloudevents/bridge.ts';
+import { createEventBridge } from '../../../events/cloudevents/bridge.ts';
 import { serveFunctions } from '../../../events/cloudevents/serve.ts';
 import { openSink, type Sink } from '../../../events/cloudevents/sink.ts';
-import { type Forwarding, openQueue } from '../../../events/queue/queue.ts';
+import { openQueue, type Queue } from '../../../events/queue/queue.ts';
 import { changeOf, definitionOf, functionOf, keptLog, keyOf, processDependencies } from '../../../events/testing.ts';
-import { type EventServer, startEventServer } from '../../../infra/knative/event-server.ts';
+import { startEventServer } from '../../../infra/knative/event-server.ts';
 import { nameOf, WATCHER } from '../../../infra/knative/manifests.ts';
 import { createPrometheusMetrics } from '../../../infra/process/metrics.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
@@ -23,10 +23,10 @@ const NAMES = ['managed-resources', 'sync-mode', 'readiness', 'keys', 'fan-out']
 describe("behind Knative's broker", () => {
   const used = useApiServers({ knative: {} });
   let plane: DataPlane;
-  let bridge: EventBridge;
-  let forwarding: Forwarding;
+  let bridge: ReturnType<typeof createEventBridge>;
+  let forwarding: ReturnType<Queue['forward']>;
   let sink: Sink;
-  const servers: EventServer[] = [];
+  const servers: Awaited<ReturnType<typeof startEventServer>>[] = [];
   const handlers = new Map<string, Handler>();
   /** Ids of the events that each function got. */
   const received = new Map<string, string[]>();
