@@ -34,31 +34,20 @@ export function keyOf(n: number): ChangeRequest['key'] {
   return { cluster: 'local', namespace: `shoot--dev--s${n}`, name: 'shoot-flux' };
 }
 
-/** A record in the form in which Lambda hands it to a function. */
+/** What the functions read of a record that Lambda hands to them. */
 export function recordOf(
   change: ChangeRequest,
   overrides: Partial<SQSRecord> & { receiveCount?: number } = {},
 ): SQSRecord {
   const { receiveCount = 1, ...rest } = overrides;
-  return {
-    messageId: randomUUID(),
-    receiptHandle: randomUUID(),
-    body: encodeChange(change),
-    md5OfBody: '',
-    messageAttributes: {},
-    eventSource: 'aws:sqs',
-    eventSourceARN: 'arn:aws:sqs:eu-west-1:000000000000:test.fifo',
-    awsRegion: 'eu-west-1',
-    ...rest,
-    attributes: {
-      ApproximateReceiveCount: String(receiveCount),
-      SentTimestamp: String(Date.now()),
-      SenderId: 'test',
-      ApproximateFirstReceiveTimestamp: String(Date.now()),
-      MessageGroupId: keyId(change),
-      ...rest.attributes,
-    },
+  const attributes = {
+    ApproximateReceiveCount: String(receiveCount),
+    SentTimestamp: String(Date.now()),
+    MessageGroupId: keyId(change),
+    ...rest.attributes,
   };
+  const ids = { messageId: randomUUID(), receiptHandle: randomUUID() };
+  return { ...ids, body: encodeChange(change), ...rest, attributes } as SQSRecord;
 }
 
 export function eventOf(...Records: SQSRecord[]): SQSEvent {
@@ -68,33 +57,13 @@ export function eventOf(...Records: SQSRecord[]): SQSEvent {
 /** Returns the context of one invocation: the function's name, and how much of its time is left. */
 export function lambdaContext(name: string, timeoutSeconds: number): Context {
   const end = performance.now() + timeoutSeconds * 1000;
-  return {
-    functionName: name,
-    functionVersion: '$LATEST',
-    invokedFunctionArn: `arn:aws:lambda:local:000000000000:function:${name}`,
-    memoryLimitInMB: '0',
-    awsRequestId: randomUUID(),
-    logGroupName: name,
-    logStreamName: '',
-    callbackWaitsForEmptyEventLoop: false,
-    getRemainingTimeInMillis: () => end - performance.now(),
-    done() {},
-    fail() {},
-    succeed() {},
-  };
+  const getRemainingTimeInMillis = () => end - performance.now();
+  return { functionName: name, awsRequestId: randomUUID(), getRemainingTimeInMillis } as Context;
 }
 
 export function definitionOf(name: string, overrides: Partial<FunctionDefinition> = {}): FunctionDefinition {
-  const rights = { garden: [], seed: [] };
-  return {
-    name,
-    description: 'A function of a test.',
-    subscriptions: [],
-    resync: false,
-    sends: false,
-    rights,
-    ...overrides,
-  };
+  const nothing = { subscriptions: [], resync: false, sends: false, rights: { garden: [], seed: [] } };
+  return { name, description: 'A function of a test.', ...nothing, ...overrides };
 }
 
 /** A function with a handler of the test. */
@@ -102,21 +71,16 @@ export function functionOf(handler: Handler, name = 'managed-resources'): QueueF
   return { definition: definitionOf(name), handler };
 }
 
-export function settingsOf(): Settings {
-  return {
-    landscape: 'test',
-    seeds: ['local'],
-    fluxDistribution: 'none',
-    shootHealth: false,
-    shootAccess: 'internal',
-  };
-}
+const settings: Settings = {
+  ...{ landscape: 'test', seeds: ['local'], fluxDistribution: 'none' },
+  ...{ shootHealth: false, shootAccess: 'internal' },
+};
 
 /** The dependencies of a function that reaches no cluster. */
 export function processDependencies(overrides: Partial<ProcessDependencies> = {}): ProcessDependencies {
   return {
     kube: (cluster) => Promise.reject(new Error(`no cluster ${cluster} in this test`)),
-    settings: settingsOf(),
+    settings,
     now: () => new Date(),
     log: createLog('error', () => {}),
     metrics: noMetrics,

@@ -80,10 +80,13 @@ describe('a function behind HTTP', () => {
     expect(due - before).toBeLessThan(40_000);
   });
 
-  it('answers 503 when the bridge does not take what has to wait', async () => {
-    const { post, sender } = serve(async () => requeueAfter(30));
+  it.each<[string, Handler]>([
+    ['the sink broker answered 500', async () => requeueAfter(30)],
+    ['The garden is down.', async () => Promise.reject(new ClusterDownError('garden', 'The garden is down.'))],
+  ])('leaves what has to wait to the broker where the bridge does not take it: %s', async (sentence, handler) => {
+    const { post, sender } = serve(handler);
     sender.retryLater = async () => Promise.reject(new RetryableError('the sink broker answered 500'));
-    expect(await post(changeOf())).toMatchObject({ status: 503, sentence: 'the sink broker answered 500' });
+    expect(await post(changeOf())).toMatchObject({ status: 503, sentence });
   });
 
   it('drops a resync of a cluster that is down: the next one is its retry', async () => {
@@ -103,12 +106,6 @@ describe('a function behind HTTP', () => {
       expect(Date.parse(sent.cause.notBefore) - Date.now()).toBeLessThanOrEqual(360_000);
       change = sent;
     }
-  });
-
-  it('leaves the retry to the broker where the bridge does not take it', async () => {
-    const { post, sender } = serve(async () => Promise.reject(new ClusterDownError('garden', 'The garden is down.')));
-    sender.retryLater = async () => Promise.reject(new RetryableError('the sink broker answered 500'));
-    expect(await post(changeOf())).toMatchObject({ status: 503, sentence: 'The garden is down.' });
   });
 
   it('refuses events for other functions, and for seeds of other instances only for now', async () => {

@@ -177,10 +177,12 @@ describe('the Lambda of a function', () => {
     expect(lines.at(-1)).toMatchObject({ attempt: 6, outcome: 'retry' });
   });
 
-  it('blocks a group for a minute at most when the delay queue takes nothing', async () => {
+  it.each<[string, Handler]>([
+    ['a long back-off', () => Promise.reject(new RetryableError('still no answer'))],
+    ['a requeue', async () => requeueAfter(3600)],
+  ])('without the delay queue, %s blocks the group for a minute at most', async (_, handler) => {
     const retryLater = () => Promise.reject(new RetryableError('SQS is away'));
-    const failing: Handler = () => Promise.reject(new RetryableError('still no answer'));
-    const { run, hidden } = setup(failing, 'managed-resources', { ...queues.sender, retryLater });
+    const { run, hidden } = setup(handler, 'managed-resources', { ...queues.sender, retryLater });
     const record = recordOf(extensionChange('1'), { receiveCount: 30 });
     expect(await run(record)).toEqual([record.messageId]);
     expect(hidden.get(record.receiptHandle)).toBe(60);
@@ -220,13 +222,6 @@ describe('the Lambda of a function', () => {
       expect.stringContaining('is not JSON'),
       expect.stringContaining('is for function readiness'),
     ]);
-  });
-
-  it('turns a requeue into a retry while the delay queue is unavailable', async () => {
-    const sender = { ...queues.sender, retryLater: () => Promise.reject(new RetryableError('SQS is away')) };
-    const { run } = setup(async () => requeueAfter(30), 'managed-resources', sender);
-    const record = recordOf(extensionChange('1'));
-    expect(await run(record)).toEqual([record.messageId]);
   });
 
   it('requeues through the delay queue', async () => {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { resources } from '../../shared/kube/resource.ts';
 import { type SeenRequest, sendJson } from '../../shared/kube/testing.ts';
-import { definition, extension, onExtensions, quick, startListWatch, until, watching } from './testing.ts';
+import { extension, on, onExtensions, quick, startListWatch, until, watching } from './testing.ts';
 
 const { configMaps, extensions } = resources;
 
@@ -145,14 +145,7 @@ test('events out of order and repeated events end with the last state', async ()
 test('objects at the size limit of an API server are followed like small ones', async () => {
   await using api = await startListWatch();
   const large = 'x'.repeat(1_000_000);
-  const onConfigMaps = definition('keys', [
-    {
-      in: 'seed',
-      resource: configMaps,
-      wakes: ({ data }) => data,
-      keys: ({ metadata }, cluster) => [{ cluster, namespace: metadata.namespace ?? '', name: metadata.name }],
-    },
-  ]);
+  const onConfigMaps = on(configMaps, 'keys', { wakes: ({ data }) => data });
   api.put(extensions, extension('a', { spec: { providerConfig: large } }, { annotations: { large } }));
   api.put(configMaps, { metadata: { namespace: 'a', name: 'flux-config' }, data: { large } });
   await using watcher = watching(api, [reading, onConfigMaps]);

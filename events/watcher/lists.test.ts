@@ -161,16 +161,6 @@ test('a list with an empty page in its middle becomes complete', async () => {
   expect(watcher.status().selections[0]?.problem).toBeUndefined();
 });
 
-test('watches from the version of the first page, whatever the later ones say', async () => {
-  await using api = await startApi(30);
-  api.answerWith(({ url }) => {
-    if (url.searchParams.has('continue')) api.put(extensions, extension('shoot-0', {}, { generation: 2 }));
-    return false;
-  });
-  await using watcher = watching(api, [onExtensions()]);
-  await until(() => expect(watcher.sent.filter(({ key }) => key.namespace === 'shoot-0')).toHaveLength(2));
-});
-
 test('lists again after three watches in a row that bring nothing, and shows it until one does', async () => {
   await using api = await startApi(1);
   api.answerWith(({ url }, response) => {

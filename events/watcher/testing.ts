@@ -144,30 +144,26 @@ export function extension(namespace: string, fields: object = {}, metadata: obje
   return { metadata: { namespace, name: 'shoot-flux', generation: 1, ...metadata }, ...fields };
 }
 
-/** A function that wakes on the generation of Extensions in seeds. */
+/** A function that wakes on the generation of objects in seeds, whose keys have their names. */
+export function on(resource: Resource, name: string, subscription: Partial<Subscription> = {}): FunctionDefinition {
+  const keys: Subscription['keys'] = ({ metadata }, cluster) => [
+    { cluster, namespace: metadata.namespace ?? '', name: metadata.name },
+  ];
+  const wakes: Subscription['wakes'] = ({ metadata }) => metadata.generation;
+  return definition(name, [{ in: 'seed', resource, wakes, keys, ...subscription }]);
+}
+
 export function onExtensions(name = 'managed-resources', subscription: Partial<Subscription> = {}): FunctionDefinition {
-  return definition(name, [
-    {
-      in: 'seed',
-      resource: resources.extensions,
-      wakes: ({ metadata }) => metadata.generation,
-      keys: ({ metadata }, cluster) => [{ cluster, namespace: metadata.namespace ?? '', name: metadata.name }],
-      ...subscription,
-    },
-  ]);
+  return on(resources.extensions, name, subscription);
 }
 
 /** A function that wakes on any change of a Shoot's ManagedResources. */
 export function onManagedResources(name = 'managed-resources'): FunctionDefinition {
-  return definition(name, [
-    {
-      in: 'seed',
-      resource: resources.managedResources,
-      labelSelector: 'origin=shoot-flux',
-      wakes: ({ metadata }) => metadata.resourceVersion,
-      keys: ({ metadata }, cluster) => [{ cluster, namespace: metadata.namespace ?? '', name: 'shoot-flux' }],
-    },
-  ]);
+  return on(resources.managedResources, name, {
+    labelSelector: 'origin=shoot-flux',
+    wakes: ({ metadata }) => metadata.resourceVersion,
+    keys: ({ metadata }, cluster) => [{ cluster, namespace: metadata.namespace ?? '', name: 'shoot-flux' }],
+  });
 }
 
 export function definition(name: string, subscriptions: Subscription[]): FunctionDefinition {
