@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { ConfigError, issuesText } from '../errors.ts';
 import { renderInputs } from '../flux/testing.ts';
 import { objectGroups } from '../gardener/groups.ts';
-import { gitRepository, kustomization, withTemplates } from './config.fixtures.ts';
+import { gitRepository, kustomization, withConfig, withTemplates } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { fluxConfigSchema } from './flux-config.ts';
 import { limits } from './limits.ts';
@@ -59,43 +59,35 @@ const { value: hostileValue } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-const full = {
-  apiVersion: 'flux.extensions.gardener.cloud/v1alpha1',
-  kind: 'FluxConfig',
+const metadata = { name: 'a', namespace: 'b', labels: { a: 'b' }, annotations: { a: 'b' } };
+const { providerConfig: full } = withConfig({
   flux: {
-    version: 'v2.9.4',
-    registry: 'a',
-    namespace: 'b',
-    components: [''],
-    componentsExtra: [''],
+    ...{ version: 'v2.9.4', registry: 'a', namespace: 'b', components: [''], componentsExtra: [''] },
     imagePullSecret: 'a',
   },
   source: {
-    template: {
-      apiVersion: 'source.toolkit.fluxcd.io/v1',
-      kind: 'GitRepository',
-      metadata: { name: 'a', namespace: 'b', labels: { a: 'b' }, annotations: { a: 'b' } },
-      spec: {
-        url: 'https://git.example.com/a',
+    template: gitRepository(
+      {
         ref: { branch: 'a', tag: 'b', semver: '1.x', name: 'a', commit: 'b' },
         ...{ interval: '1m', timeout: '1m', secretRef: { name: 'a' }, ignore: 'a', include: [{ repository: {} }] },
       },
-    },
+      { metadata },
+    ),
     secretResourceName: 'a',
   },
   kustomization: {
-    template: {
-      metadata: { name: 'a', labels: { a: 'b' } },
-      spec: {
-        ...{ path: './', interval: '1m', prune: true, sourceRef: { kind: 'GitRepository', name: 'a', namespace: 'b' } },
+    template: kustomization(
+      {
+        ...{ interval: '1m', prune: true, sourceRef: { kind: 'GitRepository', name: 'a', namespace: 'b' } },
         ...{ postBuild: { substitute: { a: 'b' }, substituteFrom: [{ kind: 'Secret', name: 'a' }] }, patches: [{}] },
         ...{ kubeConfig: { secretRef: { name: 'a' } }, decryption: { secretRef: { name: 'a' } }, commonMetadata: {} },
       },
-    },
+      { metadata },
+    ),
   },
   additionalSecretResources: [{ name: 'a', targetName: 'b' }],
   ...{ syncMode: 'Once', deletionPolicy: 'Orphan', suspend: true },
-};
+});
 
 type Path = readonly string[];
 

@@ -186,10 +186,8 @@ const project = withFluxConfig({
   repositoryPath: './clusters/all',
   kustomizationInterval: '10m',
 });
-const patched = (patch: unknown, more: object = {}) => ({
-  ...project,
-  ...withConfig({ kustomization: { patch, ...more } }),
-});
+const withKustomization = (fields: object) => ({ ...project, ...withConfig({ kustomization: fields }) });
+const patched = (patch: object) => withKustomization({ patch });
 
 describe('kustomization.patch', () => {
   it('changes fields of the lower layer, which keeps its name, its namespace and everything else', () => {
@@ -220,26 +218,17 @@ describe('kustomization.patch', () => {
   });
 
   it.each(
-    Object.entries<[unknown, object]>({
-      'kustomization.patch.metadata.name is not a known key; known keys are labels, annotations': [
-        { metadata: { name: 'other' } },
-        {},
-      ],
-      'kustomization.patch cannot be combined with template; remove one of them': [
-        { spec: { path: './a' } },
-        { template: kustomization() },
-      ],
-      'kustomization.patch.spec.interval "5 minutes" is not a duration; use numbers with the units h, m, s or ms, for example 5m or 1h30m':
-        [{ spec: { interval: '5 minutes' } }, {}],
-      'kustomization.patch.spec.path is missing; set it, for example ./clusters/production': [
-        { spec: { path: null } },
-        {},
-      ],
-      'kustomization.patch.metadata.annotations has the key "resources.gardener.cloud/ignore", which is reserved for Gardener; remove it':
-        [{ metadata: { annotations: { 'resources.gardener.cloud/ignore': 'true' } } }, {}],
+    Object.entries<object>({
+      '.metadata.name is not a known key; known keys are labels, annotations': { patch: { metadata: { name: 'a' } } },
+      ' cannot be combined with template; remove one of them': { patch: {}, template: kustomization() },
+      '.spec.interval "5 minutes" is not a duration; use numbers with the units h, m, s or ms, for example 5m or 1h30m':
+        { patch: { spec: { interval: '5 minutes' } } },
+      '.spec.path is missing; set it, for example ./clusters/production': { patch: { spec: { path: null } } },
+      '.metadata.annotations has the key "resources.gardener.cloud/ignore", which is reserved for Gardener; remove it':
+        { patch: { metadata: { annotations: { 'resources.gardener.cloud/ignore': 'true' } } } },
     }),
-  )('rejects: %s', (sentence, [patch, more]) => {
-    expect(problems(patched(patch, more))).toEqual([`providerConfig: ${sentence}`]);
+  )('rejects: %s', (sentence, fields) => {
+    expect(problems(withKustomization(fields))).toEqual([`providerConfig: kustomization.patch${sentence}`]);
   });
 
   it.each([
@@ -252,7 +241,7 @@ describe('kustomization.patch', () => {
       'sourceRef.namespace must be flux-system, the namespace of the Kustomization, because multiTenancy is true',
     ],
   ])('is named by what the rules for several layers find in %j', (spec, sentence) => {
-    const inputs = patched({ spec }, {});
+    const inputs = patched({ spec });
     const data = { ...inputs.fluxConfig?.data, multiTenancy: 'true' };
     expect(problems({ ...inputs, fluxConfig: { namespace: 'garden-foo', data } })).toEqual([
       `providerConfig: kustomization.patch.spec.${sentence}`,

@@ -27,6 +27,11 @@ const inProject = (source: object, ks?: object, fields?: object): ConfigInputs =
 const copies = ({ additionalSecrets }: EffectiveConfig) =>
   additionalSecrets.map(({ origin, namespace, targetName }) => [origin.type, `${namespace}/${targetName}`]);
 const specOf = (object: KubeObject | undefined) => object?.spec as Record<string, unknown>;
+const secret = (data: Record<string, string>, type = 'Opaque'): KubeObject => ({
+  ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'any' }, type },
+  data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
+});
+const docker = (content: string) => secret({ '.dockerconfigjson': content }, 'kubernetes.io/dockerconfigjson');
 
 describe('the Secrets of a project with flux-config', () => {
   it('change nothing while they do not exist', () => {
@@ -82,39 +87,23 @@ describe('flux-registry', () => {
   });
 
   it('leaves the credentials of an OCIRepository and other sources as they are', () => {
-    const own = {
-      source: { template: ociRepository(), secretResourceName: 'own' },
-      kustomization: { template: kustomization() },
-    };
-    const inputs = { ...withFluxConfig({}), providerConfig: own };
-    expect(specOf(effectiveConfig(project(inputs, 'flux-registry')).source).secretRef).toEqual({
-      name: 'flux-system',
-    });
+    const own = inProject({}, undefined, { source: { template: ociRepository(), secretResourceName: 'own' } });
+    expect(specOf(effectiveConfig(project(own, 'flux-registry')).source).secretRef).toEqual({ name: 'flux-system' });
     const git = effectiveConfig(project(withFluxConfig(REPOSITORY), 'flux-registry'));
     expect(specOf(git.source)).not.toHaveProperty('secretRef');
   });
 });
 
 describe('flux-registry and other kinds that read from registries', () => {
-  const dockerConfig = (...addresses: string[]) => ({
-    ...{
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: 'flux-registry' },
-      type: 'kubernetes.io/dockerconfigjson',
-    },
-    data: {
-      '.dockerconfigjson': Buffer.from(
-        JSON.stringify({ auths: Object.fromEntries(addresses.map((address) => [address, { auth: 'cm9ib3Q6eA==' }])) }),
-      ).toString('base64'),
-    },
-  });
+  const ofRegistries = (addresses: string[]) => {
+    const auths = Object.fromEntries(addresses.map((address) => [address, { auth: 'cm9ib3Q6eA==' }]));
+    return projectSecretOf('flux-registry', 'garden-foo', docker(JSON.stringify({ auths })));
+  };
   const [registry, hub] = ['registry.example.com:5000', 'https://index.docker.io/v1/'];
-  const wiredTo = (kind: string, spec: object, ...addresses: string[]) => {
-    const secret = projectSecretOf('flux-registry', 'garden-foo', dockerConfig(...addresses) as KubeObject);
+  const wiredTo = (kind: string, spec: object, address: string) => {
     const object = { kind, metadata: { name: 'one' }, spec: { interval: '1h', ...spec } };
     const inputs: ConfigInputs = { ...withFluxConfig({}), ...withConfig({ objects: [object] }) };
-    return specOf(effectiveConfig({ ...inputs, projectSecrets: [secret] }).objects[0]).secretRef;
+    return specOf(effectiveConfig({ ...inputs, projectSecrets: [ofRegistries([address])] }).objects[0]).secretRef;
   };
   const charts = { type: 'oci', url: `oci://${registry}/charts` };
   const image = `${registry}/org/app`;
@@ -134,10 +123,9 @@ describe('flux-registry and other kinds that read from registries', () => {
   });
 
   it('reads no registries from content that is too large to be used', () => {
-    const addresses = Array.from({ length: 20_000 }, (_, index) => `r${index}.example.com`);
-    const secret = projectSecretOf('flux-registry', 'garden-foo', dockerConfig(...addresses) as KubeObject);
-    expect(secret.problem).toMatch(/^is longer than 64 KiB; /);
-    expect(secret).not.toHaveProperty('hosts');
+    const large = ofRegistries(Array.from({ length: 20_000 }, (_, index) => `r${index}.example.com`));
+    expect(large.problem).toMatch(/^is longer than 64 KiB; /);
+    expect(large).not.toHaveProperty('hosts');
   });
 
   it('leaves them as they are while the registries are unknown', () => {
@@ -226,11 +214,6 @@ describe('without a flux-config', () => {
 });
 
 describe('the content', () => {
-  const secret = (data: Record<string, string>, type = 'Opaque'): KubeObject => ({
-    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'any' }, type },
-    data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
-  });
-  const docker = (content: string) => secret({ '.dockerconfigjson': content }, 'kubernetes.io/dockerconfigjson');
   const recreate = 'recreate it with kubectl create secret docker-registry';
   const age = '# public key: age1x\nAGE-SECRET-KEY-1ABC\n';
   const pgp = (kind: string) => `-----BEGIN PGP ${kind} KEY BLOCK-----\n\nabc\n`;

@@ -170,14 +170,6 @@ const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
     ),
   },
   'flux.': {
-    'imagePullSecrets is not a known key; did you mean imagePullSecret?': withConfig({
-      flux: { imagePullSecrets: 'x' },
-    }),
-    'components must be a list, not a string; start each entry with "- "': withConfig({
-      flux: { components: 'source-controller' },
-    }),
-    'componentsExtra[0] "image-reflector-controler" is not a component of Flux; did you mean image-reflector-controller?':
-      withConfig({ flux: { componentsExtra: ['image-reflector-controler'] } }),
     'components lacks source-controller, which the configured source and Kustomization need; add source-controller':
       withTemplates(gitRepository(), kustomization(), { flux: { components: ['kustomize-controller'] } }),
   },
@@ -198,14 +190,10 @@ const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
     'apiVersion "source.toolkit.fluxcd.io/v2" is not an API version of GitRepository; use source.toolkit.fluxcd.io/v1 or omit it':
       ofSource({ apiVersion: 'source.toolkit.fluxcd.io/v2' }),
     'kind is missing; use one of GitRepository, OCIRepository, Bucket': ofSource({ kind: undefined }),
-    'kind "HelmRelease" is not a valid value; use one of GitRepository, OCIRepository, Bucket': withTemplates({
+    'kind "HelmRelease" is not a valid value; use one of GitRepository, OCIRepository, Bucket': ofSource({
       kind: 'HelmRelease',
-      spec: {},
     }),
-    'kind "OciRepository" is not a valid value; did you mean OCIRepository?': withTemplates({
-      kind: 'OciRepository',
-      spec: {},
-    }),
+    'kind "OciRepository" is not a valid value; did you mean OCIRepository?': ofSource({ kind: 'OciRepository' }),
     'sepc is not a known key; did you mean spec?': ofSource({ sepc: {} }),
     'metadata.uid is not a known key; known keys are name, namespace, labels, annotations': ofSource({
       metadata: { uid: 'x' },
@@ -222,17 +210,6 @@ const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
     [`timeout "0s" ${ZERO}`]: git({ timeout: '0s' }),
     'ref is missing; set it, for example { tag: latest }': oci({ ref: null }),
     'ref specifies no revision; set one of tag, semver, digest': oci({ ref: { branch: 'main' } }),
-    'url "https://ghcr.io/org/manifests" is not the URL of an OCI artifact; it must start with oci://': oci({
-      url: 'https://ghcr.io/org/manifests',
-    }),
-    'url "oci://ghcr.io:443/org/manifests:v1" contains a tag or digest; move it to spec.ref.tag or spec.ref.digest':
-      oci({ url: 'oci://ghcr.io:443/org/manifests:v1' }),
-    'url "oci://ghcr.io" names no repository; use a form like oci://ghcr.io/org/manifests': oci({
-      url: 'oci://ghcr.io',
-    }),
-    'url "oci://ghcr.io/org/my manifests" contains whitespace; remove it': oci({
-      url: 'oci://ghcr.io/org/my manifests',
-    }),
     [`url ${CREDENTIALS}`]: oci({ url: 'oci://user:SECRET@ghcr.io/org/manifests' }),
     'endpoint "https://s3.example.com" has a scheme; use only host and port, for example s3.amazonaws.com': aBucket({
       endpoint: 'https://s3.example.com',
@@ -288,6 +265,10 @@ const OWN_DOMAIN =
 
 /** The only sentence about an option -> the option. */
 const optionSentences: Record<string, object> = {
+  'imagePullSecrets is not a known key; did you mean imagePullSecret?': { imagePullSecrets: 'x' },
+  'components must be a list, not a string; start each entry with "- "': { components: 'source-controller' },
+  'componentsExtra[0] "image-reflector-controler" is not a component of Flux; did you mean image-reflector-controller?':
+    { componentsExtra: ['image-reflector-controler'] },
   'size "huge" is not a valid value; use one of small, medium, large': { size: 'huge' },
   'imageDigests "always" is not a valid value; did you mean Always?': { imageDigests: 'always' },
   [`priorityClass "Very High" ${NO_NAME}`]: { priorityClass: 'Very High' },
@@ -406,6 +387,13 @@ const moreOfProviderConfig: Record<string, [ConfigInputs, ...string[]][]> = {
     ],
   ],
 };
+/** The URL of an OCIRepository -> the sentence about it. */
+const ofOciUrl: Record<string, string> = {
+  'https://ghcr.io/org/manifests': 'is not the URL of an OCI artifact; it must start with oci://',
+  'oci://ghcr.io:443/org/manifests:v1': 'contains a tag or digest; move it to spec.ref.tag or spec.ref.digest',
+  'oci://ghcr.io': 'names no repository; use a form like oci://ghcr.io/org/manifests',
+  'oci://ghcr.io/org/my manifests': 'contains whitespace; remove it',
+};
 /** The sentence about the entry `git` that a source names -> `spec.resources` of the Shoot. */
 const ofSecretResource: Record<string, ConfigInputs['shootResources']> = {
   "is not an entry of the Shoot's spec.resources (it has other, more); add the entry or use another one": [
@@ -436,6 +424,9 @@ const ofProviderConfig = [
   ),
   ...Object.entries(optionSentences).flatMap(([sentence, flux]) => rowsOf('flux.', [[withConfig({ flux }), sentence]])),
   ...Object.entries(moreOfProviderConfig).flatMap(([path, rows]) => rowsOf(path, rows)),
+  ...Object.entries(ofOciUrl).flatMap(([url, sentence]) =>
+    rowsOf('source.template.spec.url ', [[oci({ url }), `${JSON.stringify(url)} ${sentence}`]]),
+  ),
   ...Object.entries(ofSecretResource).flatMap(([sentence, shootResources]) =>
     rowsOf('source.secretResourceName "git" ', [[{ ...withSecret(gitRepository()), shootResources }, sentence]]),
   ),

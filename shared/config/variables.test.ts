@@ -126,26 +126,24 @@ describe('variables', () => {
   });
 
   it.each(
-    Object.entries<[Record<string, string>, Record<string, string>]>({
-      'repositoryPath uses ${SHOOT_NAM}, which is not a variable; did you mean SHOOT_NAME?': [
-        { ...repository, repositoryPath: './${SHOOT_NAM}' },
-        {},
-      ],
+    Object.entries<Record<string, string>>({
+      'repositoryPath uses ${SHOOT_NAM}, which is not a variable; did you mean SHOOT_NAME?': {
+        repositoryPath: './${SHOOT_NAM}',
+      },
       'repositoryBranch uses ${BRANCH}, which is not a variable; use SHOOT_LABEL_ with the key of a label, or one of SHOOT_NAME, SHOOT_NAMESPACE, SHOOT_PROJECT, SHOOT_UID, SHOOT_PROVIDER, SHOOT_REGION, SHOOT_CLOUD_PROFILE, SHOOT_PURPOSE, SHOOT_KUBERNETES_VERSION, SHOOT_DOMAIN, SHOOT_POD_NETWORK, SHOOT_SERVICE_NETWORK, SHOOT_NODE_NETWORK, SHOOT_MAINTENANCE_BEGIN, SHOOT_MAINTENANCE_END; write $${ for ${ itself':
-        [{ ...repository, repositoryBranch: '${BRANCH}' }, {}],
+        { repositoryBranch: '${BRANCH}' },
       'repositoryPath uses ${SHOOT_LABEL_stage}, but the Shoot has no value for the label "stage"; add the label, or set the field for such Shoots in overrides.yaml':
-        [{ ...repository, repositoryPath: './${SHOOT_LABEL_stage}' }, { other: 'x' }],
+        { repositoryPath: './${SHOOT_LABEL_stage}' },
       'repositoryPath uses ${"SHOOT_LABEL_stage:-dev"}, but "stage:-dev" is not the key of a label; write only the key, and set the field for Shoots without the label in overrides.yaml':
-        [{ ...repository, repositoryPath: './${SHOOT_LABEL_stage:-dev}' }, { stage: 'dev' }],
+        { repositoryPath: './${SHOOT_LABEL_stage:-dev}' },
       'repositoryPath uses ${SHOOT_DOMAIN}, which is not known of this Shoot; use another variable, or set the field for such Shoots in overrides.yaml':
-        [{ ...repository, repositoryPath: './${SHOOT_DOMAIN}' }, {}],
-      'repositoryCommit "abc" is not a full commit ID; use all 40 digits, as git rev-parse HEAD prints them': [
-        { ...repository, repositoryCommit: '${SHOOT_LABEL_commit}' },
-        { commit: 'abc' },
-      ],
+        { repositoryPath: './${SHOOT_DOMAIN}' },
+      'repositoryCommit "abc" is not a full commit ID; use all 40 digits, as git rev-parse HEAD prints them': {
+        repositoryCommit: '${SHOOT_LABEL_commit}',
+      },
     }),
-  )('reject: %s', (sentence, [data, labels]) => {
-    expect(problems(withKeys(data, labels))).toEqual([`${object}: ${sentence}`]);
+  )('reject: %s', (sentence, data) => {
+    expect(problems(withKeys({ ...repository, ...data }, { commit: 'abc' }))).toEqual([`${object}: ${sentence}`]);
   });
 
   it.each([
@@ -163,21 +161,8 @@ describe('a label of a Shoot cannot', () => {
   const url = 'https://git.example.com/${SHOOT_LABEL_x}/fleet';
 
   it.each([
-    '../../other',
-    'a/b',
-    'a@evil.example',
-    'a:b',
-    'a?b',
-    'a#b',
-    'a%2e',
-    '..',
-    'a..b',
-    '$' + '{SHOOT_NAME}',
-    'a b',
-    'ä',
-    '\\',
-    '.a',
-    '-a',
+    ...['../../other', 'a/b', 'a@evil.example', 'a:b', 'a?b', 'a#b', 'a%2e', '..', 'a..b', '$' + '{SHOOT_NAME}'],
+    ...['a b', 'ä', '\\', '.a', '-a'],
   ])('bring %j into a URL or a path', (x) => {
     expect(problems(withKeys({ repositoryUrl: url }, { x }))).toEqual([
       expect.stringContaining("letters, digits, '.', '_' and '-'"),
@@ -200,21 +185,15 @@ describe('a label of a Shoot cannot', () => {
   ])('choose the host of %s', (repositoryUrl) => {
     const found = problems(withKeys({ repositoryUrl, repositoryType: 'private' }, { x: 'evil.example' }));
     expect(found).toEqual([expect.stringMatching(/^ConfigMap garden-foo\/flux-config: repositoryUrl /)]);
-    const template = gitRepository({ url: repositoryUrl });
-    expect(problems({ ...withTemplates(template), shoot: shoot({ x: 'evil.example' }) }).join()).toContain(
-      'source.template.spec.url',
-    );
-    const oci = ociRepository({ url: repositoryUrl.replace(/^https/, 'oci') });
-    expect(problems({ ...withTemplates(oci), shoot: shoot({ x: 'evil.example' }) }).join()).toContain(
-      'source.template.spec.url',
-    );
-    for (const [kind, url] of [
-      ['GitRepository', repositoryUrl],
-      ['OCIRepository', repositoryUrl.replace(/^https/, 'oci')],
+    const ofShoot = { shoot: shoot({ x: 'evil.example' }) };
+    for (const template of [
+      gitRepository({ url: repositoryUrl }),
+      ociRepository({ url: repositoryUrl.replace(/^https/, 'oci') }),
     ]) {
-      const listed = withConfig({ objects: [{ kind, metadata: { name: 'a' }, spec: { url } }] });
+      expect(problems({ ...withTemplates(template), ...ofShoot }).join()).toContain('source.template.spec.url');
+      const listed = withConfig({ objects: [{ ...template, metadata: { name: 'a' } }] });
       // Also where the Shoot is not known yet.
-      for (const inputs of [listed, { ...listed, shoot: shoot({ x: 'evil.example' }) }]) {
+      for (const inputs of [listed, { ...listed, ...ofShoot }]) {
         expect(problems(inputs)).toEqual([expect.stringContaining('providerConfig: objects[0].spec.url ')]);
       }
     }

@@ -175,83 +175,51 @@ test.each<[string, object[]]>([
 const judgedBucket = (policy: Policy, spec: object) =>
   problems({ ...withTemplates(bucket(spec)), landscape: { policy } });
 const only = (...allowedRepositoryUrls: string[]): Policy => ({ allowedRepositoryUrls });
-const azure = { provider: 'azure', endpoint: 'https://account.blob.core.windows.net' };
+const account = 'account.blob.core.windows.net';
+const azure = { provider: 'azure', endpoint: `https://${account}` };
 const aws = { provider: 'aws', endpoint: 's3.amazonaws.com' };
+const china = { ...aws, endpoint: 's3.cn-north-1.amazonaws.com.cn' };
 
 describe('a bucket is judged by what Flux reads', () => {
   it.each<[string, object]>([
-    ['bucket://s3.example.com/fleet', { provider: 'generic' }],
-    ['bucket://s3.example.com/fleet', { endpoint: 's3.example.com:443' }],
-    ['bucket://s3.example.com:80/fleet', { insecure: true }],
-    ['bucket://s3.example.com:9000/*', { insecure: true, endpoint: 's3.example.com:9000' }],
-    ['bucket://s3.amazonaws.com/fleet', aws],
-    ['bucket://s3.amazonaws.com/fleet', { ...aws, region: 'eu-central-1' }],
-    [
-      'bucket://s3.cn-north-1.amazonaws.com.cn/fleet',
-      { ...aws, endpoint: 's3.cn-north-1.amazonaws.com.cn', region: 'cn-north-1' },
-    ],
-    ['bucket://storage.googleapis.com/fleet', { provider: 'gcp', endpoint: 'storage.googleapis.com' }],
-    ['bucket://storage.googleapis.com/fleet', { provider: 'gcp' }],
-    ['bucket://account.blob.core.windows.net/fleet', azure],
-    [
-      'bucket://azurite.example.com:10000/account/fleet',
-      { ...azure, endpoint: 'https://azurite.example.com:10000/account/' },
-    ],
-    ['bucket://account.example.com:80/fleet', { ...azure, endpoint: 'http://account.example.com' }],
-  ])('allowed by %s: %j', (entry, spec) => {
-    expect(judgedBucket(only(entry), spec)).toEqual([]);
+    ['s3.example.com/fleet', { provider: 'generic' }],
+    ['s3.example.com/fleet', { endpoint: 's3.example.com:443' }],
+    ['s3.example.com:80/fleet', { insecure: true }],
+    ['s3.example.com:9000/*', { insecure: true, endpoint: 's3.example.com:9000' }],
+    ['s3.amazonaws.com/fleet', aws],
+    ['s3.amazonaws.com/fleet', { ...aws, region: 'eu-central-1' }],
+    ['s3.cn-north-1.amazonaws.com.cn/fleet', { ...china, region: 'cn-north-1' }],
+    ['storage.googleapis.com/fleet', { provider: 'gcp', endpoint: 'storage.googleapis.com' }],
+    ['storage.googleapis.com/fleet', { provider: 'gcp' }],
+    ['account.blob.core.windows.net/fleet', azure],
+    ['azurite.example.com:10000/a/fleet', { ...azure, endpoint: 'https://azurite.example.com:10000/a/' }],
+    ['account.example.com:80/fleet', { ...azure, endpoint: 'http://account.example.com' }],
+  ])('allowed by bucket://%s: %j', (entry, spec) => {
+    expect(judgedBucket(only(`bucket://${entry}`), spec)).toEqual([]);
   });
 
-  it.each(
-    Object.entries<[string, object]>({
-      'bucketName "bucket://storage.googleapis.com/evil" is not allowed by': [
-        'bucket://s3.example.com/**',
-        { provider: 'gcp', bucketName: 'evil' },
-      ],
-      'endpoint "bucket://evil.blob.core.windows.net/fleet" is not allowed by': [
-        'bucket://account.blob.core.windows.net/**',
-        { ...azure, endpoint: 'https://evil.blob.core.windows.net' },
-      ],
-      'endpoint "bucket://account.blob.core.windows.net:80/fleet" is not allowed by': [
-        'bucket://account.blob.core.windows.net/**',
-        { ...azure, endpoint: 'http://account.blob.core.windows.net' },
-      ],
-      'endpoint "bucket://account.blob.core.windows.net/?x=/fleet" has a form that cannot be compared with': [
-        'bucket://account.blob.core.windows.net/**',
-        { ...azure, endpoint: 'https://account.blob.core.windows.net/?x=' },
-      ],
-      'endpoint "bucket://s3.cn-northwest-1.amazonaws.com.cn/fleet" is not allowed by': [
-        'bucket://s3.amazonaws.com/fleet',
-        { ...aws, region: 'cn-northwest-1' },
-      ],
-      'endpoint "bucket://s3.amazonaws.com/fleet" is not allowed by': [
-        'bucket://s3.cn-north-1.amazonaws.com.cn/fleet',
-        { ...aws, endpoint: 's3.cn-north-1.amazonaws.com.cn', region: 'anywhere' },
-      ],
-      'endpoint "bucket://s3.us-gov-west-1.amazonaws.com/fleet" is not allowed by': [
-        'bucket://s3.eu-central-1.amazonaws.com/fleet',
-        { endpoint: 's3.eu-central-1.amazonaws.com', region: 'us-gov-west-1' },
-      ],
-      'endpoint "bucket://s3.example.com/fleet.git" is not allowed by': [
-        'bucket://s3.example.com/fleet',
-        { bucketName: 'fleet.git' },
-      ],
-      'endpoint "bucket://s3.example.com/fleet/other" has a form that cannot be compared with': [
-        'bucket://s3.example.com/**',
-        { bucketName: 'fleet/other' },
-      ],
-      'endpoint "bucket://s3.example.com/fl%65et" has a form that cannot be compared with': [
-        'bucket://s3.example.com/fleet',
-        { bucketName: 'fl%65et' },
-      ],
-      'endpoint "bucket://s3.example.com:80/fleet" is not allowed by': [
-        'bucket://s3.example.com/fleet',
-        { insecure: true },
-      ],
-    }),
-  )('refused by: %s', (sentence, [entry, spec]) => {
-    expect(judgedBucket(only(entry), spec)).toEqual([
-      expect.stringContaining(`providerConfig: source.template.spec.${sentence} allowedRepositoryUrls`),
+  const ofAzure = 'account.blob.core.windows.net/**';
+  const incomparable = 'has a form that cannot be compared with';
+  it.each<[string, object, string, string?]>([
+    ['s3.example.com/**', { provider: 'gcp', bucketName: 'evil' }, 'storage.googleapis.com/evil'],
+    [ofAzure, { ...azure, endpoint: 'https://evil.blob.core.windows.net' }, 'evil.blob.core.windows.net/fleet'],
+    [ofAzure, { ...azure, endpoint: `http://${account}` }, `${account}:80/fleet`],
+    [ofAzure, { ...azure, endpoint: `https://${account}/?x=` }, `${account}/?x=/fleet`, incomparable],
+    ['s3.amazonaws.com/fleet', { ...aws, region: 'cn-northwest-1' }, 's3.cn-northwest-1.amazonaws.com.cn/fleet'],
+    ['s3.cn-north-1.amazonaws.com.cn/fleet', { ...china, region: 'anywhere' }, 's3.amazonaws.com/fleet'],
+    [
+      's3.eu-central-1.amazonaws.com/fleet',
+      { endpoint: 's3.eu-central-1.amazonaws.com', region: 'us-gov-west-1' },
+      's3.us-gov-west-1.amazonaws.com/fleet',
+    ],
+    ['s3.example.com/fleet', { bucketName: 'fleet.git' }, 's3.example.com/fleet.git'],
+    ['s3.example.com/**', { bucketName: 'fleet/other' }, 's3.example.com/fleet/other', incomparable],
+    ['s3.example.com/fleet', { bucketName: 'fl%65et' }, 's3.example.com/fl%65et', incomparable],
+    ['s3.example.com/fleet', { insecure: true }, 's3.example.com:80/fleet'],
+  ])('refused by bucket://%s: %j, which is %s', (entry, spec, read, problem = 'is not allowed by') => {
+    const field = 'provider' in spec && spec.provider === 'gcp' ? 'bucketName' : 'endpoint';
+    expect(judgedBucket(only(`bucket://${entry}`), spec)).toEqual([
+      expect.stringContaining(`.template.spec.${field} "bucket://${read}" ${problem} allowedRepositoryUrls`),
     ]);
   });
 
