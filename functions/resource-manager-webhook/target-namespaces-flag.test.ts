@@ -48,45 +48,31 @@ function patched(object: object, answer: AdmissionAnswer): object {
 
 describe('arguments', () => {
   const flag = '--extra-target-namespace';
+  const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((namespace) => `${flag}=${namespace}`);
   it.each<[string, Container, string[], Container]>([
-    ['are created where there are none', {}, ['flux-system'], { args: [`${flag}=flux-system`] }],
-    ['are added at the end', { args: ['--config=x'] }, ['a', 'b'], { args: ['--config=x', `${flag}=a`, `${flag}=b`] }],
-    ['are created where they are null', { args: null }, ['a'], { args: [`${flag}=a`] }],
-    ['stay with an equals sign', { args: [`${flag}=a`] }, ['a'], { args: [`${flag}=a`] }],
+    ['are created where there are none', {}, ['a'], { args: [a] }],
+    ['are added at the end', { args: ['--config=x'] }, ['a', 'b'], { args: ['--config=x', a, b] }],
+    ['are created where they are null', { args: null }, ['a'], { args: [a] }],
+    ['stay with an equals sign', { args: [a] }, ['a'], { args: [a] }],
     ['stay in two words', { args: [flag, 'a', '-v'] }, ['a'], { args: [flag, 'a', '-v'] }],
-    ['stay with commas', { args: [`${flag}=a,b`] }, ['b', 'a'], { args: [`${flag}=a,b`] }],
-    [
-      'add only what is missing',
-      { args: [`${flag}=a`, flag, 'b'] },
-      ['b', 'c'],
-      { args: [`${flag}=a`, flag, 'b', `${flag}=c`] },
-    ],
-    ['of another controller stay', { args: [`${flag}=other`] }, ['a'], { args: [`${flag}=other`, `${flag}=a`] }],
-    ['with a longer name are other flags', { args: [`${flag}s=a`] }, ['a'], { args: [`${flag}s=a`, `${flag}=a`] }],
-    ['in the command count', { command: ['/grm', `${flag}=a`] }, ['a'], { command: ['/grm', `${flag}=a`] }],
+    ['stay with commas', { args: [`${a},b`] }, ['b', 'a'], { args: [`${a},b`] }],
+    ['add only what is missing', { args: [a, flag, 'b'] }, ['b', 'c'], { args: [a, flag, 'b', c] }],
+    ['of another controller stay', { args: [`${flag}=other`] }, ['a'], { args: [`${flag}=other`, a] }],
+    ['with a longer name are other flags', { args: [`${flag}s=a`] }, ['a'], { args: [`${flag}s=a`, a] }],
+    ['in the command count', { command: ['/grm', a] }, ['a'], { command: ['/grm', a] }],
     [
       'may start in the command',
       { command: ['/grm', flag], args: ['a'] },
       ['a', 'b'],
-      { command: ['/grm', flag], args: ['a', `${flag}=b`] },
+      { command: ['/grm', flag], args: ['a', b] },
     ],
+    ['are inserted before the end', { args: ['-v', '--', 'x'] }, ['a', 'b'], { args: ['-v', a, b, '--', 'x'] }],
+    ['after the end of flags do not count', { args: ['--', a] }, ['a'], { args: [a, '--', a] }],
     [
-      'are inserted before the end of flags',
-      { args: ['-v', '--', 'x'] },
-      ['a', 'b'],
-      { args: ['-v', `${flag}=a`, `${flag}=b`, '--', 'x'] },
-    ],
-    [
-      'after the end of flags do not count',
-      { args: ['--', `${flag}=a`] },
-      ['a'],
-      { args: [`${flag}=a`, '--', `${flag}=a`] },
-    ],
-    [
-      'are inserted before the end of flags in the command',
+      'are inserted before the end in the command',
       { command: ['/grm', '--'], args: ['x'] },
       ['a'],
-      { command: ['/grm', `${flag}=a`, '--'], args: ['x'] },
+      { command: ['/grm', a, '--'], args: ['x'] },
     ],
     ['are not needed without namespaces', { args: ['-v'] }, [], { args: ['-v'] }],
   ])('%s', (_, before, namespaces, after) => {

@@ -17,54 +17,53 @@ const hasErrors = (what: string) => `${what} has errors and is ignored when comp
 const providerConfigHasErrors = hasErrors('the providerConfig');
 const fluxConfigHasErrors = hasErrors('the ConfigMap flux-config');
 
-it.each(
-  Object.entries<[Parameters<typeof targetNamespacesOf>[0], string[], string[]]>({
-    'nothing is configured': [{}, ['flux-system'], []],
-    'the ConfigMap names the namespace': [ofProject, ['flux-x'], []],
-    'the providerConfig overrides it': [{ ...ofProject, providerConfig: ofShoot }, ['flux-y'], []],
-    'templates name their own': [
-      { providerConfig: { source: source('sources'), kustomization: kustomization('apps') } },
-      ['flux-system', 'sources', 'apps'],
-      [],
-    ],
-    'templates name the same': [
-      { providerConfig: { source: source('flux-system'), kustomization: kustomization() } },
-      ['flux-system'],
-      [],
-    ],
-    'the providerConfig refers to a Secret that only the Shoot knows': [
-      { providerConfig: { flux: { namespace: 'flux-x' }, additionalSecretResources: [{ name: 'sops' }] } },
-      ['flux-x'],
-      [],
-    ],
-    'the providerConfig has errors': [
-      { ...ofProject, providerConfig: { ...ofShoot, typo: 1 } },
-      ['flux-x'],
-      [providerConfigHasErrors],
-    ],
-    'the ConfigMap has errors': [
-      { fluxConfig: fluxConfig({ namespace: 'flux-x', typo: '1' }), providerConfig: ofShoot },
-      ['flux-y'],
-      [fluxConfigHasErrors],
-    ],
-    'both have errors': [
-      { fluxConfig: fluxConfig({ typo: '1' }), providerConfig: { typo: 1 } },
-      ['flux-system'],
-      [providerConfigHasErrors],
-    ],
-    'the providerConfig allows no namespace that the defaults of the landscape use': [
-      { landscape: { defaults }, providerConfig: { flux: { watchAllNamespaces: false } } },
-      ['flux-system', 'fleet'],
-      [providerConfigHasErrors],
-    ],
-    'the defaults of the landscape use a label that the Shoot lacks': [
-      { landscape: { defaults: ofStage }, shoot: { labels: {}, facts: {} }, fluxConfig: fluxConfig({}) },
-      ['flux-system'],
-      [fluxConfigHasErrors, hasErrors("the landscape's configuration")],
-    ],
-    'the providerConfig is not an object': [{ providerConfig: 'x' }, ['flux-system'], [providerConfigHasErrors]],
-  }),
-)('returns the namespaces when %s', (_, [layers, namespaces, warnings]) => {
+const ofTemplates = { source: source('sources'), kustomization: kustomization('apps') };
+const withSecret = { flux: { namespace: 'flux-x' }, additionalSecretResources: [{ name: 'sops' }] };
+const strict = { flux: { watchAllNamespaces: false } };
+
+it.each<[string, Parameters<typeof targetNamespacesOf>[0], string[], string[]?]>([
+  ['nothing is configured', {}, ['flux-system']],
+  ['the ConfigMap names the namespace', ofProject, ['flux-x']],
+  ['the providerConfig overrides it', { ...ofProject, providerConfig: ofShoot }, ['flux-y']],
+  ['templates name their own', { providerConfig: ofTemplates }, ['flux-system', 'sources', 'apps']],
+  [
+    'templates name the same',
+    { providerConfig: { source: source('flux-system'), kustomization: kustomization() } },
+    ['flux-system'],
+  ],
+  ['the providerConfig refers to a Secret that only the Shoot knows', { providerConfig: withSecret }, ['flux-x']],
+  [
+    'the providerConfig has errors',
+    { ...ofProject, providerConfig: { ...ofShoot, typo: 1 } },
+    ['flux-x'],
+    [providerConfigHasErrors],
+  ],
+  [
+    'the ConfigMap has errors',
+    { fluxConfig: fluxConfig({ namespace: 'flux-x', typo: '1' }), providerConfig: ofShoot },
+    ['flux-y'],
+    [fluxConfigHasErrors],
+  ],
+  [
+    'both have errors',
+    { fluxConfig: fluxConfig({ typo: '1' }), providerConfig: { typo: 1 } },
+    ['flux-system'],
+    [providerConfigHasErrors],
+  ],
+  [
+    'the providerConfig allows no namespace that the defaults of the landscape use',
+    { landscape: { defaults }, providerConfig: strict },
+    ['flux-system', 'fleet'],
+    [providerConfigHasErrors],
+  ],
+  [
+    'the defaults of the landscape use a label that the Shoot lacks',
+    { landscape: { defaults: ofStage }, shoot: { labels: {}, facts: {} }, fluxConfig: fluxConfig({}) },
+    ['flux-system'],
+    [fluxConfigHasErrors, hasErrors("the landscape's configuration")],
+  ],
+  ['the providerConfig is not an object', { providerConfig: 'x' }, ['flux-system'], [providerConfigHasErrors]],
+])('returns the namespaces when %s', (_, layers, namespaces, warnings = []) => {
   expect(targetNamespacesOf(layers, [])).toEqual({ namespaces, warnings });
 });
 

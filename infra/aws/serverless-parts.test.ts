@@ -21,15 +21,9 @@ describe('the subject of watchers', () => {
   });
 
   it.each([
-    '*',
-    'system:*',
-    'system:serviceaccount:*',
-    'system:serviceaccount:*:shoot-flux',
-    'system:serviceaccount:extension-shoot-flux-*:*',
-    'system:serviceaccount:shoot-flux:?*',
-    'system:serviceaccount:shoot-flux',
-    'system:node:shoot-flux:shoot-flux',
-    'shoot-flux:shoot-flux-watcher',
+    ...['*', 'system:*', 'system:serviceaccount:*', 'system:serviceaccount:*:shoot-flux'],
+    ...['system:serviceaccount:extension-shoot-flux-*:*', 'system:serviceaccount:shoot-flux:?*'],
+    ...['system:serviceaccount:shoot-flux', 'system:node:shoot-flux:shoot-flux', 'shoot-flux:shoot-flux-watcher'],
   ])('is not %s', async (watcherSubject) => {
     await expect(read({ watcherSubject })).rejects.toThrow(
       `--param watcherSubject=${watcherSubject} must be system:serviceaccount:NAMESPACE:NAME; each of them may contain *, but not be only *.`,

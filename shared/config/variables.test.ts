@@ -1,7 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
 import { describe, expect, it } from 'vitest';
-import { shootFacts } from '../gardener/shoot-facts.ts';
-import type { Cluster } from '../gardener/types.ts';
 import {
   bucket,
   gitRepository,
@@ -13,24 +11,8 @@ import {
 } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
 import type { ConfigInputs } from './types.ts';
-import { SHOOT_FACTS, substitute } from './variables.ts';
+import { substitute } from './variables.ts';
 
-const fullCluster: Cluster = {
-  apiVersion: '',
-  kind: 'Cluster',
-  metadata: { name: 'shoot--foo--bar' },
-  spec: {
-    shoot: {
-      metadata: { name: 'bar', namespace: 'garden-foo', uid: 'f00' },
-      spec: {
-        ...{ region: 'eu-1', purpose: 'production', cloudProfile: { name: 'profile' }, provider: { type: 'local' } },
-        ...{ dns: { domain: 'bar.example.com' }, kubernetes: { version: '1.34.1' } },
-        networking: { pods: '10.1.0.0/16', services: 'fd00:10::/108', nodes: '10.3.0.0/16' },
-        maintenance: { timeWindow: { begin: '220000+0100', end: '230000-0100' } },
-      },
-    },
-  },
-};
 const object = 'ConfigMap garden-foo/flux-config';
 const facts = { SHOOT_NAME: 'bar', SHOOT_REGION: 'eu-1' };
 const shoot = (labels: Record<string, string> = {}) => ({ labels, facts });
@@ -75,18 +57,6 @@ describe('variables', () => {
       layerSelector: { mediaType: '${SHOOT_NAME}' },
     });
     expect(config.kustomization?.spec).toMatchObject({ path: './bar' });
-  });
-
-  it('are all facts of the ConfigMap shoot-facts', () => {
-    const all = shootFacts(fullCluster, {}).facts;
-    expect(Object.keys(all)).toEqual([...SHOOT_FACTS]);
-    for (const [name, value] of Object.entries(all)) {
-      const config = effectiveConfig({
-        ...withKeys({ ...repository, repositoryPath: `./a/\${${name}}/b` }),
-        shoot: { labels: {}, facts: all },
-      });
-      expect(config.kustomization?.spec).toMatchObject({ path: `./a/${value}/b` });
-    }
   });
 
   it.each([

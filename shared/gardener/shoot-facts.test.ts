@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SHOOT_FACTS, substitute } from '../config/variables.ts';
 import { shootFacts } from './shoot-facts.ts';
 import type { Cluster, Shoot } from './types.ts';
 
@@ -15,8 +16,8 @@ const shoot: Shoot = {
     dns: { domain: 'bar.foo.example' },
     kubernetes: { version: '1.34.1' },
     provider: { type: 'local' },
-    networking: { pods: '10.1.0.0/16', services: '10.2.0.0/16', nodes: '10.3.0.0/16' },
-    maintenance: { timeWindow: { begin: '220000+0100', end: '230000+0100' } },
+    networking: { pods: '10.1.0.0/16', services: 'fd00:10::/108', nodes: '10.3.0.0/16' },
+    maintenance: { timeWindow: { begin: '220000+0100', end: '230000-0100' } },
   },
   status: { technicalID: 'shoot--foo--bar', uid: 'f00-ba5', clusterIdentity: 'shoot--foo--bar-f00-ba5-garden-dev' },
 };
@@ -41,12 +42,19 @@ test('returns all facts of a Shoot', () => {
       SHOOT_KUBERNETES_VERSION: '1.34.1',
       SHOOT_DOMAIN: 'bar.foo.example',
       SHOOT_POD_NETWORK: '10.1.0.0/16',
-      SHOOT_SERVICE_NETWORK: '10.2.0.0/16',
+      SHOOT_SERVICE_NETWORK: 'fd00:10::/108',
       SHOOT_NODE_NETWORK: '10.3.0.0/16',
       SHOOT_MAINTENANCE_BEGIN: '220000+0100',
-      SHOOT_MAINTENANCE_END: '230000+0100',
+      SHOOT_MAINTENANCE_END: '230000-0100',
     },
   });
+});
+
+test('each fact is a variable of the configuration, and may be a part of a path', () => {
+  const { facts } = shootFacts(clusterOf(shoot), {});
+  expect(Object.keys(facts)).toEqual([...SHOOT_FACTS]);
+  for (const [name, value] of Object.entries(facts))
+    expect(substitute(`./a/\${${name}}/b`, { labels: {}, facts })).toEqual({ text: `./a/${value}/b` });
 });
 
 test('names the control plane when the technical ID is still empty', () => {

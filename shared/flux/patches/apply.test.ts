@@ -113,114 +113,85 @@ describe('one sentence for each mistake:', () => {
   const end = '/spec/template/spec/containers/0/args/-';
   const twice = [1, 2].map((value) => ({ name: 'A', value: `${value}` }));
 
-  it.each(
-    Object.entries<[Patch | string, string]>({
-      text: ['replicas', 'is neither an object nor a list of operations; use one of these'],
-      nothing: ['# later', 'is empty; write an object, or a list of operations'],
-      'thousands of mistakes': [
-        `"${'\\q'.repeat(8000)}"`,
-        'is not YAML: Invalid escape sequence \\q at line 1, column 2; correct it',
-      ],
-      'a date': ['kind: A\nmetadata: { name: a }\nspec: !!timestamp 2026-11-22', NOT_JSON],
-      'no number': [{ patch: '[{ op: add, path: /spec, value: .nan }]', target: { kind: 'Deployment' } }, NOT_JSON],
-      'a circle': ['kind: A\nmetadata: &a { name: a, labels: *a }', NOT_JSON],
-      'a deep text': ['['.repeat(15_000), 'is nested too deeply; flatten it'],
-      'another selector': [
-        merge({ spec: { selector: { matchLabels: { tier: 'a' } } } }),
-        'changes the selector of Deployment source-controller, which cannot change once it is installed; remove it',
-      ],
-      'a merge key': [
-        'kind: A\nmetadata: { name: a, labels: &a { b: c }, annotations: { <<: *a } }',
-        'has a merge key, <<, which is not supported; write the fields in its place',
-      ],
-      'a repeated key': ['kind: a\nkind: b', 'has the key "kind" twice; remove one of them'],
-      'no name': ['kind: Deployment', 'lacks kind or metadata.name; add them, with a target they may be any'],
-      'no target': ['[]', 'is a list of operations without a target; add a target'],
-      'two documents with a target': [
-        { target: controller, patch: `${stringify(any)}---\n${stringify(any)}` },
-        'has several documents and a target; use one entry for each, or remove the target',
-      ],
-      'a misspelt target': [
-        among({ kind: 'Deployment', name: 'sorce-controller' }),
-        'has target { kind: Deployment, name: sorce-controller }, which selects no installed object; did you mean "source-controller"?',
-      ],
-      'a component that is not installed': [
-        among({ kind: 'Deployment', name: 'image-reflector-controller' }),
-        'has target { kind: Deployment, name: image-reflector-controller }, which selects no installed object; installed are source-controller, kustomize-controller, helm-controller, notification-controller',
-      ],
-      'a kind that is not installed': [
-        'kind: CronJob\nmetadata: { name: a }',
-        'names CronJob a, which is not installed; installed kinds are Namespace, ',
-      ],
-      'an object that is not installed': [
-        'kind: Deployment\nmetadata: { name: podinfo }',
-        'names Deployment podinfo, which is not installed; installed are source-controller,',
-      ],
-      'an unknown operation': [
-        operations({ op: 'merge', path: '/spec' }),
-        wrong('op must be one of add, remove, replace, move, copy, test'),
-      ],
-      'no value': [operations({ op: 'add', path: '/spec/replicas' }), wrong('value is missing')],
-      'no path': [operations({ op: 'remove', path: 'spec' }), wrong('path must be a path such as /spec/replicas')],
-      'an inherited field': [add('/__proto__/a', 1), wrong('path "/__proto__/a" is not a field')],
-      'a missing path': [
-        operations({ op: 'remove', path: '/spec/nothing' }),
-        fails('0 (remove)', 'there is nothing at "/spec/nothing"'),
-      ],
-      'the end of a list, which only an addition has': [
-        operations({ op: 'replace', path: end, value: 'a' }),
-        fails('0 (replace)', `there is nothing at "${end}"`),
-      ],
-      'a path into a text': [
-        operations({ op: 'move', from: '/spec/replicas', path: '/kind/7' }),
-        fails('0 (move)', 'there is nothing at "/kind/7"'),
-      ],
-      'a failed test': [
-        operations({ op: 'test', path: '/spec/replicas', value: 7 }),
-        fails('0 (test)', 'another value is at "/spec/replicas"'),
-      ],
-      copies: [
-        operations(...Array(5).fill({ op: 'copy', from: '/spec', path: '/x' })),
-        'has more than 4 operations copy; write the values',
-      ],
-      'an object as a list': [
-        pod({ containers: {} }),
-        'has an object at spec.template.spec.containers, which is a list; correct it',
-      ],
-      'an unknown directive': [
-        merge({ spec: { $patch: 'drop' } }),
-        'has an unknown directive $patch at spec; use delete, replace or merge',
-      ],
-      'the directives of kubectl': [
-        pod({ '$setElementOrder/containers': [{ name: 'manager' }] }),
-        'has the directive $setElementOrder/containers at spec.template.spec, which kustomize ignores; remove it',
-      ],
-      'two changes of one entry': [
-        inContainer({ env: twice }),
-        `has two entries of ${env} with name "A", of which kustomize ignores one; remove one`,
-      ],
-      'no key': [pod({ containers: [{ image: 'a' }] }), unmerged('spec.template.spec.containers', 'name')],
-      'a port without its protocol': [inContainer({ ports: [{ containerPort: 80 }] }), unmerged(ports, 'protocol')],
-      'annotations that are a text': [
-        add('/metadata/annotations', 'text'),
-        'sets metadata.annotations of Deployment source-controller to no object; correct it',
-      ],
-      'a slow pattern': [
-        among({ name: '(a+)+b' }),
-        'target.name "(a+)+b" is too complex a pattern; use a name, or a form like (source|helm)-controller.*',
-      ],
-      'a broken pattern': [
-        among({ name: '[' }),
-        'target.name "[" is not a regular expression; use a name, or a form like .*-controller',
-      ],
-      'a broken selector': [
-        among({ labelSelector: 'a in b' }),
-        'target.labelSelector "a in b" is not a label selector; use a form like app=source-controller,tier in (a,b)',
-      ],
+  const mistakes: Record<string, Patch | string | (Patch | string)[]> = {
+    'is neither an object nor a list of operations; use one of these': 'replicas',
+    'is empty; write an object, or a list of operations': '# later',
+    'is not YAML: Invalid escape sequence \\q at line 1, column 2; correct it': `"${'\\q'.repeat(8000)}"`,
+    [NOT_JSON]: [
+      'kind: A\nmetadata: { name: a }\nspec: !!timestamp 2026-11-22',
+      { patch: '[{ op: add, path: /spec, value: .nan }]', target: { kind: 'Deployment' } },
+      'kind: A\nmetadata: &a { name: a, labels: *a }',
+    ],
+    'is nested too deeply; flatten it': '['.repeat(15_000),
+    'changes the selector of Deployment source-controller, which cannot change once it is installed; remove it': merge({
+      spec: { selector: { matchLabels: { tier: 'a' } } },
     }),
-  )('%s', (_what, [patch, expected]) => {
-    const given = typeof patch === 'string' ? { patch } : patch;
-    expect(sentence(given)).toContain(`providerConfig: flux.patches[0] ${expected}`);
+    'has a merge key, <<, which is not supported; write the fields in its place':
+      'kind: A\nmetadata: { name: a, labels: &a { b: c }, annotations: { <<: *a } }',
+    'has the key "kind" twice; remove one of them': 'kind: a\nkind: b',
+    'lacks kind or metadata.name; add them, with a target they may be any': 'kind: Deployment',
+    'is a list of operations without a target; add a target': '[]',
+    'has several documents and a target; use one entry for each, or remove the target': {
+      target: controller,
+      patch: `${stringify(any)}---\n${stringify(any)}`,
+    },
+    'has target { kind: Deployment, name: sorce-controller }, which selects no installed object; did you mean "source-controller"?':
+      among({ kind: 'Deployment', name: 'sorce-controller' }),
+    'has target { kind: Deployment, name: image-reflector-controller }, which selects no installed object; installed are source-controller, kustomize-controller, helm-controller, notification-controller':
+      among({ kind: 'Deployment', name: 'image-reflector-controller' }),
+    'names CronJob a, which is not installed; installed kinds are Namespace, ': 'kind: CronJob\nmetadata: { name: a }',
+    'names Deployment podinfo, which is not installed; installed are source-controller,':
+      'kind: Deployment\nmetadata: { name: podinfo }',
+    [wrong('op must be one of add, remove, replace, move, copy, test')]: operations({ op: 'merge', path: '/spec' }),
+    [wrong('value is missing')]: operations({ op: 'add', path: '/spec/replicas' }),
+    [wrong('path must be a path such as /spec/replicas')]: operations({ op: 'remove', path: 'spec' }),
+    [wrong('path "/__proto__/a" is not a field')]: add('/__proto__/a', 1),
+    [fails('0 (remove)', 'there is nothing at "/spec/nothing"')]: operations({ op: 'remove', path: '/spec/nothing' }),
+    // Only an addition has the end of a list.
+    [fails('0 (replace)', `there is nothing at "${end}"`)]: operations({ op: 'replace', path: end, value: 'a' }),
+    [fails('0 (move)', 'there is nothing at "/kind/7"')]: operations({
+      op: 'move',
+      from: '/spec/replicas',
+      path: '/kind/7',
+    }),
+    [fails('0 (test)', 'another value is at "/spec/replicas"')]: operations({
+      op: 'test',
+      path: '/spec/replicas',
+      value: 7,
+    }),
+    'has more than 4 operations copy; write the values': operations(
+      ...Array(5).fill({ op: 'copy', from: '/spec', path: '/x' }),
+    ),
+    'has an object at spec.template.spec.containers, which is a list; correct it': pod({ containers: {} }),
+    'has an unknown directive $patch at spec; use delete, replace or merge': merge({ spec: { $patch: 'drop' } }),
+    'has the directive $setElementOrder/containers at spec.template.spec, which kustomize ignores; remove it': pod({
+      '$setElementOrder/containers': [{ name: 'manager' }],
+    }),
+    [`has two entries of ${env} with name "A", of which kustomize ignores one; remove one`]: inContainer({
+      env: twice,
+    }),
+    [unmerged('spec.template.spec.containers', 'name')]: pod({ containers: [{ image: 'a' }] }),
+    [unmerged(ports, 'protocol')]: inContainer({ ports: [{ containerPort: 80 }] }),
+    'sets metadata.annotations of Deployment source-controller to no object; correct it': add(
+      '/metadata/annotations',
+      'text',
+    ),
+    'target.name "(a+)+b" is too complex a pattern; use a name, or a form like (source|helm)-controller.*': among({
+      name: '(a+)+b',
+    }),
+    'target.name "[" is not a regular expression; use a name, or a form like .*-controller': among({ name: '[' }),
+    'target.labelSelector "a in b" is not a label selector; use a form like app=source-controller,tier in (a,b)': among(
+      {
+        labelSelector: 'a in b',
+      },
+    ),
+  };
+  const rows = Object.entries(mistakes).flatMap(([sentence, patches]) =>
+    [patches].flat().map((patch) => [sentence, typeof patch === 'string' ? { patch } : patch] as const),
+  );
+
+  it.each(rows)('%s', (expected, patch) => {
+    expect(sentence(patch)).toContain(`providerConfig: flux.patches[0] ${expected}`);
   });
 });
 
