@@ -3,17 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Connection, isSameConnection } from '../../shared/kube/connection.ts';
+import { kubeconfigOf } from '../cli/testing.ts';
 import { secretsManagerKubeconfigs, webIdentityToken, withWebIdentity } from './clusters.ts';
 import type { AwsEndpoint } from './request.ts';
 
-const kubeconfig = {
-  'current-context': 'c',
-  contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-  clusters: [{ name: 'c', cluster: { server: 'https://api.local' } }],
-  users: [{ name: 'u', user: { token: 'hunter2' } }],
-};
 const secrets: Record<string, string> = {
-  'shoot-flux/dev/keys/garden': JSON.stringify(kubeconfig),
+  'shoot-flux/dev/keys/garden': JSON.stringify(kubeconfigOf({ token: 'hunter2' }, { server: 'https://api.local' })),
   'shoot-flux/dev/keys/broken': 'token: "hunter2',
 };
 

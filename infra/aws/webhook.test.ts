@@ -1,21 +1,14 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { reviewOf } from '../../shared/kube/testing.ts';
+import { shootOf } from '../cli/testing.ts';
 import { findWebhooks } from '../functions.ts';
 import { webhookHandler } from './webhook.ts';
 
 const token = 'f'.repeat(64);
 const hash = createHash('sha256').update(token).digest('hex');
 
-const shoot = {
-  kind: 'Shoot',
-  metadata: { name: 'bar' },
-  spec: { extensions: [{ type: 'shoot-flux', providerConfig: { typo: 1 } }] },
-};
-const review = JSON.stringify({
-  apiVersion: 'admission.k8s.io/v1',
-  kind: 'AdmissionReview',
-  request: { uid: 'u', operation: 'CREATE', object: shoot },
-});
+const review = reviewOf({ object: shootOf({ extensions: [{ type: 'shoot-flux', providerConfig: { typo: 1 } }] }) });
 
 const lambdaOf = async (name: string) => {
   const webhook = (await findWebhooks()).find(({ definition }) => definition.name === name);

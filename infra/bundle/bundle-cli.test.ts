@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { standIn } from '../../shared/flux/testing.ts';
-import { kubeconfigOf } from '../cli/testing.ts';
+import { fluxConfigOf, kubeconfigOf } from '../cli/testing.ts';
 import { bundleCli } from './bundle-cli.ts';
 
 const run = promisify(execFile);
@@ -55,13 +55,7 @@ describe('the bundle of the commands', () => {
   });
 
   it('renders what the sources render', async () => {
-    const config = {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'flux-config' },
-      data: { repositoryType: 'public', repositoryUrl: 'https://example.org/a.git', repositoryBranch: 'main' },
-    };
-    await writeFile(join(folder, 'config.json'), JSON.stringify(config));
+    await writeFile(join(folder, 'config.json'), JSON.stringify(fluxConfigOf({ repositoryType: 'public' })));
     const args = ['render', '--flux-distribution', standIn.folder, '--flux-config', 'config.json', '--json'];
     const rendered = await start(bundled, args);
     expect(rendered.code).toBe(0);

@@ -9,10 +9,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { SqsLambda } from '../../events/sqs/lambda.ts';
 import { changeOf, eventOf, keyOf, lambdaContext, lookInto, recordOf } from '../../events/testing.ts';
-import { sendJson, startTlsServer, statusBody, type TestServer } from '../../shared/kube/testing.ts';
+import { reviewOf, sendJson, startTlsServer, statusBody, type TestServer } from '../../shared/kube/testing.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { openQueues, type Queues } from '../../test/sqs.ts';
 import type { webhookHandler } from '../aws/webhook.ts';
+import { kubeconfigOf } from '../cli/testing.ts';
 import { findDefinitions } from '../functions.ts';
 import { bundleAll } from './bundle.ts';
 
@@ -22,16 +23,9 @@ let definitions: FunctionDefinition[];
 let queues: Queues;
 let seed: TestServer;
 const secretsManager = createServer((_, response) => {
-  const { server, ca, token } = seed.connection;
-  const kubeconfig = {
-    'current-context': 'c',
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    clusters: [
-      { name: 'c', cluster: { server, 'certificate-authority-data': Buffer.from(ca ?? '').toString('base64') } },
-    ],
-    users: [{ name: 'u', user: { token } }],
-  };
-  response.end(JSON.stringify({ SecretString: stringify(kubeconfig) }));
+  const { server, ca = '', token } = seed.connection;
+  const cluster = { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') };
+  response.end(JSON.stringify({ SecretString: stringify(kubeconfigOf({ token }, cluster)) }));
 });
 
 beforeAll(async () => {
@@ -98,9 +92,8 @@ describe('a bundle at work', () => {
     const image = 'gardener/resource-manager:v1.150.0';
     const containers = [{ name: 'gardener-resource-manager', image, args: ['-v'] }];
     const object = { metadata: { name: 'gardener-resource-manager' }, spec: { template: { spec: { containers } } } };
-    const request = { uid: 'u', operation: 'CREATE', namespace: 'shoot--foo--bar', object };
-    const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
-    const { body } = await handler({ rawPath: `/${token}`, body: JSON.stringify(review), isBase64Encoded: false });
+    const review = reviewOf({ namespace: 'shoot--foo--bar', object });
+    const { body } = await handler({ rawPath: `/${token}`, body: review, isBase64Encoded: false });
     const { patch, warnings } = JSON.parse(body).response;
     expect(JSON.parse(Buffer.from(patch, 'base64').toString('utf8'))).toEqual([
       { op: 'add', path: '/spec/template/spec/containers/0/args/1', value: '--extra-target-namespace=flux-system' },

@@ -32,10 +32,7 @@ async function run(paths: Record<'garden' | 'seed', string>, ...args: string[]) 
   return shootFlux(['run', ...clusters, '--flux-distribution', standIn.folder, ...args]);
 }
 
-const failing = kubeconfigOf({
-  exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'false', interactiveMode: 'Never' },
-});
-const at = (cluster: object) => [{ name: 'nowhere', cluster }];
+const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'false', interactiveMode: 'Never' };
 
 test.each<[string, { garden?: unknown; seed?: unknown }, string]>([
   ['an empty one', { seed: '' }, 'is not a kubeconfig in YAML or JSON'],
@@ -46,11 +43,11 @@ test.each<[string, { garden?: unknown; seed?: unknown }, string]>([
   ],
   [
     'http',
-    { seed: { ...kubeconfig, clusters: at({ server: 'http://127.0.0.1:1' }) } },
+    { seed: kubeconfigOf({}, { server: 'http://127.0.0.1:1' }) },
     'The address of an API server must be an https:// URL',
   ],
-  ['a plugin and without a server', { seed: { ...failing, clusters: at({}) } }, 'has no server'],
-  ['a plugin that fails for the garden', { garden: failing }, 'its exec or auth-provider failed'],
+  ['a plugin and without a server', { seed: kubeconfigOf({ exec }, {}) }, 'has no server'],
+  ['a plugin that fails for the garden', { garden: kubeconfigOf({ exec }) }, 'its exec or auth-provider failed'],
 ])('does not start with an unusable kubeconfig: %s', async (_, wrong, message) => {
   await using input = await files({ garden: kubeconfig, seed: kubeconfig, ...wrong });
   const { code, err } = await run(input.paths, '--port', '0');

@@ -5,6 +5,8 @@ import { standIn } from '../../shared/flux/testing.ts';
 import { cli } from './cli.ts';
 import type { Variables } from './option.ts';
 
+export { kubeconfigOf } from '../../shared/kube/testing.ts';
+
 /** The result of a command line. */
 export interface Ran {
   code: number;
@@ -51,14 +53,6 @@ export async function runWith(command: string, inputs: Record<string, unknown>, 
   const plain = (text: string) => text.replaceAll(`${written.dir}/`, '');
   return { code, out: plain(out), err: plain(err) };
 }
-
-/** A kubeconfig of a cluster that does not answer. */
-export const kubeconfigOf = (user: object = { token: 'none' }) => ({
-  clusters: [{ name: 'nowhere', cluster: { server: 'https://127.0.0.1:1' } }],
-  users: [{ name: 'operator', user }],
-  contexts: [{ name: 'here', context: { cluster: 'nowhere', user: 'operator' } }],
-  'current-context': 'here',
-});
 
 /** The ConfigMap `flux-config` of the project `foo`. */
 export const fluxConfigOf = (data: Record<string, unknown>) => ({

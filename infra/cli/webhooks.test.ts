@@ -8,26 +8,15 @@ import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { eventually } from '@shoot-flux/landscape/eventually';
 import { expect, test } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { reviewOf } from '../../shared/kube/testing.ts';
 import { findAllDefinitions } from '../functions.ts';
 import { rbacObjects } from '../gardener/rbac.ts';
-import { files, kubeconfigOf } from './testing.ts';
+import { files, kubeconfigOf, shootOf } from './testing.ts';
 
 const kubeconfig = kubeconfigOf();
 
-const review = {
-  apiVersion: 'admission.k8s.io/v1',
-  kind: 'AdmissionReview',
-  request: {
-    uid: 'u',
-    operation: 'CREATE',
-    object: {
-      apiVersion: 'core.gardener.cloud/v1beta1',
-      kind: 'Shoot',
-      metadata: { namespace: 'garden-foo', name: 'bar' },
-      spec: { extensions: [{ type: 'shoot-flux', providerConfig: { syncMode: 'Sometimes' } }] },
-    },
-  },
-};
+const providerConfig = { syncMode: 'Sometimes' };
+const review = reviewOf({ object: shootOf({ extensions: [{ type: 'shoot-flux', providerConfig }] }) });
 
 /** Runs the command in a separate process. */
 async function startCommand(...clustersAndMore: string[]) {
@@ -52,7 +41,7 @@ async function startCommand(...clustersAndMore: string[]) {
 }
 
 const headers = { 'content-type': 'application/json' };
-const post = (url: string, body: object) => fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+const post = (url: string) => fetch(url, { method: 'POST', headers, body: review });
 
 test('answers over HTTP on the port that Knative sets, without seeds for admission alone, at the path with the token', async () => {
   await using input = await files({ kubeconfig });
@@ -61,11 +50,11 @@ test('answers over HTTP on the port that Knative sets, without seeds for admissi
   using command = await startCommand('--garden', input.paths.kubeconfig, ...options);
   expect(command.paths).toBe('/admission');
   expect(await (await fetch(`${command.url}/healthz`)).text()).toBe('ok\n');
-  expect(await (await post(`${command.url}/admission/correct`, review)).json()).toMatchObject({
+  expect(await (await post(`${command.url}/admission/correct`)).json()).toMatchObject({
     response: { uid: 'u', allowed: false, status: { message: expect.stringContaining('syncMode') } },
   });
   for (const path of ['/admission', '/admission/wrong', '/resource-manager/correct'])
-    expect((await post(`${command.url}${path}`, review)).status).toBe(404);
+    expect((await post(`${command.url}${path}`)).status).toBe(404);
   await command.end();
 });
 
@@ -88,7 +77,7 @@ test('answers over HTTPS with certificates of its own, as a Deployment without a
   });
   const ca = Buffer.from(secret?.data['ca.crt'] ?? '', 'base64').toString('utf8');
   const target = { host: '127.0.0.1', port: command.port, path: '/admission', method: 'POST', ca, headers };
-  const sent = request(target).end(JSON.stringify(review));
+  const sent = request(target).end(review);
   const [response] = await once(sent, 'response');
   expect(JSON.parse(await text(response)).response).toMatchObject({ allowed: false, status: { code: 422 } });
   sent.destroy();

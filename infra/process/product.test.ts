@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { extension, startListWatch } from '../../events/watcher/testing.ts';
 import { lastOperationFactory } from '../../shared/gardener/testing.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
@@ -8,15 +8,11 @@ import { createLog } from '../../shared/runtime/log.ts';
 import { startProduct } from './product.ts';
 
 const { extensions } = resources;
-const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 /** A watcher of one seed, and a transport that takes changes unless the test breaks it. */
 async function start(isBroken: boolean) {
   const api = await startListWatch();
-  ends.push(() => api[Symbol.asyncDispose]());
+  onTestFinished(() => api[Symbol.asyncDispose]());
   api.put(extensions, extension('a', { spec: { type: EXTENSION_TYPE } }));
   const transport = { isBroken, sent: [] as ChangeRequest[] };
   const sender = {
@@ -32,7 +28,7 @@ async function start(isBroken: boolean) {
     log: createLog('error', () => {}),
     port: 0,
   });
-  ends.push(watching.stop);
+  onTestFinished(watching.stop);
   const get = () => fetch(`http://127.0.0.1:${watching.port}/readyz`);
   const ready = async () => (await get()).status;
   const page = async () => (await get()).text();

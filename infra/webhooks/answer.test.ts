@@ -1,16 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { AdmissionAnswer } from '../../shared/kube/admission.ts';
+import { reviewOf } from '../../shared/kube/testing.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { type Metrics, noMetrics } from '../../shared/runtime/metrics.ts';
 import type { WebhookContext, WebhookHandler } from '../../shared/runtime/webhook.ts';
 import { findWebhooks } from '../functions.ts';
 import { answererOf, timeLimit } from './answer.ts';
 
-const review = JSON.stringify({
-  apiVersion: 'admission.k8s.io/v1',
-  kind: 'AdmissionReview',
-  request: { uid: 'u', operation: 'CREATE', namespace: 'garden-foo', name: 'bar', object: {} },
-});
+const review = reviewOf({ namespace: 'garden-foo', name: 'bar', object: {} });
 const settings = { seeds: [] } as unknown as WebhookContext['settings'];
 const [admission, resourceManager] = await findWebhooks();
 

@@ -142,16 +142,8 @@ describe('hostOf', () => {
   });
 
   it.each([
-    '',
-    'a b',
-    'a:8443',
-    'https://hooks.example/admission',
-    '-a.example',
-    'user@hooks.example',
-    '010.0.0.1',
-    'fe80::1%eth0',
-    `${'x'.repeat(64)}.example`,
-    `${'x.'.repeat(130)}example`,
+    ...['', 'a b', 'a:8443', 'https://hooks.example/admission', '-a.example', 'user@hooks.example'],
+    ...['010.0.0.1', 'fe80::1%eth0', `${'x'.repeat(64)}.example`, `${'x.'.repeat(130)}example`],
   ])('rejects %j', (text) => {
     expect(hostOf(text)).toBeUndefined();
   });

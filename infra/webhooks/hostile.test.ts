@@ -6,6 +6,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { eventually } from '@shoot-flux/landscape/eventually';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keptLog } from '../../events/testing.ts';
+import { reviewOf } from '../../shared/kube/testing.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
 import { findWebhooks } from '../functions.ts';
 import { type AnswerDependencies, answererOf } from './answer.ts';
@@ -45,13 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([open.stop(), closed.stop()]));
 
-const review = (asked: object, more: object = {}) =>
-  JSON.stringify({
-    apiVersion: 'admission.k8s.io/v1',
-    kind: 'AdmissionReview',
-    request: { uid: 'u', operation: 'CREATE', object: { kind: 'Shoot', metadata: {} }, ...asked },
-    ...more,
-  });
+const review = (asked: object, more?: object) => reviewOf({ object: { kind: 'Shoot', metadata: {} }, ...asked }, more);
 
 const json = { 'content-type': 'application/json' };
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { KubeClient } from '../kube/client.ts';
 import { createKubeClient } from '../kube/http-client.ts';
 import { resources } from '../kube/resource.ts';
-import { sendJson, startTlsServer, statusBody, type TestServer } from '../kube/testing.ts';
+import { kubeconfigOf, sendJson, startTlsServer, statusBody, type TestServer } from '../kube/testing.ts';
 import type { Settings } from '../runtime/context.ts';
 import { createLog } from '../runtime/log.ts';
 import { withShoot } from './shoot-client.ts';
@@ -21,12 +21,8 @@ async function seedWith(secrets: string[], shoot: TestServer) {
   const server = await startTlsServer(({ url }, response) => {
     const name = url.pathname.split('/').at(-1) ?? '';
     if (!secrets.includes(name)) return sendJson(response, 404, statusBody(404, 'NotFound', 'no'));
-    const kubeconfig = JSON.stringify({
-      'current-context': 'shoot',
-      contexts: [{ name: 'shoot', context: { cluster: 'shoot', user: 'shoot' } }],
-      clusters: [{ name: 'shoot', cluster: { server: shoot.connection.server, 'insecure-skip-tls-verify': true } }],
-      users: [{ name: 'shoot', user: { token: name } }],
-    });
+    const cluster = { server: shoot.connection.server, 'insecure-skip-tls-verify': true };
+    const kubeconfig = JSON.stringify(kubeconfigOf({ token: name }, cluster));
     sendJson(response, 200, { metadata: { name }, data: { kubeconfig: Buffer.from(kubeconfig).toString('base64') } });
   });
   return server;

@@ -6,23 +6,12 @@ import { stringify } from 'yaml';
 import { inCluster } from './connection.ts';
 import { kubeconfigConnection, kubeconfigFile } from './kubeconfig.ts';
 import { pluginConnection } from './kubeconfig-plugin.ts';
+import { kubeconfigOf } from './testing.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** A kubeconfig with one context, as kubectl writes it. */
-function kubeconfig(user: object, cluster: object = {}): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'here',
-    contexts: [
-      { name: 'there', context: { cluster: 'elsewhere', user: 'other' } },
-      { name: 'here', context: { cluster: 'local', user: 'me' } },
-    ],
-    clusters: [{ name: 'local', cluster: { server: 'https://localhost:6443', ...cluster } }],
-    users: [{ name: 'me', user }],
-  };
-}
+const kubeconfig = (user: object, cluster: object = {}) =>
+  kubeconfigOf(user, { server: 'https://localhost:6443', ...cluster });
 
 async function folder(files: Record<string, string> = {}): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'kubeconfig-'));

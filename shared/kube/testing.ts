@@ -57,6 +57,27 @@ export function statusBody(code: number, reason: string, message: string, detail
   return { apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason, message, details };
 }
 
+/** A kubeconfig as kubectl writes it; by default of a cluster that does not answer. */
+export function kubeconfigOf(user: object = { token: 'none' }, cluster: object = { server: 'https://127.0.0.1:1' }) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'here',
+    contexts: [
+      { name: 'there', context: { cluster: 'elsewhere', user: 'other' } },
+      { name: 'here', context: { cluster: 'local', user: 'me' } },
+    ],
+    clusters: [{ name: 'local', cluster }],
+    users: [{ name: 'me', user }],
+  };
+}
+
+/** Returns the AdmissionReview with which an API server asks about an object. */
+export function reviewOf(asked: object, more: object = {}): string {
+  const request = { uid: 'u', operation: 'CREATE', ...asked };
+  return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request, ...more });
+}
+
 async function bodyOf(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk);

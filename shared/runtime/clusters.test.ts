@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { resources } from '../kube/resource.ts';
-import { sendJson, startTlsServer, statusBody } from '../kube/testing.ts';
+import { kubeconfigOf, sendJson, startTlsServer, statusBody } from '../kube/testing.ts';
 import { createClusters, kubeconfigFiles } from './clusters.ts';
 
 test('reads a replaced kubeconfig after the first 401', async () => {
@@ -14,18 +14,8 @@ test('reads a replaced kubeconfig after the first 401', async () => {
       : sendJson(response, 401, statusBody(401, 'Unauthorized', 'no')),
   );
   const { ca = '', server: address } = server.connection;
-  const write = (token: string) =>
-    stringify({
-      'current-context': 'here',
-      contexts: [{ name: 'here', context: { cluster: 'local', user: 'me' } }],
-      clusters: [
-        {
-          name: 'local',
-          cluster: { server: address, 'certificate-authority-data': Buffer.from(ca).toString('base64') },
-        },
-      ],
-      users: [{ name: 'me', user: { token } }],
-    });
+  const cluster = { server: address, 'certificate-authority-data': Buffer.from(ca).toString('base64') };
+  const write = (token: string) => stringify(kubeconfigOf({ token }, cluster));
   const path = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
   onTestFinished(() => rm(path, { recursive: true }));
   await writeFile(join(path, 'config'), write('old'));

@@ -7,6 +7,7 @@ import { gardenRoles, operatorExtension, registrationFiles, registrationObjects 
 
 const definitions = await findAllDefinitions();
 const release = { version: '1.2.3', registry: 'registry.example.com/gardener' };
+const image = { repository: 'registry.example.com/gardener/shoot-flux', tag: '1.2.3' };
 
 describe('the rights of installations in the garden', () => {
   const roles = gardenRoles(definitions);
@@ -60,7 +61,7 @@ describe('registration', () => {
 
   it('refers to the chart and the image of a release, or contains the chart', () => {
     const ref = 'registry.example.com/gardener/charts/shoot-flux:1.2.3';
-    const values = { image: { repository: 'registry.example.com/gardener/shoot-flux', tag: '1.2.3' } };
+    const values = { image };
     expect(find('ControllerDeployment')).toMatchObject({
       apiVersion: 'core.gardener.cloud/v1',
       helm: { ociRepository: { ref }, values },
@@ -71,7 +72,6 @@ describe('registration', () => {
 
   it('has the values of the operator for the chart of seeds, beside the image of the release', () => {
     const given = { ...release, values: { replicaCount: 2, image: { pullPolicy: 'Always' } } };
-    const image = { repository: 'registry.example.com/gardener/shoot-flux', tag: '1.2.3' };
     const values = { replicaCount: 2, image: { ...image, pullPolicy: 'Always' } };
     const deployment = registrationObjects(definitions, given).find(({ kind }) => kind === 'ControllerDeployment');
     expect(deployment?.helm).toMatchObject({ values });
@@ -89,7 +89,6 @@ describe('registration', () => {
     };
     const inFile = { policy: { allowedVersions: ['2.9.x'] } };
     const values = { ...common, replicaCount: 1, config: { ...inFile, shootHealth: true } };
-    const image = { repository: 'registry.example.com/gardener/shoot-flux', tag: '1.2.3' };
     expect(operatorExtension({ ...release, values }).spec).toMatchObject({
       deployment: { extension: { values } },
     });
