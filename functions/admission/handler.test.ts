@@ -22,9 +22,11 @@ function shoot({ providerConfig, extension, resources, metadata, spec }: Parts =
   };
 }
 
-const created = (parts: Parts) => reviewShoot({ uid: 'u', operation: 'CREATE', object: shoot(parts) });
-const updated = (before: Parts, after: Parts) =>
-  reviewShoot({ uid: 'u', operation: 'UPDATE', object: shoot(after), oldObject: shoot(before) });
+type Landscape = Parameters<typeof reviewShoot>[1];
+const created = (parts: Parts, landscape?: Landscape) =>
+  reviewShoot({ uid: 'u', operation: 'CREATE', object: shoot(parts) }, landscape);
+const updated = (before: Parts, after: Parts, landscape?: Landscape) =>
+  reviewShoot({ uid: 'u', operation: 'UPDATE', object: shoot(after), oldObject: shoot(before) }, landscape);
 const sentences = (answer: AdmissionAnswer) => (answer.allowed ? [] : answer.message.split('; providerConfig'));
 
 const wrong = { syncMode: 'Sometimes' };
@@ -170,12 +172,7 @@ describe('admission of a Shoot', () => {
     ],
     [
       'when another extension before it is removed',
-      reviewShoot({
-        uid: 'u',
-        operation: 'UPDATE',
-        oldObject: shoot({ providerConfig: wrong }),
-        object: shoot({ spec: { extensions: [{ type: 'shoot-flux', providerConfig: wrong }] } }),
-      }),
+      updated({ providerConfig: wrong }, { spec: { extensions: [{ type: 'shoot-flux', providerConfig: wrong }] } }),
     ],
   ])('is granted without validation %s', (_, answer) => {
     expect(answer).toEqual({ allowed: true });
@@ -263,15 +260,9 @@ describe("the landscape's policy in admission", () => {
     },
   };
   const inLandscape = (providerConfig: unknown, before?: unknown) =>
-    reviewShoot(
-      {
-        uid: 'u',
-        operation: before === undefined ? 'CREATE' : 'UPDATE',
-        object: shoot({ providerConfig }),
-        ...(before !== undefined && { oldObject: shoot({ providerConfig: before }) }),
-      },
-      landscape,
-    );
+    before === undefined
+      ? created({ providerConfig }, landscape)
+      : updated({ providerConfig: before }, { providerConfig }, landscape);
   const at = (url: string) => ({
     source: { template: { kind: 'GitRepository', spec: { url, ref: { branch: 'main' } } } },
     kustomization,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Patch } from '../config/types.ts';
+import type { EffectiveConfig, Patch } from '../config/types.ts';
 import type { ObjectGroups, SecretContent } from '../flux/release.ts';
 import { fluxInstall, fluxOnly, object, renderInputs } from '../flux/testing.ts';
 import type { KubeObject } from '../kube/resource.ts';
@@ -29,6 +29,16 @@ function secretContent(changes: Partial<SecretContent> = {}): SecretContent {
 }
 
 const all = (groups: ObjectGroups) => Object.values(groups).flat();
+
+/** Returns the places of the kept Secrets among the copies. */
+async function keptSecrets(config: EffectiveConfig, syncMode: EffectiveConfig['syncMode']) {
+  const secrets = config.additionalSecrets.map(({ targetName: name = '', namespace }) =>
+    secretContent({ name, namespace }),
+  );
+  const groups = objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }));
+  const kept = groups.secrets.filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined);
+  return names(kept.filter(({ kind }) => kind === 'Secret'));
+}
 
 function names(objects: KubeObject[]): string[] {
   return objects.map(({ kind, metadata }) => [kind, metadata.namespace, metadata.name].filter(Boolean).join(' '));
@@ -96,13 +106,8 @@ test('mode Once: keeps the Secrets of the project without which the released sou
       ...{ origin: { type: 'project', name }, targetName: name, namespace: 'flux-system' },
     })),
   });
-  const secrets = copied.map((name) => secretContent({ name }));
-  const kept = async (syncMode: 'Once' | 'ManifestsOnly') =>
-    objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))
-      .secrets.filter(({ metadata }) => metadata.annotations?.[KEEP] !== undefined)
-      .map(({ metadata }) => metadata.name);
-  expect(await kept('Once')).toEqual(['flux-sops']);
-  expect(await kept('ManifestsOnly')).toEqual([]);
+  expect(await keptSecrets(config, 'Once')).toEqual(['Secret flux-system flux-sops']);
+  expect(await keptSecrets(config, 'ManifestsOnly')).toEqual([]);
 });
 
 test('keeps the registry of the project as long as released controllers pull their images with it', async () => {
@@ -111,14 +116,9 @@ test('keeps the registry of the project as long as released controllers pull the
     flux: fluxInstall({ imagePullSecret: 'flux-registry' }),
     additionalSecrets: ['flux-system', 'apps'].map((namespace) => ({ origin, targetName: origin.name, namespace })),
   });
-  const secrets = config.additionalSecrets.map(({ namespace }) => secretContent({ name: origin.name, namespace }));
-  const kept = async (syncMode: 'Once' | 'ManifestsOnly' | 'Reconcile') =>
-    objectGroups(await renderInputs({ config: { ...config, syncMode }, secrets }))
-      .secrets.filter(({ kind, metadata }) => kind === 'Secret' && metadata.annotations?.[KEEP] !== undefined)
-      .map(({ metadata }) => metadata.namespace);
-  expect(await kept('Once')).toEqual(['flux-system']);
-  expect(await kept('ManifestsOnly')).toEqual(['flux-system']);
-  expect(await kept('Reconcile')).toEqual([]);
+  for (const syncMode of ['Once', 'ManifestsOnly'] as const)
+    expect(await keptSecrets(config, syncMode)).toEqual(['Secret flux-system flux-registry']);
+  expect(await keptSecrets(config, 'Reconcile')).toEqual([]);
 });
 
 test('makes objects count for the health of the Shoot only if the operator opts in', async () => {
