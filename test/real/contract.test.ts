@@ -7,7 +7,7 @@ import { aroundEachTest } from '../scenarios/around-each-test.ts';
 import { contractSuite } from '../scenarios/contract.ts';
 import { overridesSuite } from '../scenarios/overrides.ts';
 import { referencesSuite } from '../scenarios/references.ts';
-import { eventually, type Stage } from '../scenarios/stage.ts';
+import { eventually, inFlux, type Stage } from '../scenarios/stage.ts';
 import { type Ground, onRealApis } from './on-real-apis.ts';
 import { refusing } from './refusing.ts';
 import { refused } from './rights.ts';
@@ -33,7 +33,6 @@ const resource =
   });
 const ociRepository = resource('source', 'ocirepositories', 'OCIRepository');
 const imageRepository = resource('image', 'imagerepositories', 'ImageRepository');
-const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const fieldManager = 'person';
 const core = ['source', 'kustomize', 'helm', 'notification', 'image-reflector', 'image-automation'];
 
@@ -64,9 +63,8 @@ function upgradeSuite({ startApis, fluxDistribution, apis }: Ground): void {
         stage.extension,
         ({ status }) => status?.lastOperation?.state === 'Succeeded' && status.state?.applied?.fluxVersion === version,
         ({ status }) => [status?.lastOperation, status?.lastError, stage.logLines.slice(-8)],
-        120,
       );
-      await stage.untilReady(120);
+      await stage.untilReady();
     };
     const controllerVersion = async () => {
       const deployment = await stage.shoot.find(resources.deployments, inFlux('source-controller'));

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { explain } from '../../functions/readiness/explain/explain.ts';
 import { readiness } from '../../functions/readiness/kstatus.ts';
-import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
-import { eventually } from '../scenarios/stage.ts';
+import type { KubeObject, Resource } from '../../shared/kube/resource.ts';
+import { eventually, inFlux } from '../scenarios/stage.ts';
 import { failingObjects } from './failing/objects.ts';
 import { type StartedServers, startServers } from './failing/servers.ts';
 import { onRealApis, useGitServer } from './on-real-apis.ts';
-import { type FluxStage, secret, startFluxStage } from './sync/flux-stage.ts';
+import { type FluxStage, startFluxStage } from './sync/flux-stage.ts';
 import { allKinds } from './sync/kinds.ts';
 
 const fieldManager = 'test';
@@ -43,7 +43,6 @@ onRealApis('what the real controllers of Flux report', ({ apis, fluxDistribution
     if (found === undefined) throw new Error(`No kind ${kind}.`);
     return found;
   };
-  const metadataOf = (name: string) => ({ namespace: 'flux-system', name });
   const explained = (kind: string, live: KubeObject | undefined) => {
     if (live === undefined) return undefined;
     const state = readiness({ ...live, kind });
@@ -54,21 +53,21 @@ onRealApis('what the real controllers of Flux report', ({ apis, fluxDistribution
     const { shoot } = flux.stage;
     for (const [name, values] of Object.entries(started.secrets)) {
       const type = '.dockerconfigjson' in values ? 'kubernetes.io/dockerconfigjson' : 'Opaque';
-      await shoot.apply(resources.secrets, secret(metadataOf(name), values, type), { fieldManager });
+      await flux.stage.putSecret('shoot', inFlux(name), values, { type });
     }
     const objects = failingObjects(started.servers);
     for (const { kind, name, spec } of objects) {
       const resource = kindOf(kind);
       const apiVersion = `${resource.group}/${resource.version}`;
-      await shoot.create(resource, { apiVersion, kind, metadata: metadataOf(name), spec }, { fieldManager });
+      await shoot.create(resource, { apiVersion, kind, metadata: inFlux(name), spec }, { fieldManager });
     }
     const wrong: string[] = [];
     for (const { kind, name, reason } of objects) {
-      if (reason === 'ready') continue;
-      const find = () => shoot.find(kindOf(kind), metadataOf(name));
+      // Each wrong one takes minutes.
+      if (reason === 'ready' || wrong.length > 2) continue;
+      const find = () => shoot.find(kindOf(kind), inFlux(name));
       const isExplained = (live: KubeObject | undefined) => explained(kind, live)?.reason === reason;
-      const seconds = wrong.length > 2 ? 5 : 90;
-      const live = await eventually(`${kind} ${name}`, find, isExplained, undefined, seconds).catch(find);
+      const live = await eventually(`${kind} ${name}`, find, isExplained).catch(find);
       const { reason: found, message = '' } = explained(kind, live) ?? {};
       const isWhole = new RegExp(`^${kind} flux-system/${name}: [^;]+; .*(?:${quotation})`, 's').test(message);
       if (!isExplained(live) || !isWhole) wrong.push(`${kind} ${name} is ${found} instead of ${reason}: ${message}`);

@@ -6,9 +6,8 @@ import { parse, parseAllDocuments, stringify } from 'yaml';
 import { RECONCILE_AT } from '../../shared/config/project-config.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { documented, example, exampleWith } from '../integration/documents.ts';
-import { eventually, PROJECT } from '../scenarios/stage.ts';
+import { eventually, inFlux, inProject, PROJECT } from '../scenarios/stage.ts';
 import { listen } from './cluster/ports.ts';
-import { untilGone } from './install/life.ts';
 import { onRealApis, useGitServer } from './on-real-apis.ts';
 import { aroundEachFluxStage, dataOf, type FluxStage } from './sync/flux-stage.ts';
 import { startGitHub } from './sync/github.ts';
@@ -16,8 +15,6 @@ import { fluxKinds } from './sync/kinds.ts';
 import { startPrivateRegistry } from './sync/private-registry.ts';
 import { ageKey, encrypted, pgpKey } from './sync/sops.ts';
 
-const inFlux = (name: string) => ({ namespace: 'flux-system', name });
-const inProject = (name: string) => ({ namespace: PROJECT, name });
 /** Substitutes like Flux. */
 const variable = (name: string) => `\${${name}}`;
 const configMap = (name: string, data: Record<string, string>, namespace?: string) =>
@@ -46,19 +43,11 @@ onRealApis('with the real controllers of Flux', (ground) => {
       () => flux.stage.shoot.find(kind, inFlux(name)),
       (found) => readyOf(found)?.status === 'True',
       (found) => found?.status,
-      90,
     ).catch(async (error) => {
       throw new Error(`${error.message}\n${(await flux.attempts.failed()).join('\n')}`);
     });
   const passwordOf = async (name: string) =>
     dataOf(await flux.untilApplied(resources.secrets, name, (live) => dataOf(live, 'password') !== ''), 'password');
-  const annotate = (annotations: Record<string, string>) =>
-    flux.stage.garden.mergePatch(
-      resources.configMaps,
-      inProject('flux-config'),
-      { metadata: { annotations } },
-      { fieldManager: 'person' },
-    );
   const untilDeleted = (name: { namespace: string; name: string }) =>
     eventually(
       `Secret ${name.name} is gone`,
@@ -139,7 +128,7 @@ onRealApis('with the real controllers of Flux', (ground) => {
     expect(await passwordOf('credentials')).toBe('open sesame');
     expect(await passwordOf('base')).toBe('second sesame');
     expect(await passwordOf('of-pgp')).toBe('third sesame');
-    await flux.untilCondition('ObjectsReady');
+    await flux.untilTrue('ObjectsReady');
     expect(await flux.attempts.failed()).toEqual([]);
 
     await eventually(
@@ -170,11 +159,11 @@ onRealApis('with the real controllers of Flux', (ground) => {
     }
 
     // The former key is refused from now on, so the commit arrives only with the new one.
-    await annotate({ 'gardener.cloud/operation': 'rotate-ssh-keypair-start' });
+    await flux.stage.annotateFluxConfig({ 'gardener.cloud/operation': 'rotate-ssh-keypair-start' });
     git().addDeployKey(repository.name, await keyNamed('next-public-key'));
     git().removeDeployKey(repository.name, formerKey);
     await repository.commit({ 'root/key.yaml': configMap('deploy-key', { a: 'b' }) }, 'For another deploy key');
-    await annotate({ 'gardener.cloud/operation': 'rotate-ssh-keypair-complete' });
+    await flux.stage.annotateFluxConfig({ 'gardener.cloud/operation': 'rotate-ssh-keypair-complete' });
     await flux.untilData('deploy-key', { a: 'b' });
 
     const forNext = await encrypted(withNext, 'next', { password: 'next sesame' });
@@ -191,7 +180,7 @@ onRealApis('with the real controllers of Flux', (ground) => {
     const encryptedFiles = ['root/secret.yaml', 'root/pgp.yaml', 'root/next.yaml'].map((path) => [path, null] as const);
     await repository.commit(Object.fromEntries(encryptedFiles), 'Plain');
     await registry.pushArtifact('fleet/manifests:v1', { 'base.yaml': configMap('base-settings', { team: 'plain' }) });
-    await annotate({ [RECONCILE_AT]: 'now' });
+    await flux.stage.annotateFluxConfig({ [RECONCILE_AT]: 'now' });
     await flux.untilData('base-settings', { team: 'plain' });
     await untilDeleted({ namespace: 'default', name: 'credentials' });
     await flux.stage.garden.delete(resources.secrets, inProject('flux-sops'));
@@ -248,8 +237,8 @@ onRealApis('with the real controllers of Flux', (ground) => {
     await stage.setFluxConfig({ 'config.yaml': stringify(whole).replaceAll('registry.example.com', registry.host) });
     await stage.reconcileShoot({ spec: { resources: [ca] } });
     await stage.untilReady();
-    await flux.untilCondition('KustomizationReady');
-    await flux.untilCondition('ObjectsReady');
+    await flux.untilTrue('KustomizationReady');
+    await flux.untilTrue('ObjectsReady');
     await flux.untilData('settings', { a: 'b' });
     expect(await stage.shoot.find(resources.configMaps, { namespace: 'ingress', name: 'ingress' })).toBeDefined();
     expect(await attempts.failed()).toEqual([]);
@@ -276,7 +265,7 @@ onRealApis('with the real controllers of Flux', (ground) => {
     await stage.setFluxConfig({ 'config.yaml': stringify({ syncMode: 'Reconcile', objects }) });
     await stage.reconcileShoot();
     await stage.untilReady();
-    await flux.untilCondition('ObjectsReady');
+    await flux.untilTrue('ObjectsReady');
 
     const kustomizations = attempts.ready.filter((name) => name.startsWith('Kustomization flux-system/'));
     const steps = ['istio', 'webapp-common', 'webapp-backend', 'webapp-frontend'];
@@ -298,8 +287,7 @@ onRealApis('with the real controllers of Flux', (ground) => {
     const said = items.filter(({ reason }) => reason === 'ConfigurationWarning').map(({ message }) => message);
     expect(said).toEqual([warnings.map((warning) => `${warning}.`).join(' ')]);
 
-    await stage.deleteExtension();
-    await untilGone(stage, 120);
+    await stage.leave();
     const crd = { name: 'kustomizations.kustomize.toolkit.fluxcd.io' };
     expect(await stage.shoot.find(resources.customResourceDefinitions, crd)).toBeUndefined();
     const after = (await deployed()).map((live) => live?.metadata);

@@ -15,7 +15,7 @@ import { projectStatusSuite } from '../scenarios/project/suite.ts';
 import { protectionSuite } from '../scenarios/protection.ts';
 import { removalSuite } from '../scenarios/removal.ts';
 import { rolloutSuite } from '../scenarios/rollout/suite.ts';
-import { creating, eventually, PROJECT, type Stage } from '../scenarios/stage.ts';
+import { creating, eventually, inProject, PROJECT, type Stage } from '../scenarios/stage.ts';
 import { startRealApis } from './apis.ts';
 import { requestJson } from './cluster/request.ts';
 import { chartRights } from './install/chart-rights.ts';
@@ -72,9 +72,7 @@ onRealApis('real API servers, real releases, the rights that the charts render',
 
 const OPERATION = 'gardener.cloud/operation';
 const SECRETS = `/api/v1/namespaces/${PROJECT}/secrets?dryRun=All`;
-const person = { fieldManager: 'person' };
-const fluxConfig = { namespace: PROJECT, name: 'flux-config' };
-const source = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: PROJECT, name: 'flux-source' } };
+const source = { apiVersion: 'v1', kind: 'Secret', metadata: inProject('flux-source') };
 const sentence =
   'Secret garden-foo/flux-source cannot be created, because the ValidatingAdmissionPolicy no-secrets denies it; ' +
   'create it empty with `kubectl create secret generic flux-source --namespace garden-foo`, and shoot-flux fills it.';
@@ -103,13 +101,12 @@ function policySuite({ startApis, fluxDistribution, apis }: Ground): void {
         (live) => live.status,
       );
       expect(status?.lastError?.codes).toEqual(['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
-      await stage.garden.create(resources.secrets, source, person);
+      await stage.garden.create(resources.secrets, source, { fieldManager: 'person' });
       await stage.untilReady();
-      const annotations = { [OPERATION]: 'rotate-ssh-keypair-start' };
-      await stage.garden.mergePatch(resources.configMaps, fluxConfig, { metadata: { annotations } }, person);
+      await stage.annotateFluxConfig({ [OPERATION]: 'rotate-ssh-keypair-start' });
       await eventually(
         'the operation has ended',
-        () => stage.garden.find(resources.configMaps, fluxConfig),
+        () => stage.garden.find(resources.configMaps, inProject('flux-config')),
         (live) => live?.metadata.annotations?.[OPERATION] === undefined,
       );
     });

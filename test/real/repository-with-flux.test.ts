@@ -29,7 +29,6 @@ onRealApis('a repository with its own gotk-components.yaml, applied by real cont
     ({ stage } = flux);
   });
 
-  const inFlux = (name: string) => ({ namespace: 'flux-system', name });
   const fleet = (proof: string) => ({
     'flux-system/gotk-components.yaml': theirs.map((object) => JSON.stringify(object)).join('\n---\n'),
     'proof.yaml': JSON.stringify({
@@ -69,8 +68,6 @@ onRealApis('a repository with its own gotk-components.yaml, applied by real cont
         return { data: live?.data as Record<string, string> | undefined, ready };
       },
       ({ data, ready }) => data?.proof === proof && ready.length === 1 && ready[0]?.status === 'True',
-      undefined,
-      90,
     );
   const live = async () => {
     const found = await Promise.all(
@@ -94,7 +91,6 @@ onRealApis('a repository with its own gotk-components.yaml, applied by real cont
       live,
       (objects) => objects.length === theirs.length && releases(objects).join() === release,
       (objects) => [objects.length, releases(objects)],
-      120,
     );
   const uids = (objects: KubeObject[]) => objects.map(({ metadata }) => metadata.uid);
 
@@ -140,7 +136,7 @@ onRealApis('a repository with its own gotk-components.yaml, applied by real cont
     await untilApplied('one');
     const after = await untilReleased(THEIRS);
     expect(traces(after)).toEqual([]);
-    expect(await stage.shoot.find(gitRepositories, inFlux('flux-system'))).toBeDefined();
+    expect(await stage.inShoot(gitRepositories, 'flux-system')).toBeDefined();
   });
 });
 

@@ -104,19 +104,13 @@ export const projectSecretsSuite = stageSuite((stage) => {
       const rotated = await untilRequestedAfter([undefined, undefined]);
       await stage.quiet();
       expect(await bothRequested()).toEqual(rotated);
-      const asking = (value: string) => ({ annotations: { 'flux.extensions.gardener.cloud/reconcile-at': value } });
-      const metadata = asking('now');
-      await stage.garden.mergePatch(
-        resources.configMaps,
-        inProject('flux-config'),
-        { metadata },
-        { fieldManager: 'person' },
-      );
+      const asking = (value: string) => ({ 'flux.extensions.gardener.cloud/reconcile-at': value });
+      await stage.annotateFluxConfig(asking('now'));
       await untilRequestedAfter(rotated);
       await stage.quiet();
       const asked = await bothRequested();
       await stage.deliver();
-      await stage.reconcileShoot({ metadata: asking('1') });
+      await stage.reconcileShoot({ metadata: { annotations: asking('1') } });
       await untilRequestedAfter(asked);
     },
   );

@@ -33,7 +33,7 @@ const certificateCrd = {
 const fieldManager = 'person';
 const inApps = (name: string) => ({ namespace: 'apps', name });
 const finalizers = ['finalizers.fluxcd.io'];
-const crdOf = ({ plural, group }: Resource) => ({ name: `${plural}.${group}` });
+export const crdOf = ({ plural, group }: Resource) => ({ name: `${plural}.${group}` });
 
 /** Removal of the extension from a Shoot, on embedded or real API servers. */
 export const removalSuite = stageSuite((stage) => {
@@ -66,22 +66,12 @@ export const removalSuite = stageSuite((stage) => {
       expect(object?.spec).not.toHaveProperty('suspend');
     }
   };
-  const expectFluxIsGone = async () => {
-    for (const resource of [kustomizations, helmReleases, gitRepositories]) {
-      expect(await stage.shoot.find(resources.customResourceDefinitions, crdOf(resource))).toBeUndefined();
-    }
-    expect(await stage.inShoot(resources.deployments, 'source-controller')).toBeUndefined();
-    expect(await stage.inShoot(serviceAccounts, 'kustomize-controller')).toBeUndefined();
-    expect(await stage.inShoot(resources.configMaps, 'shoot-info')).toBeUndefined();
-    const workload = await stage.shoot.find(resources.deployments, inApps('podinfo'));
-    expect(workload?.metadata).not.toHaveProperty('deletionTimestamp');
-  };
 
   it('Uninstall, the default while we manage Flux: removes all of Flux and keeps what it deployed', async () => {
     await live({ syncMode: 'Reconcile' });
     const seen = await watchSpecs(stage);
     await leave();
-    await expectFluxIsGone();
+    await expectFluxIsGone(stage);
     const namespace = await stage.shoot.find(resources.namespaces, { name: 'flux-system' });
     expect(namespace === undefined || namespace.metadata.deletionTimestamp !== undefined).toBe(true);
     // Each was suspended when it was deleted: nothing is pruned, no Helm release uninstalled.
@@ -114,7 +104,7 @@ export const removalSuite = stageSuite((stage) => {
     await live({ syncMode: 'Once', deletionPolicy: 'Uninstall' });
     await stage.untilManagedResources('shoot-flux-secrets');
     await leave();
-    await expectFluxIsGone();
+    await expectFluxIsGone(stage);
   });
 
   it('Uninstall keeps a namespace that holds objects of the user', async () => {
@@ -122,7 +112,7 @@ export const removalSuite = stageSuite((stage) => {
     const key = { apiVersion: 'v1', kind: 'Secret', metadata: inFlux('sops-age'), data: {} };
     await stage.shoot.create(resources.secrets, key, { fieldManager });
     await leave();
-    await expectFluxIsGone();
+    await expectFluxIsGone(stage);
     await expectNamespaceStays();
     expect(await stage.inShoot(resources.secrets, 'sops-age')).toBeDefined();
   });
@@ -137,7 +127,7 @@ export const removalSuite = stageSuite((stage) => {
       (created) => created !== undefined,
     );
     await leave();
-    await expectFluxIsGone();
+    await expectFluxIsGone(stage);
     await expectNamespaceStays();
     expect(await stage.inShoot(certificates, 'web')).toBeDefined();
   });
@@ -159,7 +149,7 @@ export const removalSuite = stageSuite((stage) => {
     expect(nested).toMatchObject({ metadata: { finalizers }, spec: { suspend: true } });
     await stage.shoot.delete(pods, inFlux('kustomize-controller-1'));
     await leave();
-    await expectFluxIsGone();
+    await expectFluxIsGone(stage);
   });
 
   it('removes finalizers in a Shoot that is being deleted, so that no CRD waits for a stopped Flux', async () => {
@@ -252,6 +242,19 @@ export const removalSuite = stageSuite((stage) => {
     await expectFluxStays();
   });
 });
+
+/** Expects that Flux has been removed from the shoot, and nothing that it had deployed. */
+export async function expectFluxIsGone({ shoot, inShoot }: Stage): Promise<void> {
+  for (const resource of [kustomizations, helmReleases, gitRepositories]) {
+    expect(await shoot.find(resources.customResourceDefinitions, crdOf(resource))).toBeUndefined();
+  }
+  expect(await inShoot(resources.deployments, 'source-controller')).toBeUndefined();
+  expect(await inShoot(serviceAccounts, 'kustomize-controller')).toBeUndefined();
+  expect(await inShoot(resources.configMaps, 'shoot-info')).toBeUndefined();
+  const workload = await shoot.find(resources.deployments, inApps('podinfo'));
+  expect(workload).toBeDefined();
+  expect(workload?.metadata).not.toHaveProperty('deletionTimestamp');
+}
 
 const pods: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 

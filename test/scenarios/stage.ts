@@ -199,14 +199,13 @@ export async function startStage(apis: Apis, fluxDistribution: string) {
   };
   const notReadyYet = (live: Extension) =>
     notReady(live, live.metadata.annotations?.['gardener.cloud/timestamp'] ?? '');
-  /** Waits by gardenlet's seven readiness rules (rule 1.5). @param seconds limit; 60 by default */
-  const untilReady = (seconds?: number) =>
+  /** Waits by gardenlet's seven readiness rules (rule 1.5). */
+  const untilReady = () =>
     eventually(
       'the Extension is ready for gardenlet',
       extension,
       (live) => notReadyYet(live) === undefined,
       notReadyYet,
-      seconds,
     );
   /** Waits until the status of the Extension is as wanted. */
   const until = (what: string, isWanted: (status: ExtensionStatus) => boolean) =>
@@ -294,6 +293,13 @@ export async function startStage(apis: Apis, fluxDistribution: string) {
           { fieldManager },
         );
     },
+    annotateFluxConfig: (annotations: Record<string, string>) =>
+      garden.mergePatch(
+        resources.configMaps,
+        inProject('flux-config'),
+        { metadata: { annotations } },
+        { fieldManager },
+      ),
     writeCluster,
     reconcileShoot,
     extension,
@@ -424,13 +430,16 @@ export const isMigrated = ({ metadata, status }: Extension) =>
 export const branchOf = (source: KubeObject | undefined) =>
   (source?.spec as { ref?: { branch?: string } } | undefined)?.ref?.branch;
 
-/** Polls until the condition holds; the error shows the last value. */
+/**
+ * Polls until the condition holds; the error shows the last value.
+ * @param seconds default: enough for SQS to give a message again after a kill
+ */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T>,
   isWanted: (answer: T) => boolean,
   describe: (answer: T) => unknown = (answer) => answer,
-  seconds = 60,
+  seconds = 120,
 ): Promise<T> {
   // hrtime, unlike Date, stays real time when a test speeds up its clock.
   const started = process.hrtime();

@@ -21,7 +21,7 @@ import { withTestData } from '../on-real-apis.ts';
 import { type Aws, startAws } from './aws/aws.ts';
 import { type Issuer, startIssuer } from './aws/issuer.ts';
 import { type Lambdas, startLambdas } from './aws/lambdas.ts';
-import { liveOneLife, untilGone } from './life.ts';
+import { liveOneLife } from './life.ts';
 import { registrationKinds, serviceAccountToken, userOf } from './objects.ts';
 import { bringPodinfo } from './podinfo.ts';
 import { makeWorkplace, type Workplace } from './workplace.ts';
@@ -103,8 +103,7 @@ withTestData('docs/install-aws.md, followed from an empty folder', () => {
     await writeFile(join(workplace.folder, 'my-shoot.kubeconfig'), apis.servers.shoot.kubeconfig());
     await using stage = await startStage({ ...apis, stop: apis.forget }, '');
     await bringPodinfo(firstShoot, stage, workplace, shell);
-    await stage.deleteExtension();
-    await untilGone(stage);
+    await stage.leave();
     await stage.setFluxConfig(undefined);
     // No controller of namespaces runs: the next Shoot would find this one being deleted.
     const { shoot } = apis.servers;
@@ -116,7 +115,7 @@ withTestData('docs/install-aws.md, followed from an empty folder', () => {
   it('leads a Shoot through its life while processes are killed at random', async () => {
     await using stage = await startStage({ ...apis, stop: apis.forget }, '');
     try {
-      expect(await liveOneLife(stage, { disturb: killOne })).toContain('remove');
+      expect(await liveOneLife(stage, killOne)).toContain('remove');
     } catch (error) {
       const outputs = Object.entries(lambdas.services).map(([name, service]) => `${name}: ${service.output()}`);
       const message = error instanceof Error ? error.message : error;

@@ -64,7 +64,7 @@ onRealApis(
         await pod.stop();
         pod = await landscape.start('shoot-flux', distribution);
       };
-      const steps = await liveOneLife(stage, { disturb }).catch((error) => besidePod(pod, () => Promise.reject(error)));
+      const steps = await liveOneLife(stage, disturb).catch((error) => besidePod(pod, () => Promise.reject(error)));
       expect(steps).toContain('remove');
       await besidePod(pod, () => eventually('it is ready', pod.readyz, (code) => code === 200));
     });

@@ -13,7 +13,6 @@ import { onRealApis } from '../on-real-apis.ts';
 import { makeBuildPlace, REGISTRY } from './build-place.ts';
 import { INSTALLATION, installAsGardener, seedHost } from './gardenlet.ts';
 import { objectsIn } from './helm.ts';
-import { untilGone } from './life.ts';
 import { applyObjects, deleteObjects, listObjects, namespaceOf, optionalKinds, registrationKinds } from './objects.ts';
 import { type Pod, startPod } from './pod.ts';
 import { bringPodinfo } from './podinfo.ts';
@@ -74,8 +73,7 @@ onRealApis('docs/install-deployment.md, followed from an empty folder', ({ apis,
   });
 
   it('is removed', async () => {
-    await stage.deleteExtension();
-    await untilGone(stage);
+    await stage.leave();
     expect(await stage.managedResources()).toEqual({});
     await installer.uninstall();
     await page.follow('Remove', shell);

@@ -88,14 +88,11 @@ onRealApis('on Knative', ({ startApis, fluxDistribution, apis }) => {
   });
 
   it('a Shoot lives its life, while instances are killed in the middle', async () => {
-    const steps = await liveOneLife(stage, {
-      seconds: 90,
-      async disturb(step) {
-        await sleep(100 + randomInt(600));
-        const moves = step === 'config change' || step === 'migrate';
-        const victims = [...starts.keys()].filter((name) => (name === 'watcher' ? moves : randomInt(2) === 0));
-        await Promise.all(victims.map(restart));
-      },
+    const steps = await liveOneLife(stage, async (step) => {
+      await sleep(100 + randomInt(600));
+      const moves = step === 'config change' || step === 'migrate';
+      const victims = [...starts.keys()].filter((name) => (name === 'watcher' ? moves : randomInt(2) === 0));
+      await Promise.all(victims.map(restart));
     }).catch(async (error: unknown) => {
       const outputs = [...running.values()].map((program) => program.output());
       const said = await Promise.all([plane.output(), ...outputs]);

@@ -6,7 +6,6 @@ import type { FollowedPage } from '../../integration/followed-page.ts';
 import { creating, PROJECT, type Stage } from '../../scenarios/stage.ts';
 
 const SECTION = 'podinfo in a Shoot';
-const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 
 /**
  * Brings podinfo into the Shoot of a stage as a page says: its ConfigMap is applied, and the Shoot gets the extension. The
@@ -24,13 +23,13 @@ export async function bringPodinfo(
   await writeFile(join(workplace.folder, 'flux-config.yaml'), config);
   await page.block(SECTION, 1).run(shell);
   await stage.reconcileShoot({ status: { lastOperation: creating } });
-  await stage.untilReady(120);
+  await stage.untilReady();
   await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
   const rows = await page.block(SECTION, 2).run(shell);
   expect(rows).toMatch(/main-gitrepo +True/);
   expect(rows).toMatch(/main-ks +True/);
-  const source = await stage.shoot.find(gitRepositories, inFlux('main-gitrepo'));
-  expect(source?.spec).toMatchObject({ url: 'https://github.com/stefanprodan/podinfo', ref: { branch: 'master' } });
-  const kustomization = await stage.shoot.find(kustomizations, inFlux('main-ks'));
-  expect(kustomization?.spec).toMatchObject({ path: './kustomize' });
+  const source = await stage.specInShoot(gitRepositories, 'main-gitrepo');
+  expect(source).toMatchObject({ url: 'https://github.com/stefanprodan/podinfo', ref: { branch: 'master' } });
+  const kustomization = await stage.specInShoot(kustomizations, 'main-ks');
+  expect(kustomization).toMatchObject({ path: './kustomize' });
 }

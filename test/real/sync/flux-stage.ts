@@ -1,9 +1,8 @@
 import type { Controller } from '@shoot-flux/landscape/controllers';
 import { startNodes } from '@shoot-flux/landscape/nodes';
 import { afterEach, beforeEach } from 'vitest';
-import type { Condition } from '../../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
-import { CONTROL_PLANE, eventually, PROJECT, startStage } from '../../scenarios/stage.ts';
+import { eventually, inControlPlane, inProject, reference, startStage } from '../../scenarios/stage.ts';
 import type { RealApis } from '../apis.ts';
 import { type FluxControllerName, startFluxController } from '../cluster/flux-controller.ts';
 import { freePorts } from '../cluster/ports.ts';
@@ -54,21 +53,18 @@ export async function startFluxStage(apis: RealApis, fluxDistribution: string) {
   ): Promise<T> => {
     const find = () => stage.shoot.find<T>(kind, { namespace: 'default', name });
     const isThere = (live: T | undefined) => live !== undefined && isWanted(live);
-    return (await eventually(`${kind.kind} ${name}`, find, isThere, undefined, 90).catch(withFailures)) as T;
+    return (await eventually(`${kind.kind} ${name}`, find, isThere).catch(withFailures)) as T;
   };
   return {
     stage,
     attempts,
     /** Writes a Secret of the project. */
-    put: (name: string, values: Record<string, string>, type?: string) =>
-      stage.garden.apply(resources.secrets, secret({ namespace: PROJECT, name }, values, type), {
-        fieldManager: 'person',
-      }),
+    put: (name: string, values: Record<string, string>, type = 'Opaque') =>
+      stage.putSecret('garden', inProject(name), values, { type }),
     /** Writes a Secret that the Shoot names in `spec.resources`, as gardenlet copies it; returns the entry. */
     async putResource(name: string, values: Record<string, string>) {
-      const copy = secret({ namespace: CONTROL_PLANE, name: `ref-${name}` }, values);
-      await stage.seed.apply(resources.secrets, copy, { fieldManager: 'gardener' });
-      return { name, resourceRef: { apiVersion: 'v1', kind: 'Secret', name } };
+      await stage.putSecret('seed', inControlPlane(`ref-${name}`), values);
+      return reference(name, name);
     },
     untilApplied,
     /** Waits until a ConfigMap in the namespace `default` of the shoot has this data. */
@@ -76,13 +72,11 @@ export async function startFluxStage(apis: RealApis, fluxDistribution: string) {
       untilApplied<KubeObject & { data?: Record<string, string> }>(resources.configMaps, name, (live) =>
         Object.entries(data).every(([key, value]) => live.data?.[key] === value),
       ),
-    /** Waits for a condition of the Extension. Default: until it is True. */
-    async untilCondition(type: string, isWanted = ({ status }: Condition) => status === 'True') {
-      const conditions = async () => (await stage.extension()).status?.conditions ?? [];
-      const find = (all: Condition[]) => all.find((condition) => condition.type === type && isWanted(condition));
-      const found = find(await eventually(type, conditions, (all) => find(all) !== undefined, undefined, 90));
-      return found as Condition;
-    },
+    /** Waits until a condition of the Extension is True. */
+    untilTrue: (wanted: string) =>
+      stage.until(wanted, ({ conditions = [] }) =>
+        conditions.some(({ type, status }) => type === wanted && status === 'True'),
+      ),
     async [Symbol.asyncDispose]() {
       await nodes.stop();
       await attempts[Symbol.asyncDispose]();
@@ -95,13 +89,4 @@ export async function startFluxStage(apis: RealApis, fluxDistribution: string) {
 /** Returns a value of a Secret. */
 export function dataOf(secret: KubeObject | undefined, key: string): string {
   return Buffer.from((secret?.data as Record<string, string> | undefined)?.[key] ?? '', 'base64').toString();
-}
-
-export function secret(
-  metadata: { namespace: string; name: string },
-  values: Record<string, string>,
-  type = 'Opaque',
-): KubeObject {
-  const data = Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
-  return { apiVersion: 'v1', kind: 'Secret', metadata, type, data: Object.fromEntries(data) } as KubeObject;
 }
