@@ -95,6 +95,8 @@ describe('docs/registration.md', () => {
   let workplace: Workplace;
 
   beforeAll(async () => {
+    // The page's kubectl would be in conflict with another manager of the same objects.
+    await used.forget();
     registry = await startRegistry();
     workplace = await makeWorkplace();
     await addClients(workplace, registry);

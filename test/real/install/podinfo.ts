@@ -26,8 +26,8 @@ export async function bringPodinfo(
   await stage.untilReady();
   await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
   const rows = await page.block(SECTION, 2).run(shell);
-  expect(rows).toMatch(/main-gitrepo +True/);
-  expect(rows).toMatch(/main-ks +True/);
+  expect(rows).toMatch(/main-gitrepo .*True/);
+  expect(rows).toMatch(/main-ks .*True/);
   const source = await stage.specInShoot(gitRepositories, 'main-gitrepo');
   expect(source).toMatchObject({ url: 'https://github.com/stefanprodan/podinfo', ref: { branch: 'master' } });
   const kustomization = await stage.specInShoot(kustomizations, 'main-ks');

@@ -3,8 +3,8 @@ import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../../integration/documents.ts';
+import { buildTools } from '../tools/build.ts';
 import { runProgram } from '../tools/cache.ts';
-import { cacheFolder } from '../tools/tool.ts';
 
 /** A checkout in an empty folder, in which a test runs commands. */
 export type Workplace = Awaited<ReturnType<typeof makeWorkplace>>;
@@ -32,14 +32,14 @@ export async function makeWorkplace({ environment, path = [], release }: Workpla
   /** Makes a program of the folder's own: a script for sh. */
   const addProgram = (name: string, script: string) =>
     writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  await addProgram('kubectl', `exec ${process.execPath} ${join(import.meta.dirname, 'kubectl.ts')} "$@"`);
+  const { kubectl } = await buildTools(['kubectl']);
+  // No controller of namespaces runs.
+  await addProgram('kubectl', `case " $* " in *" delete "*) set -- "$@" --wait=false ;; esac\nexec ${kubectl} "$@"`);
   const npm = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim();
   await addProgram('npm', `[ "$*" = ci ] || exec ${npm} "$@"`);
   const env = {
     PATH: [join(folder, 'bin'), ...path, join(root, 'node_modules/.bin'), process.env.PATH].join(':'),
     HOME: folder,
-    // Without it, kubectl's stand-in would build kustomize again in the new HOME.
-    SHOOT_FLUX_TOOLS: cacheFolder(),
     ...environment,
   };
   return {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 export const toolNames = [
   'etcd',
   'kube-apiserver',
+  'kubectl',
   'manifestgen',
   'kustomize-controller',
   'source-controller',
