@@ -38,10 +38,7 @@ beforeAll(async () => {
   void stampApplied(api.connection, stopping.signal);
   const { kubeconfig } = input.paths;
   const args = ['run', `--garden=${kubeconfig}`, `--seed=local=${kubeconfig}`, `--flux-distribution=${standIn.folder}`];
-  product = await startCommand(args, {
-    preload,
-    onLine: (line) => lines.push(JSON.parse(line)),
-  });
+  product = startCommand(args, { preload, onLine: (line) => lines.push(JSON.parse(line)) });
   // Loads every function and a release once, which is no input's doing.
   await untilInstalled(createShoot('warm-up', {}));
 });
@@ -137,7 +134,7 @@ it.each(inputs.map((each, index) => [...each, index] as const))(
 );
 
 it('the process ends when it is asked to', async () => {
-  await product.stop();
+  await product.end();
   expect(lines.filter(({ message }) => message === 'stopping')).toHaveLength(1);
 });
 

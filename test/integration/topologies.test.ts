@@ -10,11 +10,11 @@ import { resources } from '../../shared/kube/resource.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { startCommand } from '../command-process.ts';
 import { createMemoryTransport, type MemoryTransport } from '../memory-transport.ts';
 import { settingsOf } from '../scenarios/context.ts';
 import { branchOf, eventually, inFlux, inProject, privateRepository } from '../scenarios/stage.ts';
 import { deployFunctions, startEmulator } from '../sqs.ts';
-import { startCli } from './cli-process.ts';
 
 const SEEDS = ['a', 'b'] as const;
 type SeedName = (typeof SEEDS)[number];
@@ -171,13 +171,14 @@ describe('Shoots on two seeds', () => {
     const queues = { endpoint: emulator.endpoint, prefix };
     const options = { ...queues, log, credentials: credentials('functions'), settings: settings(SEEDS) };
     endOf((await deployFunctions(options)).stop);
-    await using input = await files({ garden: '', a: '', b: '', config: `queuePrefix: ${prefix}\nport: 0\n` });
+    await using input = await files({ garden: '', a: '', b: '', config: `queuePrefix: ${prefix}\n` });
     const watcher = async (cluster: 'garden' | SeedName) => {
       await writeFile(input.paths[cluster], clusterOf(cluster).kubeconfig);
       const own = cluster === 'garden' ? {} : { GARDEN: 'none', SEEDS: `${cluster}=${input.paths[cluster]}` };
       // As in a Pod: one config file for all, and what Gardener injects.
       const injected = { GARDEN_KUBECONFIG: input.paths.garden, CONFIG: input.paths.config };
-      const process = startCli(['watch'], { ...injected, ...own, SQS_ENDPOINT: emulator.endpoint });
+      const environment = { ...injected, ...own, SQS_ENDPOINT: emulator.endpoint };
+      const process = startCommand(['watch'], { environment });
       stops.push(async () => process[Symbol.asyncDispose]());
       await process.until(/^shoot-flux watches /m);
       return process;

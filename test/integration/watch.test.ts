@@ -11,8 +11,8 @@ import { findDefinitions } from '../../infra/functions.ts';
 import { listen } from '../../infra/listen.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { keyText } from '../../shared/runtime/key.ts';
+import { type CommandProcess, startCommand } from '../command-process.ts';
 import { createQueues, type Emulator, startEmulator } from '../sqs.ts';
-import { type CliProcess, startCli } from './cli-process.ts';
 import { fluxConfig } from './garden.ts';
 
 const prefix = 'shoot-flux-prod-';
@@ -46,9 +46,9 @@ async function deploy(seeds: string[]): Promise<void> {
   await (await createQueues(emulator.endpoint, await findDefinitions(), { prefix, seeds })).stop();
 }
 
-function watch(clusters: string[], more: string[] = [], environment: Record<string, string> = {}): CliProcess {
-  const own = ['--queue-prefix', prefix, '--sqs-endpoint', emulator.endpoint, '--port', '0'];
-  return startCli(['watch', ...clusters, ...own, ...more], environment);
+function watch(clusters: string[], more: string[] = [], environment: Record<string, string> = {}): CommandProcess {
+  const own = ['--queue-prefix', prefix, '--sqs-endpoint', emulator.endpoint];
+  return startCommand(['watch', ...clusters, ...own, ...more], { environment });
 }
 
 const ofGarden = () => ['--garden', input.paths.garden];
@@ -135,7 +135,7 @@ describe('shoot-flux watch', () => {
       expect((await other.page('/readyz')).status).toBe(200);
     }, soon);
     createExtension('shoot--foo--late');
-    const sent = async (watcher: CliProcess) =>
+    const sent = async (watcher: CommandProcess) =>
       Number(
         /watcher_changes_total\{function="managed-resources"\} (\d+)/.exec((await watcher.page('/metrics')).text)?.[1],
       );
@@ -182,9 +182,8 @@ describe('shoot-flux watch with a sink', () => {
 
   const watchWithSink = (...args: string[]) =>
     // As a SinkBinding sets it.
-    startCli(['watch', ...ofGarden(), ...ofSeed('local'), '--port', '0', ...args], {
-      K_SINK: sink.url,
-      K_CE_OVERRIDES: '{"extensions":{"landscape":"dev"}}',
+    startCommand(['watch', ...ofGarden(), ...ofSeed('local'), ...args], {
+      environment: { K_SINK: sink.url, K_CE_OVERRIDES: '{"extensions":{"landscape":"dev"}}' },
     });
 
   async function post({ attributes, data }: CloudEvent, more: Record<string, string> = {}): Promise<number> {

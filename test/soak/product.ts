@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '@shoot-flux/landscape/eventually';
 import { startCommand } from '../command-process.ts';
 import type { Sample } from './flatness.ts';
-
-const START_MS = 60_000;
 
 export type SoakedProduct = Awaited<ReturnType<typeof startSoakedProduct>>;
 
@@ -14,34 +12,25 @@ const MOST_ALARMS = 50;
 /** Starts the product, the command `run` in a process of its own, and waits until it is ready. */
 export async function startSoakedProduct(args: string[], onLog: (line: string) => void) {
   const alarms: string[] = [];
-  const { address, stop } = await startCommand(['run', '--log-level=info', ...args], {
+  const { page, end } = startCommand(['run', '--log-level=info', ...args], {
     onLine(line) {
       if (alarming.test(line) && alarms.length < MOST_ALARMS) alarms.push(line);
       onLog(line);
     },
   });
-  const isOk = async (path: string) =>
-    (await fetch(`${address}${path}`, { signal: AbortSignal.timeout(5000) }).catch(() => undefined))?.ok === true;
-  const deadline = performance.now() + START_MS;
-  while (!(await isOk('/readyz'))) {
-    if (performance.now() > deadline) throw new Error('The product was not ready in time.');
-    await sleep(50);
-  }
+  const isOk = async (path: string) => (await page(path).catch(() => undefined))?.status === 200;
+  const metrics = async () => (await page('/metrics')).text;
+  await eventually('the product is ready', () => isOk('/readyz'));
   return {
     /** Reads the process's own metrics. @throws when it no longer answers */
-    sample: async (at: number) => sampleOf(at, await metricsAt(address)),
+    sample: async (at: number) => sampleOf(at, await metrics()),
     /** Returns the lines of its log that it should never write. */
     alarms: () => alarms,
     /** Returns the number of runs by their results. */
-    runs: async () => runsOf(await metricsAt(address)),
+    runs: async () => runsOf(await metrics()),
     isAlive: () => isOk('/healthz'),
-    stop: () => stop(),
+    stop: () => end(),
   };
-}
-
-async function metricsAt(address: string): Promise<string> {
-  const response = await fetch(`${address}/metrics`, { signal: AbortSignal.timeout(5000) });
-  return response.text();
 }
 
 /** Returns the sum of all values of a metric. */

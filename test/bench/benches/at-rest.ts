@@ -60,8 +60,8 @@ export async function untilIdle(product: CommandProcess, progress: Progress): Pr
   }
 }
 
-async function busyKeys({ address }: CommandProcess): Promise<number> {
-  const metrics = await (await fetch(`${address}/metrics`)).text();
+async function busyKeys({ page }: CommandProcess): Promise<number> {
+  const { text: metrics } = await page('/metrics');
   const depths = metrics.matchAll(/^shoot_flux_queue_keys\{.*state="(?:waiting|running)"\} (\d+)$/gm);
   return [...depths].reduce((sum, [, keys]) => sum + Number(keys), 0);
 }

@@ -8,7 +8,6 @@ import { type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../.
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { type CommandProcess, startCommand } from '../../command-process.ts';
-import { answersOk } from '../../real/cluster/start.ts';
 import { fluxDistribution } from './flux-distribution.ts';
 import { SEED } from './objects.ts';
 
@@ -32,7 +31,7 @@ export async function startProductProcess(
     ([name, file]) => `--seed=${name}=${file}`,
   );
   const level = onLog === undefined ? 'warn' : 'info';
-  const command = await startCommand(
+  const command = startCommand(
     [
       ...['run', `--garden=${kubeconfigFile}`, ...seeds],
       ...[`--flux-distribution=${fluxDistribution}`, `--log-level=${level}`],
@@ -45,7 +44,7 @@ export async function startProductProcess(
       },
     },
   );
-  while (untilReady && !(await answersOk(`${command.address}/readyz`))) await sleep(5);
+  while ((await command.page('/readyz')).status !== 200 && untilReady) await sleep(5);
   return command;
 }
 
