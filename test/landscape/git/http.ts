@@ -1,72 +1,32 @@
 import { spawn } from 'node:child_process';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
+import { join } from 'node:path';
+import { createGunzip } from 'node:zlib';
 import { gitEnvironment, type Repositories } from './repositories.ts';
 import type { Access } from './ssh.ts';
 
-/** Serves Git's smart HTTP for reading, to everybody, with `git http-backend`. */
+/** Serves Git's smart HTTP for reading, to everybody. */
 export function createHttpServer(repositories: Repositories, log: (access: Access) => void): Server {
-  return createServer((request, response) => answer(repositories, log, request, response));
-}
-
-function answer(
-  repositories: Repositories,
-  log: (access: Access) => void,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
-  const url = new URL(request.url ?? '/', 'http://localhost');
-  const [, repository = '', service = ''] =
-    /^\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack)$/.exec(url.pathname) ?? [];
-  if (!repositories.has(repository)) refuse(response, 404);
-  else if (url.searchParams.get('service') === 'git-receive-pack') refuse(response, 403);
-  else {
+  return createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const [, repository = '', service] = /^\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack)$/.exec(pathname) ?? [];
+    if (!repositories.has(repository)) {
+      response.writeHead(404).end();
+      return;
+    }
     log({ protocol: 'http', repository, allowed: true });
-    backend(repositories.root, `/${repository}.git/${service}`, url, request, response);
-  }
-}
-
-function refuse(response: ServerResponse, status: number): void {
-  response.writeHead(status).end();
-}
-
-/** Runs one CGI request (RFC 3875). */
-function backend(root: string, path: string, url: URL, request: IncomingMessage, response: ServerResponse): void {
-  const header = (name: string) => request.headers[name]?.toString() ?? '';
-  const child = spawn('git', ['http-backend'], {
-    stdio: ['pipe', 'pipe', 'ignore'],
-    env: {
-      ...gitEnvironment(),
-      GIT_PROJECT_ROOT: root,
-      GIT_HTTP_EXPORT_ALL: '1',
-      REQUEST_METHOD: request.method,
-      PATH_INFO: path,
-      QUERY_STRING: url.search.slice(1),
-      CONTENT_TYPE: header('content-type'),
-      HTTP_CONTENT_ENCODING: header('content-encoding'),
-      GIT_PROTOCOL: header('git-protocol'),
-      REMOTE_ADDR: request.socket.remoteAddress,
-    },
+    const protocol = request.headers['git-protocol']?.toString();
+    const isAdvertisement = service === 'info/refs';
+    response.setHeader('content-type', `application/x-git-upload-pack-${isAdvertisement ? 'advertisement' : 'result'}`);
+    // The second version of the protocol leaves this line out.
+    if (isAdvertisement && protocol !== 'version=2') response.write('001e# service=git-upload-pack\n0000');
+    const mode = isAdvertisement ? ['--stateless-rpc', '--advertise-refs'] : ['--stateless-rpc'];
+    const child = spawn('git', ['upload-pack', ...mode, join(repositories.root, `${repository}.git`)], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: { ...gitEnvironment(), GIT_PROTOCOL: protocol },
+    });
+    const isZipped = request.headers['content-encoding'] === 'gzip';
+    (isZipped ? request.pipe(createGunzip()) : request).pipe(child.stdin.on('error', () => {}));
+    child.stdout.pipe(response);
   });
-  child.on('error', () => refuse(response, 500));
-  request.pipe(child.stdin.on('error', () => {}));
-  let head: Buffer | undefined = Buffer.alloc(0);
-  child.stdout.on('data', (chunk: Buffer) => {
-    if (head !== undefined) head = Buffer.concat([head, chunk]);
-    const end = head?.indexOf('\r\n\r\n') ?? 0;
-    if (end < 0) return;
-    if (head !== undefined) writeHead(response, head.subarray(0, end).toString('latin1'));
-    response.write(head?.subarray(end + 4) ?? chunk);
-    head = undefined;
-  });
-  child.on('close', () => response.end());
-}
-
-function writeHead(response: ServerResponse, head: string): void {
-  let status = 200;
-  for (const line of head.split('\r\n')) {
-    const [, name = '', value = ''] = /^([^:]+):\s*(.*)$/.exec(line) ?? [];
-    if (name.toLowerCase() === 'status') status = Number.parseInt(value, 10);
-    else response.setHeader(name, value);
-  }
-  response.writeHead(status);
 }
