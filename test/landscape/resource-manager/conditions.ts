@@ -63,8 +63,6 @@ export const secretUnreadable = (message: string) => applied('False', 'CannotRea
 export const deletionPending = (message: string) => applied('Progressing', 'DeletionPending', message);
 export const applyFailed = (message: string) => applied('False', 'ApplyFailed', message);
 export const applySucceeded = applied('True', 'ApplySucceeded', 'All resources are applied.');
-export const decodingFailed = (errors: readonly string[]) =>
-  applied('False', 'DecodingFailed', `Could not decode all new resources: [${errors.join(' ')}]`);
 
 /** Returns the conditions with the given ones set; equal ones keep their times, new ones are appended. */
 export function merged(conditions: readonly Condition[], all: readonly NextCondition[], now: string): Condition[] {

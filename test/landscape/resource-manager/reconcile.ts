@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { errorMessage, type KubeClient, type ObjectName, resources } from '../client/client.ts';
+import { errorMessage, type KubeClient, type KubeObject, type ObjectName, resources } from '../client/client.ts';
 import { applyAll, type ObjectToApply } from './apply.ts';
 import { clean } from './clean.ts';
 import {
   applyFailed,
   applySucceeded,
   changed,
-  decodingFailed,
   deleting,
   deletionBegins,
   deletionPending,
@@ -16,7 +15,7 @@ import {
   secretUnreadable,
   subjectOf,
 } from './conditions.ts';
-import { type Content, type ContentSecret, decodeContent } from './content.ts';
+import { type ContentSecret, decodeContent } from './content.ts';
 import {
   annotations,
   FINALIZER,
@@ -61,13 +60,13 @@ export async function reconcile(options: ReconcileOptions, name: ObjectName): Pr
 async function applySet(options: ReconcileOptions, subject: Subject): Promise<number> {
   const { source, target } = options;
   await addFinalizer(subject);
-  const content = decodeContent(await readSecrets(source, subject));
-  await setNamespaces(target, content);
-  const plan = planOf(subject.current(), content);
+  const { objects, checksum } = decodeContent(await readSecrets(source, subject));
+  await setNamespaces(target, objects);
+  const plan = planOf(subject.current(), objects);
   const { status } = subject.current();
 
   const isNew = !isDeepStrictEqual(status?.resources ?? [], plan.references);
-  if (isNew || status?.secretsDataChecksum !== content.checksum) {
+  if (isNew || status?.secretsDataChecksum !== checksum) {
     await subject.setStatus(changed(subject.condition('ResourcesApplied')));
   }
 
@@ -84,12 +83,11 @@ async function applySet(options: ReconcileOptions, subject: Subject): Promise<nu
     return fail(subject, applyFailed(errorMessage(error)));
   }
 
-  const result = content.errors.length > 0 ? decodingFailed(content.errors) : applySucceeded;
   const { generation = 0 } = subject.current().metadata;
-  await subject.setStatus([result], {
+  await subject.setStatus([applySucceeded], {
     observedGeneration: generation,
     resources: plan.references,
-    secretsDataChecksum: content.checksum,
+    secretsDataChecksum: checksum,
   });
   return options.syncPeriodMs;
 }
@@ -100,7 +98,7 @@ async function removeAll(options: ReconcileOptions, subject: Subject): Promise<n
   await subject.setStatus(deleting);
   if (spec.keepObjects !== true) {
     await subject.setStatus([deletionBegins(subject.condition('ResourcesApplied'))]);
-    const pending = await clean(options.target, distinct(status?.resources ?? []));
+    const pending = await clean(options.target, status?.resources ?? []);
     if (pending !== undefined) {
       await subject.setStatus([deletionPending(pending)]);
       return options.pendingMs;
@@ -128,7 +126,7 @@ async function readSecrets(source: KubeClient, subject: Subject): Promise<Conten
 }
 
 /** Sets namespace `default` on objects without one whose kind is namespaced or unknown; removes it from other kinds. */
-async function setNamespaces(target: Target, { objects }: Content): Promise<void> {
+async function setNamespaces(target: Target, objects: KubeObject[]): Promise<void> {
   for (const object of objects) {
     const resource = await target.served(object.apiVersion, object.kind);
     const namespaced = resource?.namespaced ?? object.kind !== 'Namespace';
@@ -144,7 +142,7 @@ interface Plan {
   dropped: ObjectReference[];
 }
 
-function planOf({ status }: FullManagedResource, { objects }: Content): Plan {
+function planOf({ status }: FullManagedResource, objects: KubeObject[]): Plan {
   const old = new Map((status?.resources ?? []).map((reference) => [objectKey(reference), reference]));
   const plan: Plan = { toApply: [], references: [], dropped: [] };
   const seen = new Set<string>();
@@ -157,11 +155,6 @@ function planOf({ status }: FullManagedResource, { objects }: Content): Plan {
   sortReferences(plan.references);
   plan.dropped = [...old].filter(([key]) => !seen.has(key)).map(([, reference]) => reference);
   return plan;
-}
-
-/** Removes duplicates: two documents may name the same object. */
-function distinct(references: readonly ObjectReference[]): ObjectReference[] {
-  return [...new Map(references.map((reference) => [objectKey(reference), reference])).values()];
 }
 
 async function fail(subject: Subject, condition: NextCondition): Promise<never> {

@@ -23,7 +23,10 @@ export interface ResourceManagerOptions {
 /** The namespaces of a shoot that the real one serves without further flags. */
 export const defaultTargetNamespaces = ['kube-system', 'kubernetes-dashboard', 'kube-node-lease'];
 
-/** Starts the landscape's gardener-resource-manager; source and target may be any API server. */
+/**
+ * Starts the landscape's gardener-resource-manager; source and target may be any API server. Secrets are immutable, and
+ * their creation does not start a pass (trap 28), so they are not watched.
+ */
 export async function startResourceManager(options: ResourceManagerOptions): Promise<Controller> {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -63,11 +66,10 @@ export async function startResourceManager(options: ResourceManagerOptions): Pro
 
   // Those with a class are for other resource-managers.
   const serves = ({ spec }: FullManagedResource) => !spec.class;
-  const informerOptions = { namespace: options.namespace, signal };
   const managedResources: Informer<FullManagedResource> = startInformer<FullManagedResource>(
     source,
     resources.managedResources,
-    informerOptions,
+    { namespace: options.namespace, signal },
     {
       onChange(object, old) {
         if (!serves(object)) return;
@@ -80,23 +82,13 @@ export async function startResourceManager(options: ResourceManagerOptions): Pro
       },
     },
   );
-  const secrets = startInformer(source, resources.secrets, informerOptions, {
-    // The creation of a Secret does not start a pass (trap 28).
-    onChange(secret, old) {
-      if (old === undefined) return;
-      for (const [key, { metadata, spec }] of managedResources.objects) {
-        if (metadata.namespace !== secret.metadata.namespace) continue;
-        if (spec.secretRefs.some(({ name }) => name === secret.metadata.name)) passes.add(key);
-      }
-    },
-  });
-  await Promise.all([managedResources.synced, secrets.synced]);
+  await managedResources.synced;
 
   return {
     async stop() {
       stopping.abort();
       await Promise.all([passes.stop(), checks.stop()]);
-      await Promise.all([managedResources.stopped, secrets.stopped, watched.stopped()]);
+      await Promise.all([managedResources.stopped, watched.stopped()]);
       source.close();
       targetClient.close();
       discovery.close();
