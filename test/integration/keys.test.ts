@@ -6,24 +6,14 @@ import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/
 import { openSshKey } from '@shoot-flux/landscape/git/keys';
 import { createGitUser, hasSsh } from '@shoot-flux/landscape/git/user';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { generateIdentity, readIdentity } from '../../functions/keys/identity.ts';
+import { readIdentity } from '../../functions/keys/identity.ts';
 import type { Policy } from '../../shared/config/policy/policy.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { fingerprint, parsePublicLine } from '../../shared/ssh/public-key.ts';
 import { installationRbac, installationUser } from '../scenarios/identities.ts';
 import { fluxConfig, fluxSource } from './garden.ts';
-import {
-  annotationsOf,
-  before,
-  eventsOf,
-  expectRest,
-  gardenWith,
-  github,
-  reasonsOf,
-  runRepeated,
-  secretOf,
-} from './keys-garden.ts';
+import { annotationsOf, eventsOf, expectRest, gardenWith, github, reasonsOf, secretOf } from './keys-garden.ts';
 
 const INVALID = 'InvalidConfiguration';
 const REFUSED = 'NotAllowed';
@@ -86,21 +76,6 @@ test.each(['ed25519', 'rsa'])(
     await expectToOpen(secret?.identity ?? '', secret?.['identity.pub']?.trim() ?? '');
   },
 );
-
-test('keeps what a user writes into the Secret at the same moment', async () => {
-  const mine = await generateIdentity('ed25519');
-  const writing = before('patch', '/secrets/flux-source');
-  await using garden = await gardenWith(github, writing);
-  garden.api.objects.create(fluxSource({ note: 'kept' }));
-  writing.act = () => garden.api.objects.patch(fluxSource(), { data: fluxSource({ identity: mine }).data });
-  expect(await runRepeated(garden)).toEqual(done);
-  expect(secretOf(garden)).toMatchObject({
-    identity: mine,
-    note: 'kept',
-    known_hosts: expect.stringContaining('github.com'),
-  });
-  await expectRest(garden);
-});
 
 test.each([
   ['before the Event is written', { verb: 'create', path: /events$/ }, false],
@@ -208,19 +183,12 @@ test.each<Row>([
     values: { username: 'reader', password: 'marked-secret' },
     reasons: [],
   },
-  { what: 'https with a token', data: https, values: { bearerToken: 'marked-secret' }, reasons: [] },
   { what: 'a public repository', data: { repositoryUrl: https.repositoryUrl }, values: { identity }, reasons: [] },
   { what: 'no ConfigMap', values: { identity }, reasons: [] },
   { what: 'an empty ConfigMap', data: {}, values: { identity }, reasons: [] },
   { what: 'a URL that the policy refuses', data: github, policy, reasons: [REFUSED] },
   { what: 'such a URL beside a typo', data: { ...github, registri: 'x' }, policy, reasons: [INVALID, REFUSED] },
   { what: 'such a URL and a rotation', data: github, annotations: asked, policy, reasons: [REFUSED] },
-  {
-    what: 'such a URL as git@host:path',
-    data: { ...github, repositoryUrl: 'git@github.com:org/fleet' },
-    policy,
-    reasons: [REFUSED],
-  },
   {
     what: 'a URL with variables on a host that the policy refuses',
     data: { ...github, repositoryUrl: 'ssh://git@github.com/${SHOOT_LABEL_team}/fleet' },
@@ -311,11 +279,4 @@ test('says who refuses to let it create the Secret, slowly and in one Event, and
   ]);
   expect(reasonsOf(garden)).toEqual(['CreationRefused', 'DeployKey', 'KeyRotationPrepared']);
   await expectRest(garden);
-});
-
-test('fails when the garden fails, because unreachable is not absent', async () => {
-  await using garden = await gardenWith(github);
-  garden.api.faults.add({ action: 'status', status: 403, match: { path: /\/secrets\/flux-source$/ } });
-  await expect(garden.run()).rejects.toThrow('403');
-  expect(garden.writes()).toEqual([]);
 });

@@ -8,7 +8,6 @@ import {
   kustomizationFactory,
   kustomizations,
 } from '@shoot-flux/landscape/flux/objects';
-import type { RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { handler } from '../../functions/readiness/handler.ts';
 import { APPLYING_CHECK_SECONDS, READY_CHECK_SECONDS } from '../../functions/readiness/next-check.ts';
@@ -22,7 +21,6 @@ import {
   lastOperationFactory,
 } from '../../shared/gardener/testing.ts';
 import type { Applied, Condition, Extension, Cluster as GardenerCluster } from '../../shared/gardener/types.ts';
-import { ConflictError } from '../../shared/kube/errors.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
@@ -49,15 +47,13 @@ let seed: Cluster;
 let shoot: Cluster;
 let restoreCheckpoints: (() => void)[];
 let clock: number;
-let onShootRequest: (request: RequestSummary) => Promise<void> | undefined;
 
 beforeAll(async () => {
   const { tokens, rbac } = await usersOf('seed');
   [seed, shoot] = await Promise.all([
     startCluster([...seedCrds(), ...rbac], { tokens, authorization: 'RBAC' }),
-    startCluster(fluxCrds(), { onRequest: (request) => onShootRequest(request) }),
+    startCluster(fluxCrds()),
   ]);
-  onShootRequest = () => undefined;
   seed.api.objects.ensureNamespace(CONTROL_PLANE);
   shoot.api.objects.ensureNamespace(FLUX);
   seed.api.objects.create(secretWith(CONTROL_PLANE, 'gardener', { kubeconfig: shoot.kubeconfig }));
@@ -80,7 +76,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   for (const { api } of [seed, shoot]) api.faults.clear();
   for (const restore of restoreCheckpoints) restore();
-  onShootRequest = () => undefined;
   clock = Date.parse('2026-03-04T05:00:00Z');
   await record(applied);
 });
@@ -119,23 +114,6 @@ async function setReady(resource: Resource, name: string, message?: string): Pro
     lastAppliedRevision: 'main@sha1:abc',
     conditions: [{ ...ready, lastTransitionTime: '2026-01-02T03:04:05Z' }],
   });
-}
-
-/** Sets the status of a Kustomization that kustomize-controller has been reconciling again for some seconds at the next run. */
-async function setReconciling(name: string, seconds: number): Promise<void> {
-  const progressing = { status: 'Unknown', reason: 'Progressing', message: 'Reconciliation in progress' };
-  const lastTransitionTime = new Date(clock + (10 - seconds) * 1000).toISOString().replace('.000', '');
-  await setStatus(
-    shoot,
-    kustomizations,
-    { namespace: FLUX, name },
-    {
-      conditions: [
-        { type: 'Ready', ...progressing, lastTransitionTime },
-        { type: 'Reconciling', ...progressing, status: 'True', lastTransitionTime },
-      ],
-    },
-  );
 }
 
 async function run(settings: Partial<Settings> = {}, secondsLater = 10) {
@@ -195,22 +173,6 @@ describe('conditions', () => {
     });
   });
 
-  it('stay unchanged while Flux reconciles again, and report it when it takes too long', async () => {
-    await setReady(gitRepositories, 'main-gitrepo');
-    await run(withShootHealth);
-    const ready = (await extension()).status;
-    await setReconciling('main-ks', 5);
-    const { resourceVersion } = (await extension()).metadata;
-    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: READY_CHECK_SECONDS });
-    expect((await extension()).metadata.resourceVersion).toBe(resourceVersion);
-    expect(await run(withShootHealth, 120)).toEqual({ type: 'requeue', afterSeconds: 60 });
-    expect(await condition('KustomizationReady')).toMatchObject({ status: 'False', reason: 'Progressing' });
-    expect(await health()).toMatchObject({ status: 'Progressing' });
-    await setReady(kustomizations, 'main-ks');
-    expect(await run(withShootHealth)).toEqual({ type: 'requeue', afterSeconds: READY_CHECK_SECONDS });
-    expect((await extension()).status?.providerStatus).toEqual(ready?.providerStatus);
-  });
-
   it('are Unknown, not False, while the shoot does not respond, and are checked again within a minute', async () => {
     await setReady(gitRepositories, 'main-gitrepo');
     await run(withShootHealth);
@@ -244,25 +206,6 @@ describe('conditions', () => {
     await record({ ...applied, managedResources: { ...shipped, 'shoot-flux-sync': 'other' } });
     expect(await run()).toEqual({ type: 'requeue', afterSeconds: APPLYING_CHECK_SECONDS });
     expect((await extension()).status?.conditions).toBeUndefined();
-  });
-
-  it('trap 11: preserve what another controller writes to the status during the run', async () => {
-    await setReady(gitRepositories, 'main-gitrepo', mismatch);
-    const foreign = conditionFactory({ type: 'ControlPlaneHealthy' });
-    onShootRequest = async () => {
-      onShootRequest = () => undefined;
-      await setStatus(seed, resources.extensions, extensionName, {
-        conditions: [foreign],
-        providerStatus: { syncMode: 'Once' },
-      });
-    };
-    await expect(run()).rejects.toThrow(ConflictError);
-    expect((await extension()).status?.conditions).toEqual([foreign]);
-    await run();
-    const { conditions, providerStatus } = (await extension()).status ?? {};
-    expect(conditions?.[0]).toEqual(foreign);
-    expect(conditions?.map(({ type }) => type)).toContain('SourceReady');
-    expect(providerStatus).toMatchObject({ syncMode: 'Once', flux: { ready: false } });
   });
 });
 
