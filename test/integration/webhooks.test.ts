@@ -78,13 +78,6 @@ async function start(options: Partial<WebhookOptions> = {}): Promise<Webhooks & 
   return { ...webhooks, [Symbol.asyncDispose]: () => webhooks.stop() };
 }
 
-/** Everything in one process, with webhooks. */
-const productWith = (threadKubeconfigs: Record<string, string>) =>
-  startProduct({
-    ...{ credentials: () => async (cluster: string) => (cluster === 'garden' ? garden : seed).connection, settings },
-    ...{ log: createLog('error', () => {}), port: 0, threadKubeconfigs, webhooks: { port: 0, hosts } },
-  });
-
 const hasCertificate = (webhooks: Webhooks) => eventually('a certificate', async () => webhooks.status().ready);
 
 const isTrusted = () =>
@@ -250,12 +243,21 @@ describe('the webhooks of a process', () => {
     expect(patchOf(answer)).toEqual([expect.objectContaining({ value: '--extra-target-namespace=flux-system' })]);
   });
 
-  it('are part of shoot-flux run, with its probes and metrics', async () => {
+  it('are part of shoot-flux run, with its probes and metrics, which is ready only once they have a certificate', async () => {
+    const match = { path: /secrets\/shoot-flux-webhook/ };
+    garden.api.faults.add({ match, action: 'status', status: 503, times: 1000 });
     await using input = await files({ garden: garden.kubeconfig, local: seed.kubeconfig });
-    const product = await productWith(input.paths);
+    const product = await startProduct({
+      ...{ credentials: () => async (cluster: string) => (cluster === 'garden' ? garden : seed).connection, settings },
+      ...{ log: createLog('error', () => {}), port: 0, threadKubeconfigs: input.paths, webhooks: { port: 0, hosts } },
+    });
     const probe = async (path: string) => fetch(`http://127.0.0.1:${product.port}${path}`);
-    await eventually('readiness', async () => (await probe('/readyz')).ok);
-    expect(await (await probe('/readyz')).text()).toContain('webhooks: certificate until 20');
+    await eventually('the first lists', async () => product.watcher.ready());
+    const refused = await probe('/readyz');
+    expect([refused.status, await refused.text()]).toEqual([503, expect.stringContaining('not ready webhooks: ')]);
+    garden.api.faults.clear();
+    const isReady = async (page: Response) => page.ok && (await page.text()).includes('webhooks: certificate until 20');
+    await eventually('readiness', async () => isReady(await probe('/readyz')));
     await isTrusted();
     // A counter that appears with its first failure shows no increase, so an alert would miss it.
     const atStart = await (await probe('/metrics')).text();
@@ -265,21 +267,6 @@ describe('the webhooks of a process', () => {
     expect(answer.response.allowed).toBe(false);
     const counted = 'shoot_flux_webhook_answers_total{function="admission",result="refused"} 1';
     await eventually('the metric', async () => (await (await probe('/metrics')).text()).includes(counted));
-    await product.stop();
-  });
-
-  it('make a process ready only once they have a certificate', async () => {
-    garden.api.faults.add({
-      match: { path: /secrets\/shoot-flux-webhook/ },
-      action: 'status',
-      status: 503,
-      times: 1000,
-    });
-    await using input = await files({ garden: garden.kubeconfig, local: seed.kubeconfig });
-    const product = await productWith(input.paths);
-    await eventually('the first lists', async () => product.watcher.ready());
-    const answer = await fetch(`http://127.0.0.1:${product.port}/readyz`);
-    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('not ready webhooks: ')]);
     await product.stop();
   });
 
@@ -398,7 +385,7 @@ describe('the certificates of a process', () => {
     await server.stop();
   });
 
-  it('are published again to an API server that lost them', async () => {
+  it('are published again to an API server that lost them, and then not written twice', async () => {
     await look(now);
     const published = await bundleOf(seed);
     const [manifest] = webhookObjects(webhookDefinitions, 'seed');
@@ -411,10 +398,6 @@ describe('the certificates of a process', () => {
     expect(await bundleOf(seed)).toBeUndefined();
     expect(await look(now)).toMatchObject({ problems: [] });
     expect(await bundleOf(seed)).toBe(published);
-  });
-
-  it('are not written twice', async () => {
-    await look(now);
     for (const { api } of [garden, seed]) api.requests.length = 0;
     await look(now);
     expect([...garden.api.requests, ...seed.api.requests].filter(({ method }) => method !== 'GET')).toEqual([]);
