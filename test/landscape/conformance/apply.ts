@@ -160,16 +160,6 @@ export function applyTests(test: Test): void {
     });
   });
 
-  test('clears ownership on request, and gives what has no owner to one', async ({ client, things, thing }) => {
-    await client.apply(`${things}/a`, 'one', thing('a', { size: 1, name: 'abc' }));
-    const cleared = await client.mergePatch(`${things}/a`, { metadata: { managedFields: [{}] } });
-    expect(cleared.body.metadata.managedFields).toBeUndefined();
-    const { body } = await client.apply(`${things}/a`, 'one', thing('a', { size: 2 }));
-    expect(managers(body)).toContainEqual(
-      expect.objectContaining({ manager: 'before-first-apply', operation: 'Update' }),
-    );
-  });
-
   test('merges containers, environment and ports by their keys', async ({ client, deployments }) => {
     const container = { name: 'm', image: 'x:1', ports: [{ containerPort: 80 }], env: [{ name: 'A', value: '1' }] };
     const created = await client.apply(`${deployments}/d`, 'one', deployment([container]));

@@ -72,8 +72,5 @@ export function builtInTests(test: Test): void {
     });
     expect((await client.mergePatch(`${configMaps}/a`, { data: { k: 'v' } })).code).toBe(200);
     expect((await client.get(configMaps)).body.items).toHaveLength(1);
-    const { body } = await client.get(path);
-    expect((await client.put(`${path}/finalize`, { ...body, spec: {} })).code).toBe(200);
-    expect((await client.get(path)).code).toBe(404);
   });
 }

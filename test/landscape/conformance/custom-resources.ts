@@ -49,22 +49,13 @@ export function customResourceTests(test: Test): void {
   for (const [spec, field, reason] of [
     [{}, 'spec.size', 'FieldValueRequired'],
     [{ size: null }, 'spec.size', 'FieldValueRequired'],
-    [{ size: 0 }, 'spec.size', 'FieldValueInvalid'],
-    [{ size: 11 }, 'spec.size', 'FieldValueInvalid'],
     [{ size: '1' }, 'spec.size', 'FieldValueTypeInvalid'],
     [{ size: 1.5 }, 'spec.size', 'FieldValueTypeInvalid'],
     [{ size: 1, mode: 'C' }, 'spec.mode', 'FieldValueNotSupported'],
-    [{ size: 1, name: 'UP' }, 'spec.name', 'FieldValueInvalid'],
-    [{ size: 1, name: 'a' }, 'spec.name', 'FieldValueInvalid'],
-    [{ size: 1, name: 'abcdef' }, 'spec.name', 'FieldValueTooLong'],
-    [{ size: 1, list: [] }, 'spec.list', 'FieldValueInvalid'],
-    [{ size: 1, list: ['a', 'b', 'c'] }, 'spec.list', 'FieldValueTooMany'],
     [{ size: 1, list: [1] }, 'spec.list[0]', 'FieldValueTypeInvalid'],
     [{ size: 1, map: { a: 1 } }, 'spec.map.a', 'FieldValueTypeInvalid'],
     [{ size: 1, port: true }, 'spec.port', 'FieldValueTypeInvalid'],
-    [{ size: 1, when: 'soon' }, 'spec.when', 'FieldValueTypeInvalid'],
     [{ size: 1, nested: 'x' }, 'spec.nested', 'FieldValueTypeInvalid'],
-    [{ size: 1, items: [{ name: 'a' }, { name: 'a' }] }, 'spec.items[1]', 'FieldValueDuplicate'],
     [{ size: 1, items: [{ value: 'x' }] }, 'spec.items[0].name', 'FieldValueRequired'],
   ] as const) {
     test(`${JSON.stringify(spec)} is invalid`, async ({ client, group, things, thing }) => {
@@ -74,15 +65,6 @@ export function customResourceTests(test: Test): void {
       expect(body.details.causes[0]).toMatchObject({ field, reason });
     });
   }
-
-  test('rejects a change of a field that a rule makes immutable', async ({ client, things, thing }) => {
-    await client.post(things, thing('a', { size: 1 }));
-    expect((await client.mergePatch(`${things}/a`, { spec: { fixed: 'x' } })).code).toBe(200);
-    const changed = await client.mergePatch(`${things}/a`, { spec: { fixed: 'y' } });
-    expect(changed).toMatchObject(invalid('spec.fixed'));
-    expect(changed.body.message).toContain('is fixed');
-    expect((await client.mergePatch(`${things}/a`, { spec: { size: 2 } })).code).toBe(200);
-  });
 
   test('requires matching kind and apiVersion, and a version for an update', async ({ client, things, ...place }) => {
     const body = place.thing('a', { size: 1 });

@@ -33,15 +33,11 @@ export function objectTests(test: Test): void {
     expect((await client.get(`${configMaps}/a`)).body).toEqual(body);
   });
 
-  test('generates names, and rejects existing ones', async ({ client, configMaps }) => {
-    const create = () => client.post(configMaps, configMap('', {}, { name: undefined, generateName: 'gen-' }));
-    const [one, other] = [await create(), await create()];
-    expect(one.body.metadata).toMatchObject({ name: expect.stringMatching(/^gen-[a-z0-9]{5}$/), generateName: 'gen-' });
-    expect(other.body.metadata.name).not.toBe(one.body.metadata.name);
-    const { name } = one.body.metadata;
-    expect(await client.post(configMaps, configMap(name))).toMatchObject({
+  test('rejects an existing name', async ({ client, configMaps }) => {
+    await client.post(configMaps, configMap('a'));
+    expect(await client.post(configMaps, configMap('a'))).toMatchObject({
       code: 409,
-      body: { reason: 'AlreadyExists', message: `configmaps "${name}" already exists` },
+      body: { reason: 'AlreadyExists', message: 'configmaps "a" already exists' },
     });
   });
 
@@ -58,19 +54,9 @@ export function objectTests(test: Test): void {
     });
   });
 
-  test('validates names, labels and keys', async ({ client, configMaps }) => {
-    const create = (...parts: Parameters<typeof configMap>) => client.post(configMaps, configMap(...parts));
-    expect(await create('UPPER')).toMatchObject(invalid('metadata.name'));
-    expect(await create('', {}, { name: undefined })).toMatchObject(invalid('metadata.name'));
-    expect(await create('a', {}, { labels: { 'a b': 'c' } })).toMatchObject(invalid('metadata.labels'));
-    expect(await create('a', {}, { labels: { a: 'c d' } })).toMatchObject(invalid('metadata.labels'));
-    expect(await create('a', { 'a b': 'c' })).toMatchObject(invalid('data[a b]'));
-  });
-
-  test('drops unknown fields', async ({ client, configMaps }) => {
-    const created = await client.post(configMaps, { ...configMap('a'), foo: 1 });
-    expect(created.code).toBe(201);
-    expect(created.body.foo).toBeUndefined();
+  test('validates names', async ({ client, configMaps }) => {
+    expect(await client.post(configMaps, configMap('UPPER'))).toMatchObject(invalid('metadata.name'));
+    expect(await client.post(configMaps, configMap(''))).toMatchObject(invalid('metadata.name'));
   });
 
   test('answers an update of another version or uid with a conflict', async ({ client, configMaps }) => {

@@ -27,19 +27,6 @@ export function watchTests(test: Test): void {
     expect(Number(gone.object.metadata.resourceVersion)).toBeGreaterThan(Number(changed.metadata.resourceVersion));
   });
 
-  test('without a version, or from 0, the present comes first', async ({ client, configMaps }) => {
-    await client.post(configMaps, configMap('a'));
-    await client.post(configMaps, configMap('b'));
-    for (const query of [{}, { resourceVersion: '0' }]) {
-      using watch = client.watch(configMaps, query);
-      const first = [short(await watch.next()), short(await watch.next())].sort();
-      expect(first).toEqual([
-        ['ADDED', 'a'],
-        ['ADDED', 'b'],
-      ]);
-    }
-  });
-
   test('sends ADDED or DELETED when an object begins or ceases to match', async (place) => {
     const { client, configMaps } = place;
     using watch = client.watch(configMaps, { resourceVersion: await versionOf(place), labelSelector: 'l=1' });

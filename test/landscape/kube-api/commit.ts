@@ -13,7 +13,7 @@ import {
 } from './fields/managed-fields.ts';
 import { type ApiObject, asArray, asObject, equal, isObject, withKey } from './json.ts';
 import type { Registry } from './registry.ts';
-import { generatedName, prepareCreate, prepareUpdate, strategyErrors } from './strategy.ts';
+import { prepareCreate, prepareUpdate, strategyErrors } from './strategy.ts';
 import { now } from './time.ts';
 
 /** The live object of a request. */
@@ -24,9 +24,8 @@ export function find(call: Call): ApiObject | undefined {
 /** Stores a new object; `managers` if they are already known. */
 export function store(registry: Registry, call: Call, decoded: ApiObject, managers: Managers | undefined): ApiObject {
   const { definition, namespace } = call;
-  checkOpen(registry, call, decoded.metadata.name);
-  const generateName = String(decoded.metadata.generateName ?? '');
-  const name = decoded.metadata.name || (generateName === '' ? '' : generatedName(generateName));
+  const { name } = decoded.metadata;
+  checkOpen(registry, call, name);
   if (name === '') throw invalid(definition, '', [nameRequired]);
   if (decoded.metadata.resourceVersion !== undefined && decoded.metadata.resourceVersion !== '0') {
     throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
@@ -34,7 +33,7 @@ export function store(registry: Registry, call: Call, decoded: ApiObject, manage
   const key = keyOf(definition, namespace, name);
   const { deletionTimestamp: _, deletionGracePeriodSeconds: __, managedFields, ...rest } = decoded.metadata;
   const metadata = withKey(
-    { ...rest, name, uid: randomUUID(), creationTimestamp: now() },
+    { ...rest, uid: randomUUID(), creationTimestamp: now() },
     'namespace',
     definition.namespaced ? namespace : undefined,
   );
@@ -89,7 +88,7 @@ export function replace(call: Call, live: ApiObject, next: ApiObject, managers?:
   const owners = managers ?? trackUpdate(call, live, prepared, sentManagers(live, next));
   const object = withManagers({ ...prepared, apiVersion: definition.storedAs }, owners);
   checkFinalizers(call, live, object);
-  validate(call, object, live);
+  validate(call, object);
   const errors = strategyErrors(definition, object, live);
   if (errors.length > 0) throw invalid(definition, name, errors);
 

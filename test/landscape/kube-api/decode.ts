@@ -47,16 +47,6 @@ export function clean(call: Call, object: ApiObject): ApiObject {
   const { definition } = call;
   const builtIn = !definition.custom;
   const whole = builtIn ? (dropEmpty(definition.schema, object) as ApiObject) : object;
-  if (builtIn) {
-    const [wrong] = schemaErrors(definition.schema, whole, '').filter(
-      ({ reason }) => reason === 'FieldValueTypeInvalid',
-    );
-    if (wrong !== undefined) {
-      throw badRequest(
-        `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: json: cannot unmarshal ${wrong.field}: ${wrong.message}`,
-      );
-    }
-  }
   const pruned = prune(definition.schema, whole) as ApiObject;
   if (builtIn) return withBuiltInDefaults(definition, pruned);
   return withDefaults(definition.schema, pruned) as ApiObject;
@@ -83,9 +73,8 @@ function isEmptyCollection(schema: Schema | undefined, value: Json): boolean {
 }
 
 /** Rejects an object that violates its schema. */
-export function validate(call: Call, object: ApiObject, old?: ApiObject): void {
-  const { definition } = call;
-  const errors = schemaErrors(definition.schema, object, '', old).filter(
+export function validate({ definition }: Call, object: ApiObject): void {
+  const errors = schemaErrors(definition.schema, object, '').filter(
     ({ field, reason }) => !field.startsWith('metadata') && !isZero(definition, field, reason),
   );
   if (errors.length === 0) return;
@@ -115,14 +104,6 @@ export function checkNamespace(call: Call, { metadata }: ApiObject): void {
 export function checkUid({ definition, name }: Call, live: ApiObject, { metadata: { uid } }: ApiObject): void {
   if (uid === undefined || uid === live.metadata.uid) return;
   throw invalid(definition, name, [fieldError.invalid('metadata.uid', uid, 'field is immutable')]);
-}
-
-/** Rejects a body with a deletion timestamp. */
-export function checkDeletionTime({ definition, name }: Call, live: ApiObject, { metadata }: ApiObject): void {
-  const { deletionTimestamp } = metadata;
-  if (deletionTimestamp === undefined || deletionTimestamp === live.metadata.deletionTimestamp) return;
-  const error = fieldError.invalid('metadata.deletionTimestamp', deletionTimestamp, 'field is immutable');
-  throw invalid(definition, name, [error]);
 }
 
 export const nameRequired = fieldError.required('metadata.name');

@@ -21,15 +21,12 @@ export class ApiError extends Error {
   readonly code: number;
   readonly reason: string;
   readonly details: Details | undefined;
-  /** Further fields of the Status' metadata, for example `continue`. */
-  readonly metadata: JsonObject;
 
-  constructor(code: number, reason: string, message: string, details?: Details, metadata: JsonObject = {}) {
+  constructor(code: number, reason: string, message: string, details?: Details) {
     super(message);
     this.code = code;
     this.reason = reason;
     this.details = details;
-    this.metadata = metadata;
   }
 
   /** The Status object. */
@@ -37,7 +34,7 @@ export class ApiError extends Error {
     return {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: this.metadata,
+      metadata: {},
       status: 'Failure',
       message: this.message,
       ...(this.reason !== '' && { reason: this.reason }),
@@ -115,8 +112,6 @@ const fieldErrorOf =
 const typeInvalid = fieldErrorOf('TypeInvalid', 'Invalid value');
 const unsupported = fieldErrorOf('NotSupported', 'Unsupported value');
 const forbiddenField = fieldErrorOf('Forbidden', 'Forbidden');
-const tooMany = fieldErrorOf('TooMany', 'Too many');
-const tooLong = fieldErrorOf('TooLong', 'Too long');
 
 /** Builders for the field errors of validation, with the messages of the real API server. */
 export const fieldError = {
@@ -127,13 +122,9 @@ export const fieldError = {
   unsupported: (field: string, value: unknown, allowed: readonly unknown[]) =>
     unsupported(field, value, `supported values: ${allowed.map(show).join(', ')}`),
   forbidden: (field: string, detail: string) => forbiddenField(field, undefined, detail),
-  duplicate: fieldErrorOf('Duplicate', 'Duplicate value'),
-  tooMany: (field: string, count: number, limit: number) => tooMany(field, count, `must have at most ${limit} items`),
-  tooLong: (field: string, limit: number) => tooLong(field, undefined, `may not be more than ${limit} bytes`),
 };
 
-export const expired = (message: string, metadata: JsonObject = {}) =>
-  new ApiError(410, 'Expired', message, undefined, metadata);
+export const expired = (message: string) => new ApiError(410, 'Expired', message);
 
 export const methodNotAllowed = () =>
   new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});

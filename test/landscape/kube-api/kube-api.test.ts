@@ -13,6 +13,7 @@ test('it stops although a client that was connecting then asks for a watch', asy
   await sleep(50);
   const stopped = api.stop();
   const client = connectTls({ socket, rejectUnauthorized: false }).on('error', () => {});
-  client.write(`GET /api/v1/configmaps?watch=true HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${api.token}\r\n\r\n`);
+  const path = `/api/v1/configmaps?watch=true&resourceVersion=${api.revision()}`;
+  client.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${api.token}\r\n\r\n`);
   await stopped;
 });

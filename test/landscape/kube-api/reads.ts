@@ -1,5 +1,5 @@
 import { type Answer, apiVersionOf, type Call, type Definition, keyOf } from './call.ts';
-import { ApiError, badRequest, expired, notFound } from './errors.ts';
+import { expired, notFound } from './errors.ts';
 import type { ApiObject, JsonObject } from './json.ts';
 import { everything, fieldMatcher, labelMatcher, type Matcher } from './selectors.ts';
 
@@ -41,22 +41,13 @@ export function list(call: Call): Page {
   const { store } = definition;
   const matches = matcherOf(call);
   const token = query.get('continue') ?? '';
-  const asked = revisionOf(query.get('resourceVersion') ?? '');
-  if (token !== '' && asked !== undefined && asked !== 0) {
-    throw badRequest('specifying resource version is not allowed when using continue');
-  }
-  if (asked !== undefined && asked > store.revision) throw tooLarge(asked, store.revision);
   const continued = token === '' ? undefined : continuation(token);
-  // A token from a 410 answer continues with the current state.
-  const revision = continued === undefined || continued.rv < 0 ? store.revision : continued.rv;
+  const revision = continued?.rv ?? store.revision;
   if (continued !== undefined && !store.remembers(revision)) {
-    throw expired('The provided continue parameter is too old to display a consistent list result.', {
-      continue: encode({ rv: -1, start: continued.start }),
-    });
+    throw expired('The provided continue parameter is too old to display a consistent list result.');
   }
 
-  // Answers from the watch cache ("any version") ignore the limit.
-  const limit = asked === 0 && token === '' ? 0 : Number(query.get('limit') ?? 0);
+  const limit = Number(query.get('limit') ?? 0);
   const prefix = definition.namespaced && call.namespace !== '' ? `${call.namespace}/` : '';
   const items: ApiObject[] = [];
   let last = '';
@@ -79,31 +70,7 @@ export function list(call: Call): Page {
 
 const encode = (value: Continuation) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-function continuation(token: string): Continuation {
-  try {
-    const value = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'));
-    if (typeof value?.rv !== 'number' || typeof value.start !== 'string') throw new Error('not a token');
-    return value;
-  } catch {
-    throw badRequest('invalid continue token: continue key is not valid');
-  }
-}
-
-/** Returns the resourceVersion of a query; undefined when there is none. */
-export function revisionOf(text: string): number | undefined {
-  if (text === '') return undefined;
-  const revision = Number(text);
-  if (Number.isInteger(revision) && revision >= 0) return revision;
-  throw badRequest(
-    `invalid resource version: resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
-  );
-}
-
-export const tooLarge = (asked: number, current: number) =>
-  new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
-    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-    retryAfterSeconds: 1,
-  });
+const continuation = (token: string): Continuation => JSON.parse(Buffer.from(token, 'base64url').toString('utf8'));
 
 /** How objects are returned: whole, or metadata only. */
 export type Form = 'object' | 'metadata';

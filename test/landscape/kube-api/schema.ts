@@ -11,21 +11,13 @@ export interface Schema {
   items?: Schema;
   required?: string[];
   enum?: Json[];
-  pattern?: string;
   nullable?: boolean;
   default?: Json;
-  minimum?: number;
-  maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
   'x-kubernetes-int-or-string'?: boolean;
   'x-kubernetes-preserve-unknown-fields'?: boolean;
   'x-kubernetes-list-type'?: string;
   'x-kubernetes-list-map-keys'?: string[];
   'x-kubernetes-map-type'?: string;
-  'x-kubernetes-validations'?: { rule: string; message?: string }[];
 }
 
 interface Loaded {

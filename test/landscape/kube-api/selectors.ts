@@ -23,10 +23,10 @@ function requirement(text: string): { key: string; values: string[] } {
   return { key, values: list === undefined ? [value] : list.split(',').map((each) => each.trim()) };
 }
 
-/** Fields that the API server can select by, besides name and namespace. */
+/** Fields that clients of the landscape select by, besides the name. */
 const selectable: Readonly<Record<string, readonly string[]>> = {
   events: ['involvedObject.name'],
-  pods: ['spec.nodeName', 'status.phase'],
+  pods: ['status.phase'],
 };
 
 /** Parses a field selector, for example `metadata.name=a`. */
@@ -36,8 +36,7 @@ export function fieldMatcher(selector: string, plural: string, custom: boolean):
     const parsed = /^([^=!]+)(==|=|!=)(.*)$/.exec(term.trim());
     if (!parsed) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`);
     const [, path = '', operator, value = ''] = parsed;
-    const known = path === 'metadata.name' || path === 'metadata.namespace';
-    if (!known && (custom || !(selectable[plural] ?? []).includes(path))) {
+    if (path !== 'metadata.name' && (custom || !(selectable[plural] ?? []).includes(path))) {
       throw badRequest(`field label not supported: ${path}`);
     }
     return { path: path.split('.'), equals: operator !== '!=', value };

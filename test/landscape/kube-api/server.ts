@@ -221,8 +221,7 @@ function parsed(text: string): Json | undefined {
 /** Carries out a request to a resource, watches excepted. */
 function carryOut(registry: Registry, call: Call, verb: string, form: Form): Answer {
   const { definition, name, namespace, subresource } = call;
-  const finalize = subresource === 'finalize' && definition.plural === 'namespaces' && !definition.custom;
-  if (subresource !== '' && !finalize && !(subresource === 'status' && definition.status)) {
+  if (subresource !== '' && !(subresource === 'status' && definition.status)) {
     throw definition.custom ? notFound(definition, name) : noSuchPath();
   }
   if (verb === 'list') {
@@ -266,7 +265,7 @@ function requestInfo(path: string): RequestInfo | undefined {
   const rest = parts.slice(root === 'api' ? 2 : 3);
   if (rest.length === 0 || rest.length > 5) return undefined;
   const [first = '', namespace = '', plural, name = '', subresource = ''] = rest;
-  const ofNamespace = first === 'namespaces' && plural !== undefined && plural !== 'status' && plural !== 'finalize';
+  const ofNamespace = first === 'namespaces' && plural !== undefined && plural !== 'status';
   if (ofNamespace) return { group, version, namespace, plural, name, subresource };
   if (rest.length > 3) return undefined;
   return { group, version, namespace: '', plural: first, name: namespace, subresource: plural ?? '' };

@@ -34,9 +34,8 @@ export function prepareUpdate(definition: Definition, subresource: string, old: 
     result = withKey(result, 'status', old.status);
   }
   if (definition.plural === 'namespaces' && !definition.custom) {
-    // Only the finalize endpoint removes the finalizers of a namespace.
-    const spec = subresource === 'finalize' ? asObject(next.spec) : { ...asObject(next.spec), ...asObject(old.spec) };
-    result = { ...result, spec };
+    // Clients do not remove the finalizers of a namespace.
+    result = { ...result, spec: { ...asObject(next.spec), ...asObject(old.spec) } };
   }
   if (!definition.generation) return result;
   const generation = old.metadata.generation ?? 1;
@@ -57,17 +56,13 @@ function sameSpec(definition: Definition, old: ApiObject, next: ApiObject): bool
 
 /** Validates an object beyond its schema. */
 export function strategyErrors(definition: Definition, object: ApiObject, old?: ApiObject): FieldError[] {
-  const errors = metadataErrors(definition.group, definition.plural, object.metadata);
+  const errors = nameErrors(definition.group, object.metadata);
   if (definition.custom) return errors;
   if (definition.plural === 'customresourcedefinitions') return [...errors, ...crdErrors(object)];
-  if (definition.group === '' && (definition.plural === 'secrets' || definition.plural === 'configmaps')) {
-    errors.push(...dataKeyErrors(object));
-    if (old !== undefined) errors.push(...immutabilityErrors(definition, object, old));
-  }
   if (definition.group === 'apps') errors.push(...podTemplateErrors(object));
   if (old === undefined) return errors;
-  if (definition.plural.endsWith('rolebindings') && !equal(old.roleRef, object.roleRef)) {
-    errors.push(fieldError.invalid('roleRef', object.roleRef, 'cannot change roleRef'));
+  if (definition.group === '' && (definition.plural === 'secrets' || definition.plural === 'configmaps')) {
+    errors.push(...immutabilityErrors(definition, object, old));
   }
   const selectors = definition.group === 'apps' && !equal(asObject(old.spec).selector, asObject(object.spec).selector);
   if (selectors) errors.push(fieldError.invalid('spec.selector', asObject(object.spec).selector, 'field is immutable'));
@@ -98,66 +93,10 @@ function podTemplateErrors({ spec }: ApiObject): FieldError[] {
 }
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const qualifiedName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
-const labelValue = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 
-/** Validates name, labels and annotations. */
-export function metadataErrors(group: string, plural: string, metadata: Meta): FieldError[] {
-  const errors: FieldError[] = [];
-  const require = (holds: boolean, field: string, value: string, rule: string) => {
-    if (!holds) errors.push(fieldError.invalid(field, value, rule));
-  };
-  const { name } = metadata;
-  if (group === 'rbac.authorization.k8s.io') {
-    require(!/[/%]/.test(name), 'metadata.name', name, "may not contain '/' or '%'");
-  } else {
-    const isLabel = plural === 'namespaces' || plural === 'services';
-    const most = isLabel ? 63 : 253;
-    require(name.length <= most, 'metadata.name', name, `must be no more than ${most} bytes`);
-    const text = `a lowercase RFC 1123 ${isLabel ? 'label' : 'subdomain'} must consist of lower case alphanumeric characters`;
-    require((isLabel ? label : subdomain).test(name), 'metadata.name', name, text);
-  }
-  for (const [key, value] of Object.entries(asObject(metadata.labels))) {
-    const text = String(value);
-    require(isQualifiedName(key), 'metadata.labels', key, nameText);
-    require(text.length <= 63, 'metadata.labels', text, 'must be no more than 63 bytes');
-    require(labelValue.test(text), 'metadata.labels', text, 'a valid label must be an empty string or alphanumeric');
-  }
-  let size = 0;
-  for (const [key, value] of Object.entries(asObject(metadata.annotations))) {
-    require(isQualifiedName(key.toLowerCase()), 'metadata.annotations', key, nameText);
-    size += key.length + String(value).length;
-  }
-  if (size > 262_144) errors.push(fieldError.tooLong('metadata.annotations', 262_144));
-  return errors;
-}
-
-const nameText = "name part must consist of alphanumeric characters, '-', '_' or '.'";
-
-function isQualifiedName(key: string): boolean {
-  const parts = key.split('/');
-  const name = parts.at(-1) ?? '';
-  if (parts.length > 2 || name.length > 63 || !qualifiedName.test(name)) return false;
-  return parts.length === 1 || subdomain.test(parts[0] ?? '');
-}
-
-/** Validates keys of Secrets and ConfigMaps. */
-export function dataKeyErrors(object: JsonObject): FieldError[] {
-  const text = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
-  const isKey = (key: string) => /^[-._a-zA-Z0-9]{1,253}$/.test(key) && key !== '.' && !key.startsWith('..');
-  return ['data', 'binaryData'].flatMap((field) =>
-    Object.keys(asObject(object[field]))
-      .filter((key) => !isKey(key))
-      .map((key) => fieldError.invalid(`${field}[${key}]`, key, text)),
-  );
-}
-
-const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
-
-/** Returns a name for `generateName`. */
-export function generatedName(prefix: string): string {
-  let suffix = '';
-  for (let index = 0; index < 5; index++) suffix += alphabet[Math.floor(Math.random() * alphabet.length)];
-  return `${prefix.slice(0, 58)}${suffix}`;
+function nameErrors(group: string, { name }: Meta): FieldError[] {
+  const isOfRbac = group === 'rbac.authorization.k8s.io';
+  if (isOfRbac ? !/[/%]/.test(name) : name.length <= 253 && subdomain.test(name)) return [];
+  const rule = isOfRbac ? "may not contain '/' or '%'" : 'a lowercase RFC 1123 subdomain has at most 253 characters';
+  return [fieldError.invalid('metadata.name', name, rule)];
 }

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { apiVersionOf, type Call } from './call.ts';
-import { type ApiError, expired } from './errors.ts';
+import { expired } from './errors.ts';
 import type { ApiObject, JsonObject } from './json.ts';
-import { type Form, matcherOf, render, revisionOf, tooLarge } from './reads.ts';
+import { type Form, matcherOf, render } from './reads.ts';
 import type { StoreEvent } from './store.ts';
 
 /** An open watch. */
@@ -21,12 +21,12 @@ const BOOKMARK_INTERVAL_MS = 60_000;
 /** How long before the end of a watch its last bookmark is sent. */
 const lastBookmarkSeconds = 2;
 
-/** Answers a watch request until the watch ends. */
+/** Answers a watch request until the watch ends. It begins at a version: clients have listed before. */
 export function watch(call: Call, response: ServerResponse, settings: WatchSettings): OpenWatch {
   const { definition, query, namespace } = call;
   const { store } = definition;
   const matches = matcherOf(call);
-  const asked = revisionOf(query.get('resourceVersion') ?? '');
+  const asked = Number(query.get('resourceVersion'));
   const inNamespace = (object: ApiObject) => namespace === '' || object.metadata.namespace === namespace;
   const passes = (object: ApiObject) => inNamespace(object) && matches(object);
   const wantsBookmarks = query.get('allowWatchBookmarks') === 'true';
@@ -73,27 +73,15 @@ export function watch(call: Call, response: ServerResponse, settings: WatchSetti
     stop();
     response.end();
   };
-  const fail = (error: ApiError) => {
-    send('ERROR', error.status);
-    close();
-  };
   const opened: OpenWatch = { call, close };
   response.on('close', stop);
 
-  if (asked !== undefined && asked > store.revision) {
-    fail(tooLarge(asked, store.revision));
+  if (!store.remembers(asked)) {
+    send('ERROR', expired(`too old resource version: ${asked} (${store.revision})`).status);
+    close();
     return opened;
   }
-  if (asked !== undefined && asked !== 0) {
-    if (!store.remembers(asked)) {
-      fail(expired(`too old resource version: ${asked} (${store.revision})`));
-      return opened;
-    }
-    for (const event of store.since(asked)) deliver(event);
-  } else {
-    const prefix = definition.namespaced && namespace !== '' ? `${namespace}/` : '';
-    for (const [, object] of store.range(prefix, '', store.revision)) if (matches(object)) send('ADDED', show(object));
-  }
+  for (const event of store.since(asked)) deliver(event);
   unsubscribe = store.subscribe(deliver);
   timers.push(setTimeout(close, seconds * 1000));
   if (wantsBookmarks) {

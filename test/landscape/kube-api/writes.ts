@@ -1,9 +1,9 @@
 import { type Answer, apiVersionOf, type Call } from './call.ts';
 import { find, replace, store } from './commit.ts';
-import { checkDeletionTime, checkIdentity, checkNamespace, checkUid, clean, decode } from './decode.ts';
+import { checkIdentity, checkNamespace, checkUid, clean, decode } from './decode.ts';
 import { ApiError, badRequest, conflict, fieldError, invalid, notFound } from './errors.ts';
 import { applyObject } from './fields/apply.ts';
-import { bare, emptyObject, managersBefore, resetFields, writerOf } from './fields/managed-fields.ts';
+import { bare, decodeManagers, emptyObject, resetFields, writerOf } from './fields/managed-fields.ts';
 import { type ApiObject, asArray, isObject, type Json, type JsonObject, withKey } from './json.ts';
 import type { Registry } from './registry.ts';
 import type { Schema } from './schema.ts';
@@ -49,7 +49,6 @@ export function patch(registry: Registry, call: Call): Answer {
   const object = decode(call, patched);
   checkIdentity(call, object);
   checkUid(call, live, object);
-  checkDeletionTime(call, live, object);
   return { code: 200, body: replace(call, live, object) };
 }
 
@@ -82,7 +81,7 @@ export function apply(registry: Registry, call: Call): Answer {
     schema: definition.schema,
     live: bare(live),
     applied: bare(applied),
-    managers: managersBefore(call, found),
+    managers: decodeManagers(found?.metadata.managedFields),
     writer: writerOf(call),
     ignored: resetFields(call),
     time: now(),

@@ -3,9 +3,9 @@ import { childSchema, type Schema } from '../schema.ts';
 import {
   compare,
   difference,
+  emptySet,
   type FieldSet,
   fieldsOf,
-  intersection,
   isAtomicMap,
   isEmpty,
   isSame,
@@ -56,17 +56,8 @@ export function applyObject(application: Application): { object: JsonObject; man
 
 /** Removes fields that the manager applied last time and no longer applies, unless another manager owns them. */
 function prune(schema: Schema | undefined, merged: JsonObject, managers: Managers, last: FieldSet): JsonObject {
-  const named = (set: FieldSet) => withNamedParents(schema, set);
-  const pruned = removeFields(schema, merged, named(last)) ?? {};
-  const all = named(fieldsOf(schema, merged));
-
-  let managed: FieldSet = { member: false, children: new Map() };
-  for (const { fields } of managers.values()) managed = union(managed, fields);
-  const notOwned = difference(all, union(named(fieldsOf(schema, pruned)), named(managed)));
-  const withOwned = removeFields(schema, merged, notOwned) ?? {};
-
-  // Fields without an owner that this manager did not apply stay.
-  const dropped = intersection(difference(all, named(fieldsOf(schema, withOwned))), named(last));
+  const managed = [...managers.values()].reduce((all, { fields }) => union(all, fields), emptySet());
+  const dropped = difference(withNamedParents(schema, last), withNamedParents(schema, managed));
   return (removeFields(schema, merged, dropped) ?? {}) as JsonObject;
 }
 

@@ -40,7 +40,6 @@ function combine(one: FieldSet, other: FieldSet, keep: (one: boolean, other: boo
 }
 
 export const union = (one: FieldSet, other: FieldSet) => combine(one, other, (a, b) => a || b);
-export const intersection = (one: FieldSet, other: FieldSet) => combine(one, other, (a, b) => a && b);
 export const difference = (one: FieldSet, other: FieldSet) => combine(one, other, (a, b) => a && !b);
 
 /** Removes the paths of the other set and everything below them. */

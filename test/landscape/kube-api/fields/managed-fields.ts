@@ -74,7 +74,7 @@ export function decodeManagers(managedFields: Json | undefined): Managers {
       time: asString(entry.time),
       fields: fromFieldsV1(entry.fieldsV1),
     };
-    if (manager.manager !== '' || manager.apiVersion !== '') managers.set(identity(manager, operation), manager);
+    managers.set(identity(manager, operation), manager);
   }
   return managers;
 }
@@ -184,18 +184,6 @@ export function sentManagers(live: ApiObject, next: ApiObject): Managers {
   const sent = next.metadata.managedFields;
   if (Array.isArray(sent) && sent.length > 0) return decodeManagers(sent);
   return decodeManagers(live.metadata.managedFields);
-}
-
-/** Returns the managers of the live object; an object without any belongs to its updaters as a whole. */
-export function managersBefore(call: Call, live: ApiObject | undefined): Managers {
-  const managers = decodeManagers(live?.metadata.managedFields);
-  if (live === undefined || managers.size > 0) return managers;
-  return own(managers, { ...writerOf(call), manager: 'before-first-apply', subresource: '' }, call.definition.schema, {
-    old: bare(emptyObject(call)),
-    now: bare(live),
-    ignored: resetFields(call),
-    time: now(),
-  });
 }
 
 /** Returns the object with its managers. */
