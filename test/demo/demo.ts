@@ -59,7 +59,7 @@ export async function runDemo({ output, ended, limitMs = 45_000, ...options }: D
   const [git, landscape] = await Promise.all([
     startGitServer(),
     startLandscape({
-      gardenlet: { times: { reconcileMs: limitMs } },
+      reconcileMs: limitMs,
       onStep: (shoot, step) => output.line('gardenlet', `${shoot}: ${step}`),
     }),
   ]);

@@ -12,8 +12,8 @@ import { createControlPlanes, createShoots } from './shoot/control-planes.ts';
 export interface LandscapeOptions {
   /** Names of the seeds. Default one: `local`. */
   seeds?: readonly string[];
-  /** Options of the gardenlets. By default they poll more often than the real one. */
-  gardenlet?: Pick<GardenletOptions, 'times'>;
+  /** `reconcileTimeout` of the registration, in ms. Default 3 min. */
+  reconcileMs?: number;
   /** The resource-manager's pause while objects are terminating. Default 5 s, as in the real one. */
   pendingMs?: number;
   /** Called before each step of a flow of gardenlet, with the technical id of the Shoot. */
@@ -46,8 +46,7 @@ export async function startLandscape(options: LandscapeOptions = {}) {
       seed: cluster.client,
       seedName,
       controlPlanes,
-      ...options.gardenlet,
-      times: { pollMs: 100, ...options.gardenlet?.times },
+      ...(options.reconcileMs !== undefined && { reconcileMs: options.reconcileMs }),
       ...(options.onStep && { onStep: options.onStep }),
     });
     const stop = async () => {

@@ -49,7 +49,6 @@ function hasStatus(error: unknown, status: number): error is ApiError {
 export const isNotFound = (error: unknown) => hasStatus(error, 404);
 /** The object changed since it was read. */
 export const isConflict = (error: unknown) => hasStatus(error, 409) && error.reason !== 'AlreadyExists';
-export const isAlreadyExists = (error: unknown) => hasStatus(error, 409) && error.reason === 'AlreadyExists';
 /** The resourceVersion is too old to watch from: list again. */
 export const isGone = (error: unknown) => hasStatus(error, 410);
 export const isInvalid = (error: unknown) => hasStatus(error, 422);

@@ -7,14 +7,7 @@ import { type Connection, type KubeClient, type ObjectName, resources } from '..
 import { type Controller, milliseconds, seconds } from '../controllers/work-queue.ts';
 import { type AttemptContext, startFluxController } from './flux-controller.ts';
 import { createGitClient, type GitAuth, type GitRef } from './git-fetch.ts';
-import {
-  type FluxConditions,
-  FluxFailure,
-  type FluxObject,
-  type FluxSubject,
-  fluxSubject,
-  progressing,
-} from './status.ts';
+import { FluxFailure, type FluxObject, type FluxSubject, fluxSubject, progressing } from './status.ts';
 
 interface GitRepository extends FluxObject {
   spec: FluxObject['spec'] & { url: string; ref?: GitRef; secretRef?: { name: string } };
@@ -67,7 +60,11 @@ async function reconcile(
     return milliseconds(found.spec.interval ?? '1m');
   } catch (error) {
     if (!(error instanceof FluxFailure)) throw error;
-    await fail(subject, error);
+    const { reason, message } = error;
+    await subject.setStatus({
+      Reconciling: { status: 'True', reason: 'ProgressingWithRetry', message: 'retrying' },
+      Ready: { status: 'False', reason, message },
+    });
     throw error;
   }
 }
@@ -96,43 +93,19 @@ async function authOf(
 ): Promise<GitAuth> {
   if (secretRef === undefined || !url.startsWith('ssh://')) return { type: 'none' };
   const secret = await client.find(resources.secrets, { namespace, name: secretRef.name });
-  if (secret === undefined) {
-    const missing = `secrets "${secretRef.name}" not found`;
-    throw new FluxFailure('AuthenticationFailed', `failed to get secret '${namespace}/${secretRef.name}': ${missing}`);
-  }
-  const value = (key: string) => {
-    const text = Buffer.from((secret.data as Record<string, string> | undefined)?.[key] ?? '', 'base64').toString();
-    if (text !== '') return text;
-    const why = `failed to configure authentication options: invalid 'ssh' auth option: '${key}' is required`;
-    throw new FluxFailure('AuthenticationFailed', why);
-  };
+  if (secret === undefined) throw new FluxFailure('AuthenticationFailed', `secrets "${secretRef.name}" not found`);
+  const value = (key: string) =>
+    Buffer.from((secret.data as Record<string, string> | undefined)?.[key] ?? '', 'base64').toString();
   return { type: 'ssh', identity: value('identity'), knownHosts: value('known_hosts') };
 }
 
 async function succeed(subject: FluxSubject<GitRepository>, artifact: Artifact): Promise<void> {
   const message = `stored artifact for revision '${artifact.revision}'`;
-  const { metadata } = subject.current();
-  const stored = { status: 'True', reason: 'Succeeded', message } as const;
+  const { generation } = subject.current().metadata;
   await subject.setStatus(
-    { Ready: stored, ArtifactInStorage: stored },
-    { artifact, observedGeneration: metadata.generation },
+    { Ready: { status: 'True', reason: 'Succeeded', message } },
+    { artifact, observedGeneration: generation },
   );
-}
-
-async function fail(subject: FluxSubject<GitRepository>, { reason, message }: FluxFailure) {
-  const failed = { status: 'False', reason, message } as const;
-  const { artifact } = subject.current().status ?? {};
-  const inStorage = artifact && {
-    status: 'True' as const,
-    reason: 'Succeeded',
-    message: `stored artifact for revision '${artifact.revision}'`,
-  };
-  const conditions: FluxConditions = {
-    Reconciling: { status: 'True', reason: 'ProgressingWithRetry', message: 'retrying' },
-    Ready: failed,
-    FetchFailed: { ...failed, status: 'True' },
-  };
-  await subject.setStatus({ ...conditions, ...(inStorage && { ArtifactInStorage: inStorage }) });
 }
 
 /** `status.artifact` of a source. */

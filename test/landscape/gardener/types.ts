@@ -22,12 +22,6 @@ export interface Condition {
   codes?: string[];
 }
 
-/** Names an object that a Shoot or an Extension refers to. */
-export interface NamedReference {
-  name: string;
-  resourceRef: { apiVersion: string; kind: string; name: string };
-}
-
 export interface Shoot {
   metadata: ObjectMeta;
   spec?: {
@@ -39,7 +33,6 @@ export interface Shoot {
     hibernation?: { enabled?: boolean };
     networking?: { pods?: string; services?: string; nodes?: string };
     extensions?: { type: string; providerConfig?: unknown; disabled?: boolean }[];
-    resources?: NamedReference[];
     seedName?: string;
     purpose?: string;
   };
@@ -64,7 +57,7 @@ export interface ExtensionStatus {
   conditions?: Condition[];
   providerStatus?: Record<string, unknown>;
   state?: Record<string, unknown>;
-  resources?: NamedReference[];
+  resources?: unknown[];
 }
 
 export interface Extension extends KubeObject {

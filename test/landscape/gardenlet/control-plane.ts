@@ -4,14 +4,6 @@ import { type Cluster, EXTENSION_TYPE, type Shoot } from '../gardener/types.ts';
 /** A Shoot in the garden. */
 export type GardenShoot = Shoot & KubeObject;
 
-/** Kubeconfigs for a shoot's API. */
-export interface ShootAccess {
-  /** From within the seed; Secret `gardener-internal`. */
-  internal: string;
-  /** From anywhere; Secret `gardener`. */
-  external: string;
-}
-
 /** Returns `shoot--<project>--<shoot>`. */
 export function technicalIdOf({ metadata }: Shoot): string {
   const project = (metadata.namespace ?? '').replace(/^garden-/, '');
@@ -60,34 +52,15 @@ export function clusterOf(shoot: GardenShoot, seedName: string): Cluster {
   };
 }
 
-/** Returns the Secrets with kubeconfigs for the shoot's API. */
-export function accessSecrets(namespace: string, { internal, external }: ShootAccess): KubeObject[] {
-  const secret = (name: string, kubeconfig: string) => ({
+/** Returns the Secrets with kubeconfigs for the shoot's API, from within the seed and from anywhere. */
+export function accessSecrets(namespace: string, kubeconfig: string): KubeObject[] {
+  return ['gardener-internal', 'gardener'].map((name) => ({
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name, namespace },
     type: 'Opaque',
     data: { kubeconfig: Buffer.from(kubeconfig).toString('base64') },
-  });
-  return [secret('gardener-internal', internal), secret('gardener', external)];
-}
-
-/** Returns the copy of a referenced object, named `ref-` and its name, without its labels and annotations (trap 32). */
-export function referenceCopy(namespace: string, original: KubeObject): KubeObject {
-  const { apiVersion, kind, metadata, data, binaryData, type, immutable } = original;
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      name: `ref-${metadata.name}`,
-      namespace,
-      labels: { 'resources.gardener.cloud/managed-by': 'gardener' },
-      annotations: { 'resources.gardener.cloud/delete-on-invalid-update': 'true' },
-    },
-    ...Object.fromEntries(
-      Object.entries({ data, binaryData, type, immutable }).filter(([, value]) => value !== undefined),
-    ),
-  };
+  }));
 }
 
 /** The namespace that our webhook adds to those that the resource-manager of a shoot may write into. */

@@ -8,18 +8,16 @@ import {
   extensionOf,
   type GardenShoot,
   namespaceOf,
-  referenceCopy,
   resourceManagerDeployment,
-  type ShootAccess,
   technicalIdOf,
 } from './control-plane.ts';
 import { createExtensionOperations, type ExtensionState } from './extension.ts';
-import { createWaits, defaultWaitTimes, type WaitTimes } from './wait.ts';
+import { createWaits } from './wait.ts';
 
 /** Starts and stops API server, resource-manager and nodes of a shoot for gardenlet. All methods are idempotent. */
 export interface ControlPlanes {
   /** Starts API server and resource-manager. */
-  wake(technicalId: string): Promise<{ access: ShootAccess; client: KubeClient }>;
+  wake(technicalId: string): Promise<{ kubeconfig: string; client: KubeClient }>;
   /** Stops both; the API server's objects stay. */
   sleep(technicalId: string): Promise<void>;
   /** Starts the nodes: Deployments become available, Flux runs. */
@@ -34,7 +32,8 @@ export interface GardenletOptions {
   seed: KubeClient;
   seedName: string;
   controlPlanes: ControlPlanes;
-  times?: Partial<WaitTimes>;
+  /** `reconcileTimeout` of the registration, in ms. Default 3 min. */
+  reconcileMs?: number;
   /** Called before each step of a flow. */
   onStep?(shoot: string, step: string): void;
 }
@@ -47,8 +46,7 @@ const FINALIZER = 'gardener';
 /** gardenlet of one seed, driven Shoot by Shoot; every flow may be retried, except a restoration. */
 export function createGardenlet(options: GardenletOptions) {
   const { garden, seed, seedName, controlPlanes } = options;
-  const times = { ...defaultWaitTimes, ...options.times };
-  const waits = createWaits(seed, times);
+  const waits = createWaits(seed, options.reconcileMs);
   const extensions = createExtensionOperations(seed);
 
   const read = async (name: ObjectName) => {
@@ -99,18 +97,9 @@ export function createGardenlet(options: GardenletOptions) {
 
   const deployControlPlane = async (namespace: string) => {
     await apply(resourceManagerDeployment(namespace));
-    const { access, client } = await controlPlanes.wake(namespace);
-    for (const secret of accessSecrets(namespace, access)) await apply(secret);
+    const { kubeconfig, client } = await controlPlanes.wake(namespace);
+    for (const secret of accessSecrets(namespace, kubeconfig)) await apply(secret);
     return client;
-  };
-
-  const copyReferences = async (shoot: GardenShoot, namespace: string) => {
-    for (const { resourceRef } of shoot.spec?.resources ?? []) {
-      const kind = { Secret: resources.secrets, ConfigMap: resources.configMaps }[resourceRef.kind];
-      const name = { namespace: shoot.metadata.namespace, name: resourceRef.name };
-      const original = kind && (await garden.find(kind, name));
-      if (original !== undefined) await apply(referenceCopy(namespace, original));
-    }
   };
 
   const nilClassLeft = async (namespace: string) => {
@@ -144,7 +133,6 @@ export function createGardenlet(options: GardenletOptions) {
       await deployControlPlane(namespace);
     }
     if (!isNew && hibernated && !hibernate) await controlPlanes.joinNodes(namespace);
-    await copyReferences(shoot, namespace);
     const extension = extensionOf(shoot);
     if (extension !== undefined) {
       step('Extension reconciled');
@@ -224,7 +212,6 @@ export function createGardenlet(options: GardenletOptions) {
     async restore(name: ObjectName, state: ExtensionState) {
       await run(name, 'Restore', async ({ shoot, namespace, step }) => {
         await deployControlPlane(namespace);
-        await copyReferences(shoot, namespace);
         step('Extension restored');
         const { providerConfig } = extensionOf(shoot) ?? {};
         await extensions.deploy(namespace, providerConfig, 'wait-for-state');

@@ -3,24 +3,16 @@ import { type KubeClient, resources } from '../client/client.ts';
 import { EXTENSION_TYPE, type Extension } from '../gardener/types.ts';
 import { type NotReady, notReady } from './readiness.ts';
 
-/** gardenlet's intervals and limits, in ms; tests shorten the first. */
-export interface WaitTimes {
-  /** Default 5 s. */
-  pollMs: number;
-  /** `reconcileTimeout` of the registration. Default 3 min. */
-  reconcileMs: number;
-}
-
-export const defaultWaitTimes: WaitTimes = { pollMs: 5000, reconcileMs: 180_000 };
-
-/** How long gardenlet tolerates a last error: six polls. */
-const SEVERE_MS = 30_000;
-/** Limit of a deletion. */
-const FIXED_MS = 180_000;
+/** The real one polls every 5 s. */
+const POLL_MS = 100;
+/** A last error is tolerated for 30 s. */
+const TOLERATED_POLLS = 30_000 / POLL_MS;
+/** Limit of a deletion, and by default `reconcileTimeout` of the registration. */
+const LIMIT_MS = 180_000;
 
 export type Waits = ReturnType<typeof createWaits>;
 
-export function createWaits(seed: KubeClient, times: WaitTimes) {
+export function createWaits(seed: KubeClient, reconcileMs = LIMIT_MS) {
   const find = (namespace: string) => seed.find<Extension>(resources.extensions, { namespace, name: EXTENSION_TYPE });
 
   /** @param check returns undefined when done; throws to end the wait at once */
@@ -32,26 +24,25 @@ export function createWaits(seed: KubeClient, times: WaitTimes) {
       if (Date.now() >= deadline) {
         throw new Error(`${what} after ${limitMs / 1000} s: ${state.reason}`);
       }
-      await sleep(times.pollMs);
+      await sleep(POLL_MS);
     }
   };
 
   return {
     async untilReady(namespace: string, timestamp: string) {
-      const tolerated = Math.max(1, Math.round(SEVERE_MS / times.pollMs));
       let errors = 0;
-      await poll(`Extension ${namespace}/${EXTENSION_TYPE} is not ready`, times.reconcileMs, async () => {
+      await poll(`Extension ${namespace}/${EXTENSION_TYPE} is not ready`, reconcileMs, async () => {
         const extension = await find(namespace);
         if (extension === undefined) throw new Error(`Extension ${namespace}/${EXTENSION_TYPE} does not exist`);
         const state = notReady(extension, timestamp);
         errors = state?.error === undefined ? 0 : errors + 1;
-        if (state?.error !== undefined && errors > tolerated) throw new Error(state.error);
+        if (state?.error !== undefined && errors > TOLERATED_POLLS) throw new Error(state.error);
         return state;
       });
     },
 
     async untilMigrated(namespace: string) {
-      await poll(`Extension ${namespace}/${EXTENSION_TYPE} is not migrated`, FIXED_MS, async () => {
+      await poll(`Extension ${namespace}/${EXTENSION_TYPE} is not migrated`, LIMIT_MS, async () => {
         const { type, state } = (await find(namespace))?.status?.lastOperation ?? {};
         if (type === 'Migrate' && state === 'Succeeded') return undefined;
         return { reason: `last operation is ${type} ${state}` };
@@ -59,7 +50,7 @@ export function createWaits(seed: KubeClient, times: WaitTimes) {
     },
 
     async untilGone(namespace: string) {
-      await poll(`Extension ${namespace}/${EXTENSION_TYPE} still exists`, FIXED_MS, async () => {
+      await poll(`Extension ${namespace}/${EXTENSION_TYPE} still exists`, LIMIT_MS, async () => {
         const extension = await find(namespace);
         if (extension === undefined) return undefined;
         const { lastError, lastOperation } = extension.status ?? {};
@@ -68,7 +59,7 @@ export function createWaits(seed: KubeClient, times: WaitTimes) {
     },
 
     /** Waits until `left` returns no names. */
-    async untilNone(what: string, left: () => Promise<string[]>, limitMs = FIXED_MS) {
+    async untilNone(what: string, left: () => Promise<string[]>, limitMs = LIMIT_MS) {
       await poll(`${what} are left`, limitMs, async () => {
         const names = await left();
         return names.length === 0 ? undefined : { reason: names.join(', ') };

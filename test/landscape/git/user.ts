@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { git } from './repositories.ts';
 
-export type GitUser = ReturnType<typeof createGitUser>;
-
 /** False where OpenSSH is not installed. */
 export const hasSsh = spawnSync('ssh', ['-V']).error === undefined;
 

@@ -107,7 +107,7 @@ export function createControlPlanes({
           targetNamespaces: [...defaultTargetNamespaces, EXTRA_TARGET_NAMESPACE],
           ...(pendingMs === undefined ? {} : { pendingMs }),
         });
-        return { access: { internal: cluster.kubeconfig, external: cluster.kubeconfig }, client: cluster.client };
+        return { kubeconfig: cluster.kubeconfig, client: cluster.client };
       }),
     async sleep(id) {
       await stopAll(id);
