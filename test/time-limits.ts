@@ -2,5 +2,5 @@
 export const timeLimits = {
   testTimeout: 600_000,
   hookTimeout: 600_000,
-  expect: { poll: { timeout: 60_000 } },
+  expect: { poll: { timeout: 240_000 } },
 };

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => queues.stop());
 
-const soon = { timeout: 60_000, interval: 20 };
+const soon = { timeout: 240_000, interval: 20 };
 
 describe('Lambdas behind queues', () => {
   it('get two edits of a ConfigMap, a requeue and a redrive within minutes', async () => {

@@ -89,12 +89,14 @@ test("hears gardenlet's request while the list is under way, and does not go bac
   expect(watcher.ready()).toBe(false);
   const request = { annotations: { operation: 'reconcile' } };
   for (const number of [3, 25]) api.put(extensions, extension(`shoot-${number}`, {}, request));
-  const deleted = api.put(extensions, extension('shoot-26'));
-  api.remove(extensions, deleted);
+  const gone = api.put(extensions, extension('shoot-26'));
   const awaited = () =>
     watcher.sent.filter(({ cause }) => cause.type === 'object' && cause.awaited).map(({ key }) => key.namespace);
   await until(() => expect(awaited()).toEqual(['shoot-3', 'shoot-25']));
-  await until(() => expect(watcher.short().join()).toContain('shoot-26/shoot-flux'));
+  const sent = (change: RegExp) => until(() => expect(watcher.short().join()).toMatch(change));
+  await sent(/shoot-26\//);
+  api.remove(extensions, gone);
+  await sent(/shoot-26\/[^,]* deleted/);
   watcher.sent.length = 0;
   answer();
   await until(() => expect(watcher.ready()).toBe(true));

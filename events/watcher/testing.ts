@@ -218,5 +218,5 @@ export function watching(
 
 /** Waits until the check holds. The default of one second is too short on a busy machine. */
 export function until(check: () => void): Promise<void> {
-  return vi.waitFor(check, { timeout: 60_000, interval: 10 });
+  return vi.waitFor(check, { timeout: 240_000, interval: 10 });
 }

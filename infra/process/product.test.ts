@@ -35,7 +35,7 @@ async function start(isBroken: boolean) {
   return { api, transport, watching, ready, page };
 }
 
-const patience = { timeout: 60_000, interval: 20 };
+const patience = { timeout: 240_000, interval: 20 };
 
 it('is not ready before the transport has taken what the first lists have found', async () => {
   const { watching, transport, ready } = await start(true);

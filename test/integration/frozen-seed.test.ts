@@ -59,7 +59,7 @@ describe('a seed of 300 Shoots', () => {
   /** Without a resource-manager nothing is applied, and sync objects wait for that. */
   async function untilWritten({ client }: Cluster, name: string): Promise<void> {
     const written = async () => (await client.list(resources.managedResources, { namespace: name })).items.length;
-    await expect.poll(written, { timeout: 60_000, interval: 50 }).toBe(3);
+    await expect.poll(written, { timeout: 240_000, interval: 50 }).toBe(3);
   }
   /** A Shoot on the other seed gets its first ManagedResources, and nothing is given up. */
   async function expectNoDelay(): Promise<void> {

@@ -16,7 +16,7 @@ import { createQueues, type Emulator, startEmulator } from '../sqs.ts';
 import { fluxConfig } from './garden.ts';
 
 const prefix = 'shoot-flux-prod-';
-const soon = { timeout: 60_000, interval: 50 };
+const soon = { timeout: 240_000, interval: 50 };
 
 let garden: Cluster;
 let seed: Cluster;

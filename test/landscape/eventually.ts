@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function eventually<T>(
   what: string,
   find: () => Promise<T | undefined | false>,
-  limitMs = 60_000,
+  limitMs = 240_000,
 ): Promise<T> {
   // hrtime, unlike Date, stays real time when a test speeds up its clock.
   const deadline = process.hrtime.bigint() + BigInt(limitMs) * 1_000_000n;

@@ -33,7 +33,7 @@ withTestData(`installations drawn at random, seed ${seed}`, async (folder) => {
 
   /** A kind is served a moment after its CRD was created. */
   const applyServed = (objects: KubeObject[], dryRun = false) =>
-    vi.waitFor(() => apply(objects, dryRun), { timeout: 60_000, interval: 200 });
+    vi.waitFor(() => apply(objects, dryRun), { timeout: 240_000, interval: 200 });
 
   test.each(versions)(`a real API server accepts every object of ${CASES} with Flux %s`, async (version) => {
     const release = await distribution.release(version);

@@ -45,7 +45,7 @@ withTestData(`rules of CRDs, as a real API server evaluates them, seed ${seed}`,
       const resource = resourceOf(kind, apiVersion, namesOf(crd?.spec).plural);
       // A kind is served a moment after its CRD was created.
       const list = () => used.clients[PREFIX].list(resource, { namespace: 'default', limit: 1 });
-      await vi.waitFor(list, { timeout: 60_000, interval: 200 });
+      await vi.waitFor(list, { timeout: 240_000, interval: 200 });
 
       const sample = fc.sample(around(schema), { numRuns: SAMPLES, seed: numericSeed });
       const drawn = [validSpecs[kind] ?? {}, { unknown: true }, ...sample];

@@ -86,7 +86,7 @@ export const invalid = (field: string, reason?: string) => ({
 export const badRequest = { code: 400, body: { reason: 'BadRequest' } };
 
 /** Retries until the check holds: some effects on a real API server take a moment. */
-export const eventually = (check: () => Promise<unknown>) => vi.waitFor(check, { timeout: 60_000, interval: 100 });
+export const eventually = (check: () => Promise<unknown>) => vi.waitFor(check, { timeout: 240_000, interval: 100 });
 
 const conditions = {
   type: 'array',

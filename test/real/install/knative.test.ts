@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '@shoot-flux/landscape/eventually';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Receive } from '../../../events/cloudevents/answer.ts';
 import { createEventBridge } from '../../../events/cloudevents/bridge.ts';
@@ -78,19 +79,20 @@ describe("behind Knative's broker", () => {
       ...changeOf({ key: keyOf(0) }),
       cause: { type: 'notBefore', notBefore: new Date().toISOString() },
     };
-    for (let attempt = 0; received.size < NAMES.length; attempt++) {
-      if (attempt === 100) throw new Error(`nothing is delivered:\n${await plane.output()}`);
-      await sink.sender.send(probes).catch(() => {});
-      await sleep(200);
-    }
+    const repeated = (what: string, send: () => Promise<unknown>, isDelivered: () => boolean) =>
+      eventually(what, async () => {
+        await send();
+        await sleep(200);
+        return isDelivered();
+      }).catch(async (error: Error) => {
+        throw new Error(`${error.message}\n${await plane.output()}`);
+      });
+    const send = () => sink.sender.send(probes).catch(() => {});
+    await repeated('a delivery to each function', send, () => received.size === NAMES.length);
     received.clear();
     // The bridge has its own Trigger.
-    const sent = () => received.get('managed-resources')?.length ?? 0;
-    for (let attempt = 0; sent() === 0; attempt++) {
-      if (attempt === 100) throw new Error(`the bridge gets nothing:\n${await plane.output()}`);
-      await sink.sender.retryLater(delays as never, 0);
-      await sleep(200);
-    }
+    const wait = () => sink.sender.retryLater(delays as never, 0);
+    await repeated('a delivery by the bridge', wait, () => received.has('managed-resources'));
     received.clear();
   };
 
