@@ -6,5 +6,5 @@ import { join } from 'node:path';
 export default function setup() {
   const folder = mkdtempSync(join(tmpdir(), 'shoot-flux-tests-'));
   process.env.TMPDIR = folder;
-  return () => rmSync(folder, { recursive: true, force: true });
+  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }

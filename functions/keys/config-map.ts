@@ -1,9 +1,9 @@
 import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
-import { RetryableError } from '../../shared/errors.ts';
 import { CREATION_REFUSED } from '../../shared/gardener/creation-refused.ts';
 import { createEvent, eventAbout, type Notice } from '../../shared/gardener/event.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { ConflictError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
 import { secondsSince } from '../../shared/runtime/growing-pause.ts';
@@ -35,7 +35,7 @@ export async function checkStillRequested({ garden, configMap, namespace, operat
   const { uid, resourceVersion } = configMap.metadata;
   const live = await garden.find(resources.configMaps, configMap.metadata, { metadataOnly: true });
   if (live?.metadata.uid === uid && live?.metadata.resourceVersion === resourceVersion) return;
-  throw new RetryableError(`ConfigMap ${namespace}/${FLUX_CONFIG} has changed since it was read; retrying.`);
+  throw new ConflictError(`ConfigMap ${namespace}/${FLUX_CONFIG} has changed since it was read.`, 409, 'Conflict');
 }
 
 /** Removes the operation annotation. */

@@ -25,6 +25,10 @@ describe('environment of a Lambda', () => {
     [{ ...least, SHOOT_HEALTH: 'yes' }, 'SHOOT_HEALTH=yes is not true or false'],
     [{ ...least, HOST_KEY_SCAN: 'maybe' }, 'HOST_KEY_SCAN=maybe is not on, listed or off'],
     [{ ...least, HOST_KEY_SCAN_DENY: '10.0.0.0/99' }, 'HOST_KEY_SCAN_DENY "10.0.0.0/99" is not an address'],
+    [
+      { ...least, HOST_KEY_SCAN: 'listed' },
+      'HOST_KEY_SCAN=listed requires --host-key-scan-allow, or HOST_KEY_SCAN_ALLOW',
+    ],
     [{ ...least, LOG_LEVEL: 'loud' }, 'LOG_LEVEL=loud is not info, debug, warn or error'],
   ])('is refused with the name of the wrong variable', async (variables, message) => {
     await expect(readEnvironment(variables)).rejects.toThrow(message);
@@ -54,6 +58,7 @@ describe('the file that CONFIG names', () => {
     ['[]', 'is not an object with options as its keys'],
     ['policy: {}', 'which CONFIG names: it is not JSON.'],
     ['{"polcy": {}}', 'has an unknown key "polcy"; did you mean "policy"?'],
+    ['{"shootHealth": true}', 'has an unknown key "shootHealth"; use defaults or policy'],
     ['{"policy": {"allowedVersions": []}}', "the landscape's policy: allowedVersions is empty"],
   ])('is refused with %s', async (content, sentence) => {
     await using input = await files({ content });

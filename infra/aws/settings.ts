@@ -28,8 +28,12 @@ const options = {
 /** Reads a Lambda's environment. @throws Error that names the missing or wrong variable */
 export async function readEnvironment(variables: Variables): Promise<Environment> {
   const read = async (path: string) => readJson(path);
-  const found = await fromAllSources(options, { environment: variables, read }, landscapeOptions);
-  const values: Values<typeof options> = { 'flux-distribution': 'flux-distribution', ...found };
+  const values: Values<typeof options> = await fromAllSources(
+    options,
+    { environment: variables, read },
+    landscapeOptions,
+  );
+  values['flux-distribution'] ??= 'flux-distribution';
   return {
     kubeconfigSecretPrefix: needed(variables, 'KUBECONFIG_SECRET_PREFIX'),
     clusterAudiencePrefix: variables.CLUSTER_AUDIENCE_PREFIX || undefined,

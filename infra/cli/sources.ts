@@ -176,6 +176,7 @@ function expected({ type, multiple, map, value }: Option): string {
 
 function unknownKey(path: string, key: string, known: string[]): UsageError {
   const near = nearest(key, known);
-  const remedy = near === undefined ? 'docs/options.md lists all keys' : `did you mean "${near}"?`;
+  const all = known.length > 2 ? 'docs/options.md lists all keys' : `use ${known.join(' or ')}`;
+  const remedy = near === undefined ? all : `did you mean "${near}"?`;
   return new UsageError(`${path} has an unknown key "${key}"; ${remedy}`);
 }

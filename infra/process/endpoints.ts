@@ -32,6 +32,8 @@ const REUSE_MS = 100;
 
 const MOST_CONNECTIONS = 1000;
 
+const PATHS = ['/healthz', '/readyz', '/metrics', '/dead-letters'];
+
 /** A connection over which nothing moves for so long is closed. */
 export const SILENT_MS = 5_000;
 
@@ -49,7 +51,9 @@ export async function startEndpoints(port: number | undefined, probes: Probes) {
   const server = createServer(limits, ({ url = '/' }, response) => {
     const send = ({ status = 200, text, contentType = 'text/plain; charset=utf-8' }: Page) =>
       response.writeHead(status, { 'content-type': contentType }).end(text);
-    pages.memo(url.split('?', 1)[0] ?? '/').then(send, () => response.destroy());
+    const [path = ''] = url.split('?', 1);
+    // Unknown paths have one page, or they would push out the others.
+    pages.memo(PATHS.includes(path) ? path : '').then(send, () => response.destroy());
   });
   server.maxConnections = MOST_CONNECTIONS;
   // Of requests that are sent ahead only one is answered, so that callers who do not read hold one page each, for a while.

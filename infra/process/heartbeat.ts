@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { AlreadyExistsError, ConflictError } from '../../shared/kube/errors.ts';
+import { ConflictError } from '../../shared/kube/errors.ts';
 import { apiVersionOf, resources } from '../../shared/kube/resource.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
@@ -30,7 +30,7 @@ export async function beat(seed: KubeClient, namespace: string, now: Date): Prom
       await seed.mergePatch(leases, name, { metadata: { resourceVersion }, spec }, options);
     }
   } catch (error) {
-    if (!(error instanceof AlreadyExistsError) && !(error instanceof ConflictError)) throw error;
+    if (!(error instanceof ConflictError)) throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { request as httpsRequest } from 'node:https';
+import { Agent, request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { connect, type TLSSocket } from 'node:tls';
 import { eventually } from '@shoot-flux/landscape/eventually';
@@ -51,9 +51,15 @@ const review = (asked: object, more?: object) => reviewOf({ object: { kind: 'Sho
 const json = { 'content-type': 'application/json' };
 
 /** Posts like an API server. */
-async function post(path: string, body: string | Buffer, headers: object = json, { port } = open) {
+async function post(
+  path: string,
+  body: string | Buffer,
+  headers: object = json,
+  { port } = open,
+  agent: Agent | false = false,
+) {
   const sent = httpsRequest({
-    ...{ host: '127.0.0.1', port, path, method: 'POST', rejectUnauthorized: false, agent: false },
+    ...{ host: '127.0.0.1', port, path, method: 'POST', rejectUnauthorized: false, agent },
     headers: { ...headers },
   });
   const answered = once(sent, 'response');
@@ -180,17 +186,20 @@ describe('a hostile client', () => {
     const server = await startWebhookServer({ port: 0, served: definition ? [{ definition, answer: hold }] : [] });
     server.use(certificate);
     // The answer is lost when the connection closes while the client still writes.
-    const send = (bytes: number) =>
-      post(definition?.webhook.path ?? '', Buffer.alloc(bytes, ' '), json, server).catch(() => undefined);
+    const send = (bytes: number, agent: Agent | false = false) =>
+      post(definition?.webhook.path ?? '', Buffer.alloc(bytes, ' '), json, server, agent).catch(() => undefined);
     const all = Array.from({ length: 8 }, () => send(6 * 1024 * 1024));
     await eventually('eight bodies', async () => held === 8);
     const refusal = 'There are too many large requests at once; send it again.\n';
-    await eventually('no room', async () => (await send(700_000))?.body === refusal);
-    // Small ones need no room.
-    const small = send(1000);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    await eventually('no room', async () => (await send(700_000, agent))?.body === refusal);
+    // Small ones need no room, also on the connection of a refused one.
+    const small = send(1000, agent);
+    await eventually('the small one', async () => held === 9);
     ended.resolve();
     expect((await Promise.all([...all, small])).map((each) => each?.body)).toEqual(Array(9).fill('held'));
     expect((await send(700_000))?.body).toBe('held');
+    agent.destroy();
     await server.stop();
   });
 });

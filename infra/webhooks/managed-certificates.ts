@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { RetryableError, ShootFluxError } from '../../shared/errors.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { AlreadyExistsError, ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
+import { ConflictError, NotFoundError } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
@@ -90,7 +90,7 @@ async function writeCertificates(
     }
     return true;
   } catch (error) {
-    if (error instanceof AlreadyExistsError || error instanceof ConflictError) return false;
+    if (error instanceof ConflictError) return false;
     if (!(error instanceof NotFoundError)) throw error;
     // The Secret was deleted since it was read.
     if (before !== undefined) return false;

@@ -35,11 +35,11 @@ export interface ServerOptions {
   tokens?: PathTokens | undefined;
 }
 
-/** Almost all bodies are smaller, and need not wait for room. */
+/** Almost all bodies are smaller, and are never refused for want of room. */
 const FREE_BYTES = 64 * 1024;
 
 /**
- * Room for all larger bodies that are being received or answered. Any caller that reaches the port can send them, to the
+ * Room for all bodies that are being received or answered. Any caller that reaches the port can send them, to the
  * process and not to the thread: 512 of them would take 3 GB.
  */
 const ROOM_BYTES = 48 * 1024 * 1024;
@@ -60,7 +60,9 @@ async function respond(
 ): Promise<void> {
   try {
     const { status, contentType, body } = await answerOf(request, options, room);
-    const ending = isStopping() ? { connection: 'close' } : {};
+    // One that is announced to be huge is not worth reading to its end.
+    const isHuge = Number(request.headers['content-length'] ?? 0) > 2 * MAX_BYTES;
+    const ending = isStopping() || isHuge ? { connection: 'close' } : {};
     response.writeHead(status, { 'content-type': contentType, ...ending }).end(body);
   } catch {
     response.destroy();
@@ -117,6 +119,8 @@ async function withBody(
     return await use(buffer.subarray(0, end));
   } finally {
     room.free += end;
+    // Else what is left of it would stand before the next request of the connection.
+    request.resume();
   }
 }
 

@@ -105,7 +105,7 @@ export async function startWebhooks({ certificates, publish, log, now, ...option
   const renew = async (signal: AbortSignal): Promise<string[]> => {
     try {
       const { certificate, authorities } = await certificates.current(signal);
-      // Used before the publication ends, so that a cluster that does not answer blocks no other: a new authority was
+      // Used before the publication ends, so that a cluster that does not answer blocks no other. An authority of ours was
       // published before it took over, and the first one has no predecessor to keep.
       server.use(certificate);
       served = certificate.cert;

@@ -51,7 +51,7 @@ export class ConflictError extends KubeError {
 }
 
 /** 409 AlreadyExists: an object of this name exists. */
-export class AlreadyExistsError extends KubeError {
+export class AlreadyExistsError extends ConflictError {
   override name = 'AlreadyExistsError';
 }
 
