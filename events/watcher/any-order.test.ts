@@ -99,7 +99,7 @@ test.each([37, 39, 40])(
       for (const [namespace, cause] of last) {
         if (!present.has(namespace)) expect(cause).toMatchObject({ deleted: true });
       }
-      expect(watcher.status().selections[0]?.objects).toBe(present.size);
+      expect(watcher.status()[0]?.objects).toBe(present.size);
     });
   },
 );

@@ -22,7 +22,7 @@ test('lists a seed as soon as it answers again, whatever the back-off', async ()
   api.answerWith(refuse(503, 'ServiceUnavailable'));
   health.declare('seed', 'Timeout');
   await using watcher = watching(api, [onExtensions()], { health, timing: patient });
-  await until(() => expect(watcher.status().selections[0]?.problem).toContain('503'));
+  await until(() => expect(watcher.status()[0]?.problem).toContain('503'));
   api.answerWith(undefined);
   expect(watcher.alive()).toBe(true);
   health.declare('seed', undefined);

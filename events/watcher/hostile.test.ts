@@ -139,7 +139,7 @@ test('events out of order and repeated events end with the last state', async ()
     const last = watcher.sent.at(-1)?.cause;
     expect(last?.type === 'object' && last.resourceVersion).toBe('114');
   });
-  expect(watcher.status().selections[0]?.objects).toBe(1);
+  expect(watcher.status()[0]?.objects).toBe(1);
 });
 
 test('objects at the size limit of an API server are followed like small ones', async () => {

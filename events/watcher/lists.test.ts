@@ -103,7 +103,7 @@ test("hears gardenlet's request while the list is under way, and does not go bac
   expect(watcher.sent.map(({ key }) => key.namespace).sort()).toEqual(
     [20, 21, 22, 23, 24, 27, 28, 29].map((number) => `shoot-${number}`),
   );
-  expect(watcher.status().selections[0]?.objects).toBe(29);
+  expect(watcher.status()[0]?.objects).toBe(29);
   // The state of the watch still counts.
   api.put(extensions, extension('shoot-25', {}, request));
   api.put(extensions, extension('shoot-24', {}, { generation: 2 }));
@@ -140,7 +140,7 @@ test.each([
     return true;
   });
   await using watcher = watching(api, [onExtensions()], { timing: { ...quick, backoffMs: 100, backoffCapMs: 60_000 } });
-  await until(() => expect(watcher.status().selections[0]?.problem).toContain('a page without new objects'));
+  await until(() => expect(watcher.status()[0]?.problem).toContain('a page without new objects'));
   await new Promise((resolve) => setTimeout(resolve, 1000));
   expect(api.listRequests().length).toBeLessThan(30);
   // The watch goes on beside it.
@@ -160,7 +160,7 @@ test('a list with an empty page in its middle becomes complete', async () => {
   await using watcher = watching(api, [onExtensions()]);
   await until(() => expect(watcher.ready()).toBe(true));
   expect(namespaces(watcher.sent)).toBe(45);
-  expect(watcher.status().selections[0]?.problem).toBeUndefined();
+  expect(watcher.status()[0]?.problem).toBeUndefined();
 });
 
 test('lists again after three watches in a row that bring nothing, and shows it until one does', async () => {
@@ -178,7 +178,7 @@ test('lists again after three watches in a row that bring nothing, and shows it 
     .map((line) => JSON.parse(line))
     .filter(({ message }) => message === 'watches bring nothing');
   expect(ended.slice(0, 2).map(({ watches }) => watches)).toEqual([3, 6]);
-  const problem = () => watcher.status().selections[0]?.problem;
+  const problem = () => watcher.status()[0]?.problem;
   await until(() => expect(problem()).toMatch(/the last \d+ watches brought no event and no bookmark/));
   expect(watcher.ready()).toBe(true);
   // Meanwhile, lists find what changes.
@@ -197,7 +197,7 @@ test('a Retry-After longer than a stuck loop is respected, and the watcher is al
   await using api = await startApi(0);
   api.answerWith(refuse(429, 'TooManyRequests', { 'retry-after': '1800' }));
   await using watcher = watching(api, [onExtensions()], { timing: { ...quick, stuckMs: 50 } });
-  await until(() => expect(watcher.status().selections[0]?.problem).toContain('429'));
+  await until(() => expect(watcher.status()[0]?.problem).toContain('429'));
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(api.requests).toHaveLength(1);
   expect(watcher.alive()).toBe(true);

@@ -21,7 +21,7 @@ async function start(deaf: string[], refusing: string[]) {
   /** Resolves when each cluster has been listed, or has failed. */
   const tried = () =>
     until(() => {
-      const { selections } = watcher.status();
+      const selections = watcher.status();
       expect(selections.filter(({ synced, problem }) => synced || problem !== undefined)).toHaveLength(4);
     });
   return {
@@ -61,7 +61,7 @@ test('ready stays true when a seed that had not been listed begins to refuse', a
   started.strict.answerWith(refuse(403, 'Forbidden'));
   started.strict.reset();
   await until(() =>
-    expect(started.watcher.status().selections).toContainEqual(
+    expect(started.watcher.status()).toContainEqual(
       expect.objectContaining({ problem: expect.stringContaining('403') }),
     ),
   );
@@ -80,7 +80,7 @@ test.each([
     kube: async (cluster) => (cluster === 'only' ? seed.client : garden.client),
   });
   await until(() => expect(watcher.ready()).toBe(true));
-  expect(watcher.status().selections.find(({ cluster }) => cluster === 'only')?.problem).toContain(`${status}`);
+  expect(watcher.status().find(({ cluster }) => cluster === 'only')?.problem).toContain(`${status}`);
 });
 
 test('a seed whose first list takes very long holds nothing up', async () => {
@@ -98,8 +98,8 @@ test('a seed whose first list takes very long holds nothing up', async () => {
     kube: async (cluster) => (cluster === 'slow' ? slow.client : fast.client),
     timing: { ...quick, patienceMs: 1000 },
   });
-  await until(() => expect(watcher.status().selections.filter(({ synced }) => synced)).toHaveLength(2));
+  await until(() => expect(watcher.status().filter(({ synced }) => synced)).toHaveLength(2));
   expect(watcher.ready()).toBe(false);
   await until(() => expect(watcher.ready()).toBe(true));
-  expect(watcher.status().selections.find(({ cluster }) => cluster === 'slow')).toMatchObject({ synced: false });
+  expect(watcher.status().find(({ cluster }) => cluster === 'slow')).toMatchObject({ synced: false });
 });

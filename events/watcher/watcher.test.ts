@@ -38,9 +38,7 @@ test('lists page by page and watches from there, with bookmarks and a time limit
     '?watch=true&allowWatchBookmarks=true&resourceVersion=1200&timeoutSeconds=300',
   ]);
   expect(new Set(watcher.sent.map(({ key }) => key.namespace)).size).toBe(1100);
-  expect(watcher.status().selections).toMatchObject([
-    { cluster: 'seed', resource: 'extensions', synced: true, objects: 1100 },
-  ]);
+  expect(watcher.status()).toMatchObject([{ cluster: 'seed', resource: 'extensions', synced: true, objects: 1100 }]);
 });
 
 test('serves the garden and several seeds, each with its own subscriptions', async () => {
@@ -148,7 +146,7 @@ test('says what a list has found, and what gardenlet waits for', async () => {
 
   api.answerWith(refuse(503, 'ServiceUnavailable'));
   api.reset();
-  await until(() => expect(watcher.status().selections[0]?.problem).toContain('503'));
+  await until(() => expect(watcher.status()[0]?.problem).toContain('503'));
   api.remove(extensions, vanishing);
   api.compact();
   api.answerWith(undefined);
@@ -169,7 +167,7 @@ test('wakes the former key of an object that no longer matches or has another ke
   await until(() => expect(watcher.sent.map(({ key }) => key.name)).toEqual(['x', 'x', 'y']));
   put({ key: 'y', type: 'other' });
   await until(() => expect(watcher.sent.map(({ key }) => key.name)).toEqual(['x', 'x', 'y', 'y']));
-  expect(watcher.status().selections).toMatchObject([{ objects: 0 }]);
+  expect(watcher.status()).toMatchObject([{ objects: 0 }]);
 });
 
 test('skips an object for which a definition fails, and continues', async () => {
@@ -213,7 +211,7 @@ test('ends a silent watch, but not one with bookmarks', async () => {
   expect(api.watchRequests()).toHaveLength(1);
   await until(() => expect(api.watchRequests().length).toBeGreaterThan(1));
   expect(api.listRequests()).toHaveLength(1);
-  expect(watcher.status().selections[0]?.problem).toBeUndefined();
+  expect(watcher.status()[0]?.problem).toBeUndefined();
 });
 
 test('waits between watches that the server ends at once', async () => {
@@ -251,7 +249,7 @@ test.each([
   await until(() => expect(api.requests.length).toBeGreaterThan(2));
   expect(watcher.ready()).toBe(false);
   expect(watcher.alive()).toBe(true);
-  expect(watcher.status().selections[0]?.problem).toBeDefined();
+  expect(watcher.status()[0]?.problem).toBeDefined();
   api.answerWith(undefined);
   await until(() => expect(watcher.ready()).toBe(true));
 
@@ -277,7 +275,7 @@ test('a dead seed blocks neither other seeds nor liveness, and the status names 
   });
   await until(() => expect(watcher.sent.map(({ key }) => key.cluster)).toEqual(['good']));
   await until(() =>
-    expect(watcher.status().selections).toMatchObject([
+    expect(watcher.status()).toMatchObject([
       { cluster: 'lost', synced: false, problem: 'no kubeconfig' },
       { cluster: 'dead', synced: false, problem: expect.stringContaining('ECONNREFUSED') },
       { cluster: 'good', synced: true },
@@ -318,7 +316,7 @@ test('stop waits neither for a silent server nor for a back-off', async () => {
   await hanging.stop();
   api.answerWith(refuse(500, 'InternalError'));
   const waiting = watching(api, [onExtensions()], { timing: { ...quick, backoffMs: 1e9, backoffCapMs: 1e9 } });
-  await until(() => expect(waiting.status().selections[0]?.problem).toBeDefined());
+  await until(() => expect(waiting.status()[0]?.problem).toBeDefined());
   await waiting.stop();
 });
 

@@ -47,11 +47,6 @@ export interface SelectionStatus {
   problem?: string | undefined;
 }
 
-/** The progress of a watcher. */
-export interface WatcherStatus {
-  selections: SelectionStatus[];
-}
-
 /** All lists and watches of one process. */
 export type Watcher = ReturnType<typeof createWatcher>;
 
@@ -111,7 +106,7 @@ export function createWatcher(options: WatcherOptions) {
       const oldest = Math.min(...selections.map(({ reflector }) => reflector.lastProgress()));
       return performance.now() - oldest < timing.stuckMs;
     },
-    status: (): WatcherStatus => ({ selections: selections.map(selectionStatus) }),
+    status: () => selections.map(selectionStatus),
   };
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import type { LogLevel } from '../../shared/runtime/log.ts';
@@ -27,12 +27,8 @@ const options = {
 
 /** Reads a Lambda's environment. @throws Error that names the missing or wrong variable */
 export async function readEnvironment(variables: Variables): Promise<Environment> {
-  const read = async (path: string) => readJson(path);
-  const values: Values<typeof options> = await fromAllSources(
-    options,
-    { environment: variables, read },
-    landscapeOptions,
-  );
+  const sources = { environment: variables, read: readJson };
+  const values: Values<typeof options> = await fromAllSources(options, sources, landscapeOptions);
   values['flux-distribution'] ??= 'flux-distribution';
   return {
     kubeconfigSecretPrefix: needed(variables, 'KUBECONFIG_SECRET_PREFIX'),
@@ -54,9 +50,9 @@ function needed(variables: Variables, name: string): string {
 }
 
 /** Reads the config file of the package, which is JSON: a parser of YAML slows every cold start. */
-function readJson(path: string): unknown {
+async function readJson(path: string): Promise<unknown> {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
     const problem = error instanceof SyntaxError ? 'it is not JSON' : fileProblem(error);
     throw new ShootFluxError(`cannot read ${path}, which CONFIG names: ${problem}.`);

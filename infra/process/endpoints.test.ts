@@ -17,7 +17,7 @@ beforeEach(async () => {
   endpoints = await startEndpoints(0, {
     alive: () => isAlive,
     ready: () => true,
-    status: () => ({ selections }),
+    status: () => selections,
     clusters: () => [
       { cluster: 'garden', isUp: true, since },
       { cluster: 'local', isUp: false, since, problem: 'ConnectTimeout' },

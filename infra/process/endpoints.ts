@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { DeadLetters } from '../../events/queue/dead-letters.ts';
 import type { QueueStatus } from '../../events/queue/forwarder.ts';
 import type { Queue } from '../../events/queue/queue.ts';
-import type { SelectionStatus, WatcherStatus } from '../../events/watcher/watcher.ts';
+import type { SelectionStatus } from '../../events/watcher/watcher.ts';
 import type { ClusterStatus } from '../../shared/runtime/cluster-health.ts';
 import { closeServer, listen } from '../listen.ts';
 import type { WebhooksStatus } from '../webhooks/webhooks.ts';
@@ -14,7 +14,7 @@ export interface Probes {
   alive?: () => boolean;
   ready(): boolean;
   /** Absent when nothing is watched. */
-  status?: () => WatcherStatus;
+  status?: () => SelectionStatus[];
   /** Absent when the functions run in this process, or nothing is watched. */
   queues?: (() => QueueStatus[]) | undefined;
   clusters?: () => ClusterStatus[];
@@ -32,8 +32,6 @@ const REUSE_MS = 100;
 
 const MOST_CONNECTIONS = 1000;
 
-const PATHS = ['/healthz', '/readyz', '/metrics', '/dead-letters'];
-
 /** A connection over which nothing moves for so long is closed. */
 export const SILENT_MS = 5_000;
 
@@ -47,13 +45,12 @@ const limits = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsChecki
 export async function startEndpoints(port: number | undefined, probes: Probes) {
   if (port === undefined) return undefined;
   const memoMethod = (path: string) => pageOf(path, probes);
-  const pages = new LRUCache<string, Promise<Page>>({ max: 10, ttl: REUSE_MS, memoMethod });
+  // So many that requests for unknown paths do not push out the metrics.
+  const pages = new LRUCache<string, Promise<Page>>({ max: 1000, ttl: REUSE_MS, memoMethod });
   const server = createServer(limits, ({ url = '/' }, response) => {
     const send = ({ status = 200, text, contentType = 'text/plain; charset=utf-8' }: Page) =>
       response.writeHead(status, { 'content-type': contentType }).end(text);
-    const [path = ''] = url.split('?', 1);
-    // Unknown paths have one page, or they would push out the others.
-    pages.memo(PATHS.includes(path) ? path : '').then(send, () => response.destroy());
+    pages.memo(url.split('?', 1)[0] ?? '').then(send, () => response.destroy());
   });
   server.maxConnections = MOST_CONNECTIONS;
   // Of requests that are sent ahead only one is answered, so that callers who do not read hold one page each, for a while.
@@ -87,7 +84,7 @@ async function pageOf(path: string, probes: Probes): Promise<Page> {
 /** Several selections may be of the same cluster and resource, such as Secrets of different names. */
 function gaugeWatched({ status, metrics }: Probes): void {
   const totals = new Map<string, { labels: { cluster: string; resource: string }; objects: number; isUp: boolean }>();
-  for (const selection of status?.().selections ?? []) {
+  for (const selection of status?.() ?? []) {
     const labels = { cluster: selection.cluster, resource: selection.resource };
     const name = `${labels.cluster} ${labels.resource}`;
     const { objects, isUp } = totals.get(name) ?? { objects: 0, isUp: true };
@@ -116,7 +113,7 @@ function readiness({ status, queues, clusters, webhooks }: Probes): string {
   const down = (clusters?.() ?? [])
     .filter(({ isUp }) => !isUp)
     .map(({ cluster, since, problem }) => `down ${cluster}: no answer since ${since.toISOString()} (${problem})`);
-  const watches = (status?.().selections ?? []).map((selection) => {
+  const watches = (status?.() ?? []).map((selection) => {
     const { cluster, resource, selector, synced, objects, problem } = selection;
     const state = problem ?? (synced ? `${objects} objects` : 'waiting for the first list');
     const named = selector === undefined ? resource : `${resource} ${selector.replace(/^metadata\.name=/, '')}`;
