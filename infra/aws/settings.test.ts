@@ -27,7 +27,7 @@ describe('environment of a Lambda', () => {
     [{ ...least, HOST_KEY_SCAN_DENY: '10.0.0.0/99' }, 'HOST_KEY_SCAN_DENY "10.0.0.0/99" is not an address'],
     [
       { ...least, HOST_KEY_SCAN: 'listed' },
-      'HOST_KEY_SCAN=listed requires --host-key-scan-allow, or HOST_KEY_SCAN_ALLOW',
+      'HOST_KEY_SCAN=listed requires --host-key-scan-allow or HOST_KEY_SCAN_ALLOW',
     ],
     [{ ...least, LOG_LEVEL: 'loud' }, 'LOG_LEVEL=loud is not info, debug, warn or error'],
   ])('is refused with the name of the wrong variable', async (variables, message) => {
@@ -56,6 +56,7 @@ describe('the file that CONFIG names', () => {
 
   it.each([
     ['[]', 'is not an object with options as its keys'],
+    ['null', 'is not an object with options as its keys'],
     ['policy: {}', 'which CONFIG names: it is not JSON.'],
     ['{"polcy": {}}', 'has an unknown key "polcy"; did you mean "policy"?'],
     ['{"shootHealth": true}', 'has an unknown key "shootHealth"; use defaults or policy'],

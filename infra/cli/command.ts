@@ -49,7 +49,7 @@ export function service<const O extends Record<string, Option>>({ start, ...rest
     options: { ...options, config },
     isService: true,
     async run(flags, positionals, terminal) {
-      const read = (path: string) => readDocument(path, terminal);
+      const read = async (path: string) => (await readDocument(path, terminal)) ?? {};
       const values = await fromAllSources(options, { flags: flags as Flags, environment: terminal.environment, read });
       const log = createLog((values as Values<typeof logOptions>)['log-level']);
       // Registered first, so that a signal during the start is not lost.

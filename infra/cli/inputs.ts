@@ -62,7 +62,7 @@ export async function readInputs(
   const providerConfig = values['provider-config'] === undefined ? ownProviderConfig(shoot) : given;
   const secrets = values.secrets === undefined ? undefined : await readSecrets(values.secrets, terminal);
   if (secrets !== undefined) checkNamespace(secrets, fluxConfig?.namespace ?? shoot?.metadata.namespace);
-  const landscape = await read(values.config, (document, file) => readLandscape(fromConfigFile(file, document)));
+  const landscape = await read(values.config, (document, file) => readLandscape(fromConfigFile(file, document ?? {})));
   return forShoot({ distribution, secrets, config: { landscape, fluxConfig }, shoot }, shoot, providerConfig);
 }
 

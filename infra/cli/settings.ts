@@ -13,7 +13,7 @@ export function settingsOf(
   const { 'host-key-scan': mode = 'on', 'host-key-scan-allow': allow = [], 'host-key-scan-deny': deny = [] } = values;
   if (mode === 'listed' && allow.length === 0) {
     throw new UsageError(
-      `${quoted(values, 'host-key-scan', mode)} requires --host-key-scan-allow, or HOST_KEY_SCAN_ALLOW`,
+      `${quoted(values, 'host-key-scan', mode)} requires --host-key-scan-allow or HOST_KEY_SCAN_ALLOW`,
     );
   }
   return {

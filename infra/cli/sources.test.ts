@@ -19,7 +19,7 @@ async function read(sources: {
   const values = await fromAllSources(options, {
     flags: file === undefined ? flags : { config: input.paths.config, ...flags },
     environment,
-    read: (path) => readDocument(path, terminal),
+    read: async (path) => (await readDocument(path, terminal)) ?? {},
   }).catch((error: Error) => {
     throw new Error(place(error.message));
   });

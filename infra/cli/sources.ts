@@ -131,7 +131,6 @@ function entriesOf(text: string): string[] {
  * @throws UsageError for an unknown key or a value of another type
  */
 export function fromConfigFile(path: string, document: unknown, options = serviceOptions): Record<string, Value> {
-  if (document === null) return {};
   const content = asObject(document);
   if (content === undefined) throw new UsageError(`${path} is not an object with options as its keys`);
   const flags = new Map(Object.entries(options).map(([flag, option]) => [keyOf(flag, option), flag]));

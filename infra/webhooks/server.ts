@@ -119,7 +119,7 @@ async function withBody(
     return await use(buffer.subarray(0, end));
   } finally {
     room.free += end;
-    // Else what is left of it would stand before the next request of the connection.
+    // The unread rest would otherwise block the next request on this connection.
     request.resume();
   }
 }
