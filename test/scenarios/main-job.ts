@@ -189,6 +189,8 @@ export const mainJobSuite = stageSuite((stage) => {
     await edit();
     await stage.untilReady();
     await stage.bootstrap();
+    // A run logs its write a moment after others can read it.
+    await stage.quiet();
 
     // The log has the whole way of the Shoot under its key.
     const key = `${SEED}/${CONTROL_PLANE}/shoot-flux`;
