@@ -2,8 +2,7 @@
 import { RetryableError, retryWithinSeconds, TerminalError } from '../shared/errors.ts';
 import { ClusterDownError, ConflictError, KubeError } from '../shared/kube/errors.ts';
 import { GARDEN, type ReconcileKey } from '../shared/runtime/key.ts';
-import type { Ending } from './run/report.ts';
-import type { RunResult } from './run/runner.ts';
+import type { Ending, RunResult } from './run.ts';
 
 /** How a change whose run has failed is retried. */
 export type Retry =

@@ -7,7 +7,7 @@ import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 import { createLog, type Log } from '../shared/runtime/log.ts';
 import { type Labels, type Metrics, noMetrics } from '../shared/runtime/metrics.ts';
 import { encodeChange, keyId } from './change.ts';
-import type { ProcessDependencies, QueueFunction } from './run/runner.ts';
+import type { ProcessDependencies, QueueFunction } from './run.ts';
 
 /** A change of an Extension for `managed-resources`. */
 export function changeOf(overrides: Partial<ChangeRequest> = {}): ChangeRequest {

@@ -1,4 +1,4 @@
-import type { QueueFunction } from '../events/run/runner.ts';
+import type { QueueFunction } from '../events/run.ts';
 import { definition as admission } from '../functions/admission/function.ts';
 import { definition as fanOut } from '../functions/fan-out/function.ts';
 import { definition as keys } from '../functions/keys/function.ts';

@@ -1,7 +1,6 @@
 // A transport in the memory of this process: how little one needs (docs/add-a-transport.md).
 import { afterFailure, retryAfterOf } from '../events/retry.ts';
-import { report } from '../events/run/report.ts';
-import { type ProcessDependencies, type QueueFunction, type Run, runnerOf, runOnce } from '../events/run/runner.ts';
+import { type ProcessDependencies, type QueueFunction, type Run, report, runnerOf, runOnce } from '../events/run.ts';
 import type { Transport } from '../events/transport.ts';
 import { laterChange } from '../events/waits.ts';
 import { RetryableError, TerminalError } from '../shared/errors.ts';

@@ -8,7 +8,7 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import type { ProcessDependencies, QueueFunction } from '../events/run/runner.ts';
+import type { ProcessDependencies, QueueFunction } from '../events/run.ts';
 import { createVisibility } from '../events/sqs/batcher.ts';
 import { createSqsClient } from '../events/sqs/connect.ts';
 import { createDelayLambda, createSqsLambda, type SqsDependencies, type SqsLambda } from '../events/sqs/lambda.ts';

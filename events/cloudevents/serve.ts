@@ -7,17 +7,18 @@ import { type Change, parseChange } from '../change.ts';
 import { createSchedule, type Start } from '../queue/schedule.ts';
 import { runOf, startWorker } from '../queue/worker.ts';
 import { afterFailure, isServed, type Next, NotServedError, retryAfterOf } from '../retry.ts';
-import { FUNCTION_TIMEOUT_SECONDS } from '../run/deadline.ts';
-import { type Ending, report } from '../run/report.ts';
 import {
+  type Ending,
+  FUNCTION_TIMEOUT_SECONDS,
   type ProcessDependencies,
   type QueueFunction,
   type Run,
   type Runner,
   type RunResult,
+  report,
   runnerOf,
   runOnce,
-} from '../run/runner.ts';
+} from '../run.ts';
 import type { Transport } from '../transport.ts';
 import { laterChange } from '../waits.ts';
 import type { Answer, Receive } from './answer.ts';

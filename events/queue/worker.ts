@@ -1,9 +1,7 @@
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { type Next, nextOf } from '../retry.ts';
-import { ABORT_EARLY_MS } from '../run/deadline.ts';
-import { report } from '../run/report.ts';
-import { type Run, type Runner, runOnce } from '../run/runner.ts';
+import { ABORT_EARLY_MS, type Run, type Runner, report, runOnce } from '../run.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { Schedule, Start } from './schedule.ts';
 

@@ -4,16 +4,17 @@ import type { Cause } from '../../shared/runtime/change-request.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { afterFailure, isServed, LAST_ATTEMPT, NotServedError, retryAfterOf } from '../retry.ts';
-import { ABORT_EARLY_MS } from '../run/deadline.ts';
-import { type Ending, report } from '../run/report.ts';
 import {
+  ABORT_EARLY_MS,
+  type Ending,
   type ProcessDependencies,
   type QueueFunction,
   type Run,
   type Runner,
+  report,
   runnerOf,
   runOnce,
-} from '../run/runner.ts';
+} from '../run.ts';
 import { laterChange } from '../waits.ts';
 import type { ChangeVisibility } from './batcher.ts';
 import { type Group, groupRecords, type Received, type Unreadable } from './groups.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Cause } from '../../shared/runtime/change-request.ts';
-import { forwardedCause, type Versions } from './forwarded-cause.ts';
+import { forwardedCause, type Versions } from './handler.ts';
 
 const key = { cluster: 'garden', namespace: 'garden-foo', name: 'flux-config' };
 type Version = Versions['secrets'][number]['version'];

@@ -1,16 +1,16 @@
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FLUX_STATUS } from '../../shared/config/project-config.ts';
+import { FLUX_CONFIG, FLUX_SOURCE, FLUX_STATUS, projectSecretNames } from '../../shared/config/project-config.ts';
 import { changesFor } from '../../shared/gardener/shoot-changes.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AnswerTooLargeError, GoneError } from '../../shared/kube/errors.ts';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { type KubeObject, type ObjectMeta, type Resource, resources } from '../../shared/kube/resource.ts';
+import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
-import type { ReconcileKey } from '../../shared/runtime/key.ts';
+import { GARDEN, type ReconcileKey } from '../../shared/runtime/key.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
-import { type ForwardedCause, forwardedCause, readVersions, rebuildCause } from './forwarded-cause.ts';
 import { definition } from './function.ts';
-import { beginning, continuation, next, type Position } from './position.ts';
 
 /** How long a run begins new pages; a page may take as long as a call, and the function has ten seconds. */
 const PAGES_MS = 4_000;
@@ -95,4 +95,141 @@ function pagesOf(garden: KubeClient, namespace: string, onUnreadable: (error: Er
       }
     }
   };
+}
+
+/** The cause that is forwarded: an object's, so that it carries no attempts of this function to others. */
+export type ForwardedCause = Cause & { type: 'object' };
+
+/** Identities of a project's configuration and Secrets, as they are in the garden. */
+export interface Versions {
+  config: Pick<ObjectMeta, 'uid' | 'resourceVersion'> | undefined;
+  /** Of the Secrets of the project, always in the same order. */
+  secrets: { name: string; version: Pick<ObjectMeta, 'uid' | 'resourceVersion'> | undefined }[];
+}
+
+const SECRETS = [FLUX_SOURCE, ...projectSecretNames];
+
+/** Reads the versions of ConfigMap and Secrets, and nothing of their content. */
+export async function readVersions(garden: KubeClient, { namespace }: ReconcileKey): Promise<Versions> {
+  const versionOf = async (resource: Resource, name: string) =>
+    (await garden.find(resource, { namespace, name }, { metadataOnly: true }))?.metadata;
+  const [config, ...secrets] = await Promise.all([
+    versionOf(resources.configMaps, FLUX_CONFIG),
+    ...SECRETS.map((name) => versionOf(resources.secrets, name)),
+  ]);
+  return { config, secrets: SECRETS.map((name, index) => ({ name, version: secrets[index] })) };
+}
+
+/**
+ * Returns the cause to forward. It follows from what was read and not from what woke this run: causes of several edits
+ * collapse into one run, and the queue would drop the newest edit as a duplicate of an older one. A repeated run forwards
+ * the same cause again, which the queue drops. An absent object has no version, so the causes take its place; for a
+ * Secret those that are about it, because most projects lack some of them.
+ */
+export function forwardedCause({ namespace }: ReconcileKey, versions: Versions, causes: Cause[]): ForwardedCause {
+  const { config, secrets } = versions;
+  const absent = (about: Cause[]) => `absent-${digest(about.map(identity).sort())}`;
+  const about = (name: string) =>
+    causes.filter((cause) => cause.type === 'object' && cause.kind === 'Secret' && cause.name === name);
+  return {
+    type: 'object',
+    cluster: GARDEN,
+    kind: 'ConfigMap',
+    namespace,
+    name: FLUX_CONFIG,
+    uid: config?.uid ?? 'absent',
+    resourceVersion: config?.resourceVersion ?? absent(causes),
+    ...(config === undefined && { deleted: true }),
+    also: digest(
+      secrets.flatMap(({ name, version }) => [
+        version?.uid ?? 'absent',
+        version?.resourceVersion ?? absent(about(name)),
+      ]),
+    ),
+    // After a start there may be thousands; they are handled last.
+    ...(causes.length > 0 && causes.every((cause) => 'listed' in cause && cause.listed === true) && { listed: true }),
+  };
+}
+
+/**
+ * Returns the cause with which each Shoot writes its line again. Nothing of the ConfigMap is read, so it follows from the
+ * causes. Nothing waits for it, so it is handled last, like everything that is found by a list.
+ */
+export function rebuildCause({ namespace }: ReconcileKey, causes: Cause[]): ForwardedCause {
+  const also = digest(causes.map(identity).sort());
+  const object = {
+    kind: 'ConfigMap',
+    namespace,
+    name: FLUX_STATUS,
+    uid: 'rebuilt',
+    resourceVersion: `rebuilt-${also}`,
+  };
+  return { type: 'object', cluster: GARDEN, ...object, also, listed: true };
+}
+
+/** Without the flags, which a repetition of the same change may lack. */
+function identity(cause: Cause): string {
+  const { awaited: _, listed: __, attempt: ___, ...rest } = { awaited: 0, listed: 0, attempt: 0, ...cause };
+  return JSON.stringify(Object.entries(rest).sort());
+}
+
+function digest(texts: string[]): string {
+  return hash('sha256', texts.join('\n'), 'base64url').slice(0, 12);
+}
+
+/** How far the listing of the Shoots of a project has come. */
+export interface Position {
+  /** Name of the last Shoot that was notified; empty at the start. */
+  after: string;
+  /** The API server's token for the rest; absent at the start, and after the token has expired. */
+  token?: string | undefined;
+  /** Runs of this listing before this one. */
+  hop: number;
+  /** True: when this listing ends another one follows, because something changed meanwhile. */
+  again: boolean;
+}
+
+/**
+ * The most runs of a listing, enough for tens of thousands of Shoots. A longer one stops; the remaining Shoots are
+ * reconciled at their next resync.
+ */
+export const MOST_HOPS = 200;
+
+/** A longer token does not fit into a change; the list then begins again, after the Shoots that were notified. */
+const LONGEST_TOKEN = 4096;
+
+/** Where a listing begins. */
+export const START: Position = { after: '', hop: 0, again: false };
+
+/**
+ * Returns where a run begins. A listing under way is continued from its earliest position, and what changed meanwhile
+ * gets another one after it: if every change began at the start, a project that is edited all the time would never
+ * reach its last Shoots.
+ */
+export function beginning(causes: Cause[]): Position {
+  const rests = causes.filter((cause) => cause.type === 'continue');
+  const [first] = rests.toSorted((a, b) => (a.after < b.after ? -1 : 1));
+  if (first === undefined) return START;
+  const { after, token, hop } = first;
+  const again = rests.length < causes.length || rests.some((rest) => rest.again === true);
+  return { after, token, hop, again };
+}
+
+/** Returns where the listing continues after a page; undefined when it has ended. */
+export function next(position: Position, names: string[], token: string | undefined): Position | undefined {
+  const last = names.at(-1) ?? '';
+  if (token !== undefined) return { ...position, after: last > position.after ? last : position.after, token };
+  return position.again ? { ...START } : undefined;
+}
+
+/** Returns the cause with which a listing continues in the next run; undefined when the listing has taken too many. */
+export function continuation(
+  { after, token, hop, again }: Position,
+  { uid, resourceVersion, also, listed }: ForwardedCause,
+): (Cause & { type: 'continue' }) | undefined {
+  if (hop + 1 >= MOST_HOPS) return undefined;
+  // Two listings of the same Shoots have equal tokens, also when they report different edits.
+  const state = `${uid}.${resourceVersion}.${also}`;
+  const place = token !== undefined && token.length <= LONGEST_TOKEN ? { after, token } : { after };
+  return { type: 'continue', ...place, hop: hop + 1, state, ...(again && { again }), ...(listed && { listed }) };
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Cause } from '../../shared/runtime/change-request.ts';
-import type { ForwardedCause } from './forwarded-cause.ts';
-import { beginning, continuation, MOST_HOPS, next, type Position, START } from './position.ts';
+import { beginning, continuation, type ForwardedCause, MOST_HOPS, next, type Position, START } from './handler.ts';
 
 const forwarded = (resourceVersion = '7'): ForwardedCause => ({
   ...{ type: 'object', cluster: 'garden', kind: 'ConfigMap', namespace: 'garden-foo', name: 'flux-config' },

@@ -1,5 +1,5 @@
+import { projectLayers } from '../../shared/config/effective-config.ts';
 import { fluxConfigObject } from '../../shared/config/flux-config-map.ts';
-import { projectLayers } from '../../shared/config/project-layers.ts';
 import type { ConfigInputs } from '../../shared/config/types.ts';
 import { type ConfigError, issueText, RetryableError, withFullStop } from '../../shared/errors.ts';
 import { warning } from '../../shared/gardener/event.ts';

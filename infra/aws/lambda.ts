@@ -1,5 +1,5 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { QueueFunction } from '../../events/run/runner.ts';
+import type { QueueFunction } from '../../events/run.ts';
 import { createVisibility } from '../../events/sqs/batcher.ts';
 import { createSqsClient } from '../../events/sqs/connect.ts';
 import { createDelayLambda, createSqsLambda, type SqsDependencies, type SqsLambda } from '../../events/sqs/lambda.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { FUNCTION_TIMEOUT_SECONDS } from '../../events/run/deadline.ts';
+import { FUNCTION_TIMEOUT_SECONDS } from '../../events/run.ts';
 import { BATCH_SIZE, delayDefinition } from '../../events/sqs/queues.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';

@@ -1,5 +1,5 @@
 import { sinkAt } from '../../events/cloudevents/sink.ts';
-import type { QueueFunction } from '../../events/run/runner.ts';
+import type { QueueFunction } from '../../events/run.ts';
 import { kubeconfigFiles } from '../../shared/runtime/clusters.ts';
 import { findDefinitions, findFunctions } from '../functions.ts';
 import { startServing } from '../knative/serving.ts';

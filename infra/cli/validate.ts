@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import semver from 'semver';
+import { projectLayers } from '../../shared/config/effective-config.ts';
 import { documentsOf, type FluxConfigMap } from '../../shared/config/flux-config-map.ts';
 import { isSelected } from '../../shared/config/overrides.ts';
-import { projectLayers } from '../../shared/config/project-layers.ts';
 import { asObject, type JsonObject } from '../../shared/config/values.ts';
 import { ConfigError, type ConfigIssue, fileProblem, issueText, ShootFluxError } from '../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';

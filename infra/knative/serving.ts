@@ -1,7 +1,6 @@
 import { serveFunctions } from '../../events/cloudevents/serve.ts';
 import { openSink, type SinkOptions } from '../../events/cloudevents/sink.ts';
-import { FUNCTION_TIMEOUT_SECONDS } from '../../events/run/deadline.ts';
-import type { QueueFunction } from '../../events/run/runner.ts';
+import { FUNCTION_TIMEOUT_SECONDS, type QueueFunction } from '../../events/run.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { clientsOf } from '../process/clients.ts';

@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { runnerOf, runOnce } from '../../events/run/runner.ts';
+import { runnerOf, runOnce } from '../../events/run.ts';
 import { asRun, onActivity } from '../../shared/runtime/activity.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { createClusterHealth } from '../../shared/runtime/cluster-health.ts';

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Queue } from '../../events/queue/queue.ts';
-import type { QueueFunction } from '../../events/run/runner.ts';
+import type { QueueFunction } from '../../events/run.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { ClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { Context, Settings } from '../../shared/runtime/context.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import type { KubeObject } from '../kube/resource.ts';
 import { git, gitRepository, kustomization, problems, withConfig, withFluxConfig } from './config.fixtures.ts';
-import { effectiveConfig } from './effective-config.ts';
+import { effectiveConfig, projectLayers } from './effective-config.ts';
 import { documentsOf } from './flux-config-map.ts';
-import { projectLayers } from './project-layers.ts';
 import type { ConfigInputs } from './types.ts';
 
 const namespace = 'garden-foo';

@@ -1,5 +1,5 @@
 import { expect, it, test } from 'vitest';
-import { projectLayers } from './project-layers.ts';
+import { projectLayers } from './effective-config.ts';
 import { readYamlText } from './yaml-text.ts';
 
 it.each<[string, string, string]>([

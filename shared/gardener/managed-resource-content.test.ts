@@ -9,7 +9,7 @@ import {
   lengthInContent,
   secretReference,
   unpackContent,
-} from './managed-resource-content.ts';
+} from './managed-resource.ts';
 
 function configMap(data: Record<string, unknown> = { key: 'value' }): KubeObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'b' }, data };

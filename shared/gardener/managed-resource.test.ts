@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { isCurrent, managedResourcePatch } from './managed-resource.ts';
-import { secretReference } from './managed-resource-content.ts';
+import { isCurrent, managedResourcePatch, secretReference } from './managed-resource.ts';
 import { managedResourceFactory } from './testing.ts';
 
 test('patches only the version that was read', () => {

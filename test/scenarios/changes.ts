@@ -1,7 +1,11 @@
 import { gitRepositories, helmReleases, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { expect, it } from 'vitest';
-import { applyState, managedResourcePatch } from '../../shared/gardener/managed-resource.ts';
-import { contentSecret, unpackContent } from '../../shared/gardener/managed-resource-content.ts';
+import {
+  applyState,
+  contentSecret,
+  managedResourcePatch,
+  unpackContent,
+} from '../../shared/gardener/managed-resource.ts';
 import type { ManagedResource } from '../../shared/gardener/types.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { stageSuite } from './around-each-test.ts';

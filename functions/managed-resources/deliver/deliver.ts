@@ -1,10 +1,10 @@
 import { RetryableError } from '../../../shared/errors.ts';
 import {
+  contentSecret,
   isOurManagedResource,
   managedResourceManifest,
   managedResourcePatch,
 } from '../../../shared/gardener/managed-resource.ts';
-import { contentSecret } from '../../../shared/gardener/managed-resource-content.ts';
 import { type Applied, type ManagedResource, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { AlreadyExistsError, ConflictError, unless } from '../../../shared/kube/errors.ts';

@@ -10,7 +10,7 @@ import {
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
 import type { ConfigInputs, EffectiveConfig, SecretOrigin } from '../../../shared/config/types.ts';
-import { canonicalJson } from '../../../shared/gardener/managed-resource-content.ts';
+import { canonicalJson } from '../../../shared/gardener/managed-resource.ts';
 import { configHash, layersHash, revisionOf } from './config-hash.ts';
 
 test('is 16 hexadecimal digits', () => {

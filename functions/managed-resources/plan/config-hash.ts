@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type FluxConfigMap, OVERRIDES_YAML, ROLLOUT } from '../../../shared/config/flux-config-map.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
 import type { Release } from '../../../shared/flux/release.ts';
-import { canonicalJson } from '../../../shared/gardener/managed-resource-content.ts';
+import { canonicalJson } from '../../../shared/gardener/managed-resource.ts';
 
 /** Identifies an effective configuration together with the release that it is rendered from; 16 hex digits. */
 export function renderHash(config: EffectiveConfig, release: Release): string {

@@ -4,8 +4,7 @@ import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { issueText, MOST_ISSUES } from '../../../shared/errors.ts';
 import { configuredObjects, customResourceIn } from '../../../shared/flux/custom-resources.ts';
 import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
-import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
+import { contentSecretName, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { listedCopies, type ResourceReference } from '../../../shared/gardener/references.ts';
 import type {
   Applied,

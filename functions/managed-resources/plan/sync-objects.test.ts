@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
+import { contentSecretName } from '../../../shared/gardener/managed-resource.ts';
 import { managedResourceFactory } from '../../../shared/gardener/testing.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../shoot/objects.ts';

@@ -1,5 +1,4 @@
-import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
+import { contentSecretName, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import type { ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { isSuspended, objectRef, pruningKinds } from '../shoot/objects.ts';

@@ -6,8 +6,8 @@ import {
   managedResourceNames,
   ourLabelSelector,
   rejectedNamespace,
+  unpackContent,
 } from '../../../shared/gardener/managed-resource.ts';
-import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
 import { extensionOf, managedResourceOf } from '../../../shared/gardener/read-objects.ts';
 import {
   type Applied,

@@ -3,8 +3,12 @@ import { fluxConfigMapOf, ROLLOUT } from '../../../shared/config/flux-config-map
 import { FLUX_CONFIG, FLUX_SOURCE } from '../../../shared/config/project-config.ts';
 import { isReady } from '../../../shared/gardener/checked.ts';
 import { CreationRefusedError } from '../../../shared/gardener/creation-refused.ts';
-import { applyState, isCurrent, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
-import { contentSecretName } from '../../../shared/gardener/managed-resource-content.ts';
+import {
+  applyState,
+  contentSecretName,
+  isCurrent,
+  managedResourceNames as names,
+} from '../../../shared/gardener/managed-resource.ts';
 import {
   ROLLOUT_STATE,
   ROLLOUT_TEXT,

@@ -4,7 +4,7 @@ import { handler as syncMode } from '../../../functions/sync-mode/handler.ts';
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { objectGroups } from '../../../shared/gardener/groups.ts';
-import { contentSecret } from '../../../shared/gardener/managed-resource-content.ts';
+import { contentSecret } from '../../../shared/gardener/managed-resource.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
 import { type Extension, OPERATION_ANNOTATION, TIMESTAMP_ANNOTATION } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';

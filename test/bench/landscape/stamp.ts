@@ -1,6 +1,6 @@
 import { type Connection, createKubeClient } from '@shoot-flux/landscape/client';
 import { startInformer } from '@shoot-flux/landscape/controllers';
-import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
+import { unpackContent } from '../../../shared/gardener/managed-resource.ts';
 import type { ManagedResource } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { resources } from '../../../shared/kube/resource.ts';

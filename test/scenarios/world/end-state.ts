@@ -1,7 +1,7 @@
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { builtInKinds } from '../../../functions/managed-resources/shoot/objects.ts';
 import { protection } from '../../../shared/flux/install.ts';
-import { unpackContent } from '../../../shared/gardener/managed-resource-content.ts';
+import { unpackContent } from '../../../shared/gardener/managed-resource.ts';
 import { readState } from '../../../shared/gardener/rollout.ts';
 import { FINALIZER, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';

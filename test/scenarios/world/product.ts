@@ -1,5 +1,5 @@
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
-import type { QueueFunction } from '../../../events/run/runner.ts';
+import type { QueueFunction } from '../../../events/run.ts';
 import { type Selection, selectionsOf } from '../../../events/watcher/selections.ts';
 import { createKnownKeys, createTracker } from '../../../events/watcher/tracker.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';

@@ -1,6 +1,6 @@
 import { createSchedule, type Schedule } from '../../../events/queue/schedule.ts';
 import { decideRetry, nextOf } from '../../../events/retry.ts';
-import type { RunResult } from '../../../events/run/runner.ts';
+import type { RunResult } from '../../../events/run.ts';
 import { VISIBILITY_SECONDS } from '../../../events/sqs/queues.ts';
 import { requeueTime } from '../../../events/waits.ts';
 import type { Cause, ChangeRequest } from '../../../shared/runtime/change-request.ts';
