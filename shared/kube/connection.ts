@@ -52,6 +52,8 @@ export function tokenFile(path: string, now: () => number = Date.now): TokenSour
     } catch (error) {
       throw new RetryableError(`cannot read token file ${path}: ${fileProblem(error)}`);
     }
+    // With an empty token an API server takes a request for one of anybody's.
+    if (token === '') throw new RetryableError(`token file ${path} is empty`);
     readAt = now();
     return token;
   };

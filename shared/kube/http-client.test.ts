@@ -273,6 +273,8 @@ test('reads a token file again after a minute', async () => {
   expect(await token(false)).toBe('one');
   now = 60_000;
   expect(await token(false)).toBe('two');
+  await writeFile(path, '\n');
+  await expect(token(true)).rejects.toThrow(`token file ${path} is empty`);
 });
 
 const watchOptions = () => ({ resourceVersion: '5', timeoutSeconds: 300, signal: new AbortController().signal });

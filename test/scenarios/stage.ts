@@ -193,6 +193,13 @@ export async function startStage(apis: Apis, fluxDistribution: string) {
     return product;
   };
 
+  /** Requests to the shoot are not seen, and may be slow: the queues say whether a run makes some. */
+  const isRunning = async () => {
+    if (product === undefined) return false;
+    const answer = await fetch(`http://127.0.0.1:${product.port}/metrics`);
+    return /queue_keys\{.*state="(running|waiting)"\} [1-9]/.test(await answer.text());
+  };
+
   const managedResources = async () => {
     const { items } = await seed.list<ManagedResource>(resources.managedResources, { namespace: CONTROL_PLANE });
     return Object.fromEntries(items.map((item) => [item.metadata.name, item]));
@@ -400,13 +407,13 @@ export async function startStage(apis: Apis, fluxDistribution: string) {
       if (kustomization !== undefined) await markReady([kustomizations, kustomization.name]);
       return until('the first success', ({ state }) => state?.bootstrapped !== undefined);
     },
-    /** Waits until the product has made no request for a while (its watches aside). */
+    /** Waits until the product has made no request for a while (its watches aside), and no run is under way. */
     async quiet() {
       let before = -1;
       const isQuiet = async () => {
         const count = requests.length;
         await new Promise((resolve) => setTimeout(resolve, 600));
-        const isUnchanged = count === before && requests.length === count;
+        const isUnchanged = count === before && requests.length === count && !(await isRunning());
         before = requests.length;
         return isUnchanged;
       };

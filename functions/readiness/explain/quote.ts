@@ -13,12 +13,13 @@ export function quote(object: KubeObject, message: string): string {
 
 /**
  * Webhooks choose their own words, and API servers quote the parts of a Secret that they cannot read. When a manifest
- * has no name, kustomize-controller quotes all of it, whatever its kind.
+ * has no name, kustomize-controller quotes all of it, whatever its kind, and so kustomize quotes two that have become one.
  */
 function mayQuoteSecret(object: KubeObject, message: string): boolean {
   return (
     /^Secret\/\S+ .*(?:denied|Invalid value|typed patch object|unmarshal|decod)/s.test(message) ||
     message.includes('failed to decode Kubernetes apiVersion, kind and name from') ||
+    message.includes('namespace transformation produces ID conflict') ||
     (takesValuesFromSecret(specOf(object)) && QUOTES_VALUES.test(message))
   );
 }

@@ -132,6 +132,8 @@ onRealApis(
       'was refused nothing in the %s, and used no other identities',
       async (place) => {
         const entries = await ourEntries(place);
+        const others = entries.filter(({ user }) => !podUsers[place].includes(user));
+        expect(others.map(({ user, verb, requestUri, code }) => `${user} ${verb} ${requestUri} ${code}`)).toEqual([]);
         expect([...new Set(entries.map(({ user }) => user))].sort()).toEqual(podUsers[place]);
         const refused = entries.filter(({ code }) => code === 401 || code === 403);
         expect(refused.map(({ verb, requestUri }) => `${verb} ${requestUri}`)).toEqual([]);

@@ -45,6 +45,11 @@ export const buildExamples: Examples[] = [
         ],
       "kustomize build failed: accumulating resources: accumulation err='merging resources from 'b.yaml': may not add resource with an already registered id: Namespace.v1.[noGrp]/apps.[noNs]'":
         'BuildFailed: Namespace.v1.[noGrp]/apps.[noNs] is defined twice',
+      'kustomize build failed: namespace transformation produces ID conflict: [{"apiVersion":"v1","kind":"Secret","metadata":{"annotations":{"internal.config.kubernetes.io/previousKinds":"Secret","internal.config.kubernetes.io/previousNames":"s","internal.config.kubernetes.io/previousNamespaces":"one"},"name":"s","namespace":"default"},"stringData":{"pin":"s3cr3t"}} {"apiVersion":"v1","data":{"pin":"czNjcjN0"},"kind":"Secret","metadata":{"annotations":{"internal.config.kubernetes.io/previousKinds":"Secret","internal.config.kubernetes.io/previousNames":"s","internal.config.kubernetes.io/previousNamespaces":"two"},"name":"s","namespace":"default"}}]':
+        [
+          'BuildFailed: kustomize cannot build ./clusters/production',
+          '(The original message is withheld because it may contain Secret data.)',
+        ],
       'kustomize build failed: no matches for Id Deployment.v1.apps/a.[noNs]; failed to find unique target for patch Deployment.v1.apps/a.[noNs]':
         'BuildFailed: a patch or replacement targets Deployment.v1.apps/a.[noNs], which does not exist',
       "kustomize build failed: accumulating resources: accumulation err='accumulating resources from 'apps/a.yaml': MalformedYAMLError: yaml: line 3: mapping values are not allowed in this context in File: apps/a.yaml': evalsymlink failure":
