@@ -19,13 +19,7 @@ export const definition: FunctionDefinition = {
   description:
     'Sends one change for every Shoot of a project whose configuration, credentials or ConfigMap flux-status changed.',
   subscriptions: [
-    {
-      ...fluxConfigSubscription,
-      wakes: (object) => [
-        fluxConfigSubscription.wakes(object),
-        ...[RECONCILE_AT, CONTINUE].map((annotation) => object.metadata.annotations?.[annotation]),
-      ],
-    },
+    fluxConfigSubscription(RECONCILE_AT, CONTINUE),
     ...projectSecretSubscriptions,
     fluxStatusSubscription,
   ],

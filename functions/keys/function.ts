@@ -17,8 +17,7 @@ export const definition: FunctionDefinition = {
   description: "Creates and rotates the key pair of a project's private repository, with its known_hosts.",
   subscriptions: [
     {
-      ...fluxConfigSubscription,
-      wakes: (object) => [fluxConfigSubscription.wakes(object), object.metadata.annotations?.[OPERATION_ANNOTATION]],
+      ...fluxConfigSubscription(OPERATION_ANNOTATION),
       isAwaited: ({ metadata }) => metadata.annotations?.[OPERATION_ANNOTATION] !== undefined,
     },
     ...projectSecretSubscriptions,

@@ -43,14 +43,21 @@ const keys = (object: KubeObject, cluster: string) => [
   { cluster, namespace: object.metadata.namespace ?? '', name: FLUX_CONFIG },
 ];
 
-/** Reports every change of the configuration's content. `fan-out` and `keys` subscribe to it. */
-export const fluxConfigSubscription: Subscription = {
-  in: 'garden',
-  resource: resources.configMaps,
-  fieldSelector: `metadata.name=${FLUX_CONFIG}`,
-  wakes: ({ metadata, data, binaryData }) => [metadata.uid, data, binaryData],
-  keys,
-};
+/** Reports every change of the configuration's content, and of these annotations. */
+export function fluxConfigSubscription(...annotations: string[]): Subscription {
+  return {
+    in: 'garden',
+    resource: resources.configMaps,
+    fieldSelector: `metadata.name=${FLUX_CONFIG}`,
+    wakes: ({ metadata, data, binaryData }) => [
+      metadata.uid,
+      data,
+      binaryData,
+      ...annotations.map((name) => metadata.annotations?.[name]),
+    ],
+    keys,
+  };
+}
 
 /**
  * Reports that others have deleted `flux-status`, written into its data, or made it ours by its label; never what we
