@@ -47,13 +47,15 @@ export function tokenFile(path: string, now: () => number = Date.now): TokenSour
   let readAt = Number.NEGATIVE_INFINITY;
   const current = async (refresh: boolean) => {
     if (!refresh && now() - readAt < rereadAfterMs) return token;
+    let read: string;
     try {
-      token = (await readFile(path, 'utf8')).trim();
+      read = (await readFile(path, 'utf8')).trim();
     } catch (error) {
       throw new RetryableError(`cannot read token file ${path}: ${fileProblem(error)}`);
     }
-    // With an empty token an API server takes a request for one of anybody's.
-    if (token === '') throw new RetryableError(`token file ${path} is empty`);
+    // An API server treats a request with an empty token as anonymous.
+    if (read === '') throw new RetryableError(`token file ${path} is empty`);
+    token = read;
     readAt = now();
     return token;
   };

@@ -275,6 +275,7 @@ test('reads a token file again after a minute', async () => {
   expect(await token(false)).toBe('two');
   await writeFile(path, '\n');
   await expect(token(true)).rejects.toThrow(`token file ${path} is empty`);
+  expect(await token(false)).toBe('two');
 });
 
 const watchOptions = () => ({ resourceVersion: '5', timeoutSeconds: 300, signal: new AbortController().signal });
