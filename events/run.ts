@@ -80,7 +80,7 @@ export const ABORT_EARLY_MS = 1_500;
 const GRACE_MS = 500;
 
 /** Returns the run's result. @throws RetryableError soon after the signal has aborted */
-export async function withinTime<T>(run: Promise<T>, signal: AbortSignal): Promise<T> {
+async function withinTime<T>(run: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: overdue, reject } = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
   const onAbort = () => {

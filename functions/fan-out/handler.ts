@@ -110,7 +110,7 @@ export interface Versions {
 const SECRETS = [FLUX_SOURCE, ...projectSecretNames];
 
 /** Reads the versions of ConfigMap and Secrets, and nothing of their content. */
-export async function readVersions(garden: KubeClient, { namespace }: ReconcileKey): Promise<Versions> {
+async function readVersions(garden: KubeClient, { namespace }: ReconcileKey): Promise<Versions> {
   const versionOf = async (resource: Resource, name: string) =>
     (await garden.find(resource, { namespace, name }, { metadataOnly: true }))?.metadata;
   const [config, ...secrets] = await Promise.all([
@@ -155,7 +155,7 @@ export function forwardedCause({ namespace }: ReconcileKey, versions: Versions, 
  * Returns the cause with which each Shoot writes its line again. Nothing of the ConfigMap is read, so it follows from the
  * causes. Nothing waits for it, so it is handled last, like everything that is found by a list.
  */
-export function rebuildCause({ namespace }: ReconcileKey, causes: Cause[]): ForwardedCause {
+function rebuildCause({ namespace }: ReconcileKey, causes: Cause[]): ForwardedCause {
   const also = digest(causes.map(identity).sort());
   const object = {
     kind: 'ConfigMap',

@@ -225,7 +225,7 @@ export function secretReference(secret: string): Record<string, string> {
 }
 
 /** True for the key of such an annotation. */
-export function isSecretReference(key: string): boolean {
+function isSecretReference(key: string): boolean {
   return key.startsWith(SECRET_REFERENCE);
 }
 

@@ -12,8 +12,9 @@ export function quote(object: KubeObject, message: string): string {
 }
 
 /**
- * Webhooks choose their own words, and API servers quote the parts of a Secret that they cannot read. When a manifest
- * has no name, kustomize-controller quotes all of it, whatever its kind, and so kustomize quotes two that have become one.
+ * Webhooks choose their own words, and API servers quote the parts of a Secret that they cannot read.
+ * kustomize-controller quotes all of a manifest without a name, whatever its kind, and kustomize both of two objects that
+ * have become one.
  */
 function mayQuoteSecret(object: KubeObject, message: string): boolean {
   return (
