@@ -4,8 +4,7 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import { keyText } from '../../shared/runtime/key.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { type Change, parseChange } from '../change.ts';
-import { createSchedule, type Start } from '../queue/schedule.ts';
-import { runOf, startWorker } from '../queue/worker.ts';
+import { createSchedule, runOf, type Start, startWorker } from '../queue/schedule.ts';
 import { afterFailure, isServed, type Next, NotServedError, retryAfterOf } from '../retry.ts';
 import {
   type Ending,

@@ -7,8 +7,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { createBackoff } from '../backoff.ts';
 import type { ChangeSender } from '../transport.ts';
 import { isRetry, originOf } from './pending.ts';
-import type { Schedule, Start } from './schedule.ts';
-import { startWorker, type Worker, type WorkerOptions } from './worker.ts';
+import { type Schedule, type Start, startWorker, type Worker, type WorkerOptions } from './schedule.ts';
 
 /** Sends the changes of one function's schedule to where the function runs. */
 export interface Forwarder extends Worker {

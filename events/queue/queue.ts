@@ -6,8 +6,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { FUNCTION_TIMEOUT_SECONDS, type ProcessDependencies, type QueueFunction, runnerOf } from '../run.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { type ForwardOptions, SEND_SECONDS, startForwarder } from './forwarder.ts';
-import { createSchedule, type Schedule } from './schedule.ts';
-import { startWorker, type Worker, workOf } from './worker.ts';
+import { createSchedule, type Schedule, startWorker, type Worker, workOf } from './schedule.ts';
 
 /**
  * The keyed queue of this process: for each function one entry per key, in which everything that arrives for the key is

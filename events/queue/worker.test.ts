@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Next } from '../retry.ts';
 import { keyOf } from '../testing.ts';
-import type { Depth, Schedule } from './schedule.ts';
-import { startWorker } from './worker.ts';
+import { type Depth, type Schedule, startWorker } from './schedule.ts';
 
 const done: Next = { result: 'done' };
 const nothing: Depth = { waiting: 0, delayed: 0, running: 0, parked: 0 };

@@ -1,6 +1,6 @@
+import type { Repository } from '../../shared/config/flux-config.ts';
 import { FLUX_SOURCE } from '../../shared/config/project-config.ts';
 import { githubAppProblem } from '../../shared/config/project-secret-content.ts';
-import type { Repository } from '../../shared/config/repository.ts';
 import { type Notice, warning } from '../../shared/gardener/event.ts';
 import { readIdentity } from './identity.ts';
 

@@ -1,12 +1,12 @@
 import { isSsh } from '../../shared/config/checks.ts';
 import { effectiveConfig, projectLayers } from '../../shared/config/effective-config.ts';
+import { fluxConfigRepository, type Repository } from '../../shared/config/flux-config.ts';
 import { type FluxConfigMap, fluxConfigMapOf, fluxConfigObject } from '../../shared/config/flux-config-map.ts';
 import type { Origins } from '../../shared/config/origins.ts';
 import { hostKeyIssues, sourceIssues } from '../../shared/config/policy/judge.ts';
 import type { Policy } from '../../shared/config/policy/policy.ts';
 import { FLUX_CONFIG, projectSecretNames } from '../../shared/config/project-config.ts';
 import { projectSecretOf } from '../../shared/config/project-secret-content.ts';
-import { fluxConfigRepository, type Repository } from '../../shared/config/repository.ts';
 import type { Landscape } from '../../shared/config/types.ts';
 import { variablesIn, withPlaceholders } from '../../shared/config/variables.ts';
 import { ConfigError, type ConfigIssue, RetryableError, unlessInvalid, withFullStop } from '../../shared/errors.ts';

@@ -1,6 +1,6 @@
+import type { Repository } from '../../shared/config/flux-config.ts';
 import { FLUX_CONFIG, FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/config/project-config.ts';
 import { quote } from '../../shared/config/quote.ts';
-import type { Repository } from '../../shared/config/repository.ts';
 import { type Notice, normal, warning } from '../../shared/gardener/event.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import { fingerprint, type PublicKey, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';

@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import type { Complete, PlacedSecret } from './complete.ts';
 import { secretUses } from './listed/secret-uses.ts';
 import { issueAt } from './origins.ts';
 import { projectSecretNames } from './project-config.ts';
 import type { ProjectSecrets } from './project-secrets.ts';
 import { quote } from './quote.ts';
 import { copyInShoot, resourceProblem } from './shoot-resources.ts';
-import type { CopiedSecret, FluxInstall } from './types.ts';
+import type { Complete, CopiedSecret, FluxInstall, PlacedSecret } from './types.ts';
 
 /** ConfigMaps that the product itself writes into the flux namespace. */
 export const OWN_CONFIG_MAPS = ['shoot-info', 'shoot-facts'];

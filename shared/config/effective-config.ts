@@ -1,17 +1,36 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, type ConfigIssue } from '../errors.ts';
+import type { KubeObject } from '../kube/resource.ts';
 import { additionalSecrets } from './additional-secrets.ts';
-import { completed } from './complete.ts';
-import { defaultsLayer } from './defaults.ts';
+import { defaultsLayer, pullSecretOf } from './defaults.ts';
 import { readFluxConfig } from './flux-config.ts';
-import { documentsOf, type FluxConfigMap } from './flux-config-map.ts';
-import { emptyLayer, type Layer } from './layer.ts';
-import { type Merged, merged, patchOrigins } from './merge.ts';
+import { documentsOf, type FluxConfigMap, isFluxConfigObject } from './flux-config-map.ts';
+import { installDefaults } from './flux-options.ts';
+import { emptyLayer, type Layer, type PlacedTemplate, type Rooted, type Template } from './layer.ts';
+import { inOrder } from './listed/read-objects.ts';
+import { inside, issueAt, type Origins, type Place } from './origins.ts';
 import { overridesOf } from './overrides.ts';
 import { policyIssues } from './policy/judge.ts';
-import { projectSecretsOf, unknownSecretIssues } from './project-secrets.ts';
+import { PULL_SECRET } from './project-config.ts';
+import { type ProjectSecrets, projectSecretsOf, unknownSecretIssues, wired, wiredInstall } from './project-secrets.ts';
 import { readProviderConfig } from './provider-config.ts';
 import { problemsOf } from './rules.ts';
-import type { ConfigInputs, EffectiveConfig, SyncMode } from './types.ts';
+import { schemaIssues } from './schema.ts';
+import { resourcesByName } from './shoot-resources.ts';
+import { defaultIntervals, kustomizationTemplateSchema } from './templates.ts';
+import type {
+  Complete,
+  ConfigInputs,
+  EffectiveConfig,
+  FluxInstall,
+  FluxOptions,
+  Landscape,
+  Merged,
+  PlacedSecret,
+  SyncMode,
+} from './types.ts';
+import { asObject, type JsonObject } from './values.ts';
+import { substituted } from './variables.ts';
 
 /**
  * Merges the landscape's defaults, the ConfigMap `flux-config` of the project and the Shoot's own providerConfig,
@@ -128,4 +147,289 @@ function repeatedKeys(flat: Layer, config: Layer): ConfigIssue[] {
     if (key === undefined || path.includes('[')) return [];
     return [{ object, path: written, message: `is also set by the key ${key}; remove one of them` }];
   });
+}
+
+const PART = 'kustomization';
+
+/**
+ * Merges layers: each option, part and list is taken as a whole from the highest layer that sets it, valid or not. What
+ * exists in the shoot anyway is collected from all layers, and patches change the Kustomization of a lower layer.
+ * @param layers highest first
+ * @param base the layer that counts where none sets a source or Kustomization
+ */
+function merged(layers: readonly Layer[], base: Layer): Merged {
+  const sourceFrom = layers.find(({ sets }) => sets.source) ?? base;
+  const kustomizationFrom = layers.find(({ sets }) => sets.kustomization) ?? base;
+  const { kustomizations, ...patched } = patchedKustomization(layers, kustomizationFrom);
+  const contents = layers.map(({ content }) => content);
+  return {
+    layers,
+    sourceFrom,
+    kustomizationFrom,
+    content: {
+      ...highest(contents),
+      flux: highest(contents.map(({ flux }) => flux)),
+      sources: sourceFrom.content.sources,
+      kustomizations,
+      existingSecrets: contents.flatMap(({ existingSecrets }) => existingSecrets ?? []),
+      existingConfigMaps: contents.flatMap(({ existingConfigMaps }) => existingConfigMaps ?? []),
+    },
+    origins: { ...mergeOrigins(layers.map((layer) => layer.origins).reverse()), ...patched.origins },
+    issues: patched.issues,
+  };
+}
+
+/** Returns each field from the first object that has it. */
+function highest<T extends object>(objects: readonly T[]): T {
+  const fields = objects.toReversed().flatMap((object) => Object.entries(object));
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as T;
+}
+
+/** Merges the origins of layers, lowest first: a layer decides every field that it sets, with everything below it. */
+function mergeOrigins(layers: readonly Origins[]): Origins {
+  const decided = new Map<string, [path: string, origin: Place][]>();
+  for (const layer of layers) {
+    for (const [field, origins] of Map.groupBy(Object.entries(layer), ([path]) => fieldOf(path))) {
+      // The order counts where two fields become one.
+      decided.delete(field);
+      decided.set(field, origins);
+    }
+  }
+  // The effective list of components includes the extra ones.
+  const entries = [...decided.values()].flat();
+  return Object.fromEntries(
+    entries.map(([path, origin]) => [path.replace(/^flux\.componentsExtra/, 'flux.components'), origin]),
+  );
+}
+
+/** The unit of merging: an option of the installation, or a whole part such as `source`. */
+function fieldOf(path: string): string {
+  return /^(flux\.)?\w+/.exec(path)?.[0] ?? path;
+}
+
+/** The Kustomization of a lower layer with the patches of the higher ones. */
+interface PatchedKustomization {
+  kustomizations: Rooted | undefined;
+  /** Where the patches set fields, by their paths in the effective configuration. */
+  origins: Origins;
+  issues: ConfigIssue[];
+}
+
+/**
+ * Applies the patches of the layers above the one that sets the Kustomization, the lowest first. A patch below it has no
+ * effect: a higher layer replaces the whole Kustomization.
+ * @param layers highest first
+ */
+function patchedKustomization(layers: readonly Layer[], from: Layer): PatchedKustomization {
+  const above = layers.slice(0, Math.max(0, layers.indexOf(from)));
+  const patches = (from.sets.kustomization ? above : layers).filter(({ content }) => content.kustomizationPatch);
+  const { kustomizations } = from.content;
+  const [root, ...others] = kustomizations ?? [];
+  if (!from.sets.kustomization) return { kustomizations, origins: {}, issues: patches.map(withoutTarget) };
+  // An invalid template has been reported where it is.
+  if (root === undefined || patches.length === 0) return { kustomizations, origins: {}, issues: [] };
+  const { template, ...patched } = patchedBy(root.template, patches.toReversed());
+  return { ...patched, kustomizations: [template && { ...root, template }, ...others] };
+}
+
+function withoutTarget(layer: Layer): ConfigIssue {
+  const message = 'has no Kustomization to change, because no lower layer has one; use template instead of patch';
+  return issueAt(layer, `${PART}.patch`, message);
+}
+
+/** @param layers lowest first, each with a patch */
+function patchedBy(template: Template, layers: readonly Layer[]) {
+  const origins = Object.assign({}, ...layers.map(patchOrigins)) as Origins;
+  const steps: { merged: JsonObject; layer: Layer }[] = [];
+  for (const layer of layers)
+    steps.push({ merged: mergePatch(steps.at(-1)?.merged ?? template, patchOf(layer)), layer });
+  const last = steps.at(-1);
+  if (last === undefined || issuesOf(last).length === 0)
+    return { template: (last?.merged ?? template) as unknown as Template, origins, issues: [] };
+  // The first patch after which it is wrong; a later one may have removed the mistake of an earlier one.
+  const issues = steps.map(issuesOf).find((found) => found.length > 0) ?? [];
+  return { template: undefined, origins, issues };
+}
+
+/** Returns what is wrong with the Kustomization once this layer's patch has changed it. */
+function issuesOf({ merged, layer }: { merged: JsonObject; layer: Layer }): ConfigIssue[] {
+  return schemaIssues(inside(layer, `${PART}.patch`), kustomizationTemplateSchema, merged);
+}
+
+function patchOf({ content }: Layer): JsonObject {
+  return content.kustomizationPatch ?? {};
+}
+
+/** Returns where the patch of a layer sets fields; none without a patch. */
+function patchOrigins(layer: Layer): Origins {
+  const patch = patchOf(layer);
+  const fields = ['metadata', 'spec'].flatMap((part) =>
+    Object.keys(asObject(patch[part]) ?? {}).map((field) => `${part}.${field}`),
+  );
+  return Object.fromEntries(fields.map((field) => [`${PART}.${field}`, inside(layer, `${PART}.patch.${field}`)]));
+}
+
+/** Merges a patch, as RFC 7386 says: objects field by field, null removes a field, everything else is replaced, lists too. */
+function mergePatch(target: unknown, patch: JsonObject): JsonObject {
+  const fields = { ...asObject(target) };
+  for (const [name, value] of Object.entries(patch)) {
+    const inner = asObject(value);
+    if (value === null) delete fields[name];
+    else fields[name] = inner === undefined ? value : mergePatch(fields[name], inner);
+  }
+  return fields;
+}
+
+const NAME = 'flux-system';
+
+/** The ServiceAccounts of the controllers that are administrators of the shoot. */
+const ROOT_ACCOUNTS: Readonly<Record<string, string>> = {
+  Kustomization: 'kustomize-controller',
+  HelmRelease: 'helm-controller',
+};
+
+/** Fills in the defaults, adds references to Secrets of the project, and replaces variables by the values of the Shoot. */
+function completed(
+  merged: Merged,
+  project: ProjectSecrets,
+  { landscape = {}, shoot, shootResources }: Omit<ConfigInputs, 'providerConfig'>,
+): Complete {
+  const { content, kustomizationFrom } = merged;
+  const [rootSource, ...sources] = content.sources ?? [];
+  const [root, ...kustomizations] = content.kustomizations ?? [];
+  const flux = wiredInstall(completeInstall(content.flux, landscape), project);
+  const issues = [...merged.issues];
+  let { origins } = merged;
+  const finished = (part: string, given: KubeObject): KubeObject => {
+    const { object, issues: found } = substituted(part, wired(given, project, flux.namespace), shoot, origins);
+    issues.push(...found);
+    return object;
+  };
+  const source = rootSource && finished('source', completeObject(rootSource.template, flux));
+  const isFlat = kustomizationFrom.path === '' && isFluxConfigObject(kustomizationFrom.object);
+  const rootObject =
+    root && source && completeObject(root.template, flux, rootFields(root.template, source, flux, isFlat));
+  const kustomization = rootObject && finished('kustomization', rootObject);
+  const others = [...sources, ...kustomizations, ...(content.objects ?? [])].filter((one) => one !== undefined);
+  const listed = inOrder(
+    others.map((one) => {
+      const object = completeObject(one.template, flux, defaultSourceRef(one.template, source));
+      return { ...one, kind: object.kind, object };
+    }),
+  );
+  origins = { ...origins, ...Object.fromEntries(listed.map(({ place }, index) => [`objects[${index}]`, place])) };
+  const [sourceSecret] = source && rootSource ? credentialsOf(source, rootSource) : [];
+  // Two sources may read one repository with the same credentials.
+  const ofSources = listed
+    .flatMap((one) => credentialsOf(one.object, one))
+    .filter((one) => !isDeepStrictEqual(one.secret, sourceSecret?.secret));
+  const secret = pullSecretOf(landscape.defaults);
+  return {
+    ...merged,
+    flux,
+    source,
+    kustomization,
+    objects: listed.map(({ object }, index) => finished(`objects[${index}]`, object)),
+    sourceSecret,
+    listedSecrets: [...new Map(ofSources.map((one) => [JSON.stringify(one.secret), one])).values()],
+    pullSecret: secret && {
+      origin: { type: 'landscape', secret },
+      targetName: PULL_SECRET,
+      namespace: flux.namespace,
+    },
+    shootResources: shootResources && resourcesByName(shootResources),
+    origins,
+    issues,
+  };
+}
+
+/** Fills in the defaults of the installation. */
+function completeInstall(given: FluxOptions, { defaults, policy }: Landscape): FluxInstall {
+  const { componentsExtra = [], multiTenancy, ...options } = Object.assign({ ...installDefaults }, given);
+  return {
+    ...options,
+    version: options.version === 'latest' ? undefined : options.version,
+    components: [...new Set([...options.components, ...componentsExtra])],
+    tolerationKeys: [...new Set(options.tolerationKeys)],
+    // Absent where it is off: `false` that is written has the hash of the default.
+    ...((multiTenancy ?? policy?.requireMultiTenancy) === true && { multiTenancy: true }),
+    ...(pullSecretOf(defaults) !== undefined && { landscapePullSecret: PULL_SECRET }),
+  };
+}
+
+/** Returns the copy of the credentials of a source, in its namespace, because Flux reads them only there. */
+function credentialsOf(source: KubeObject, { secret: origin, place }: PlacedTemplate): PlacedSecret[] {
+  const { secretRef } = source.spec as { secretRef?: { name: string } };
+  if (origin === undefined || secretRef === undefined) return [];
+  return [{ place, secret: { origin, targetName: secretRef.name, namespace: source.metadata.namespace ?? '' } }];
+}
+
+const HAS_INTERVAL: ReadonlySet<string> = new Set(['GitRepository', 'OCIRepository', 'Bucket', 'Kustomization']);
+
+/**
+ * Fills in the defaults of an object.
+ * @param more further fields of its `spec`
+ */
+function completeObject(template: Template, flux: FluxInstall, more: object = {}): KubeObject {
+  const { apiVersion = '', kind = 'Kustomization', metadata, spec } = template;
+  const namespace = metadata?.namespace ?? flux.namespace;
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name: metadata?.name ?? NAME,
+      namespace,
+      ...(metadata?.labels && { labels: metadata.labels }),
+      ...(metadata?.annotations && { annotations: metadata.annotations }),
+    },
+    spec: {
+      ...spec,
+      ...(HAS_INTERVAL.has(kind) && { interval: spec.interval ?? defaultIntervals.template }),
+      ...(kind === 'Kustomization' && { prune: spec.prune ?? false }),
+      ...accountOf(kind, spec, namespace, flux),
+      ...more,
+    },
+  };
+}
+
+/**
+ * Returns what the root Kustomization gets besides; the missing fields of its sourceRef come from `source`. One with a
+ * `decryption` of its own keeps it.
+ * @param omitOwnNamespace omits the source's namespace if it is the Kustomization's own, as the first implementation
+ *   did: the objects in its Shoots must not change
+ */
+function rootFields({ metadata, spec }: Template, source: KubeObject, flux: FluxInstall, omitOwnNamespace: boolean) {
+  const { name, namespace } = source.metadata;
+  const isOwn = namespace === (metadata?.namespace ?? flux.namespace);
+  const decrypts = flux.sopsAgeSecret !== undefined && spec.decryption === undefined;
+  return {
+    sourceRef: {
+      kind: source.kind,
+      name,
+      ...(omitOwnNamespace && isOwn ? {} : { namespace }),
+      ...(spec.sourceRef as object | undefined),
+    },
+    ...(decrypts && { decryption: { provider: 'sops', secretRef: { name: flux.sopsAgeSecret } } }),
+  };
+}
+
+/** Another Kustomization without a sourceRef reads the source of the root Kustomization. */
+function defaultSourceRef({ kind = 'Kustomization', spec }: Template, source: KubeObject | undefined): object {
+  if (kind !== 'Kustomization' || spec.sourceRef !== undefined || source === undefined) return {};
+  return { sourceRef: { kind: source.kind, name: source.metadata.name, namespace: source.metadata.namespace } };
+}
+
+/**
+ * With multi-tenancy a Kustomization without an account acts as `default`, which may do nothing. The root Kustomization
+ * keeps the rights of its controller, which are in the controller's namespace and in the shoot itself.
+ */
+function accountOf(
+  kind: string,
+  { kubeConfig, serviceAccountName: own }: Template['spec'],
+  namespace: string,
+  flux: FluxInstall,
+): { serviceAccountName?: string } {
+  const serviceAccountName = ROOT_ACCOUNTS[kind];
+  const isOfController = flux.multiTenancy === true && namespace === flux.namespace && kubeConfig === undefined;
+  return isOfController && serviceAccountName !== undefined && own === undefined ? { serviceAccountName } : {};
 }

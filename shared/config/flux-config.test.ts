@@ -1,11 +1,16 @@
 import { describe, expect, it, test } from 'vitest';
 import { hostKey, problems, withFluxConfig, withTemplates } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
-import { fluxConfigFields, fluxConfigSchema, readFluxConfig } from './flux-config.ts';
+import {
+  fluxConfigFields,
+  fluxConfigRepository,
+  fluxConfigSchema,
+  readFluxConfig,
+  repositoryKeys,
+} from './flux-config.ts';
 import { fluxConfigObject } from './flux-config-map.ts';
 import type { Layer } from './layer.ts';
 import { originOf } from './origins.ts';
-import { fluxConfigRepository, repositoryKeys } from './repository.ts';
 import { keyDocs } from './schema.ts';
 import { asObject } from './values.ts';
 

@@ -1,16 +1,226 @@
 import * as z from 'zod/mini';
-import type { ConfigIssue } from '../errors.ts';
-import { normalVersion, withPort } from './checks.ts';
+import { ConfigError, type ConfigIssue } from '../errors.ts';
+import { entriesOf, hostKeys, hostsProblem, knownHostsSizeProblem, sshHost } from '../ssh/known-hosts.ts';
+import {
+  type Check,
+  fromScpForm,
+  gitCommit,
+  gitRefName,
+  gitUrl,
+  isSsh,
+  normalVersion,
+  positiveDuration,
+  semverRange,
+  withPort,
+} from './checks.ts';
 import { binaryIssues, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import { fluxSchema, settings } from './flux-options.ts';
 import { emptyLayer, type FluxConfig, type Layer } from './layer.ts';
 import { entriesProblem, limits } from './limits.ts';
 import { type Origins, optionOrigins, type Place } from './origins.ts';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from './project-config.ts';
-import { repositoryIssues, repositoryKeys, repositoryOf, trimmed } from './repository.ts';
 import { type KeyDoc, key, keyDocs, schemaIssues, text } from './schema.ts';
 import { defaultIntervals } from './templates.ts';
-import type { JsonObject } from './values.ts';
+import { asObject, asString, type JsonObject } from './values.ts';
+import { unlessVariables, urlWithVariables } from './variables.ts';
+
+/** The project's repository as the ConfigMap `flux-config` describes it. */
+export interface Repository {
+  /** `ssh://`, `https://` or `http://`; the form `git@host:path` is converted to `ssh://git@host/path`. */
+  url: string;
+  type: 'public' | 'private';
+  /** Lines of known_hosts, `scan`, or absent. */
+  knownHosts?: string | undefined;
+  sshKeyType: 'ed25519' | 'rsa';
+  /** Flux authenticates as a GitHub App. */
+  provider?: 'github' | undefined;
+}
+
+// People write this ConfigMap by hand, and most Git hosts offer git@host:path for copying, so it is accepted here. In
+// templates, which are Flux objects, it is an error.
+const repositoryUrl = urlWithVariables((value) => gitUrl(fromScpForm(value) ?? value));
+const knownHosts: Check = (value) => (value === 'scan' ? undefined : knownHostsProblem(value));
+
+/** The keys of `flux-config` that describe the repository and how to read it. */
+export const repositoryKeys = {
+  repositoryUrl: key(text(repositoryUrl), {
+    sets: 'source.spec.url',
+    description:
+      'The URL of the Git repository: `https://`, `http://` or `ssh://`; `git@host:path` is read as `ssh://git@host/path`. Without it only Flux itself is installed.',
+    example: 'ssh://git@github.com/org/fleet',
+  }),
+  repositoryType: key(z.enum(['public', 'private']), {
+    sets: 'source.spec.secretRef',
+    description:
+      'Whether reading needs credentials. `private` with `ssh://`: a key pair is created in the Secret `flux-source` of the project; add its public key to the repository. `private` with `https://`: write `username` and `password` into that Secret yourself, or the credentials of a GitHub App (see `repositoryProvider`).',
+    default: '`public`',
+    example: 'private',
+  }),
+  repositoryProvider: key(z.enum(['generic', 'github']), {
+    sets: 'source.spec.provider',
+    description:
+      '`github`: Flux authenticates as a GitHub App, with `githubAppID`, `githubAppInstallationID`, `githubAppPrivateKey` and, for GitHub Enterprise, `githubAppBaseURL` of the Secret `flux-source`, which you write. Needs `https://`, `repositoryType: private` and Flux 2.5 or newer.',
+    default: '`generic`',
+    example: 'github',
+  }),
+  // `knownHostsProblem` has limits of its own.
+  knownHosts: key(text(knownHosts, limits.configuration), {
+    description:
+      "The host keys of the repository's server as lines of known_hosts, or `scan` to trust the keys that the server presents first, where the operators permit it. At most 64 KiB and 1,000 lines. Not needed for well-known hosts.",
+    example: 'scan',
+  }),
+  sshKeyType: key(z.enum(['ed25519', 'rsa']), {
+    description:
+      'The type of the key pair; `rsa` (4096 bits) is for servers that do not support Ed25519. An existing pair changes its type only when it is rotated.',
+    default: '`ed25519`',
+    example: 'rsa',
+  }),
+  repositoryBranch: key(text(unlessVariables(gitRefName)), {
+    sets: 'source.spec.ref.branch',
+    description: 'The branch.',
+    default: "Flux's default, `master`",
+    example: 'main',
+  }),
+  repositoryTag: key(text(unlessVariables(gitRefName)), {
+    sets: 'source.spec.ref.tag',
+    description: 'A tag instead of the branch.',
+    example: 'v1.2.0',
+  }),
+  repositorySemver: key(text(unlessVariables(semverRange)), {
+    sets: 'source.spec.ref.semver',
+    description: 'The newest tag in a version range instead of the branch.',
+    example: '>=1.0.0 <2.0.0',
+  }),
+  repositoryCommit: key(text(unlessVariables(gitCommit)), {
+    sets: 'source.spec.ref.commit',
+    description: 'A commit, as its full 40-character hash; with `repositoryBranch`, a commit on that branch.',
+    example: '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c',
+  }),
+  repositoryPath: key(text(unlessVariables()), {
+    sets: 'kustomization.spec.path',
+    description: 'The folder to apply.',
+    default: '`./`',
+    example: './clusters/production',
+  }),
+  repositoryInterval: key(text(positiveDuration), {
+    sets: 'source.spec.interval',
+    description: 'How often Flux checks for a new revision.',
+    default: `\`${defaultIntervals.repository}\``,
+    example: '1m',
+  }),
+  kustomizationInterval: key(text(positiveDuration), {
+    sets: 'kustomization.spec.interval',
+    description: 'How often Flux compares the cluster with the repository.',
+    default: `\`${defaultIntervals.kustomization}\``,
+    example: '10m',
+  }),
+};
+
+const schema = z.object(repositoryKeys);
+
+/**
+ * Returns the repository of a ConfigMap, undefined if it has none. Checks only the keys of the repository, so that a typo
+ * elsewhere does not prevent a key pair from being created.
+ * @throws ConfigError with everything that is wrong with these keys
+ */
+export function fluxConfigRepository(fluxConfig: FluxConfigMap): Repository | undefined {
+  const object = fluxConfigObject(fluxConfig.namespace);
+  if (fluxConfig.tooLarge !== undefined) throw new ConfigError([fluxConfig.tooLarge]);
+  const data = trimmed(fluxConfig.data);
+  const issues = [...schemaIssues(object, schema, data), ...repositoryIssues(object, data)];
+  if (issues.length > 0) throw new ConfigError(issues);
+  return repositoryOf(schema.parse(data));
+}
+
+/** Returns the repository of valid keys. */
+function repositoryOf(keys: z.infer<typeof schema>): Repository | undefined {
+  if (keys.repositoryUrl === undefined) return undefined;
+  return {
+    url: fromScpForm(keys.repositoryUrl) ?? keys.repositoryUrl,
+    type: keys.repositoryType ?? 'public',
+    knownHosts: keys.knownHosts,
+    sshKeyType: keys.sshKeyType ?? 'ed25519',
+    ...(keys.repositoryProvider === 'github' && { provider: 'github' as const }),
+  };
+}
+
+/** Trims all values and drops empty ones. */
+export function trimmed(data: unknown): JsonObject {
+  const entries = Object.entries(asObject(data) ?? {});
+  return Object.fromEntries(
+    entries
+      .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value])
+      .filter(([, value]) => value !== ''),
+  );
+}
+
+const NEEDS_URL = Object.keys(repositoryKeys).filter(
+  (name) => name.startsWith('repository') && name !== 'repositoryUrl',
+);
+const REVISIONS = ['repositoryTag', 'repositorySemver', 'repositoryCommit'];
+
+/** Returns the issues that concern several keys of the repository. */
+function repositoryIssues(object: string, data: JsonObject): ConfigIssue[] {
+  const url = asString(data.repositoryUrl);
+  const sshUrl = url === undefined ? undefined : sshUrlOf(url);
+  const needsUrl = NEEDS_URL.filter((name) => data[name] !== undefined);
+  const [first, second] = REVISIONS.filter((name) => data[name] !== undefined);
+  const knownHosts = asString(data.knownHosts);
+  const isPublic = (data.repositoryType ?? 'public') === 'public';
+  const isGithub = data.repositoryProvider === 'github';
+  const lacksKey = sshUrl !== undefined && knownHosts !== undefined && !mayHaveKeyOf(sshUrl, knownHosts);
+  const rows: [isWrong: boolean, path: string, message: string][] = [
+    [
+      data.repositoryUrl === undefined && needsUrl.length > 0,
+      'repositoryUrl',
+      `is missing; set it to the URL of the repository, or remove ${needsUrl.join(', ')}`,
+    ],
+    [sshUrl !== undefined && isPublic, 'repositoryType', 'must be private, because Flux needs a key to read over SSH'],
+    [
+      sshUrl !== undefined && isGithub,
+      'repositoryProvider',
+      'cannot be github with SSH; use the https:// URL of the repository',
+    ],
+    [
+      sshUrl === undefined && isGithub && isPublic,
+      'repositoryType',
+      'must be private, because repositoryProvider is github',
+    ],
+    [second !== undefined, second ?? '', `cannot be combined with ${first}; set only one of ${REVISIONS.join(', ')}`],
+    [lacksKey, 'knownHosts', `has no line for ${sshUrl?.host}; add the line that ssh-keyscan prints, or use scan`],
+  ];
+  return rows.flatMap(([isWrong, path, message]) => (isWrong ? [{ object, path, message }] : []));
+}
+
+function sshUrlOf(url: string): URL | undefined {
+  const normal = fromScpForm(url) ?? url;
+  return isSsh(normal) && URL.canParse(normal) ? new URL(normal) : undefined;
+}
+
+/** Returns true also for invalid lines, which the schema reports. */
+function mayHaveKeyOf(url: URL, knownHosts: string): boolean {
+  const unclear = knownHosts === 'scan' || knownHostsProblem(knownHosts) !== undefined;
+  return unclear || hostKeys(knownHosts, sshHost(url.href)).length > 0;
+}
+
+/** Returns what is wrong with lines of known_hosts, or undefined. Empty lines and comments are valid. */
+export function knownHostsProblem(text: string): string | undefined {
+  const tooLarge = knownHostsSizeProblem(text);
+  if (tooLarge !== undefined) return tooLarge;
+  const entries = entriesOf(text);
+  const bad = entries.findIndex((entry) => entry !== undefined && entry.key === undefined);
+  if (bad >= 0) {
+    // The line is never quoted: a private key pasted here must not end up in an error.
+    return `has no valid host key in line ${bad + 1}; use lines as ssh-keyscan prints them (host, type, key), or scan`;
+  }
+  for (const [index, entry] of entries.entries()) {
+    const tooMany = entry && hostsProblem(entry.hosts);
+    if (tooMany !== undefined) return `${tooMany} in line ${index + 1}; keep only those of the repository's host`;
+  }
+  return entries.every((entry) => entry === undefined)
+    ? 'contains no host key; use lines as ssh-keyscan prints them (host, type, key), or scan'
+    : undefined;
+}
 
 /** Options of the installation that are objects: `config.yaml` has them, and there is no key for them. */
 const OBJECTS = ['nodeSelector', 'commonMetadata', 'proxy', 'storage', 'sharding', 'patches'];

@@ -5,10 +5,9 @@ import { renderInputs } from '../flux/testing.ts';
 import { objectGroups } from '../gardener/groups.ts';
 import { gitRepository, kustomization, withConfig, withTemplates } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
-import { fluxConfigSchema } from './flux-config.ts';
+import { fluxConfigRepository, fluxConfigSchema } from './flux-config.ts';
 import { limits } from './limits.ts';
 import { misspelt, nearest } from './nearest.ts';
-import { fluxConfigRepository } from './repository.ts';
 import type { ConfigInputs } from './types.ts';
 
 const base = await renderInputs();

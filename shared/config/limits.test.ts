@@ -9,8 +9,8 @@ import {
   withFluxConfig,
   withTemplates,
 } from './config.fixtures.ts';
+import { fluxConfigRepository } from './flux-config.ts';
 import { fluxConfigMapOf } from './flux-config-map.ts';
-import { fluxConfigRepository } from './repository.ts';
 import { pathText } from './schema.ts';
 import type { ConfigInputs } from './types.ts';
 

@@ -1,11 +1,10 @@
 import type { ConfigIssue } from '../errors.ts';
-import type { Complete } from './complete.ts';
 import { limits, limitText } from './limits.ts';
 import { linkProblems, linksOf, type Part, type Problems } from './listed/links.ts';
 import { placesOf, secretIssues, secretWarnings } from './listed/secret-rules.ts';
 import { issueAt, issueOf, type Origins, originOf } from './origins.ts';
 import { quote, shown } from './quote.ts';
-import type { CopiedSecret } from './types.ts';
+import type { Complete, CopiedSecret } from './types.ts';
 import { asObject } from './values.ts';
 
 /**

@@ -3,10 +3,11 @@ import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { FluxConfigMap } from './flux-config-map.ts';
 import type { deletionPolicies, fluxSchema, installDefaults, syncModes } from './flux-options.ts';
-import type { Origins } from './origins.ts';
+import type { FluxConfig, Layer } from './layer.ts';
+import type { Origins, Place } from './origins.ts';
 import type { Policy } from './policy/policy.ts';
 import type { ProjectSecretName } from './project-config.ts';
-import type { ShootResource } from './shoot-resources.ts';
+import type { ShootResource, ShootResources } from './shoot-resources.ts';
 import type { JsonObject } from './values.ts';
 
 export type SyncMode = (typeof syncModes)[number];
@@ -138,4 +139,37 @@ export interface ConfigInputs {
   shootResources?: ShootResource[] | undefined;
   /** The Secrets of the project that exist; absent: unknown, and none is used. */
   projectSecrets?: ProjectSecret[] | undefined;
+}
+
+/** What the layers say together, and which of them decides. */
+export interface Merged {
+  /** Highest first. */
+  layers: readonly Layer[];
+  content: FluxConfig;
+  /** The layers that decide the source and the Kustomization. */
+  sourceFrom: Layer;
+  kustomizationFrom: Layer;
+  origins: Origins;
+  issues: ConfigIssue[];
+}
+
+/** A Secret that is copied for a source, and where the template of the source is. */
+export interface PlacedSecret {
+  secret: CopiedSecret;
+  place: Place;
+}
+
+/** The configuration with every default filled in, as far as the layers are valid. */
+export interface Complete extends Merged {
+  flux: FluxInstall;
+  source: KubeObject | undefined;
+  kustomization: KubeObject | undefined;
+  /** The objects besides the root pair, in the order in which they are applied; `origins` has the place of each. */
+  objects: KubeObject[];
+  /** The credentials of the source. */
+  sourceSecret: PlacedSecret | undefined;
+  /** The credentials of the other sources. */
+  listedSecrets: PlacedSecret[];
+  pullSecret: CopiedSecret | undefined;
+  shootResources: ShootResources;
 }

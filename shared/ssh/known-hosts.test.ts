@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { knownHostsProblem } from '../config/repository.ts';
+import { knownHostsProblem } from '../config/flux-config.ts';
 import { hostKeyLine, hostKeys, hostPattern, sshHost } from './known-hosts.ts';
 import { parsePublicLine, publicLine } from './public-key.ts';
 

@@ -1,7 +1,7 @@
+import { trimmed } from '../../../shared/config/flux-config.ts';
 import { documentsOf } from '../../../shared/config/flux-config-map.ts';
 import { deletionPolicies } from '../../../shared/config/flux-options.ts';
 import { overridesOf } from '../../../shared/config/overrides.ts';
-import { trimmed } from '../../../shared/config/repository.ts';
 import type { ConfigInputs, DeletionPolicy } from '../../../shared/config/types.ts';
 import { asObject } from '../../../shared/config/values.ts';
 

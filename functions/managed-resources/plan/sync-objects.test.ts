@@ -3,7 +3,7 @@ import { contentSecretName } from '../../../shared/gardener/managed-resource.ts'
 import { managedResourceFactory } from '../../../shared/gardener/testing.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { objectRef } from '../shoot/objects.ts';
-import { leavingObjects, planSyncObjects, resourceWithFormerContent, type SyncInputs } from './sync-objects.ts';
+import { leavingObjects, planSyncObjects, resourceWithFormerContent, type SyncInputs } from './plan.ts';
 
 const object = (apiVersion: string, kind: string, name: string): KubeObject => ({
   apiVersion,

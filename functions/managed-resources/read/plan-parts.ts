@@ -13,10 +13,18 @@ import { type KubeObject, SYSTEM_NAMESPACES } from '../../../shared/kube/resourc
 import { entriesAt, isRecord, textAt } from '../../../shared/shapes.ts';
 import { stateOf } from '../plan/changes.ts';
 import { layersHash } from '../plan/config-hash.ts';
-import { type PlanInputs, type RenderedObjects, type Synced, syncInputs, withComponents } from '../plan/plan.ts';
+import {
+  leavingObjects,
+  type PlanInputs,
+  planSyncObjects,
+  type RenderedObjects,
+  resourceWithFormerContent,
+  type Synced,
+  syncInputs,
+  withComponents,
+} from '../plan/plan.ts';
 import { type Obstacle, obstacleOf, type Scope, withKeptMode } from '../plan/scope.ts';
 import { secretKeyIssues } from '../plan/secret-keys.ts';
-import { leavingObjects, planSyncObjects, resourceWithFormerContent } from '../plan/sync-objects.ts';
 import { chooseVersion, everInstalled, newest } from '../plan/version.ts';
 import type { Run } from '../run.ts';
 import { tryInShoot } from '../shoot/act.ts';

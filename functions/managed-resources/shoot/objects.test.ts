@@ -2,9 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { shapedObject } from '../../../shared/shapes.ts';
-import { steeringKeysPatch, withoutSteeringKeys } from '../plan/sync-objects.ts';
 import { hasFluxFinalizer, isAtWork } from '../uninstall/uninstall.ts';
-import { carriesOurMark, isSuspended, objectRef, servedKind } from './objects.ts';
+import {
+  carriesOurMark,
+  isSuspended,
+  objectRef,
+  servedKind,
+  steeringKeysPatch,
+  withoutSteeringKeys,
+} from './objects.ts';
 
 const object = (parts: Record<string, unknown>) =>
   shapedObject({

@@ -4,10 +4,9 @@ import { isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts
 import type { KubeObject, ManagedFields, Resource } from '../../../shared/kube/resource.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { fieldsAt } from '../../../shared/shapes.ts';
-import { steeringKeysPatch } from '../plan/sync-objects.ts';
 import { fieldManager } from '../read/control-plane.ts';
 import { everyObject } from './act.ts';
-import { isSuspended, objectRef, servedKinds } from './objects.ts';
+import { isSuspended, objectRef, servedKinds, steeringKeysPatch } from './objects.ts';
 
 /** The CRDs of the kinds whose objects delete what they have deployed when they are deleted themselves. */
 export const pruningCrds = ['kustomizations.kustomize.toolkit.fluxcd.io', 'helmreleases.helm.toolkit.fluxcd.io'];

@@ -1,13 +1,12 @@
 import type { ConfigIssue } from '../../errors.ts';
 import { OWN_CONFIG_MAPS } from '../additional-secrets.ts';
-import type { Complete } from '../complete.ts';
 import { MOST_ISSUES_OF_A_PART } from '../limits.ts';
 import { nearest } from '../nearest.ts';
 import { issueOf, type Origins } from '../origins.ts';
 import { FLUX_REGISTRY } from '../project-config.ts';
 import { quote } from '../quote.ts';
 import { type CopyKind, copyInShoot } from '../shoot-resources.ts';
-import type { CopiedSecret } from '../types.ts';
+import type { Complete, CopiedSecret } from '../types.ts';
 import { asObject } from '../values.ts';
 import type { Part } from './links.ts';
 import { secretUses } from './secret-uses.ts';

@@ -1,11 +1,10 @@
 import type { ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { isAllowedVersion } from '../checks.ts';
-import type { Complete } from '../complete.ts';
 import { DEFAULTS } from '../defaults.ts';
 import { issueOf, type Origins } from '../origins.ts';
 import { firstOf, quote, truncate } from '../quote.ts';
-import type { FluxInstall, ShootTraits } from '../types.ts';
+import type { Complete, FluxInstall, ShootTraits } from '../types.ts';
 import { asObject, asString, type JsonObject, valueAt } from '../values.ts';
 import { hasOpenUrl } from '../variables.ts';
 import { hostAndPort, IMAGE, isIncluded, locationOf, partsOf, patternsOf, type Read, readBucket } from './location.ts';
