@@ -62,7 +62,7 @@ export interface Depth {
 export type Schedule = ReturnType<typeof createSchedule>;
 
 /** The limits of a schedule. */
-export interface ScheduleOptions {
+interface ScheduleOptions {
   /** Slots, see slots.ts. */
   concurrency: number;
   isUp?(cluster: string): boolean;
@@ -278,7 +278,7 @@ const STUCK_MS = 60_000;
 /** The longest time of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Starts to run keys at once. */
+/** Starts to run the keys of a schedule, and those that are added to it. */
 export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () => 0 }: WorkerOptions): Worker {
   const running = new Set<{ begun: number }>();
   let timer: NodeJS.Timeout | undefined;
@@ -348,23 +348,6 @@ export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () =
   };
 }
 
-/** Monotonic, so that a clock that is set back delays nothing. */
-function now(): number {
-  return performance.now();
-}
-
-/** Returns the run of a key that has started. */
-export function runOf({ name, now }: Runner, { key, causes, merged, attempt, since }: Start): Run {
-  const [first, ...rest] = causes;
-  const changeOf = (cause: typeof first): ChangeRequest => ({ function: name, key, cause });
-  return {
-    changes: [changeOf(first), ...rest.map(changeOf)],
-    attempt,
-    dueAt: now().getTime() - (performance.now() - since),
-    superseded: merged,
-  };
-}
-
 /** Returns the work of a function of this process. What it gives up is kept until its key succeeds. */
 export function workOf(runner: Runner, deadLetters: DeadLetters): WorkerOptions['work'] {
   return async (start, signal) => {
@@ -379,4 +362,21 @@ export function workOf(runner: Runner, deadLetters: DeadLetters): WorkerOptions[
     report(runner, run, next, (now() - begun) / 1000);
     return next;
   };
+}
+
+/** Returns the run of a key that has started. */
+export function runOf({ name, now }: Runner, { key, causes, merged, attempt, since }: Start): Run {
+  const [first, ...rest] = causes;
+  const changeOf = (cause: typeof first): ChangeRequest => ({ function: name, key, cause });
+  return {
+    changes: [changeOf(first), ...rest.map(changeOf)],
+    attempt,
+    dueAt: now().getTime() - (performance.now() - since),
+    superseded: merged,
+  };
+}
+
+/** Monotonic, so that a clock that is set back delays nothing. */
+function now(): number {
+  return performance.now();
 }

@@ -51,7 +51,7 @@ export const handler: Handler = async (key, context) => {
   }
   const { extension, cluster, operation } = loaded;
   warnOfSeedName(cluster, key.cluster, context);
-  // False for a run that an edit of flux-config starts: gardenlet does not wait for it.
+  // False for most runs that an edit of flux-config starts: gardenlet does not wait for them.
   const isAsked = askedOperation(extension) !== undefined;
   const start: Start = {
     ...{ context, seed, namespace: key.namespace, cluster, operation, isAsked },
@@ -85,13 +85,13 @@ async function reconcile(run: Run): Promise<Outcome> {
   if (run.cluster.spec.shoot.spec?.hibernation?.enabled === true) return reportHibernated(run);
 
   // What the control plane has.
-  const live = await readControlPlane(run);
-  if (live.legacy.length > 0) return takeOver(run, live.legacy);
+  const found = await readControlPlane(run);
+  if (found.legacy.length > 0) return takeOver(run, found.legacy);
   const { lastOperation } = run.reporter.current().status ?? {};
-  if (isWokenByApplying(run) && isStillApplying(live, lastOperation)) {
+  if (isWokenByApplying(run) && isStillApplying(found, lastOperation)) {
     return requeueAfter(pauseWhilePending(run));
   }
-  const unprotected = await removeLeftProtection(run, live);
+  const unprotected = await removeLeftProtection(run, found);
 
   // What users ask for.
   const layers = await readLayers(run);
@@ -123,10 +123,13 @@ async function reconcile(run: Run): Promise<Outcome> {
       ? await deliverByManagedResource(run, plan, controlPlane)
       : await deliverRestored(run, plan, controlPlane, surplus);
   if (releasesMoreNext(plan, controlPlane, configuration, outcome)) return requeueAfter(1);
-  return unlessLeftProtected(run, live, withNextCheck(run, plan, outcome));
+  return unlessLeftProtected(run, found, withNextCheck(run, plan, outcome));
 }
 
-/** True when the record no longer names objects that are pending removal: the next run releases the rest. */
+/**
+ * True when the sync objects were in scope only because some were pending removal, and none is left: the next run
+ * releases them.
+ */
 function releasesMoreNext(
   { record }: Plan,
   { isBootstrapped }: ControlPlane,
@@ -134,6 +137,18 @@ function releasesMoreNext(
   { type }: Outcome,
 ): boolean {
   return type === 'done' && scope.sync && !updateScope(record.syncMode, isBootstrapped, record).sync;
+}
+
+/**
+ * Warns when this deployment names a seed differently than the garden: changes of the fan-out reach no function then.
+ */
+function warnOfSeedName({ spec }: Cluster, name: string, { log }: Run['context']): void {
+  const inGarden = spec.seed?.metadata?.name;
+  if (inGarden === undefined || inGarden === name) return;
+  const error =
+    `this deployment calls the seed ${name}, but the garden calls it ${inGarden}: ` +
+    'use the name that the garden uses; otherwise changes of flux-config reach its Shoots only with the hourly resync.';
+  log.warn('seed name differs from the garden', { error });
 }
 
 /** Says why the last run was ended, and returns the same as an error: the next attempt does the work again. */
@@ -154,16 +169,4 @@ async function reportUnexpectedError({ reporter, context }: Run, error: unknown)
   } catch (failure) {
     context.log.warn('status write failed', { error: describeError(failure) });
   }
-}
-
-/**
- * Warns when this deployment names a seed differently than the garden: changes of the fan-out reach no function then.
- */
-function warnOfSeedName({ spec }: Cluster, name: string, { log }: Run['context']): void {
-  const inGarden = spec.seed?.metadata?.name;
-  if (inGarden === undefined || inGarden === name) return;
-  const error =
-    `this deployment calls the seed ${name}, but the garden calls it ${inGarden}: ` +
-    'use the name that the garden uses; otherwise changes of flux-config reach its Shoots only with the hourly resync.';
-  log.warn('seed name differs from the garden', { error });
 }

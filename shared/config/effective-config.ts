@@ -92,15 +92,6 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   };
 }
 
-/**
- * An edit of the project's `flux-config` is meant for all of its Shoots; a providerConfig is written once for its own
- * (decision 52). Without a source, sources are among the objects.
- */
-function defaultSyncMode({ layers, sourceFrom }: Merged, ofProject: readonly Layer[]): SyncMode {
-  const from = sourceFrom.sets.source ? sourceFrom : layers.find(({ content }) => content.objects !== undefined);
-  return from !== undefined && ofProject.includes(from) ? 'ManifestsOnly' : 'Once';
-}
-
 /** The layers of a project's `flux-config`. */
 interface ProjectLayers {
   /** Highest first: the overrides that select the Shoot, `config.yaml`, and the other keys. */
@@ -432,4 +423,13 @@ function accountOf(
   const serviceAccountName = ROOT_ACCOUNTS[kind];
   const isOfController = flux.multiTenancy === true && namespace === flux.namespace && kubeConfig === undefined;
   return isOfController && serviceAccountName !== undefined && own === undefined ? { serviceAccountName } : {};
+}
+
+/**
+ * An edit of the project's `flux-config` is meant for all of its Shoots; a providerConfig is written once for its own
+ * (decision 52). Without a source, sources are among the objects.
+ */
+function defaultSyncMode({ layers, sourceFrom }: Merged, ofProject: readonly Layer[]): SyncMode {
+  const from = sourceFrom.sets.source ? sourceFrom : layers.find(({ content }) => content.objects !== undefined);
+  return from !== undefined && ofProject.includes(from) ? 'ManifestsOnly' : 'Once';
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { ConfigError, type ConfigIssue } from '../errors.ts';
-import { entriesOf, hostKeys, hostsProblem, knownHostsSizeProblem, sshHost } from '../ssh/known-hosts.ts';
+import { hostKeys, knownHostsProblem, sshHost } from '../ssh/known-hosts.ts';
 import {
   type Check,
   fromScpForm,
@@ -23,18 +23,6 @@ import { type KeyDoc, key, keyDocs, schemaIssues, text } from './schema.ts';
 import { defaultIntervals } from './templates.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
 import { unlessVariables, urlWithVariables } from './variables.ts';
-
-/** The project's repository as the ConfigMap `flux-config` describes it. */
-export interface Repository {
-  /** `ssh://`, `https://` or `http://`; the form `git@host:path` is converted to `ssh://git@host/path`. */
-  url: string;
-  type: 'public' | 'private';
-  /** Lines of known_hosts, `scan`, or absent. */
-  knownHosts?: string | undefined;
-  sshKeyType: 'ed25519' | 'rsa';
-  /** Flux authenticates as a GitHub App. */
-  provider?: 'github' | undefined;
-}
 
 // People write this ConfigMap by hand, and most Git hosts offer git@host:path for copying, so it is accepted here. In
 // templates, which are Flux objects, it is an error.
@@ -115,112 +103,6 @@ export const repositoryKeys = {
     example: '10m',
   }),
 };
-
-const schema = z.object(repositoryKeys);
-
-/**
- * Returns the repository of a ConfigMap, undefined if it has none. Checks only the keys of the repository, so that a typo
- * elsewhere does not prevent a key pair from being created.
- * @throws ConfigError with everything that is wrong with these keys
- */
-export function fluxConfigRepository(fluxConfig: FluxConfigMap): Repository | undefined {
-  const object = fluxConfigObject(fluxConfig.namespace);
-  if (fluxConfig.tooLarge !== undefined) throw new ConfigError([fluxConfig.tooLarge]);
-  const data = trimmed(fluxConfig.data);
-  const issues = [...schemaIssues(object, schema, data), ...repositoryIssues(object, data)];
-  if (issues.length > 0) throw new ConfigError(issues);
-  return repositoryOf(schema.parse(data));
-}
-
-/** Returns the repository of valid keys. */
-function repositoryOf(keys: z.infer<typeof schema>): Repository | undefined {
-  if (keys.repositoryUrl === undefined) return undefined;
-  return {
-    url: fromScpForm(keys.repositoryUrl) ?? keys.repositoryUrl,
-    type: keys.repositoryType ?? 'public',
-    knownHosts: keys.knownHosts,
-    sshKeyType: keys.sshKeyType ?? 'ed25519',
-    ...(keys.repositoryProvider === 'github' && { provider: 'github' as const }),
-  };
-}
-
-/** Trims all values and drops empty ones. */
-export function trimmed(data: unknown): JsonObject {
-  const entries = Object.entries(asObject(data) ?? {});
-  return Object.fromEntries(
-    entries
-      .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value])
-      .filter(([, value]) => value !== ''),
-  );
-}
-
-const NEEDS_URL = Object.keys(repositoryKeys).filter(
-  (name) => name.startsWith('repository') && name !== 'repositoryUrl',
-);
-const REVISIONS = ['repositoryTag', 'repositorySemver', 'repositoryCommit'];
-
-/** Returns the issues that concern several keys of the repository. */
-function repositoryIssues(object: string, data: JsonObject): ConfigIssue[] {
-  const url = asString(data.repositoryUrl);
-  const sshUrl = url === undefined ? undefined : sshUrlOf(url);
-  const needsUrl = NEEDS_URL.filter((name) => data[name] !== undefined);
-  const [first, second] = REVISIONS.filter((name) => data[name] !== undefined);
-  const knownHosts = asString(data.knownHosts);
-  const isPublic = (data.repositoryType ?? 'public') === 'public';
-  const isGithub = data.repositoryProvider === 'github';
-  const lacksKey = sshUrl !== undefined && knownHosts !== undefined && !mayHaveKeyOf(sshUrl, knownHosts);
-  const rows: [isWrong: boolean, path: string, message: string][] = [
-    [
-      data.repositoryUrl === undefined && needsUrl.length > 0,
-      'repositoryUrl',
-      `is missing; set it to the URL of the repository, or remove ${needsUrl.join(', ')}`,
-    ],
-    [sshUrl !== undefined && isPublic, 'repositoryType', 'must be private, because Flux needs a key to read over SSH'],
-    [
-      sshUrl !== undefined && isGithub,
-      'repositoryProvider',
-      'cannot be github with SSH; use the https:// URL of the repository',
-    ],
-    [
-      sshUrl === undefined && isGithub && isPublic,
-      'repositoryType',
-      'must be private, because repositoryProvider is github',
-    ],
-    [second !== undefined, second ?? '', `cannot be combined with ${first}; set only one of ${REVISIONS.join(', ')}`],
-    [lacksKey, 'knownHosts', `has no line for ${sshUrl?.host}; add the line that ssh-keyscan prints, or use scan`],
-  ];
-  return rows.flatMap(([isWrong, path, message]) => (isWrong ? [{ object, path, message }] : []));
-}
-
-function sshUrlOf(url: string): URL | undefined {
-  const normal = fromScpForm(url) ?? url;
-  return isSsh(normal) && URL.canParse(normal) ? new URL(normal) : undefined;
-}
-
-/** Returns true also for invalid lines, which the schema reports. */
-function mayHaveKeyOf(url: URL, knownHosts: string): boolean {
-  const unclear = knownHosts === 'scan' || knownHostsProblem(knownHosts) !== undefined;
-  return unclear || hostKeys(knownHosts, sshHost(url.href)).length > 0;
-}
-
-/** Returns what is wrong with lines of known_hosts, or undefined. Empty lines and comments are valid. */
-export function knownHostsProblem(text: string): string | undefined {
-  const tooLarge = knownHostsSizeProblem(text);
-  if (tooLarge !== undefined) return tooLarge;
-  const entries = entriesOf(text);
-  const bad = entries.findIndex((entry) => entry !== undefined && entry.key === undefined);
-  if (bad >= 0) {
-    // The line is never quoted: a private key pasted here must not end up in an error.
-    return `has no valid host key in line ${bad + 1}; use lines as ssh-keyscan prints them (host, type, key), or scan`;
-  }
-  for (const [index, entry] of entries.entries()) {
-    const tooMany = entry && hostsProblem(entry.hosts);
-    if (tooMany !== undefined) return `${tooMany} in line ${index + 1}; keep only those of the repository's host`;
-  }
-  return entries.every((entry) => entry === undefined)
-    ? 'contains no host key; use lines as ssh-keyscan prints them (host, type, key), or scan'
-    : undefined;
-}
 
 /** Options of the installation that are objects: `config.yaml` has them, and there is no key for them. */
 const OBJECTS = ['nodeSelector', 'commonMetadata', 'proxy', 'storage', 'sharding', 'patches'];
@@ -338,21 +220,6 @@ export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
   };
 }
 
-/** Such an address is valid, but no server answers where the number was meant as a port. */
-function portWarnings(object: string, url: string | undefined): ConfigIssue[] {
-  const port = url === undefined ? undefined : withPort(url);
-  if (port === undefined) return [];
-  const message = `has no port, because a number after the colon is a folder; write ${port} if a port is meant`;
-  return [{ object, path: 'repositoryUrl', message }];
-}
-
-function originsOf(object: string, keys: FluxConfigKeys, { flux }: FluxConfig): Origins {
-  // A list is one string here, so its entries have no path of their own.
-  const options = optionOrigins(flux, (option) => ({ object, path: fluxConfigKey(`flux.${option}`) ?? option }));
-  const set = Object.entries(fluxConfigFields).filter(([name]) => keys[name] !== undefined);
-  return { ...options, ...Object.fromEntries(set.map(([name, field]) => [field, { object, path: name }])) };
-}
-
 /** Returns the content of the keys, each in the field that its row names. */
 function toContent(place: Place, keys: FluxConfigKeys): FluxConfig {
   const repository = repositoryOf(keys);
@@ -392,4 +259,118 @@ function setAt(object: JsonObject, [field = '', ...below]: string[], value: unkn
   if (below.length > 0) object[field] ??= {};
   if (below.length === 0) object[field] = value;
   else setAt(object[field] as JsonObject, below, value);
+}
+
+function originsOf(object: string, keys: FluxConfigKeys, { flux }: FluxConfig): Origins {
+  // A list is one string here, so its entries have no path of their own.
+  const options = optionOrigins(flux, (option) => ({ object, path: fluxConfigKey(`flux.${option}`) ?? option }));
+  const set = Object.entries(fluxConfigFields).filter(([name]) => keys[name] !== undefined);
+  return { ...options, ...Object.fromEntries(set.map(([name, field]) => [field, { object, path: name }])) };
+}
+
+/** Such an address is valid, but no server answers where the number was meant as a port. */
+function portWarnings(object: string, url: string | undefined): ConfigIssue[] {
+  const port = url === undefined ? undefined : withPort(url);
+  if (port === undefined) return [];
+  const message = `has no port, because a number after the colon is a folder; write ${port} if a port is meant`;
+  return [{ object, path: 'repositoryUrl', message }];
+}
+
+/** Trims all values and drops empty ones. */
+export function trimmed(data: unknown): JsonObject {
+  const entries = Object.entries(asObject(data) ?? {});
+  return Object.fromEntries(
+    entries
+      .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value])
+      .filter(([, value]) => value !== ''),
+  );
+}
+
+const NEEDS_URL = Object.keys(repositoryKeys).filter(
+  (name) => name.startsWith('repository') && name !== 'repositoryUrl',
+);
+const REVISIONS = ['repositoryTag', 'repositorySemver', 'repositoryCommit'];
+
+/** Returns the issues that concern several keys of the repository. */
+function repositoryIssues(object: string, data: JsonObject): ConfigIssue[] {
+  const url = asString(data.repositoryUrl);
+  const sshUrl = url === undefined ? undefined : sshUrlOf(url);
+  const needsUrl = NEEDS_URL.filter((name) => data[name] !== undefined);
+  const [first, second] = REVISIONS.filter((name) => data[name] !== undefined);
+  const knownHosts = asString(data.knownHosts);
+  const isPublic = (data.repositoryType ?? 'public') === 'public';
+  const isGithub = data.repositoryProvider === 'github';
+  const lacksKey = sshUrl !== undefined && knownHosts !== undefined && !mayHaveKeyOf(sshUrl, knownHosts);
+  const rows: [isWrong: boolean, path: string, message: string][] = [
+    [
+      data.repositoryUrl === undefined && needsUrl.length > 0,
+      'repositoryUrl',
+      `is missing; set it to the URL of the repository, or remove ${needsUrl.join(', ')}`,
+    ],
+    [sshUrl !== undefined && isPublic, 'repositoryType', 'must be private, because Flux needs a key to read over SSH'],
+    [
+      sshUrl !== undefined && isGithub,
+      'repositoryProvider',
+      'cannot be github with SSH; use the https:// URL of the repository',
+    ],
+    [
+      sshUrl === undefined && isGithub && isPublic,
+      'repositoryType',
+      'must be private, because repositoryProvider is github',
+    ],
+    [second !== undefined, second ?? '', `cannot be combined with ${first}; set only one of ${REVISIONS.join(', ')}`],
+    [lacksKey, 'knownHosts', `has no line for ${sshUrl?.host}; add the line that ssh-keyscan prints, or use scan`],
+  ];
+  return rows.flatMap(([isWrong, path, message]) => (isWrong ? [{ object, path, message }] : []));
+}
+
+function sshUrlOf(url: string): URL | undefined {
+  const normal = fromScpForm(url) ?? url;
+  return isSsh(normal) && URL.canParse(normal) ? new URL(normal) : undefined;
+}
+
+/** Returns true also for invalid lines, which the schema reports. */
+function mayHaveKeyOf(url: URL, knownHosts: string): boolean {
+  const unclear = knownHosts === 'scan' || knownHostsProblem(knownHosts) !== undefined;
+  return unclear || hostKeys(knownHosts, sshHost(url.href)).length > 0;
+}
+
+/** The project's repository as the ConfigMap `flux-config` describes it. */
+export interface Repository {
+  /** `ssh://`, `https://` or `http://`; the form `git@host:path` is converted to `ssh://git@host/path`. */
+  url: string;
+  type: 'public' | 'private';
+  /** Lines of known_hosts, `scan`, or absent. */
+  knownHosts?: string | undefined;
+  sshKeyType: 'ed25519' | 'rsa';
+  /** Flux authenticates as a GitHub App. */
+  provider?: 'github' | undefined;
+}
+
+const repositorySchema = z.object(repositoryKeys);
+
+/**
+ * Returns the repository of a ConfigMap, undefined if it has none. Checks only the keys of the repository, so that a typo
+ * elsewhere does not prevent a key pair from being created.
+ * @throws ConfigError with everything that is wrong with these keys
+ */
+export function fluxConfigRepository(fluxConfig: FluxConfigMap): Repository | undefined {
+  const object = fluxConfigObject(fluxConfig.namespace);
+  if (fluxConfig.tooLarge !== undefined) throw new ConfigError([fluxConfig.tooLarge]);
+  const data = trimmed(fluxConfig.data);
+  const issues = [...schemaIssues(object, repositorySchema, data), ...repositoryIssues(object, data)];
+  if (issues.length > 0) throw new ConfigError(issues);
+  return repositoryOf(repositorySchema.parse(data));
+}
+
+/** Returns the repository of valid keys. */
+function repositoryOf(keys: z.infer<typeof repositorySchema>): Repository | undefined {
+  if (keys.repositoryUrl === undefined) return undefined;
+  return {
+    url: fromScpForm(keys.repositoryUrl) ?? keys.repositoryUrl,
+    type: keys.repositoryType ?? 'public',
+    knownHosts: keys.knownHosts,
+    sshKeyType: keys.sshKeyType ?? 'ed25519',
+    ...(keys.repositoryProvider === 'github' && { provider: 'github' as const }),
+  };
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { knownHostsProblem } from '../config/flux-config.ts';
-import { hostKeyLine, hostKeys, hostPattern, sshHost } from './known-hosts.ts';
+import { hostKeyLine, hostKeys, hostPattern, knownHostsProblem, sshHost } from './known-hosts.ts';
 import { parsePublicLine, publicLine } from './public-key.ts';
 
 const line = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl';

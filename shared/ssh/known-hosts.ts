@@ -42,7 +42,7 @@ export function knownHostsSizeProblem(knownHosts: string): string | undefined {
 }
 
 /** Returns why the names in a line of known_hosts are too many; undefined when they are not. */
-export function hostsProblem(hosts: string): string | undefined {
+function hostsProblem(hosts: string): string | undefined {
   if (hosts.length > knownHostsLimits.hostsLength)
     return `has more than ${knownHostsLimits.hostsLength} characters before the key type`;
   if (hosts.split(',').length > knownHostsLimits.patterns)
@@ -78,7 +78,7 @@ export function hostKeyLine(host: SshHost, key: PublicKey): string {
 }
 
 /** Returns what each line of known_hosts says; undefined for an empty one or a comment. */
-export function entriesOf(knownHosts: string): (Entry | undefined)[] {
+function entriesOf(knownHosts: string): (Entry | undefined)[] {
   return knownHosts.split('\n').map((line) => {
     const words = line.trim().split(/\s+/);
     if (words[0] === '' || words[0]?.startsWith('#') === true) return undefined;
@@ -135,4 +135,23 @@ function matchesHash(hashed: string, host: SshHost): boolean {
     version === '1' &&
     createHmac('sha1', Buffer.from(salt, 'base64')).update(hostPattern(host)).digest('base64') === digest
   );
+}
+
+/** Returns what is wrong with lines of known_hosts, or undefined. Empty lines and comments are valid. */
+export function knownHostsProblem(text: string): string | undefined {
+  const tooLarge = knownHostsSizeProblem(text);
+  if (tooLarge !== undefined) return tooLarge;
+  const entries = entriesOf(text);
+  const bad = entries.findIndex((entry) => entry !== undefined && entry.key === undefined);
+  if (bad >= 0) {
+    // The line is never quoted: a private key pasted here must not end up in an error.
+    return `has no valid host key in line ${bad + 1}; use lines as ssh-keyscan prints them (host, type, key), or scan`;
+  }
+  for (const [index, entry] of entries.entries()) {
+    const tooMany = entry && hostsProblem(entry.hosts);
+    if (tooMany !== undefined) return `${tooMany} in line ${index + 1}; keep only those of the repository's host`;
+  }
+  return entries.every((entry) => entry === undefined)
+    ? 'contains no host key; use lines as ssh-keyscan prints them (host, type, key), or scan'
+    : undefined;
 }

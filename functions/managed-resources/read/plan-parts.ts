@@ -263,7 +263,7 @@ const DIFFERENT =
  * Keeps a Shoot at `Once` that follows by default, while its released objects differ from those that would be written.
  * @returns undefined when they are the same, or the Shoot follows because a user has asked for it
  */
-export async function keptAtOnce(
+async function keptAtOnce(
   run: Run,
   controlPlane: ControlPlane,
   inputs: PlanInputs,
