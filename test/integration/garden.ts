@@ -2,13 +2,13 @@ import { gardenCrds } from '@shoot-flux/landscape/crds';
 import { type KubeApi, type KubeApiOptions, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { restrictions } from '@shoot-flux/landscape/restrictions';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
-import { createKubeClient } from '../../shared/kube/http-client.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import type { ReconcileKey } from '../../shared/runtime/key.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { patientClient } from '../patient-client.ts';
 import { contextOf, settingsOf } from '../scenarios/context.ts';
 import { secretWith } from '../shoot-secrets.ts';
 
@@ -54,7 +54,7 @@ export async function startGarden(
     sent,
     writes: () => api.requests.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`),
     async run(overrides = {}, name = key.name) {
-      const client = createKubeClient({ server: api.url, ca: api.ca, token });
+      const client = patientClient({ server: api.url, ca: api.ca, token });
       const context = contextOf({
         kube: async () => client,
         settings,

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { helmReleases } from '@shoot-flux/landscape/flux/objects';
 import { stringify } from 'yaml';
-import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { kubeconfigFile } from '../../shared/kube/kubeconfig.ts';
 import { apiVersionOf, type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { patientClient } from '../patient-client.ts';
 
 /** The part of kubectl that the documents use, for machines without it. Anything else is an error. */
 
@@ -35,7 +35,7 @@ const { positionals, values } = parseArgs({
   },
 });
 const [verb, kind = '', ...rest] = positionals;
-const client = createKubeClient(await kubeconfigFile(values.kubeconfig ?? process.env.KUBECONFIG ?? ''));
+const client = patientClient(await kubeconfigFile(values.kubeconfig ?? process.env.KUBECONFIG ?? ''));
 try {
   process.stdout.write(await answer(kinds[kind] ?? fail(`there is no kind ${kind}`)));
 } finally {

@@ -6,9 +6,10 @@ import { observe } from '../../functions/readiness/observe.ts';
 import { appliedFactory } from '../../shared/gardener/testing.ts';
 import type { Applied } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
+import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { entriesAt, fieldsAt } from '../../shared/shapes.ts';
+import { patientClient } from '../patient-client.ts';
 import { crdOf } from './embedded-apis.ts';
 
 /** More than two pages of 250. */
@@ -22,7 +23,7 @@ async function start(...crds: KubeObject[]): Promise<void> {
   api = await startKubeApi({ objects: crds as never[] });
   requests = 0;
   const onRequest = () => void requests++;
-  shoot = createKubeClient({ server: api.url, ca: api.ca, token: api.token }, { onRequest });
+  shoot = patientClient({ server: api.url, ca: api.ca, token: api.token }, { onRequest });
 }
 function create(apiVersion: string, kind: string, metadata: { namespace: string; name: string }): void {
   api.objects.ensureNamespace(metadata.namespace);

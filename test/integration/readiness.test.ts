@@ -21,10 +21,10 @@ import {
   lastOperationFactory,
 } from '../../shared/gardener/testing.ts';
 import type { Applied, Condition, Extension, Cluster as GardenerCluster } from '../../shared/gardener/types.ts';
-import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { patientClient } from '../patient-client.ts';
 import { contextOf, settingsOf } from '../scenarios/context.ts';
 import { tokenOf, usersOf } from '../scenarios/identities.ts';
 import { secretWith } from '../shoot-secrets.ts';
@@ -118,7 +118,7 @@ async function setReady(resource: Resource, name: string, message?: string): Pro
 
 async function run(settings: Partial<Settings> = {}, secondsLater = 10) {
   clock += secondsLater * 1000;
-  const client = createKubeClient({ ...seed.connection, token: tokenOf('readiness') });
+  const client = patientClient({ ...seed.connection, token: tokenOf('readiness') });
   try {
     const context = contextOf({
       kube: async () => client,

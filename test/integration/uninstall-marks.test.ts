@@ -2,8 +2,8 @@ import { startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { describe, expect, it } from 'vitest';
 import { uninstall } from '../../functions/managed-resources/uninstall/uninstall.ts';
 import { appliedFactory } from '../../shared/gardener/testing.ts';
-import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
+import { patientClient } from '../patient-client.ts';
 
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 const origin = { 'resources.gardener.cloud/origin': 'seed-id:shoot--foo--bar/shoot-flux-secrets' };
@@ -12,7 +12,7 @@ describe('a removal of Flux', () => {
   it('keeps a Secret and a ConfigMap with which a user has replaced ours, and removes our own', async () => {
     const api = await startKubeApi({ objects: [] });
     const { url: server, ca, token } = api;
-    const shoot = createKubeClient({ server, ca, token });
+    const shoot = patientClient({ server, ca, token });
     const person = { fieldManager: 'person' };
     const configMap = (name: string, annotations = {}) => ({
       ...{ apiVersion: 'v1', kind: 'ConfigMap' },

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { serviceAccountUser } from '../../infra/gardener/rbac.ts';
 import { beat, HEARTBEAT } from '../../infra/process/heartbeat.ts';
 import { NAMESPACE } from '../../infra/webhooks/names.ts';
-import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { resources } from '../../shared/kube/resource.ts';
+import { patientClient } from '../patient-client.ts';
 import { aroundEachTest } from '../scenarios/around-each-test.ts';
 import { changesSuite } from '../scenarios/changes.ts';
 import { foreignSuite } from '../scenarios/foreign.ts';
@@ -40,7 +40,7 @@ const suites = (ground: Ground) => {
 
   it('creates and renews the Lease of the heartbeat', async () => {
     const { url, ca } = apis().seed;
-    const seed = createKubeClient({ server: url, ca, token: tokenOf('heartbeat') });
+    const seed = patientClient({ server: url, ca, token: tokenOf('heartbeat') });
     try {
       await beat(seed, NAMESPACE, new Date('2026-01-02T03:04:05.678Z'));
       await beat(seed, NAMESPACE, new Date('2026-01-02T03:04:35.678Z'));

@@ -1,8 +1,9 @@
 import { type GitServer, startGitServer } from '@shoot-flux/landscape/git';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
+import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { testDistribution } from '../made-distribution.ts';
+import { patientClient } from '../patient-client.ts';
 import { type Apis, type Stage, startStage } from '../scenarios/stage.ts';
 import { type RealApis, startRealApis } from './apis.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './cluster/api-server.ts';
@@ -89,7 +90,7 @@ export function useApiServers<Name extends string>(wanted: Record<Name, WantedSe
       const server = await startApiServer({ etcd: used.etcd, prefix: name, ...options });
       const { url, ca, adminToken: token } = server;
       used.servers[name] = server;
-      used.clients[name] = createKubeClient({ server: url, ca, token }, { timeoutMs: 30_000 });
+      used.clients[name] = patientClient({ server: url, ca, token });
       await installCrds(server, crds);
     };
     await Promise.all((Object.keys(wanted) as Name[]).map(start));

@@ -8,10 +8,11 @@ import { CONFIGURATION } from '../../infra/webhooks/names.ts';
 import { configurations, publish } from '../../infra/webhooks/publish.ts';
 import { startWebhookServer } from '../../infra/webhooks/server.ts';
 import { clusterFactory, NAMESPACE } from '../../shared/gardener/testing.ts';
-import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
+import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { patientClient } from '../patient-client.ts';
 import { shippedRbac, tokenOf, webhookIdentities } from '../scenarios/identities.ts';
 import { eventually, PROJECT } from '../scenarios/stage.ts';
 import { requestJson } from './cluster/request.ts';
@@ -47,8 +48,8 @@ onRealApis('real API servers call the webhooks', ({ apis }) => {
       }),
     }));
     server = await startWebhookServer({ port: 0, served });
-    garden = createKubeClient(connection('garden'));
-    seed = createKubeClient(connection('seed'));
+    garden = patientClient(connection('garden'));
+    seed = patientClient(connection('seed'));
     await Promise.all([placeConfiguration('garden'), placeConfiguration('seed'), placeObjects()]);
     // Only a certificate that is valid now can be served, so the test starts in the past.
     await renew(-25.6);
@@ -72,7 +73,7 @@ onRealApis('real API servers call the webhooks', ({ apis }) => {
     return { server: url, ca, token: token ?? adminToken };
   };
   const clientOf = (cluster: string, identity: string) =>
-    createKubeClient(connection(cluster === 'garden' ? 'garden' : 'seed', tokenOf(identity)));
+    patientClient(connection(cluster === 'garden' ? 'garden' : 'seed', tokenOf(identity)));
 
   /** The manifests that an operator applies, with the address of this process. */
   async function placeConfiguration(place: 'garden' | 'seed'): Promise<void> {

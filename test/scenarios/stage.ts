@@ -14,9 +14,10 @@ import type {
   Shoot,
 } from '../../shared/gardener/types.ts';
 import { KubeError } from '../../shared/kube/errors.ts';
-import { createKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
+import type { RequestInfo } from '../../shared/kube/http-client.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
+import { patientClient } from '../patient-client.ts';
 import { secretWith } from '../shoot-secrets.ts';
 import { settingsOf } from './context.ts';
 
@@ -116,9 +117,7 @@ export type Stage = Awaited<ReturnType<typeof startStage>>;
 
 /** One project with one Shoot, a resource-manager, and the product in this process. */
 export async function startStage(apis: Apis, fluxDistribution: string) {
-  // The embedded server takes seconds to merge half a million values, longer than the product would wait.
-  const clientOf = ({ url, ca, token }: Api) =>
-    createKubeClient({ server: url, ca, token }, { userAgent: 'stage', timeoutMs: 60_000 });
+  const clientOf = ({ url, ca, token }: Api) => patientClient({ server: url, ca, token }, { userAgent: 'stage' });
   const garden = clientOf(apis.garden);
   const seed = clientOf(apis.seed);
   const shoot = clientOf(apis.shoot);

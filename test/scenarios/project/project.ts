@@ -8,10 +8,11 @@ import {
 } from '../../../shared/gardener/testing.ts';
 import type { Condition, ExtensionStatus, Shoot } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { createKubeClient, type RequestInfo } from '../../../shared/kube/http-client.ts';
+import type { RequestInfo } from '../../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import type { Outcome } from '../../../shared/runtime/outcome.ts';
+import { patientClient } from '../../patient-client.ts';
 import { contextOf } from '../context.ts';
 import { tokenOf } from '../identities.ts';
 import type { Api, Apis } from '../stage.ts';
@@ -26,12 +27,9 @@ export type Project = Awaited<ReturnType<typeof startProject>>;
 export async function startProject(apis: Apis) {
   const requests: RequestInfo[] = [];
   const logLines: string[] = [];
-  const admin = ({ url, ca, token }: Api) => createKubeClient({ server: url, ca, token }, { timeoutMs: 60_000 });
+  const admin = ({ url, ca, token }: Api) => patientClient({ server: url, ca, token });
   const own = ({ url, ca }: Api) =>
-    createKubeClient(
-      { server: url, ca, token: tokenOf('project-status') },
-      { timeoutMs: 60_000, onRequest: (info) => requests.push(info) },
-    );
+    patientClient({ server: url, ca, token: tokenOf('project-status') }, { onRequest: (info) => requests.push(info) });
   const [garden, seed] = [admin(apis.garden), admin(apis.seed)];
   const clients = { garden: own(apis.garden), seed: own(apis.seed) };
   await garden.apply(resources.namespaces, namespace(PROJECT), { fieldManager });

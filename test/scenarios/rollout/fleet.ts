@@ -8,9 +8,10 @@ import { summaryOf } from '../../../shared/gardener/status-map.ts';
 import { clusterFactory, conditionFactory, extensionFactory } from '../../../shared/gardener/testing.ts';
 import type { Condition, Extension, ManagedResource, Shoot } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { createKubeClient, type RequestInfo } from '../../../shared/kube/http-client.ts';
+import type { RequestInfo } from '../../../shared/kube/http-client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
+import { patientClient } from '../../patient-client.ts';
 import { secretWith } from '../../shoot-secrets.ts';
 import { contextOf, settingsOf } from '../context.ts';
 import { type Installation, startShippedApi, tokenOf } from '../identities.ts';
@@ -49,13 +50,10 @@ export async function startFleet(options: FleetOptions) {
   const seed = (shoot: string) => seeds.get(seedOf(shoot)) as KubeApi;
   const requests: RequestInfo[] = [];
   const clientOf = ({ url, ca }: KubeApi, identity: string) =>
-    createKubeClient(
-      { server: url, ca, token: tokenOf(identity) },
-      { timeoutMs: 60_000, onRequest: (info) => requests.push(info) },
-    );
+    patientClient({ server: url, ca, token: tokenOf(identity) }, { onRequest: (info) => requests.push(info) });
   const handlers = { 'managed-resources': managedResources, 'project-status': projectStatus };
   type Name = keyof typeof handlers;
-  const clients = new Map<string, ReturnType<typeof createKubeClient>>();
+  const clients = new Map<string, ReturnType<typeof patientClient>>();
   for (const identity of Object.keys(handlers)) {
     clients.set(`garden ${identity}`, clientOf(garden, identity));
     for (const [name, api] of seeds) clients.set(`${name} ${identity}`, clientOf(api, identity));

@@ -11,8 +11,8 @@ import {
 } from '@shoot-flux/landscape/kube-api';
 import { restrictions } from '@shoot-flux/landscape/restrictions';
 import { findFunctions } from '../../../infra/functions.ts';
-import { createKubeClient } from '../../../shared/kube/http-client.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
+import { patientClient } from '../../patient-client.ts';
 import { settingsOf } from '../context.ts';
 import { installFlux } from './flux.ts';
 import { gardenletOf } from './gardenlet.ts';
@@ -96,7 +96,7 @@ export async function startWorld({
   const apis = await startApis(onRequest);
   const { garden, seed, shoot } = apis;
   const useSockets = answerInProcess(new Map([garden, seed, shoot].map(({ url, listener }) => [url, listener])));
-  const clientOf = ({ url, ca }: KubeApi) => createKubeClient({ server: url, ca, token: FUNCTIONS });
+  const clientOf = ({ url, ca }: KubeApi) => patientClient({ server: url, ca, token: FUNCTIONS });
   const clients = { garden: clientOf(garden), seed: clientOf(seed) };
   const now = () => new Date(moment.time);
   const useOwnClock = useClock(now);
