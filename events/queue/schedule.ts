@@ -284,7 +284,7 @@ export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () =
   let timer: NodeJS.Timeout | undefined;
   let isWoken = false;
   let isStopped = false;
-  let lastStart = now();
+  let lastStart = monotonic();
   let idle = Promise.withResolvers<void>();
 
   /** Starts all that may start. */
@@ -292,12 +292,12 @@ export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () =
     isWoken = false;
     clearTimeout(timer);
     if (isStopped) return;
-    const isPaused = now() < pausedUntil();
-    const take = () => (isPaused ? undefined : schedule.take(now()));
+    const isPaused = monotonic() < pausedUntil();
+    const take = () => (isPaused ? undefined : schedule.take(monotonic()));
     for (let start = take(); start !== undefined; start = take()) void run(start);
     const due = isPaused ? pausedUntil() : schedule.nextDue();
     // What is due already waits for a slot, and the end of a run wakes it.
-    if (due !== undefined) timer = setTimeout(startRuns, Math.min(LONGEST_TIMER_MS, Math.max(1, due - now())));
+    if (due !== undefined) timer = setTimeout(startRuns, Math.min(LONGEST_TIMER_MS, Math.max(1, due - monotonic())));
   };
 
   // Not at once: what arrives in the same turn of the event loop is merged and sorted first.
@@ -308,7 +308,7 @@ export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () =
   };
 
   const run = async (start: Start): Promise<void> => {
-    const begun = now();
+    const begun = monotonic();
     const current = { begun };
     lastStart = begun;
     running.add(current);
@@ -321,7 +321,7 @@ export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () =
     const next = await work(start, ending.signal);
     clearTimeout(abort);
     clearTimeout(lasting);
-    schedule.end(start.key, next, now());
+    schedule.end(start.key, next, monotonic());
     running.delete(current);
     if (running.size === 0) idle.resolve();
     wake();
@@ -332,9 +332,9 @@ export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () =
     wake,
     alive() {
       const oldest = Math.min(...[...running].map(({ begun }) => begun));
-      if (now() - oldest > timeoutSeconds * 1000 + STUCK_MS) return false;
-      const isDue = schedule.depth().waiting > 0 || (schedule.nextDue() ?? Infinity) < now() - STUCK_MS;
-      return isStopped || running.size > 0 || !isDue || now() - lastStart < STUCK_MS;
+      if (monotonic() - oldest > timeoutSeconds * 1000 + STUCK_MS) return false;
+      const isDue = schedule.depth().waiting > 0 || (schedule.nextDue() ?? Infinity) < monotonic() - STUCK_MS;
+      return isStopped || running.size > 0 || !isDue || monotonic() - lastStart < STUCK_MS;
     },
     async stop(deadlineMs) {
       isStopped = true;
@@ -351,7 +351,7 @@ export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () =
 /** Returns the work of a function of this process. What it gives up is kept until its key succeeds. */
 export function workOf(runner: Runner, deadLetters: DeadLetters): WorkerOptions['work'] {
   return async (start, signal) => {
-    const begun = now();
+    const begun = monotonic();
     const run = runOf(runner, start);
     const { key, causes, attempt: attempts } = start;
     const next = nextOf(await runOnce(runner, run, signal), attempts, Math.random());
@@ -359,7 +359,7 @@ export function workOf(runner: Runner, deadLetters: DeadLetters): WorkerOptions[
       const reason = describeError(next.error);
       deadLetters.add({ function: runner.name, key, causes, reason, attempts }, runner.now());
     } else if (next.result !== 'retry') deadLetters.remove(runner.name, key);
-    report(runner, run, next, (now() - begun) / 1000);
+    report(runner, run, next, (monotonic() - begun) / 1000);
     return next;
   };
 }
@@ -371,12 +371,12 @@ export function runOf({ name, now }: Runner, { key, causes, merged, attempt, sin
   return {
     changes: [changeOf(first), ...rest.map(changeOf)],
     attempt,
-    dueAt: now().getTime() - (performance.now() - since),
+    dueAt: now().getTime() - (monotonic() - since),
     superseded: merged,
   };
 }
 
 /** Monotonic, so that a clock that is set back delays nothing. */
-function now(): number {
+function monotonic(): number {
   return performance.now();
 }

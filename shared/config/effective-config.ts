@@ -140,7 +140,7 @@ function repeatedKeys(flat: Layer, config: Layer): ConfigIssue[] {
   });
 }
 
-const PART = 'kustomization';
+const KUSTOMIZATION = 'kustomization';
 
 /**
  * Merges layers: each option, part and list is taken as a whole from the highest layer that sets it, valid or not. What
@@ -225,7 +225,7 @@ function patchedKustomization(layers: readonly Layer[], from: Layer): PatchedKus
 
 function withoutTarget(layer: Layer): ConfigIssue {
   const message = 'has no Kustomization to change, because no lower layer has one; use template instead of patch';
-  return issueAt(layer, `${PART}.patch`, message);
+  return issueAt(layer, `${KUSTOMIZATION}.patch`, message);
 }
 
 /** @param layers lowest first, each with a patch */
@@ -244,7 +244,7 @@ function patchedBy(template: Template, layers: readonly Layer[]) {
 
 /** Returns what is wrong with the Kustomization once this layer's patch has changed it. */
 function issuesOf({ merged, layer }: { merged: JsonObject; layer: Layer }): ConfigIssue[] {
-  return schemaIssues(inside(layer, `${PART}.patch`), kustomizationTemplateSchema, merged);
+  return schemaIssues(inside(layer, `${KUSTOMIZATION}.patch`), kustomizationTemplateSchema, merged);
 }
 
 function patchOf({ content }: Layer): JsonObject {
@@ -257,7 +257,9 @@ function patchOrigins(layer: Layer): Origins {
   const fields = ['metadata', 'spec'].flatMap((part) =>
     Object.keys(asObject(patch[part]) ?? {}).map((field) => `${part}.${field}`),
   );
-  return Object.fromEntries(fields.map((field) => [`${PART}.${field}`, inside(layer, `${PART}.patch.${field}`)]));
+  return Object.fromEntries(
+    fields.map((field) => [`${KUSTOMIZATION}.${field}`, inside(layer, `${KUSTOMIZATION}.patch.${field}`)]),
+  );
 }
 
 /** Merges a patch, as RFC 7386 says: objects field by field, null removes a field, everything else is replaced, lists too. */
@@ -271,7 +273,7 @@ function mergePatch(target: unknown, patch: JsonObject): JsonObject {
   return fields;
 }
 
-const NAME = 'flux-system';
+const DEFAULT_NAME = 'flux-system';
 
 /** The ServiceAccounts of the controllers that are administrators of the shoot. */
 const ROOT_ACCOUNTS: Readonly<Record<string, string>> = {
@@ -368,7 +370,7 @@ function completeObject(template: Template, flux: FluxInstall, more: object = {}
     apiVersion,
     kind,
     metadata: {
-      name: metadata?.name ?? NAME,
+      name: metadata?.name ?? DEFAULT_NAME,
       namespace,
       ...(metadata?.labels && { labels: metadata.labels }),
       ...(metadata?.annotations && { annotations: metadata.annotations }),
