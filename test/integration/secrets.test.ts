@@ -4,7 +4,6 @@ import { openSqsSender } from '../../events/sqs/open-sender.ts';
 import { createPrometheusMetrics } from '../../infra/process/metrics.ts';
 import { startProduct } from '../../infra/process/product.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { startHeaderProxy } from '../header-proxy.ts';
 import {
   type Api,
   base64,
@@ -19,6 +18,7 @@ import {
   startStage,
 } from '../scenarios/stage.ts';
 import { deployFunctions, type Emulator, startEmulator } from '../sqs.ts';
+import { startTap } from '../tap.ts';
 import { ownDistribution, startEmbeddedApis } from './embedded-apis.ts';
 
 /** Marked secrets: any of them outside of a Secret is a leak. */
@@ -38,7 +38,7 @@ describe('secrets exist only in Secrets', () => {
   let apis: Awaited<ReturnType<typeof startEmbeddedApis>>;
   let stage: Stage;
   let sqs: Emulator;
-  let tap: Awaited<ReturnType<typeof startHeaderProxy>>;
+  let tap: Awaited<ReturnType<typeof startTap>>;
   /** Bodies of all requests to SQS: messages, attributes, names. */
   const said: string[] = [];
   let metrics = '';
@@ -56,11 +56,7 @@ describe('secrets exist only in Secrets', () => {
       ownDistribution,
     );
     sqs = await startEmulator();
-    tap = await startHeaderProxy(
-      sqs.endpoint,
-      () => {},
-      (part) => said.push(part),
-    );
+    tap = await startTap(sqs.endpoint, (part) => said.push(part));
     await exerciseEveryFunction();
   });
 

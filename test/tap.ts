@@ -1,14 +1,9 @@
-import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Passes requests on and shows their headers, and parts of their bodies. */
-export async function startHeaderProxy(
-  target: string,
-  see: (headers: IncomingHttpHeaders) => void,
-  hear: (part: string) => void = () => {},
-) {
+/** Passes requests on to `target`. `hear` gets their bodies, part by part. */
+export async function startTap(target: string, hear: (part: string) => void) {
   const server = createServer((incoming, response) => {
-    see(incoming.headers);
     const onward = request(new URL(incoming.url ?? '/', target), {
       method: incoming.method ?? 'POST',
       headers: incoming.headers,
