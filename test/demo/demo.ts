@@ -24,8 +24,6 @@ export interface DemoOptions {
   output: Output;
   /** Resolves with the cause when the demo has to stop early. */
   ended: Promise<string>;
-  /** Time limit of the demo. */
-  limitMs?: number;
 }
 
 export interface Demo {
@@ -41,13 +39,16 @@ const shootNames = ['spring', 'summer'];
 const PROJECT = 'demo';
 const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
 
+/** How long the demo waits: also a busy machine has delivered both Shoots by then. */
+const LIMIT_MS = 240_000;
+
 /** Runs the demo: two Shoots deploy a private repository and follow a commit to it. */
-export async function runDemo({ output, ended, limitMs = 45_000, ...options }: DemoOptions): Promise<Demo> {
+export async function runDemo({ output, ended, ...options }: DemoOptions): Promise<Demo> {
   const distribution = options.fluxDistribution ?? (await testDistribution()) ?? standInDistribution.folder;
   const releases = await distributionAt(distribution).versions();
   if (releases.length === 0) throw new Error(`${distribution} has no Flux release: it needs folders such as v2.9.4.`);
   const waits = new AbortController();
-  const signal = AbortSignal.any([waits.signal, AbortSignal.timeout(limitMs)]);
+  const signal = AbortSignal.any([waits.signal, AbortSignal.timeout(LIMIT_MS)]);
   output.chapter('A Gardener landscape, a Git server and the product, in this process');
   output.block([
     `Flux releases: ${releases.join(', ')} from ${relative(root, distribution)}`,
@@ -59,7 +60,7 @@ export async function runDemo({ output, ended, limitMs = 45_000, ...options }: D
   const [git, landscape] = await Promise.all([
     startGitServer(),
     startLandscape({
-      reconcileMs: limitMs,
+      reconcileMs: LIMIT_MS,
       onStep: (shoot, step) => output.line('gardenlet', `${shoot}: ${step}`),
     }),
   ]);

@@ -26,6 +26,7 @@ async function demo(...args: string[]): Promise<{ code: number | null; output: s
 
 it('delivers podinfo and then a commit to two Shoots, and prints the progress', async () => {
   const { code, output } = await demo();
+  expect(output).toContain('Done: both Shoots run the latest commit.');
   expect(output).toMatch(/this kustomize-controller applies plain YAML/);
   expect(output).toMatch(/^ +ssh-ed25519 \S+ shoot-flux\/demo\/demo$/m);
   expect(output).toMatch(/ƒ managed-resources +\d+ ms +shoot--demo--spring\/shoot-flux +<- /);

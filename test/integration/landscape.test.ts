@@ -14,8 +14,6 @@ import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime();
 
-const PATIENCE_MS = 15_000;
-
 /** The product in the landscape: gardenlet, Git and the project cause all changes. */
 
 const shoot = { namespace: 'garden-foo', name: 'bar' };
@@ -63,11 +61,7 @@ const shootOf = (id: string) => {
 const inShoot = (id = technicalId) => shootOf(id).client;
 const fleet = (id = technicalId) => inShoot(id).find(resources.configMaps, { namespace: 'default', name: 'fleet' });
 const untilFleet = (value: string, id = technicalId) =>
-  eventually(
-    `fleet is ${value}`,
-    async () => ((await fleet(id))?.data as { key?: string } | undefined)?.key === value,
-    PATIENCE_MS,
-  );
+  eventually(`fleet is ${value}`, async () => ((await fleet(id))?.data as { key?: string } | undefined)?.key === value);
 
 it('delivers a commit to the shoot, also after hibernation with a changed branch', async () => {
   await untilFleet('first');
@@ -89,17 +83,14 @@ const extension = () => landscape.seed.client.find<Extension>(resources.extensio
 it('reports a typo in the configuration with its remedy, and recovers once it is corrected', async () => {
   await configure({ repositoryBranch: 'mian', syncMode: 'Reconcile' });
   const source = (status: string) =>
-    eventually(
-      `SourceReady is ${status}`,
-      async () =>
-        (await extension())?.status?.conditions?.find((one) => one.type === 'SourceReady' && one.status === status),
-      PATIENCE_MS,
+    eventually(`SourceReady is ${status}`, async () =>
+      (await extension())?.status?.conditions?.find((one) => one.type === 'SourceReady' && one.status === status),
     );
   const lastError = async () => {
     const { reason, message, codes } = await source('False');
     return reason === 'RevisionNotFound' ? { message, codes } : false;
   };
-  expect(await eventually('the typo is reported', lastError, PATIENCE_MS)).toEqual({
+  expect(await eventually('the typo is reported', lastError)).toEqual({
     message: expect.stringContaining(
       'has no branch mian; push it, or correct repositoryBranch in ConfigMap flux-config',
     ),
@@ -175,7 +166,7 @@ it('delivers a rotated key to every Shoot on completion, so that the old deploy 
     return (source?.spec as { url?: string } | undefined)?.url === repository.sshUrl;
   };
   // Before the commit, which a shoot could otherwise still fetch over HTTP.
-  await Promise.all(ids.map((id) => eventually('the source is read over SSH', () => readsOverSsh(id), PATIENCE_MS)));
+  await Promise.all(ids.map((id) => eventually('the source is read over SSH', () => readsOverSsh(id))));
   await untilAll('over ssh');
 
   git.accesses.length = 0;
