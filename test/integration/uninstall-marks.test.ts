@@ -44,4 +44,26 @@ describe('a removal of Flux', () => {
     shoot.close();
     await api.stop();
   });
+
+  it('deletes the namespace with the next run where its time was up before all kinds were looked for in it', async () => {
+    const api = await startKubeApi({ objects: [] });
+    const { url: server, ca, token } = api;
+    const shoot = patientClient({ server, ca, token });
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
+    await shoot.create(resources.namespaces, namespace, { fieldManager: 'person' });
+    const isDeleted = async () =>
+      (await shoot.find(resources.namespaces, namespace.metadata))?.metadata.deletionTimestamp !== undefined;
+    const applied = appliedFactory({ objects: {} });
+    const isTimeUp = () => api.requestsLike({ path: /\/namespaces\/flux-system\// }).length > 0;
+
+    const slow = await uninstall(shoot, applied, new Date(), isTimeUp);
+    expect([slow.awaited, await isDeleted()]).toEqual([
+      expect.stringContaining('the next run removes the rest'),
+      false,
+    ]);
+    expect(await uninstall(shoot, applied, new Date(), () => false)).toEqual({ gone: [] });
+    expect(await isDeleted()).toBe(true);
+    shoot.close();
+    await api.stop();
+  });
 });

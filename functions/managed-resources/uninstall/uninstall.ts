@@ -68,7 +68,9 @@ export async function uninstall(
   if (areGone.includes(false)) return { awaited: 'Waiting for the CRDs of Flux to be deleted.', gone };
 
   // 5. Delete the namespace, if it is ours and holds nothing of a user.
-  if (ownsNamespace && (await isEmptyNamespace(shoot, namespace, isTimeUp))) await removeNamespace(shoot, namespace);
+  const isEmpty = ownsNamespace && (await isEmptyNamespace(shoot, namespace, isTimeUp));
+  if (isEmpty === undefined) return { awaited: SLOW, gone };
+  if (isEmpty) await removeNamespace(shoot, namespace);
   return { gone };
 }
 
@@ -180,13 +182,19 @@ const ROOT_CA = 'kube-root-ca.crt';
 /**
  * True when a namespace holds nothing that a user may need: no workload or custom resource that Flux has deployed there,
  * no record of a Helm release, no key of a user. A kind that cannot be listed counts as present.
+ * @returns undefined when the time was up before all kinds were listed, and those that were had nothing
  */
-async function isEmptyNamespace(shoot: KubeClient, namespace: string, isTimeUp: () => boolean): Promise<boolean> {
+async function isEmptyNamespace(
+  shoot: KubeClient,
+  namespace: string,
+  isTimeUp: () => boolean,
+): Promise<boolean | undefined> {
   const custom = await customKinds(shoot, isTimeUp);
-  if (custom === undefined) return false;
+  if (custom === undefined) return undefined;
   const all = [...kinds, ...custom];
   const empty = await inParallel(all, (kind) => hasNone(shoot, kind, namespace, custom.includes(kind)), isTimeUp);
-  return empty.length === all.length && !empty.includes(false);
+  if (empty.includes(false)) return false;
+  return empty.length === all.length || undefined;
 }
 
 /** Returns the kinds besides Kubernetes' own and Flux's; undefined when the time was up before all were known. */
