@@ -445,7 +445,7 @@ export async function eventually<T>(
   ask: () => Promise<T>,
   isWanted: (answer: T) => boolean,
   describe: (answer: T) => unknown = (answer) => answer,
-  seconds = 120,
+  seconds = 240,
 ): Promise<T> {
   // hrtime, unlike Date, stays real time when a test speeds up its clock.
   const started = process.hrtime();
