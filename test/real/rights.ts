@@ -6,6 +6,17 @@ import type { ApiServer } from './cluster/api-server.ts';
 import type { AuditEntry } from './cluster/audit.ts';
 
 type Server = Pick<ApiServer, 'auditEntries'>;
+
+/**
+ * Returns the requests of the product, without the probes of a server whose answers take long, as on a busy machine: they
+ * send no credentials.
+ */
+export async function ownEntries(server: Server) {
+  const entries = await server.auditEntries();
+  return entries.filter(
+    ({ userAgent, requestUri }) => userAgent.startsWith('shoot-flux/') && requestUri !== '/version',
+  );
+}
 type Servers = Record<Place, Server>;
 
 const places: Place[] = ['garden', 'seed'];

@@ -18,6 +18,7 @@ import { installCrds } from '../cluster/crds.ts';
 import { requestJson } from '../cluster/request.ts';
 import { programFolder, type RunningProgram, startProgram } from '../cluster/start.ts';
 import { withTestData } from '../on-real-apis.ts';
+import { ownEntries } from '../rights.ts';
 import { type Aws, startAws } from './aws/aws.ts';
 import { type Issuer, startIssuer } from './aws/issuer.ts';
 import { type Lambdas, startLambdas } from './aws/lambdas.ts';
@@ -134,8 +135,7 @@ withTestData('docs/install-aws.md, followed from an empty folder', () => {
 
   it('was refused nothing by the API servers, where each function was its own user', async () => {
     const { garden, seed } = apis.servers;
-    const entries = [...(await garden.auditEntries()), ...(await seed.auditEntries())];
-    const ours = entries.filter(({ userAgent }) => userAgent.startsWith('shoot-flux/'));
+    const ours = [...(await ownEntries(garden)), ...(await ownEntries(seed))];
     const refused = ours.filter(({ code }) => code === 401 || code === 403);
     expect(refused.map(({ user, verb, requestUri }) => `${user} ${verb} ${requestUri}`)).toEqual([]);
     const users = [...new Set(ours.map(({ user, userAgent }) => `${userAgent} ${user}`))].sort();

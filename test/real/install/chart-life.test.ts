@@ -10,7 +10,7 @@ import { creating, eventually, PROJECT, SEED, type Stage } from '../../scenarios
 import { freePorts } from '../cluster/ports.ts';
 import { requestJson } from '../cluster/request.ts';
 import { onRealApis } from '../on-real-apis.ts';
-import { needsOf, wrongRights } from '../rights.ts';
+import { needsOf, ownEntries, wrongRights } from '../rights.ts';
 import { type ChartLandscape, podUsers, startChartLandscape } from './chart-landscape.ts';
 import { type Host, INSTALLATION, seedHost, selfHosted } from './gardenlet.ts';
 import { find } from './helm.ts';
@@ -125,13 +125,10 @@ onRealApis(
       expect(await wrongRights(seed, objects, user)).toEqual([]);
     });
 
-    const ourEntries = async (place: 'garden' | 'seed') =>
-      (await landscape.servers[place].auditEntries()).filter(({ userAgent }) => userAgent.startsWith('shoot-flux/'));
-
     it.each(['garden', 'seed'] as const)(
       'was refused nothing in the %s, and used no other identities',
       async (place) => {
-        const entries = await ourEntries(place);
+        const entries = await ownEntries(landscape.servers[place]);
         const others = entries.filter(({ user }) => !podUsers[place].includes(user));
         expect(others.map(({ user, verb, requestUri, code }) => `${user} ${verb} ${requestUri} ${code}`)).toEqual([]);
         expect([...new Set(entries.map(({ user }) => user))].sort()).toEqual(podUsers[place]);
@@ -144,7 +141,7 @@ onRealApis(
       'had each right in the %s from the role that the server names',
       async (place) => {
         const rights = rightsOf(landscape.rights[place]);
-        const entries = (await ourEntries(place)).filter(({ resource }) => resource !== '');
+        const entries = (await ownEntries(landscape.servers[place])).filter(({ resource }) => resource !== '');
         expect(entries.length).toBeGreaterThan(10);
         const wrong = entries.flatMap((entry) => {
           const [, role] = /(?:ClusterRole|Role) "([^"]+)" to ServiceAccount/.exec(entry.reason) ?? [];
