@@ -39,7 +39,7 @@ const shootNames = ['spring', 'summer'];
 const PROJECT = 'demo';
 const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
 
-/** How long the demo waits: also a busy machine has delivered both Shoots by then. */
+/** How long the demo waits. Even a busy machine has delivered both Shoots by then. */
 const LIMIT_MS = 240_000;
 
 /** Runs the demo: two Shoots deploy a private repository and follow a commit to it. */

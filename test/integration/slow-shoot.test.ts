@@ -9,8 +9,8 @@ import { speedUpTime } from './fast-clock.ts';
 speedUpTime(5);
 
 /**
- * Latency of every request, with which the removal needs several runs of ten seconds, and a quarter of the two minutes
- * after which the product gives it up: the rest is for a busy machine.
+ * Latency of every request, with which the removal needs several runs of ten seconds, but only a fifth of the two
+ * minutes after which the product gives up: the rest is for a busy machine.
  */
 const LATENCY_MS = 500;
 /** How long gardenlet waits for a deletion. */

@@ -6,23 +6,30 @@ import { resources } from '../../shared/kube/resource.ts';
 import { patientClient } from '../patient-client.ts';
 
 const inFlux = (name: string) => ({ namespace: 'flux-system', name });
+const person = { fieldManager: 'person' };
 const origin = { 'resources.gardener.cloud/origin': 'seed-id:shoot--foo--bar/shoot-flux-secrets' };
+
+async function startShoot() {
+  const api = await startKubeApi({ objects: [] });
+  const { url: server, ca, token } = api;
+  const shoot = patientClient({ server, ca, token });
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
+  await shoot.create(resources.namespaces, namespace, person);
+  const stop = async () => {
+    shoot.close();
+    await api.stop();
+  };
+  return { api, shoot, [Symbol.asyncDispose]: stop };
+}
 
 describe('a removal of Flux', () => {
   it('keeps a Secret and a ConfigMap with which a user has replaced ours, and removes our own', async () => {
-    const api = await startKubeApi({ objects: [] });
-    const { url: server, ca, token } = api;
-    const shoot = patientClient({ server, ca, token });
-    const person = { fieldManager: 'person' };
+    await using started = await startShoot();
+    const { shoot } = started;
     const configMap = (name: string, annotations = {}) => ({
       ...{ apiVersion: 'v1', kind: 'ConfigMap' },
       ...{ metadata: { ...inFlux(name), annotations }, data: { a: 'b' } },
     });
-    await shoot.create(
-      resources.namespaces,
-      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } },
-      person,
-    );
     await shoot.create(resources.configMaps, configMap('theirs'), person);
     await shoot.create(resources.configMaps, configMap('by-resource-manager', origin), person);
     await shoot.apply(resources.configMaps, configMap('by-us'), { fieldManager: 'shoot-flux-managed-resources' });
@@ -41,18 +48,13 @@ describe('a removal of Flux', () => {
     expect(again).toEqual({ gone: [...refs, 'Secret/flux-system/theirs'] });
     const namespace = await shoot.find(resources.namespaces, { name: 'flux-system' });
     expect(namespace?.metadata).not.toHaveProperty('deletionTimestamp');
-    shoot.close();
-    await api.stop();
   });
 
-  it('deletes the namespace with the next run where its time was up before all kinds were looked for in it', async () => {
-    const api = await startKubeApi({ objects: [] });
-    const { url: server, ca, token } = api;
-    const shoot = patientClient({ server, ca, token });
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
-    await shoot.create(resources.namespaces, namespace, { fieldManager: 'person' });
+  it('deletes the namespace in the next run when the time is up before the namespace has been searched', async () => {
+    await using started = await startShoot();
+    const { api, shoot } = started;
     const isDeleted = async () =>
-      (await shoot.find(resources.namespaces, namespace.metadata))?.metadata.deletionTimestamp !== undefined;
+      (await shoot.find(resources.namespaces, { name: 'flux-system' }))?.metadata.deletionTimestamp !== undefined;
     const applied = appliedFactory({ objects: {} });
     const isTimeUp = () => api.requestsLike({ path: /\/namespaces\/flux-system\// }).length > 0;
 
@@ -63,7 +65,5 @@ describe('a removal of Flux', () => {
     ]);
     expect(await uninstall(shoot, applied, new Date(), () => false)).toEqual({ gone: [] });
     expect(await isDeleted()).toBe(true);
-    shoot.close();
-    await api.stop();
   });
 });

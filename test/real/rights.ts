@@ -6,21 +6,19 @@ import type { ApiServer } from './cluster/api-server.ts';
 import type { AuditEntry } from './cluster/audit.ts';
 
 type Server = Pick<ApiServer, 'auditEntries'>;
-
-/**
- * Returns the requests of the product, without the probes of a server whose answers take long, as on a busy machine: they
- * send no credentials.
- */
-export async function ownEntries(server: Server) {
-  const entries = await server.auditEntries();
-  return entries.filter(
-    ({ userAgent, requestUri }) => userAgent.startsWith('shoot-flux/') && requestUri !== '/version',
-  );
-}
 type Servers = Record<Place, Server>;
 
 const places: Place[] = ['garden', 'seed'];
 const ours = serviceAccountUser('');
+
+/** `probe` in shared/kube/exchange.ts asks without credentials, where a server is slow to answer, as on a busy machine. */
+const isProbe = ({ user, requestUri }: AuditEntry) => user === 'system:anonymous' && requestUri === '/version';
+
+/** Returns the requests of the product, without its probes. */
+export async function ownEntries(server: Server): Promise<AuditEntry[]> {
+  const entries = await server.auditEntries();
+  return entries.filter((entry) => entry.userAgent.startsWith('shoot-flux/') && !isProbe(entry));
+}
 
 /** Requests of the product that were forbidden, as `place identity verb resource`. */
 export async function refused(servers: Servers): Promise<string[]> {

@@ -182,7 +182,7 @@ const ROOT_CA = 'kube-root-ca.crt';
 /**
  * True when a namespace holds nothing that a user may need: no workload or custom resource that Flux has deployed there,
  * no record of a Helm release, no key of a user. A kind that cannot be listed counts as present.
- * @returns undefined when the time was up before all kinds were listed, and those that were had nothing
+ * @returns undefined when the time was up before all kinds were listed, and those that were listed had no objects
  */
 async function isEmptyNamespace(
   shoot: KubeClient,
@@ -194,7 +194,7 @@ async function isEmptyNamespace(
   const all = [...kinds, ...custom];
   const empty = await inParallel(all, (kind) => hasNone(shoot, kind, namespace, custom.includes(kind)), isTimeUp);
   if (empty.includes(false)) return false;
-  return empty.length === all.length || undefined;
+  return empty.length < all.length ? undefined : true;
 }
 
 /** Returns the kinds besides Kubernetes' own and Flux's; undefined when the time was up before all were known. */
