@@ -900,8 +900,17 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await using managed = await follow<ManagedResource>(stage.seed, resources.managedResources, CONTROL_PLANE);
         await reconcileOccupied();
         await stage.untilError();
+        // Its next attempt would come by itself.
+        await stage.stopResourceManager();
         await stage.shoot.delete(resources.deployments, inFlux('source-controller'));
-        await stage.deliver({ providerConfig: config() });
+        await stage.reconcileShoot({ providerConfig: config() });
+        await eventually(
+          'the resource-manager is asked',
+          () => askedAgain(managed),
+          (asked) => asked.size > 0,
+        );
+        await stage.startResourceManager();
+        await stage.untilReady();
         expect(await askedAgain(managed)).toEqual(new Set(['shoot-flux-controllers']));
       });
 

@@ -18,7 +18,7 @@ export async function follow<T extends KubeObject>(
   const versions: T[] = [];
   const { resourceVersion } = await client.list(resource, { namespace, metadataOnly: true });
   const watching = (async () => {
-    const options = { namespace, resourceVersion, timeoutSeconds: 60, signal: ending.signal };
+    const options = { namespace, resourceVersion, timeoutSeconds: 3600, signal: ending.signal };
     for await (const { type, object } of client.watch(resource, options)) {
       if (type === 'ADDED' || type === 'MODIFIED') versions.push(object as T);
     }

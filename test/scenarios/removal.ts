@@ -308,7 +308,7 @@ export async function watchSpecs(stage: Stage): Promise<() => Record<string, boo
       () => stage.shoot.list(resource),
       () => true,
     );
-    const options = { resourceVersion, timeoutSeconds: 60, signal: AbortSignal.timeout(60_000) };
+    const options = { resourceVersion, timeoutSeconds: 600, signal: AbortSignal.timeout(600_000) };
     void (async () => {
       for await (const { type, object } of stage.shoot.watch(resource, options)) {
         const { metadata, spec } = object;
