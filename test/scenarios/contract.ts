@@ -900,7 +900,7 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         await using managed = await follow<ManagedResource>(stage.seed, resources.managedResources, CONTROL_PLANE);
         await reconcileOccupied();
         await stage.untilError();
-        // Its next attempt would come by itself.
+        // Otherwise the resource-manager could try again before gardenlet asks.
         await stage.stopResourceManager();
         await stage.shoot.delete(resources.deployments, inFlux('source-controller'));
         await stage.reconcileShoot({ providerConfig: config() });
