@@ -153,11 +153,21 @@ describe('admission of patches', () => {
 });
 
 describe('admission of a Shoot', () => {
+  const leaving = (metadata: object = {}) => ({
+    providerConfig: wrong,
+    metadata: { deletionTimestamp: '2026-01-02T03:04:05Z', ...metadata },
+  });
+
   it.each<[string, AdmissionAnswer]>([
     ['when it is deleted', reviewShoot({ uid: 'u', operation: 'DELETE', oldObject: shoot({ providerConfig: wrong }) })],
+    ['while it is being deleted', created(leaving())],
     [
-      'while it is being deleted',
-      created({ providerConfig: wrong, metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } }),
+      'when a finalizer is removed from one that is being deleted',
+      updated(leaving({ finalizers: ['gardener'] }), leaving({ finalizers: [] })),
+    ],
+    [
+      'when a deletion that is forced is confirmed',
+      updated(leaving(), leaving({ annotations: { 'confirmation.gardener.cloud/force-deletion': 'true' } })),
     ],
     ['without the extension', created({ spec: { extensions: [{ type: 'other', providerConfig: wrong }] } })],
     ['without any extension', created({ spec: { extensions: undefined } })],

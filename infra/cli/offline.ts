@@ -20,7 +20,7 @@ export interface Offline {
   groups: ObjectGroups;
   /** One sentence for each further object, whose content is known only in the landscape. */
   unknown: string[];
-  /** One sentence for each field of the configuration that is left out. */
+  /** One sentence for each field of the configuration that is left out, and for a Kubernetes that Flux does not support. */
   warnings: string[];
   fluxVersion: string;
   components: string[];
@@ -35,13 +35,14 @@ export async function renderOffline({
 }: CliInputs): Promise<Offline> {
   const config = effectiveConfig(inputs);
   const releases = openDistribution(distribution);
-  const version = resolveVersion({
+  const { version, warning } = resolveVersion({
     requested: config.flux.version,
     origin: originOf(config.origins, 'flux.version'),
     available: await releasesOf(releases, distribution),
     kubernetesVersion: shoot?.spec?.kubernetes?.version,
     mayUpgrade: true,
-    allowed: inputs.landscape?.policy?.allowedVersions,
+    isTrial: true,
+    policy: inputs.landscape?.policy,
   });
   const ofSecrets = given === undefined ? [] : givenSecretIssues(config, given, version, inputs.shootResources);
   if (ofSecrets.length > 0) throw new ConfigError(ofSecrets);
@@ -60,11 +61,12 @@ export async function renderOffline({
   if (broken.length > 0) throw new ConfigError(broken);
   const secrets = shoot === undefined ? groups.secrets.filter(({ kind }) => kind !== 'ConfigMap') : groups.secrets;
   const { ofShoot, ofConfig } = otherNamespaces(shoot?.metadata.namespace, inputs) ?? {};
+  const warned = [...(warning === undefined ? [] : [warning]), ...(config.warnings ?? [])];
   const elsewhere = `the Shoot is in namespace ${ofShoot}, where the ConfigMap flux-config of ${ofConfig} does not count`;
   return {
     groups: { ...groups, secrets },
     unknown: unknownObjects(config, shoot),
-    warnings: [...(ofShoot === undefined ? [] : [elsewhere]), ...(config.warnings ?? []).map(issueText)],
+    warnings: [...(ofShoot === undefined ? [] : [elsewhere]), ...warned.map(issueText)],
     fluxVersion: version,
     components: config.flux.components,
   };

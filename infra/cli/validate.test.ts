@@ -2,7 +2,7 @@ import { truncate } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { oldPipeline } from '../../shared/config/config.fixtures.ts';
 import { standIn } from '../../shared/flux/testing.ts';
-import { files, runWith, shootFlux } from './testing.ts';
+import { files, fluxConfigOf, runWith, shootFlux, shootOf } from './testing.ts';
 
 const validate = (config: unknown, ...args: string[]) => runWith('validate', { 'provider-config': config }, ...args);
 
@@ -23,6 +23,40 @@ test('warns of fields that are left out, and the configuration is valid', async 
     ),
   );
   expect((await validate(config, '--json')).out).toBe('[]\n');
+});
+
+describe('a Kubernetes that the Flux release does not support', () => {
+  const shoot = (providerConfig?: object) => {
+    const extensions = [{ type: 'shoot-flux', ...(providerConfig && { providerConfig }) }];
+    return shootOf({ kubernetes: { version: '1.30.5' }, extensions });
+  };
+  const layered = (config: Record<string, unknown>) => ({ 'flux-config': fluxConfigOf(config), shoot: shoot() });
+  const what = 'resolves to Flux v2.9.99, which supports Kubernetes 1.34 to 1.36, but the Shoot has 1.30.5';
+  const remedy = 'upgrade the Shoot to Kubernetes 1.34';
+
+  test.each(
+    Object.entries({
+      'ConfigMap garden-foo/flux-config: fluxVersion': layered({ fluxVersion: 'v2.9.99' }),
+      'ConfigMap garden-foo/flux-config: config.yaml.flux.version': layered({
+        'config.yaml': 'flux: {version: 2.9.x}',
+      }),
+      'providerConfig: flux.version': { shoot: shoot({ flux: { version: '>=2.9' } }) },
+      "the landscape's defaults: flux.version": { shoot: shoot(), config: 'defaults: {flux: {version: 2.9.x}}' },
+    }),
+  )('is a warning of %s', async (place, inputs) => {
+    const warning = `warning: ${place} ${what}; ${remedy}\n`;
+    expect(await runWith('validate', inputs)).toEqual({ code: 0, out: '', err: warning });
+    expect(await runWith('render', inputs)).toMatchObject({ code: 0, err: warning });
+  });
+
+  test('is an error where the policy requires support', async () => {
+    const config = 'policy: {requireSupportedKubernetes: true}';
+    expect(await runWith('validate', { ...layered({ fluxVersion: '2.9.x' }), config })).toEqual({
+      code: 1,
+      out: `ConfigMap garden-foo/flux-config: fluxVersion ${what}, which is not allowed by requireSupportedKubernetes in the policy of this landscape; ${remedy}\n`,
+      err: '',
+    });
+  });
 });
 
 test('--upgrade-from warns of what behaves differently with the release of the configuration', async () => {

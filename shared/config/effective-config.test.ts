@@ -63,6 +63,16 @@ describe('effectiveConfig without a source', () => {
     expect(effectiveConfig(withConfig({ flux: { version: given } })).flux.version).toBe(meant);
   });
 
+  test('takes the keys of tolerations in capitals', () => {
+    for (const inputs of [
+      withFluxConfig({ tolerationKeys: 'CriticalAddonsOnly, example.com/Team_A' }),
+      withConfig({ flux: { tolerationKeys: ['CriticalAddonsOnly', 'example.com/Team_A'] } }),
+    ]) {
+      const { tolerationKeys } = effectiveConfig(inputs).flux;
+      expect(tolerationKeys).toEqual(['CriticalAddonsOnly', 'example.com/Team_A']);
+    }
+  });
+
   test('reads lists in both forms, each entry once', () => {
     const texts = {
       components: 'source-controller,\n  kustomize-controller',

@@ -162,7 +162,7 @@ const patchesSchema = ruled(listUpTo(limits.patches, patchSchema), (patches) =>
 export const fluxSchema = z.strictObject({
   version: key(text(fluxVersion), {
     description:
-      'The Flux release: an exact version (`v2.9.4`), a range (`2.9.x`, `>=2.8 <2.10`, `~2.8`, `^2`, with alternatives `||`), or nothing for the newest that supports the Kubernetes version of the Shoot. Never downgraded.',
+      'The Flux release: an exact version (`v2.9.4`), a range (`2.9.x`, `>=2.8 <2.10`, `~2.8`, `^2`, with alternatives `||`), or nothing for the newest that supports the Kubernetes version of the Shoot. Never downgraded. A release that does not support it is a warning.',
     default: 'the newest release',
     example: 'v2.9.4',
   }),

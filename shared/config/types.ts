@@ -86,7 +86,7 @@ export interface EffectiveConfig {
   hasFluxConfig: boolean;
   /** Where the user sets each field; later errors name that object and path. */
   origins: Origins;
-  /** What of the configuration is left out on purpose; absent: nothing. */
+  /** What is worth knowing although nothing is wrong, such as fields that are left out; absent: nothing. */
   warnings?: ConfigIssue[] | undefined;
 }
 

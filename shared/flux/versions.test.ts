@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../errors.ts';
 import { compareVersions, oldestKubernetes, resolveVersion, type VersionInputs } from './versions.ts';
 
@@ -6,7 +6,7 @@ const origin = { object: 'ConfigMap garden-foo/flux-config', path: 'fluxVersion'
 const available = ['v2.3.0', 'v2.9.4', 'v2.10.0-rc.2', 'v2.8.8', 'v2.9.10', 'v2.7.5'];
 
 function resolve(changes: Partial<VersionInputs> = {}): string {
-  return resolveVersion({ available, origin, mayUpgrade: true, ...changes });
+  return resolveVersion({ available, origin, mayUpgrade: true, ...changes }).version;
 }
 
 function sentence(changes: Partial<VersionInputs>): string {
@@ -93,7 +93,7 @@ test.each([
   ],
   [
     { kubernetesVersion: '1.20.0' },
-    `cannot be resolved, because no available Flux release supports Kubernetes 1.20.0; set it to use one anyway; ${list}`,
+    `cannot be resolved, because no available Flux release supports Kubernetes 1.20.0; upgrade the Shoot to Kubernetes 1.28, or set it to use one anyway; ${list}`,
   ],
   [{ available: [] }, 'cannot be resolved, because no stable Flux release is available; the distribution is empty'],
 ])('rejects %j', (changes: Partial<VersionInputs>, message) => {
@@ -101,6 +101,7 @@ test.each([
 });
 
 const inPolicy = 'allowed by allowedVersions in the policy of this landscape';
+const policy = { allowedVersions: ['2.8.x', 'v2.7.5'] };
 
 test.each<[string, Partial<VersionInputs>, string]>([
   ['no version', {}, 'v2.8.8'],
@@ -109,7 +110,7 @@ test.each<[string, Partial<VersionInputs>, string]>([
   // It resolves again at once, but never to an older release.
   ['a pinned release that is not allowed any more', { pinned: 'v2.3.0', mayUpgrade: false }, 'v2.8.8'],
 ])('with a policy, %s resolves among what it allows', (_what, changes, version) => {
-  expect(resolve({ allowed: ['2.8.x', 'v2.7.5'], ...changes })).toBe(version);
+  expect(resolve({ policy, ...changes })).toBe(version);
 });
 
 test.each(
@@ -118,13 +119,104 @@ test.each(
     [`resolves to an older release than the installed Flux v2.9.4, which is never downgraded; use this release or a newer one; only v2.8.8, v2.7.5 are ${inPolicy}`]:
       { pinned: 'v2.9.4' },
     [`cannot be resolved, because no stable Flux release is available; no available release is ${inPolicy}`]: {
-      allowed: ['3.x'],
+      policy: { allowedVersions: ['3.x'] },
     },
   }),
 )('with a policy: %s', (message, changes) => {
-  const inputs = { allowed: ['2.8.x', 'v2.7.5'], ...changes };
+  const inputs = { policy, ...changes };
   expect(sentence(inputs)).toBe(`ConfigMap garden-foo/flux-config: fluxVersion ${message}`);
   expect(() => resolve(inputs)).toThrow(
     expect.objectContaining({ issues: [expect.objectContaining({ rule: 'allowedVersions' })] }),
   );
+});
+
+const supports = {
+  'v2.9.4': 'resolves to Flux v2.9.4, which supports Kubernetes 1.34 to 1.36',
+  'v2.9.10': 'resolves to Flux v2.9.10, which supports Kubernetes 1.34 to 1.36',
+  'v2.7.5': 'resolves to Flux v2.7.5, which supports Kubernetes 1.32 to 1.34',
+};
+const ask = 'ask the operators of the landscape for a Flux release that supports it';
+const upgrade = 'upgrade the Shoot to Kubernetes 1.34';
+const older = (release: string) => `${upgrade}, or use Flux ${release} unless a newer one is installed`;
+
+/** `requested`, the Kubernetes, other inputs, and the warning: what is wrong, and the remedy. */
+const unsupported: [
+  requested: string | undefined,
+  kubernetesVersion: string,
+  others: Partial<VersionInputs>,
+  what: string,
+  remedy: string,
+][] = [
+  ['v2.9.4', '1.30.5', {}, supports['v2.9.4'], upgrade],
+  ['v2.9.4', '1.30.5', { isTrial: true }, supports['v2.9.4'], older('v2.3.0')],
+  ['2.9.4', '1.33.1-gke.1007000', { isTrial: true }, supports['v2.9.4'], older('v2.8.8')],
+  ['2.9.x', 'v1.30.5+k3s1', {}, supports['v2.9.10'], upgrade],
+  ['>=2.9', '1.9.0', { isTrial: true }, supports['v2.9.10'], upgrade],
+  // Never downgraded: the older release of the range is no way out.
+  ['2.x', '1.33.0', { pinned: 'v2.9.4' }, supports['v2.9.4'], upgrade],
+  [undefined, '1.33.0', { pinned: 'v2.9.10' }, supports['v2.9.10'], upgrade],
+  ['v2.9.4', '1.33.0', { pinned: 'v2.9.4', isTrial: true }, supports['v2.9.4'], upgrade],
+  // The Shoot was upgraded past the range.
+  ['v2.7.5', '1.35.2', { pinned: 'v2.7.5' }, supports['v2.7.5'], 'use Flux v2.9.10'],
+  ['2.x', '1.35.2', { pinned: 'v2.7.5', mayUpgrade: false }, supports['v2.7.5'], 'use Flux v2.9.10'],
+  ['v2.7.5', '1.35.2', { policy: { allowedVersions: ['v2.7.5'] } }, supports['v2.7.5'], ask],
+  ['v2.9.4', '1.37.0', {}, supports['v2.9.4'], ask],
+  [undefined, '1.37.0', {}, supports['v2.9.10'], ask],
+];
+
+test.each(unsupported)('warns of %s on Kubernetes %s with %j', (requested, kubernetesVersion, others, what, remedy) => {
+  const inputs = { available, origin, mayUpgrade: true, requested, kubernetesVersion, ...others };
+  const message = `${what}, but the Shoot has ${kubernetesVersion}; ${remedy}`;
+  expect(resolveVersion(inputs).warning).toEqual({ ...origin, message });
+});
+
+test.each<[string | undefined, string | undefined, Partial<VersionInputs>]>([
+  ['v2.9.4', undefined, {}],
+  ['v2.9.4', '1.34.0', {}],
+  ['v2.9.4', '1.36.9-gke.1', {}],
+  ['v2.9.4', 'latest', {}],
+  ['2.x', '1.33.0', {}],
+  [undefined, '1.28.0', {}],
+  ['2.x', '1.35.2', { pinned: 'v2.7.5' }],
+])('does not warn of %s on Kubernetes %s with %j', (requested, kubernetesVersion, others) => {
+  const inputs = { available, origin, mayUpgrade: true, requested, kubernetesVersion, ...others };
+  expect(resolveVersion(inputs)).not.toHaveProperty('warning');
+});
+
+describe('with requireSupportedKubernetes', () => {
+  const required = { requireSupportedKubernetes: true };
+  const rule = 'which is not allowed by requireSupportedKubernetes in the policy of this landscape';
+
+  test.each<[Partial<VersionInputs>, what: string, remedy: string]>([
+    [
+      { requested: '2.9.x', kubernetesVersion: '1.30.5' },
+      `${supports['v2.9.10']}, but the Shoot has 1.30.5`,
+      older('v2.3.0'),
+    ],
+    [
+      { requested: '2.9.x', kubernetesVersion: '1.33.5', pinned: 'v2.7.5' },
+      `${supports['v2.9.10']}, but the Shoot has 1.33.5`,
+      older('v2.8.8'),
+    ],
+    [{ kubernetesVersion: '1.33.5', pinned: 'v2.9.4' }, `${supports['v2.9.4']}, but the Shoot has 1.33.5`, upgrade],
+    [{ kubernetesVersion: '1.37.0' }, `${supports['v2.9.10']}, but the Shoot has 1.37.0`, ask],
+  ])('refuses %j', (changes, what, remedy) => {
+    const inputs = { policy: required, ...changes };
+    expect(sentence(inputs)).toBe(`ConfigMap garden-foo/flux-config: fluxVersion ${what}, ${rule}; ${remedy}`);
+    expect(() => resolve(inputs)).toThrow(
+      expect.objectContaining({ issues: [expect.objectContaining({ rule: 'requireSupportedKubernetes' })] }),
+    );
+  });
+
+  test('replaces a pinned release by one that supports the Kubernetes, without being asked', () => {
+    const pinned = { pinned: 'v2.7.5', mayUpgrade: false, requested: '2.x' };
+    expect(resolve({ policy: required, kubernetesVersion: '1.35.2', ...pinned })).toBe('v2.9.10');
+    expect(resolve({ policy: required, kubernetesVersion: '1.34.2', ...pinned })).toBe('v2.7.5');
+  });
+
+  test('does not propose to use an unsupported release anyway', () => {
+    expect(sentence({ policy: required, kubernetesVersion: '1.20.0' })).toContain(
+      'supports Kubernetes 1.20.0; upgrade the Shoot to Kubernetes 1.28; available',
+    );
+  });
 });

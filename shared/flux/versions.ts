@@ -1,8 +1,9 @@
 import semver from 'semver';
 import { isAllowedVersion, isVersionRange } from '../config/checks.ts';
 import type { Place } from '../config/origins.ts';
+import type { Policy, Rule } from '../config/policy/policy.ts';
 import { quote } from '../config/quote.ts';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, type ConfigIssue } from '../errors.ts';
 
 /** Returns a negative number when `one` is older. A name that is not a version is older than every version. */
 export function compareVersions(one: string, other: string): number {
@@ -12,19 +13,27 @@ export function compareVersions(one: string, other: string): number {
 }
 
 /**
- * Returns the oldest Kubernetes that a release supports, for example `1.34`. Every release from 2.3 to 2.9 supports three
- * Kubernetes minors, of which the oldest is its own minor plus 25 (2.9: 1.34 to 1.36).
+ * The Kubernetes minors that a release supports. Every release from 2.3 to 2.9 supports three, of which the oldest is its
+ * own minor plus 25 (2.9: 1.34 to 1.36).
  */
-export function oldestKubernetes(version: string): string | undefined {
+function supportedMinors(version: string): { oldest: number; newest: number } | undefined {
   const flux = semver.parse(version);
-  return flux?.major === 2 ? `1.${flux.minor + 25}` : undefined;
+  return flux?.major === 2 ? { oldest: flux.minor + 25, newest: flux.minor + 27 } : undefined;
 }
 
-/** There is no upper bound: for a Kubernetes newer than all releases, the newest release is still the best choice. */
-function supports(version: string, kubernetesVersion: string | undefined): boolean {
+/** Returns the oldest Kubernetes that a release supports, for example `1.34`. */
+export function oldestKubernetes(version: string): string | undefined {
+  const minors = supportedMinors(version);
+  return minors && `1.${minors.oldest}`;
+}
+
+/** Returns whether the Kubernetes is too old or too new for a release; undefined if it is neither, or not known. */
+function unsupportedAs(version: string, kubernetesVersion: string | undefined): 'old' | 'new' | undefined {
   const minor = /^v?1\.(\d+)/.exec(kubernetesVersion ?? '')?.[1];
-  const oldest = oldestKubernetes(version)?.slice(2);
-  return minor === undefined || oldest === undefined || Number(minor) >= Number(oldest);
+  const minors = supportedMinors(version);
+  if (minor === undefined || minors === undefined) return undefined;
+  if (Number(minor) < minors.oldest) return 'old';
+  return Number(minor) > minors.newest ? 'new' : undefined;
 }
 
 /** The facts that decide which release is used. */
@@ -41,23 +50,52 @@ export interface VersionInputs {
   pinned?: string | undefined;
   /** False: a newer release in the distribution is not a reason to upgrade. */
   mayUpgrade: boolean;
-  /** `allowedVersions` of the landscape's policy; absent: all are allowed. */
-  allowed?: readonly string[] | undefined;
+  /** True: the release is not installed now, so that the user may still ask for an older one. */
+  isTrial?: boolean | undefined;
+  /** The landscape's policy; absent: all releases are allowed. */
+  policy?: Pick<Policy, 'allowedVersions' | 'requireSupportedKubernetes'> | undefined;
+}
+
+/** The release to use. */
+export interface ResolvedVersion {
+  /** As the distribution names it. */
+  version: string;
+  /** Present: it does not support the Shoot's Kubernetes. */
+  warning?: ConfigIssue | undefined;
 }
 
 /**
- * Returns the release to use, as the distribution names it. The pinned release stays unless it no longer matches the
- * requested version, has left the distribution or is no longer allowed; with `mayUpgrade` the newest match wins. Never
- * downgrades. A version that the user has set is used even if Flux does not support the Shoot's Kubernetes.
+ * Returns the release to use. The pinned release stays unless it no longer matches the requested version, has left the
+ * distribution or is no longer allowed; with `mayUpgrade` the newest match wins. Never downgrades. A version that the user
+ * has set is used even if Flux does not support the Shoot's Kubernetes, with a warning, unless the policy requires that.
  * @throws ConfigError with the available versions, and the rule of the policy if it excludes some of them
  */
-export function resolveVersion(inputs: VersionInputs): string {
-  const { requested, kubernetesVersion, pinned, mayUpgrade, allowed } = inputs;
-  const all = inputs.available
+export function resolveVersion(inputs: VersionInputs): ResolvedVersion {
+  const version = choose(inputs);
+  const problem = kubernetesProblem(version, inputs);
+  if (problem === undefined) return { version };
+  const { what, remedy } = problem;
+  if (!isSupportRequired(inputs)) return { version, warning: { ...inputs.origin, message: `${what}; ${remedy}` } };
+  const rule: Rule = 'requireSupportedKubernetes';
+  const message = `${what}, which is not allowed by ${rule} in the policy of this landscape; ${remedy}`;
+  throw new ConfigError([{ ...inputs.origin, message, rule }]);
+}
+
+const isSupportRequired = ({ policy }: VersionInputs) => policy?.requireSupportedKubernetes === true;
+
+/** Returns the versions of the distribution that the policy allows, newest first, and the rule if it excludes some. */
+function allowedOf({ available, policy }: VersionInputs): { versions: string[]; rule?: Rule | undefined } {
+  const all = available
     .filter((version) => semver.valid(version) !== null)
     .sort((one, other) => compareVersions(other, one));
+  const allowed = policy?.allowedVersions;
   const versions = allowed === undefined ? all : all.filter((version) => isAllowedVersion(version, allowed));
-  const rule = versions.length < all.length ? 'allowedVersions' : undefined;
+  return { versions, ...(versions.length < all.length && { rule: 'allowedVersions' }) };
+}
+
+function choose(inputs: VersionInputs): string {
+  const { requested, kubernetesVersion, pinned, mayUpgrade } = inputs;
+  const { versions, rule } = allowedOf(inputs);
   const fail = (message: string): never => {
     const which = rule === undefined ? availableText(versions) : allowedText(versions, rule);
     throw new ConfigError([{ ...inputs.origin, message: `${message}; ${which}`, ...(rule && { rule }) }]);
@@ -73,20 +111,46 @@ export function resolveVersion(inputs: VersionInputs): string {
         : `${quote(requested)} matches no Flux release`,
     );
   const current = pinned && matching.find((version) => compareVersions(version, pinned) === 0);
-  if (current && !mayUpgrade) return current;
+  const mayStay = current && !(isSupportRequired(inputs) && unsupportedAs(current, kubernetesVersion));
+  if (current && mayStay && !mayUpgrade) return current;
 
-  const supported = matching.filter((version) => supports(version, kubernetesVersion));
+  // For a Kubernetes newer than all releases, the newest release is still the best choice.
+  const supported = matching.filter((version) => unsupportedAs(version, kubernetesVersion) !== 'old');
   const candidates = supported.length > 0 || requested === undefined ? supported : matching;
   const best = candidates.find((version) => pinned === undefined || compareVersions(version, pinned) >= 0) ?? current;
   if (best) return best;
   if (candidates.length === 0) {
+    const oldest = oldestKubernetes(matching.at(-1) ?? '');
+    const anyway = isSupportRequired(inputs) ? '' : ', or set it to use one anyway';
     return fail(
-      `cannot be resolved, because no available Flux release supports Kubernetes ${kubernetesVersion}; set it to use one anyway`,
+      `cannot be resolved, because no available Flux release supports Kubernetes ${kubernetesVersion}; upgrade the Shoot to Kubernetes ${oldest}${anyway}`,
     );
   }
   return fail(
     `resolves to an older release than the installed Flux ${pinned}, which is never downgraded; use this release or a newer one`,
   );
+}
+
+/** Returns what to say of a release that does not support the Shoot's Kubernetes: both halves of the sentence. */
+function kubernetesProblem(version: string, inputs: VersionInputs): { what: string; remedy: string } | undefined {
+  const { kubernetesVersion, pinned, isTrial } = inputs;
+  const [minors, unsupported] = [supportedMinors(version), unsupportedAs(version, kubernetesVersion)];
+  if (minors === undefined || unsupported === undefined) return undefined;
+  // What is installed now cannot be replaced by an older release later.
+  const installed = isTrial === true || isSupportRequired(inputs) ? pinned : version;
+  const other = allowedOf(inputs).versions.find(
+    (one) =>
+      semver.prerelease(one) === null &&
+      unsupportedAs(one, kubernetesVersion) === undefined &&
+      (installed === undefined || compareVersions(one, installed) >= 0),
+  );
+  const upgrade = unsupported === 'old' ? `upgrade the Shoot to Kubernetes 1.${minors.oldest}` : undefined;
+  const unless = unsupported === 'old' ? ' unless a newer one is installed' : '';
+  const remedies = [upgrade, other && `use Flux ${other}${unless}`].filter((remedy) => remedy !== undefined);
+  return {
+    what: `resolves to Flux ${version}, which supports Kubernetes 1.${minors.oldest} to 1.${minors.newest}, but the Shoot has ${kubernetesVersion}`,
+    remedy: remedies.join(', or ') || 'ask the operators of the landscape for a Flux release that supports it',
+  };
 }
 
 /** Returns the filter for the requested version. */

@@ -61,6 +61,26 @@ export const landscapeSuite = stageSuite((stage) => {
     await untilUrl('https://other.example.com/fleet');
   });
 
+  it('warns of a Kubernetes that Flux does not support, and a policy against it keeps what a running Shoot has', async () => {
+    await bootstrap();
+    const upgraded = { spec: { kubernetes: { version: '1.99.1' } } };
+    await stage.deliver(upgraded);
+    const remedy = 'ask the operators of the landscape for a Flux release that supports it';
+    const warning = expect.stringMatching(
+      `^configuration: flux\\.version resolves to Flux v2\\S+, which supports Kubernetes 1\\.\\d+ to 1\\.\\d+, but the Shoot has 1\\.99\\.1; ${remedy}`,
+    );
+    expect(await stage.events('ConfigurationWarning')).toMatchObject([{ message: warning }]);
+    expect((await stage.extension()).status?.providerStatus).toMatchObject({ warnings: [warning] });
+
+    const before = await contents();
+    await stage.setLandscape({ policy: { requireSupportedKubernetes: true } });
+    const error = 'which is not allowed by requireSupportedKubernetes in the policy of this landscape; ';
+    await stage.untilCondition('ConfigurationFollowed', error + remedy);
+    await stage.deliver(upgraded);
+    expect(await contents()).toEqual(before);
+    expect(await stage.events('ConfigurationWarning')).toHaveLength(1);
+  });
+
   it('does not fail running Shoots where defaults and policy come at the same time', async () => {
     await bootstrap();
     const before = await contents();

@@ -329,10 +329,17 @@ export const mainJobSuite = stageSuite((stage) => {
     expect(await deployed()).toBeDefined();
   });
 
-  it('suspends and releases Flux in a Shoot that is being deleted, before gardenlet cleans up', async () => {
+  it('suspends and releases Flux in a Shoot that is being deleted, before gardenlet cleans up, also when a copied Secret is gone', async () => {
     await edit({ syncMode: 'Reconcile' });
-    await stage.deliver();
-    await stage.reconcileShoot({ metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } });
+    const copy = inControlPlane('ref-registry');
+    await stage.putSecret('seed', copy, { a: 'b' });
+    const parts = {
+      spec: { resources: [reference('creds', 'registry')] },
+      providerConfig: onlyFlux({ additionalSecretResources: [{ name: 'creds' }] }),
+    };
+    await stage.deliver(parts);
+    await stage.seed.delete(resources.secrets, copy);
+    await stage.reconcileShoot({ ...parts, metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' } });
     await stage.untilManagedResources();
     await stage.untilInShoot(
       kustomizations,

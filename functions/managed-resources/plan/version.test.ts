@@ -9,6 +9,10 @@ const sources = { install: false, sync: true };
 const previous = (fluxVersion: string) => ({ fluxVersion }) as Applied;
 
 function chosen(version: string | undefined, parts: Partial<VersionInputs> = {}): string {
+  return choose(version, parts).version;
+}
+
+function choose(version: string | undefined, parts: Partial<VersionInputs>) {
   return chooseVersion({
     config: effectiveConfig({ providerConfig: { flux: { version } } }),
     scope: all,
@@ -30,6 +34,17 @@ describe('the release to render', () => {
   it('is the recorded one when Flux is out of scope, as long as it is in the distribution', () => {
     expect(chosen('2.7.5', { scope: sources })).toBe('v2.9.4');
     expect(chosen('2.7.5', { scope: sources, previous: previous('v2.8.0') })).toBe('v2.9.4');
+  });
+
+  it('comes with a warning on a Kubernetes that it does not support, unless Flux is out of scope', () => {
+    const warningOf = (parts: Partial<VersionInputs>) =>
+      choose('v2.9.4', { kubernetesVersion: '1.30.5', ...parts }).warning?.message;
+    const sentence = expect.stringMatching(/^resolves to Flux v2\.9\.4, .*; upgrade the Shoot to Kubernetes 1\.34$/);
+    expect(warningOf({})).toEqual(sentence);
+    // The sentence stays the same once it is installed, and is one Event.
+    expect(warningOf({ previous: undefined, available: ['v2.5.1', 'v2.9.4'] })).toEqual(sentence);
+    expect(warningOf({ scope: sources })).toBeUndefined();
+    expect(warningOf({ scope: sources, available: ['v2.5.1'], kubernetesVersion: '1.40.0' })).toBeUndefined();
   });
 
   it('is not older than the one in the shoot', () => {

@@ -1,6 +1,7 @@
 import { originOf } from '../../../shared/config/origins.ts';
+import type { Policy } from '../../../shared/config/policy/policy.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
-import { compareVersions, resolveVersion } from '../../../shared/flux/versions.ts';
+import { compareVersions, type ResolvedVersion, resolveVersion } from '../../../shared/flux/versions.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { Scope } from './scope.ts';
@@ -13,22 +14,22 @@ export interface VersionInputs {
   /** Version of the CRDs in the shoot, where it was read. */
   liveVersion: string | undefined;
   available: string[];
-  /** `allowedVersions` of the landscape's policy; absent: all are allowed. */
-  allowed?: readonly string[] | undefined;
+  /** The landscape's policy; absent: all are allowed. */
+  policy?: Policy | undefined;
   kubernetesVersion: string | undefined;
   /** True in an operation that gardenlet or a user asked for: only then a newer Flux release is installed. */
   isAsked: boolean;
 }
 
 /** Returns the Flux release to render; when Flux itself is out of scope, the recorded one, for its CRDs alone. */
-export function chooseVersion(inputs: VersionInputs): string {
-  const { config, scope, previous, liveVersion, available, allowed, kubernetesVersion, isAsked } = inputs;
+export function chooseVersion(inputs: VersionInputs): ResolvedVersion {
+  const { config, scope, previous, liveVersion, available, policy, kubernetesVersion, isAsked } = inputs;
   const pinned = newest(previous?.fluxVersion, liveVersion);
-  if (!scope.install && pinned !== undefined && available.includes(pinned)) return pinned;
+  if (!scope.install && pinned !== undefined && available.includes(pinned)) return { version: pinned };
   const facts = { origin: originOf(config.origins, 'flux.version'), available, kubernetesVersion, mayUpgrade: isAsked };
   // Out of scope, the Flux in the shoot is the user's, and a recorded release that left the distribution must not stop its sources.
-  if (!scope.install) return resolveVersion({ ...facts, requested: undefined, allowed: undefined, pinned: undefined });
-  return resolveVersion({ ...facts, requested: config.flux.version, allowed, pinned });
+  if (!scope.install) return { version: resolveVersion(facts).version };
+  return resolveVersion({ ...facts, requested: config.flux.version, policy, pinned });
 }
 
 /** Returns the newer of two releases. */

@@ -25,7 +25,7 @@ import {
 } from '../plan/plan.ts';
 import { type Obstacle, obstacleOf, type Scope, withKeptMode } from '../plan/scope.ts';
 import { secretKeyIssues } from '../plan/secret-keys.ts';
-import { chooseVersion, everInstalled, newest } from '../plan/version.ts';
+import { chooseVersion, everInstalled, newest, type VersionInputs } from '../plan/version.ts';
 import type { Run } from '../run.ts';
 import { tryInShoot } from '../shoot/act.ts';
 import { type ExistingFlux, readCrdVersions, readInstalledFlux } from '../shoot/installed-flux.ts';
@@ -64,9 +64,10 @@ export async function readPlanParts(
     }
     const copies = await readCopiedContents(run, config, layers.secretObjects);
     if ('missing' in copies) return missingCopy(copies, controlPlane, scope);
-    const release = await readRelease(run, controlPlane, configuration, existing);
+    const chosen = await readRelease(run, controlPlane, configuration, existing);
+    const { release } = chosen;
     refuse(secretKeyIssues(config, copies.secrets, release.version));
-    const asked = planInputs(run, controlPlane, configuration, copies, existing, release);
+    const asked = planInputs(run, controlPlane, configuration, copies, existing, chosen);
     const wanted = renderObjects(asked);
     const kept = await keptAtOnce(run, controlPlane, asked, wanted.groups.sync);
     const inputs = kept ?? asked;
@@ -136,42 +137,52 @@ async function readSynced(run: Run, inputs: PlanInputs, rendered: RenderedObject
   return { former, confirmed: confirmed ?? new Set() };
 }
 
+interface ChosenRelease {
+  release: Release;
+  /** Present: it does not support the Shoot's Kubernetes. */
+  warning: ConfigIssue | undefined;
+}
+
 async function readRelease(
   run: Run,
   { previous, live }: ControlPlane,
   { config, scope }: Configuration,
   { liveVersion }: ExistingFlux,
-): Promise<Release> {
+): Promise<ChosenRelease> {
   const { context, cluster, reporter } = run;
   const isAsked = run.isAsked || reporter.current().status?.state?.upgradingTo !== undefined;
   const distribution = distributionAt(context.settings.fluxDistribution);
   const available = await distribution.versions();
   const kubernetesVersion = cluster.spec.shoot.spec?.kubernetes?.version;
-  const allowed = context.settings.policy?.allowedVersions;
-  const facts = { config, scope, available, allowed, kubernetesVersion, isAsked };
+  const facts = { config, scope, available, policy: context.settings.policy, kubernetesVersion, isAsked };
+  const choose = async (found: Pick<VersionInputs, 'previous' | 'liveVersion'>) => {
+    const { version, warning } = chooseVersion({ ...facts, ...found });
+    return { release: await distribution.release(version), warning };
+  };
   try {
-    return await distribution.release(chooseVersion({ ...facts, previous, liveVersion }));
+    return await choose({ previous, liveVersion });
   } catch (error) {
     // Only a release that was never installed may be replaced by an older one.
     if (!(error instanceof ConfigError) || stateOf(live.get(names.crds)) !== 'failing') throw error;
     const crds = await readCrdVersions(run);
     if (crds === undefined) throw error;
     const installed = newest(liveVersion, everInstalled(previous, crds));
-    return distribution.release(chooseVersion({ ...facts, previous: undefined, liveVersion: installed }));
+    return choose({ previous: undefined, liveVersion: installed });
   }
 }
 
 function planInputs(
   { context: { settings }, cluster }: Run,
   { previous, live }: ControlPlane,
-  { config, scope, layers }: Configuration,
+  { config: read, scope, layers }: Configuration,
   { secrets, configMaps, renewals }: CopiedContents,
   { ownsNamespace }: ExistingFlux,
-  release: Release,
+  { release, warning }: ChosenRelease,
 ): PlanInputs {
   const { shootHealth, policy, defaults } = settings;
   const hasLandscape = defaults !== undefined || policy !== undefined;
   const shoot = shootFacts(cluster, settings);
+  const config = warning === undefined ? read : { ...read, warnings: [warning, ...(read.warnings ?? [])] };
   return {
     ...{ scope, previous, live, renewals, reconcileAt: layers.reconcileAt },
     render: { config, release, shoot, secrets, configMaps, ownsNamespace, shootHealth, policy },

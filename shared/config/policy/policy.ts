@@ -24,6 +24,12 @@ export const policySchema = z.strictObject({
     default: 'all of the distribution',
     example: '2.9.x, v2.8.3',
   }),
+  requireSupportedKubernetes: key(z.boolean(), {
+    description:
+      '`true`: a Flux release that does not support the Kubernetes version of the Shoot is refused. Otherwise it is a warning.',
+    default: '`false`',
+    example: 'true',
+  }),
   allowedRegistries: key(listOf(registryPattern), {
     description: "The prefixes of the controllers' images that configurations may use.",
     default: 'all',

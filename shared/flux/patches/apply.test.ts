@@ -33,6 +33,7 @@ const find = (objects: KubeObject[], kind: string, name: string) =>
 
 const any = { kind: 'any', metadata: { name: 'any' } };
 const controller = { kind: 'Deployment', name: 'source-controller' };
+const account = { kind: 'ServiceAccount', name: 'source-controller' };
 const operations = (...list: object[]): Patch => ({ target: controller, patch: JSON.stringify(list) });
 const add = (path: string, value: unknown, target: Patch['target'] = controller): Patch => ({
   ...operations({ op: 'add', path, value }),
@@ -59,6 +60,21 @@ test('a mode that begins with 0 is octal', () => {
   const spec = { volumes: expect.arrayContaining([{ name: 'a', secret: { defaultMode: 256 } }]) };
   expect(find(patched([{ target: controller, patch }]), 'Deployment', 'source-controller')).toMatchObject({
     spec: { template: { spec } },
+  });
+});
+
+it.each<[string, Patch]>([
+  ['a merge', merge({ metadata: { name: 'any', annotations: { 'eks.amazonaws.com/role-arn': 'arn' } } }, account)],
+  ['an operation', add('/metadata/annotations', { 'eks.amazonaws.com/role-arn': 'arn' }, account)],
+])('%s gives a ServiceAccount the annotation of IRSA', (_what, patch) => {
+  const found = find(patched([patch]), 'ServiceAccount', 'source-controller');
+  expect(found?.metadata.annotations).toMatchObject({ 'eks.amazonaws.com/role-arn': 'arn' });
+});
+
+test('a toleration may have a key in capitals', () => {
+  const tolerations = [{ key: 'CriticalAddonsOnly', operator: 'Exists', effect: 'NoSchedule' }];
+  expect(find(patched([pod({ tolerations })]), 'Deployment', 'source-controller')).toMatchObject({
+    spec: { template: { spec: { tolerations } } },
   });
 });
 
