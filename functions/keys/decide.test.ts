@@ -1,9 +1,11 @@
+import ssh2 from 'ssh2';
 import { expect, test } from 'vitest';
+import { ROTATE_COMPLETE, ROTATE_START } from '../../shared/config/project-config.ts';
+import { generateIdentity, readIdentity } from '../../shared/ssh/identity.ts';
 import { hostKeyLine, sshHost } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, type PublicKey, publicLine } from '../../shared/ssh/public-key.ts';
 import { decide } from './decide.ts';
-import { generateIdentity, readIdentity } from './identity.ts';
-import { keyComment, type Operation, operationOf, ROTATE_COMPLETE, ROTATE_START } from './pairs.ts';
+import { keyComment, type Operation, operationOf } from './pairs.ts';
 import { publishedHostKeys } from './published-host-keys.ts';
 
 async function testKey(type: 'ed25519' | 'rsa' = 'ed25519') {
@@ -170,7 +172,7 @@ test('writes the key pair and explains how to provide host keys for an unknown h
   expect(change?.data).toEqual(pairData(first));
   expect(reasons).toEqual(['DeployKey', 'HostKeysMissing']);
   expect(notices[1]?.message).toMatch(
-    /ConfigMap garden-foo\/flux-config: knownHosts .*ssh-keyscan.*\[git\.example\.org\]:2222.*scan/,
+    /ConfigMap garden-foo\/flux-config: knownHosts .*ssh-keyscan -p 2222 git\.example\.org prints \(they begin with \[git\.example\.org\]:2222\), or set "scan"/,
   );
   expect(retry).not.toBe(true);
 });
@@ -216,7 +218,7 @@ test('start: prepares a second pair and reports both', async () => {
     expect.objectContaining({ reason: 'DeployKey', message: expect.stringContaining(first.line) }),
     {
       ...{ type: 'Normal', reason: 'KeyRotationPrepared' },
-      message: `Add deploy key ${second.mark} to ${github} and annotate this ConfigMap with gardener.cloud/operation=rotate-ssh-keypair-complete: ${second.line}`,
+      message: `Add key ${second.mark} to ${github} as a deploy key and annotate this ConfigMap with gardener.cloud/operation=rotate-ssh-keypair-complete: ${second.line}`,
     },
   ]);
 });
@@ -334,6 +336,35 @@ test('reports another sshKeyType until the rotation to it has started', async ()
   expect((await decided({ ...moving, ...completion })).reasons).toEqual(['DeployKey', 'KeyRotationCompleted']);
 });
 
+const azure = 'ssh://git@ssh.dev.azure.com/v3/org/project/fleet';
+const codeCommit = 'ssh://git@git-codecommit.ap-southeast-2.amazonaws.com/v1/repos/fleet';
+
+test('names the host whose key type an existing pair lacks, and the way out', async () => {
+  const rsaOnly = { url: azure, sshKeyType: 'rsa' } as const;
+  const { notices } = await decided({ ...before, ...rsaOnly });
+  expect(notices.map(({ message }) => message)).toEqual([
+    'Secret garden-foo/flux-source: Azure DevOps takes RSA keys only, but the existing key is ssh-ed25519; to replace it, annotate ConfigMap garden-foo/flux-config with gardener.cloud/operation=rotate-ssh-keypair-start.',
+  ]);
+  expect((await decided({ data: { ...complete, ...pairData(rsa) }, ...rsaOnly })).notices).toMatchObject([
+    { message: `Add this public key in Azure DevOps under User settings, SSH public keys: ${rsa.line} (${rsa.mark})` },
+  ]);
+  const moving = await decided({ ...before, ...rsaOnly, data: { ...complete, ...nextData(second) } });
+  expect(moving.notices.at(-1)?.message).toContain('ssh-ed25519, but Azure DevOps takes RSA keys only; to replace it');
+  expect(moving.reasons).toEqual(['KeyTypeIgnored']);
+  const moved = { ...{ data: { ...complete, ...nextData(rsa) } }, ...rsaOnly, ...completion };
+  expect((await decided(moved)).notices.at(-1)?.message).toContain('remove the old one from Azure DevOps once Flux');
+});
+
+test('says that a passphrase ends with a line break', async () => {
+  const { private: identity } = ssh2.utils.generateKeyPairSync('ed25519', {
+    ...{ passphrase: 'marked', cipher: 'aes256-ctr', rounds: 4 },
+  });
+  const { notices } = await decided({ data: { identity, known_hosts, password: 'marked\n' } });
+  expect(notices.map(({ message }) => message)).toEqual([
+    "Secret garden-foo/flux-source: identity is encrypted, and password ends with a line break, which Flux takes as a part of the passphrase; write it without one, for example with printf '%s' instead of echo.",
+  ]);
+});
+
 test('keeps the prepared pair when sshKeyType changes after the start', async () => {
   for (const parts of [{}, { operation: ROTATE_START }] as const) {
     const { change, notices } = await decided({ ...between, sshKeyType: 'rsa', ...parts });
@@ -348,9 +379,11 @@ test('keeps the prepared pair when sshKeyType changes after the start', async ()
 });
 
 test('fits the prepared RSA key into an Event, apart from the end of its comment', async () => {
-  const { notices } = await decided({ ...before, operation: ROTATE_START, generated: [rsa], sshKeyType: 'rsa' });
-  const message = notices.find(({ reason }) => reason === 'KeyRotationPrepared')?.message ?? '';
-  expect(message.slice(0, 1000)).toContain(rsa.line.split(' ')[1]);
+  for (const url of [github, azure, codeCommit]) {
+    const { notices } = await decided({ ...before, url, operation: ROTATE_START, generated: [rsa], sshKeyType: 'rsa' });
+    const message = notices.find(({ reason }) => reason === 'KeyRotationPrepared')?.message ?? '';
+    expect(message.slice(0, 1000)).toContain(rsa.line.split(' ')[1]);
+  }
 });
 
 test.each([

@@ -6,6 +6,7 @@ import {
   hostPattern,
   knownHostsSizeProblem,
   type SshHost,
+  scannedLines,
   sshHost,
 } from '../../shared/ssh/known-hosts.ts';
 import { fingerprint, type PublicKey } from '../../shared/ssh/public-key.ts';
@@ -125,11 +126,11 @@ function hostKeysMissing(
   why: 'notGiven' | 'scanOff' | 'notPresented',
 ): Notice {
   const name = hostPattern(host);
-  const addLines = 'add the lines that ssh-keyscan prints for';
+  const addLines = `add ${scannedLines(host)}`;
   const sentence = {
-    notGiven: `is missing, and the host is not a well-known one; ${addLines} ${name}, or set "scan" to trust the first key that the host presents`,
-    scanOff: `cannot be "scan", because the operators of this landscape have switched it off; ${addLines} ${name}`,
-    notPresented: `cannot be completed, because ${name} presented no host key that this landscape may fetch; check repositoryUrl, or ${addLines} it`,
+    notGiven: `is missing, and the host is not a well-known one; ${addLines}, or set "scan" to trust the first key that the host presents`,
+    scanOff: `cannot be "scan", because the operators of this landscape have switched it off; ${addLines}`,
+    notPresented: `cannot be completed, because ${name} presented no host key that this landscape may fetch; check repositoryUrl, or ${addLines}`,
   }[why];
   return warning('HostKeysMissing', `ConfigMap ${namespace}/${FLUX_CONFIG}: knownHosts ${sentence}.`);
 }

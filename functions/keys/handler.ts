@@ -16,11 +16,11 @@ import { resources } from '../../shared/kube/resource.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { generateIdentity } from '../../shared/ssh/identity.ts';
 import { sshHost } from '../../shared/ssh/known-hosts.ts';
 import { type ConfigMap, checkStillRequested, type Run, removeOperation, report } from './config-map.ts';
 import { missingCredentials } from './credentials.ts';
 import { type Decision, decide, HOST_KEY_TRUSTED } from './decide.ts';
-import { generateIdentity } from './identity.ts';
 import { operationOf, operationRefused } from './pairs.ts';
 import { scanHostKey } from './scan.ts';
 import { scanPolicy } from './scan-policy.ts';
@@ -53,7 +53,7 @@ export const handler: Handler = async (key, context) => {
   if (refusals.isRepository) return done;
 
   if (repository?.type === 'private' && isSsh(repository.url)) return completeSecret(run, repository);
-  const needed = repository?.type === 'private' ? await missingInSecret(run, repository.provider) : [];
+  const needed = repository?.type === 'private' ? await missingInSecret(run, repository) : [];
   const why = 'there is no key pair to rotate; set repositoryType to private and use an ssh:// URL';
   const refused = operation === undefined ? [] : [operationRefused(namespace, operation, why)];
   return finish(run, { notices: [...needed, ...refused] });
@@ -89,9 +89,9 @@ async function reportIssues(run: Run, reason: string, issues: ConfigIssue[]): Pr
   if (issues.length > 0) await report(run, [warning(reason, withFullStop(new ConfigError(issues).message))]);
 }
 
-async function missingInSecret(run: Run, provider: Repository['provider']): Promise<Notice[]> {
+async function missingInSecret(run: Run, repository: Repository): Promise<Notice[]> {
   const secret = await findSecret(run);
-  const notice = missingCredentials(run.namespace, secret && contentOf(secret), provider);
+  const notice = missingCredentials(run.namespace, secret && contentOf(secret), repository);
   return notice === undefined ? [] : [notice];
 }
 

@@ -1,10 +1,19 @@
 import type { Repository } from '../../shared/config/flux-config.ts';
-import { FLUX_CONFIG, FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/config/project-config.ts';
+import {
+  FLUX_CONFIG,
+  FLUX_SOURCE,
+  NEXT_IDENTITY,
+  NEXT_PUBLIC_KEY,
+  ROTATE_COMPLETE,
+  ROTATE_START,
+} from '../../shared/config/project-config.ts';
 import { quote } from '../../shared/config/quote.ts';
+import { encodingProblem } from '../../shared/config/secret-values.ts';
 import { type Notice, normal, warning } from '../../shared/gardener/event.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
+import { gitHost } from '../../shared/ssh/git-hosts.ts';
+import { readIdentity } from '../../shared/ssh/identity.ts';
 import { fingerprint, type PublicKey, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
-import { readIdentity } from './identity.ts';
 
 /** Everything known about a private repository that Flux reads over SSH. */
 export interface Situation {
@@ -35,9 +44,6 @@ const NEXT_LINE = 'flux.extensions.gardener.cloud/next-public-key';
 const NEXT_FINGERPRINT = 'flux.extensions.gardener.cloud/next-fingerprint';
 /** `SHA256:…` of the key that the last rotation replaced, until the next rotation starts. */
 const FORMER_FINGERPRINT = 'flux.extensions.gardener.cloud/former-fingerprint';
-/** The two phases of a rotation, named like those of Gardener's own credentials (decision 19). */
-export const ROTATE_START = 'rotate-ssh-keypair-start';
-export const ROTATE_COMPLETE = 'rotate-ssh-keypair-complete';
 
 /** A phase of a rotation that a user has requested. */
 export type Operation = typeof ROTATE_START | typeof ROTATE_COMPLETE;
@@ -118,7 +124,7 @@ function completeRotation(situation: Situation, { line, pem, publicKey }: Pair):
     },
     annotations: annotationsFor(current, undefined, formerFingerprint),
     notices: [
-      deployKey(situation, current),
+      ...deployKey(situation, current),
       ...keyTypeIgnored(situation, current),
       rotationCompleted(situation, current, formerFingerprint),
     ],
@@ -135,9 +141,9 @@ function keepPairs(situation: Situation, current: Pair, next: Pair | InvalidPair
     data: { ...current.data, ...(isPair(next) && next.data) },
     annotations: annotationsFor(current, isPair(next) ? next : undefined, former),
     notices: [
-      deployKey(situation, current),
+      ...deployKey(situation, current),
       ...(isPair(next)
-        ? [rotationPrepared(situation, next), ...nextKeyTypeIgnored(situation, next)]
+        ? [...rotationPrepared(situation, next), ...nextKeyTypeIgnored(situation, next)]
         : keyTypeIgnored(situation, current)),
       ...(next !== undefined && !isPair(next) ? invalidSecret(situation, next.problem) : []),
       ...(isCompletionMissed ? [nothingToComplete(situation, current, former)] : []),
@@ -219,8 +225,10 @@ function pairOf(
   existingLine?: string,
   passphrase?: string,
 ): Pair | InvalidPair {
+  const encoding = encodingProblem(pem);
+  if (encoding !== undefined) return { problem: `${names.identity} ${encoding}` };
   const read = readIdentity(pem, passphrase);
-  if ('problem' in read) return { problem: `${names.identity} ${read.problem}; ${names.remedy}` };
+  if ('problem' in read) return { problem: `${names.identity} ${read.problem}; ${read.remedy ?? names.remedy}` };
   const { publicKey } = read;
   const remedy = `remove ${names.publicKey} to have it derived again`;
   if (existingLine !== undefined && !PRINTABLE_LINE.test(existingLine)) {
@@ -254,25 +262,31 @@ export function invalidSecret(situation: Situation, problem: string): Notice[] {
   return [notice, operationRefused(namespace, operation, why)];
 }
 
-function deployKey({ repository }: Situation, { line, publicKey }: Pair): Notice {
-  return normal(
-    'DeployKey',
-    `Add this public key to ${repository.url} as a deploy key: ${line} (${fingerprint(publicKey)})`,
-  );
+/** Returns where the host keeps public keys; undefined where it does not take this one, which another notice says. */
+function placeOfKey({ repository: { url } }: Situation, { publicKey: { type } }: Pair): string | undefined {
+  const { keyType, at } = gitHost(url);
+  return keyType === undefined || type === types[keyType] ? at(url, 'repositoryUrl') : undefined;
+}
+
+function deployKey(situation: Situation, pair: Pair): Notice[] {
+  const place = placeOfKey(situation, pair);
+  if (place === undefined) return [];
+  return [normal('DeployKey', `Add this public key ${place}: ${pair.line} (${fingerprint(pair.publicKey)})`)];
 }
 
 /** The line comes last and the sentence is short, so that an Event that is cut loses only the line's comment. */
-function rotationPrepared({ repository }: Situation, { line, publicKey }: Pair): Notice {
-  return normal(
-    'KeyRotationPrepared',
-    `Add deploy key ${fingerprint(publicKey)} to ${repository.url} and annotate this ConfigMap with ${annotationFor(ROTATE_COMPLETE)}: ${line}`,
-  );
+function rotationPrepared(situation: Situation, pair: Pair): Notice[] {
+  const place = placeOfKey(situation, pair);
+  if (place === undefined) return [];
+  const annotation = annotationFor(ROTATE_COMPLETE);
+  const message = `Add key ${fingerprint(pair.publicKey)} ${place} and annotate this ConfigMap with ${annotation}: ${pair.line}`;
+  return [normal('KeyRotationPrepared', message)];
 }
 
 function rotationCompleted({ repository }: Situation, { publicKey }: Pair, former: string): Notice {
   return normal(
     'KeyRotationCompleted',
-    `The key ${fingerprint(publicKey)} replaces ${former}; remove the old one from ${repository.url} once Flux has fetched with the new one in every Shoot.`,
+    `The key ${fingerprint(publicKey)} replaces ${former}; remove the old one from ${gitHost(repository.url).name ?? repository.url} once Flux has fetched with the new one in every Shoot.`,
   );
 }
 
@@ -287,10 +301,16 @@ function nothingToComplete(situation: Situation, current: Pair, former: string |
   return operationRefused(namespace, ROTATE_COMPLETE, why);
 }
 
-/** Reports an RSA key that was requested too late. Ed25519 may just be the default, so another type is fine then. */
+/** Why the key pair has to be of a type. */
+function typeReason({ repository: { url, sshKeyType } }: Situation): string {
+  const { name, keyType } = gitHost(url);
+  return keyType === undefined ? `sshKeyType is ${sshKeyType}` : `${name} takes RSA keys only`;
+}
+
+/** Reports a key of a type that was not wanted yet. Ed25519 may just be the default, so another type is fine then. */
 function keyTypeIgnored(situation: Situation, { publicKey: { type } }: Pair): Notice[] {
   if (situation.repository.sshKeyType !== 'rsa' || type === types.rsa) return [];
-  const problem = `sshKeyType rsa has no effect yet: the existing key is ${type}`;
+  const problem = `${typeReason(situation)}, but the existing key is ${type}`;
   const remedy = `to replace it, ${annotate(situation.namespace, ROTATE_START)}`;
   return [warning('KeyTypeIgnored', `${secretOf(situation)}: ${problem}; ${remedy}.`)];
 }
@@ -299,7 +319,7 @@ function keyTypeIgnored(situation: Situation, { publicKey: { type } }: Pair): No
 function nextKeyTypeIgnored(situation: Situation, { publicKey: { type } }: Pair): Notice[] {
   const { sshKeyType } = situation.repository;
   if (type === types[sshKeyType]) return [];
-  const problem = `${NEXT.identity} is a key of type ${type}, but sshKeyType is ${sshKeyType}`;
+  const problem = `${NEXT.identity} is a key of type ${type}, but ${typeReason(situation)}`;
   const remedy = `to replace it, remove ${NEXT.identity} and ${NEXT.publicKey} and start the rotation again`;
   return [warning('KeyTypeIgnored', `${secretOf(situation)}: ${problem}; ${remedy}.`)];
 }

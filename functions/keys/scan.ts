@@ -2,9 +2,9 @@ import { Resolver } from 'node:dns/promises';
 import { connect, isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { resumed } from '../../shared/runtime/activity.ts';
+import { publicKeyProblem } from '../../shared/ssh/identity.ts';
 import type { SshHost } from '../../shared/ssh/known-hosts.ts';
 import { type PublicKey, publicKeyOf } from '../../shared/ssh/public-key.ts';
-import { publicKeyProblem } from './identity.ts';
 import type { ScanPolicy } from './scan-policy.ts';
 
 /** Long enough for a slow server, short enough for a function with a limit of ten seconds. */

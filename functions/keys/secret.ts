@@ -1,5 +1,6 @@
 import { FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/config/project-config.ts';
 import { GITHUB_APP_KEYS } from '../../shared/config/project-secret-content.ts';
+import { TLS_KEYS } from '../../shared/config/secret-values.ts';
 import { orRefused } from '../../shared/gardener/creation-refused.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { fieldManager, type Run } from './config-map.ts';
@@ -21,7 +22,7 @@ export function findSecret({ garden, namespace }: Run): Promise<SourceSecret | u
 /** The keys that decisions depend on. A project may have thousands of others in this Secret. */
 const READ = [
   ...['identity', 'identity.pub', NEXT_IDENTITY, NEXT_PUBLIC_KEY, 'password', 'known_hosts'],
-  ...['username', 'bearerToken', 'tls.crt', 'tls.key'],
+  ...['username', 'bearerToken', ...TLS_KEYS],
   ...GITHUB_APP_KEYS,
 ];
 

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { loopbackCertificate } from '@shoot-flux/landscape/certificate';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { fluxConfigOf, runWith, shootOf } from './testing.ts';
@@ -7,6 +8,7 @@ const SSH = 'ssh://git@github.com/org/fleet';
 const secret = (name: string, stringData: object, more: object = {}) => ({
   ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData, ...more },
 });
+const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const age = secret('flux-sops', { 'age.agekey': 'AGE-SECRET-KEY-1MARKED' });
 const documents = (...objects: object[]) => objects.map((object) => stringify(object)).join('---\n');
 const git = {
@@ -104,6 +106,37 @@ describe('--secrets', () => {
       ),
       'Secret flux-source: githubAppPrivateKey is not a private key in PEM form; add the whole file that GitHub has generated',
     ],
+    [
+      'a key of a GitHub App that is none',
+      { config: fluxConfigOf({ repositoryType: 'private', repositoryProvider: 'github' }) },
+      documents(secret('flux-source', { githubAppID: '1', githubAppInstallationID: '2', githubAppPrivateKey: pem })),
+      'Secret flux-source: githubAppPrivateKey is no RSA key; add the whole file that GitHub has generated',
+    ],
+    [
+      'a password with a line break',
+      { config: fluxConfigOf({ repositoryType: 'private' }) },
+      documents(secret('flux-source', { username: 'u', password: 'MARKED\n' })),
+      "Secret flux-source: password ends with a line break, which Flux takes as a part of it; write it without one, for example with printf '%s' instead of echo",
+    ],
+    [
+      'a line break in the original of a copy',
+      { shoot },
+      documents(secret('my-credentials', { username: 'u', password: 'MARKED\n' }), {
+        ...{ ...secret('my-values', {}), kind: 'ConfigMap' },
+      }),
+      "Secret my-credentials: password ends with a line break, which Flux takes as a part of it; write it without one, for example with printf '%s' instead of echo",
+    ],
+    [
+      'a key pair of a type that the host refuses',
+      {
+        config: fluxConfigOf({
+          repositoryUrl: 'git@ssh.dev.azure.com:v3/org/project/fleet',
+          repositoryType: 'private',
+        }),
+      },
+      documents(secret('flux-source', { identity: pem })),
+      'Secret flux-source: identity is a key of type ssh-ed25519, and Azure DevOps takes RSA keys only; replace it by an RSA key',
+    ],
   ])('reports %s', async (_, inputs, secrets, sentence) => {
     const { code, out } = await run('validate', inputs, secrets);
     expect({ code, first: out.split('\n')[0] }).toEqual({ code: 1, first: sentence });
@@ -111,7 +144,7 @@ describe('--secrets', () => {
 
   it.each([
     ['no key pair', age],
-    ['no host keys beside a key of the user', secret('flux-source', { identity: 'MARKED' })],
+    ['no host keys beside a key of the user', secret('flux-source', { identity: pem })],
     ['no key beside host keys', secret('flux-source', { known_hosts: 'MARKED' })],
   ])('needs %s, because the garden adds what is missing', async (_, given) => {
     const config = fluxConfigOf({ repositoryUrl: SSH, repositoryType: 'private' });
@@ -128,6 +161,13 @@ describe('--secrets', () => {
     expect(err).toBe(
       'shoot-flux validate: secrets: Secret flux-sops is in namespace garden-fo, and the project in garden-foo; correct the namespace, or remove it.\n',
     );
+  });
+
+  it('accepts a certificate alone, as the function that reports on the Secret does', async () => {
+    const { cert } = loopbackCertificate();
+    const config = fluxConfigOf({ repositoryType: 'private' });
+    const given = documents(secret('flux-source', { 'ca.crt': cert }));
+    expect(await run('validate', { config }, given)).toEqual({ code: 0, out: '', err: '' });
   });
 
   it('accepts a GitHub App', async () => {

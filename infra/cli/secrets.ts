@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isSsh } from '../../shared/config/checks.ts';
+import { contentProblem } from '../../shared/config/listed/secret-content.ts';
 import { keySentence, secretUses } from '../../shared/config/listed/secret-uses.ts';
 import { isFromRepositoryUrl, originOf } from '../../shared/config/origins.ts';
 import { FLUX_SOURCE } from '../../shared/config/project-config.ts';
-import { githubAppProblem } from '../../shared/config/project-secret-content.ts';
 import { quote, shown } from '../../shared/config/quote.ts';
+import type { Values } from '../../shared/config/secret-values.ts';
 import type { ShootResource } from '../../shared/config/shoot-resources.ts';
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/types.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
@@ -65,12 +67,16 @@ function texts(value: unknown, where: string): Record<string, string> {
   return value as Record<string, string>;
 }
 
-/** An object that would be copied into the shoot, and the names of its keys. */
+/** An object that would be copied into the shoot, and its content as text. */
 interface Copy {
   kind: string;
   name: string;
   namespace: string;
-  keys: ReadonlySet<string>;
+  /** The name in the project. */
+  original: string;
+  data: Values;
+  /** What it lacks is added to it in the garden. */
+  isGenerated: boolean;
 }
 
 /**
@@ -91,17 +97,16 @@ export function givenSecretIssues(
     const original = copied && originalOf(copied, resources);
     if (copied === undefined || original === undefined) continue;
     const { kind, name, from } = original;
-    if (isGenerated(copied, config)) continue;
     const found = given.objects.get(`${kind}/${name}`);
+    const target = { name: copied.targetName ?? name, namespace: copied.namespace };
     if (found !== undefined) {
-      const keys = new Set(Object.keys(asObject(found.data) ?? {}));
-      copies.push({ kind, name: copied.targetName ?? name, namespace: copied.namespace, keys });
-    } else {
+      copies.push({ kind, ...target, original: name, data: textsOf(found), isGenerated: isGenerated(copied, config) });
+    } else if (!isGenerated(copied, config)) {
       const message = `is not in ${given.file}${from}; add it there, and create it in the project`;
       issues.push({ object: `${kind} ${name}`, path: '', message });
     }
   }
-  return [...issues, ...githubIssues(config, given), ...keyIssues(config, copies, release)];
+  return [...issues, ...keyIssues(config, copies, release)];
 }
 
 function originalOf(
@@ -122,29 +127,34 @@ function isGenerated({ origin }: CopiedSecret, { source, origins }: EffectiveCon
   return origin.type === 'flux-source' && isFromRepositoryUrl(origins) && typeof url === 'string' && isSsh(url);
 }
 
-function githubIssues({ source, sourceSecret }: EffectiveConfig, { objects }: GivenSecrets): ConfigIssue[] {
-  const secret = objects.get(`Secret/${FLUX_SOURCE}`);
-  const isApp = asObject(source?.spec)?.provider === 'github' && sourceSecret?.origin.type === 'flux-source';
-  if (!isApp || secret === undefined) return [];
-  const data = Object.entries((asObject(secret.data) ?? {}) as Record<string, string>);
-  const values = data.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')] as const);
-  const problem = githubAppProblem(Object.fromEntries(values.filter(([, value]) => value.trim() !== '')));
-  if (problem === undefined) return [];
-  const [, path = '', message = problem] = /^(githubApp\w+) (.+)$/.exec(problem) ?? [];
-  return [{ object: `Secret ${FLUX_SOURCE}`, path, message }];
+function textsOf({ data }: KubeObject): Values {
+  const entries = Object.entries((asObject(data) ?? {}) as Record<string, string>);
+  return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
 }
 
 function keyIssues(config: EffectiveConfig, copies: readonly Copy[], release: string): ConfigIssue[] {
-  return objectsOf(config).flatMap(({ object, part }) =>
+  const issues = objectsOf(config).flatMap(({ object, part }) =>
     secretUses(object).flatMap(({ kind, name, path, needs }) => {
       const { namespace } = object.metadata;
       const copy = copies.find((one) => one.kind === kind && one.name === name && one.namespace === namespace);
-      const problem = copy && needs?.(copy.keys, release);
-      if (problem === undefined) return [];
+      if (copy === undefined) return [];
+      const problem = copy.isGenerated ? undefined : needs?.(new Set(Object.keys(copy.data)), release);
+      if (problem === undefined) return contentIssues(object, path, copy);
       const message = `names ${kind} ${namespace}/${name}, which ${keySentence(problem, kind)}`;
       return [{ ...originOf(config.origins, `${part}.${path}`), message }];
     }),
   );
+  // Several objects may use one Secret.
+  return issues.filter((issue, index) => issues.findIndex((one) => isDeepStrictEqual(one, issue)) === index);
+}
+
+/** Of a key pair that the garden completes, only the private key is the user's. */
+function contentIssues(object: KubeObject, path: string, { original, data, isGenerated }: Copy): ConfigIssue[] {
+  const { known_hosts, ...rest } = data;
+  const problem = contentProblem(object, path, isGenerated ? rest : data);
+  if (problem === undefined) return [];
+  const [, key = '', message = problem] = /^((?!has )\S+) (.+)$/.exec(problem) ?? [];
+  return [{ object: `Secret ${original}`, path: key, message }];
 }
 
 function objectsOf({ source, kustomization, objects }: EffectiveConfig) {

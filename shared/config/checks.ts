@@ -212,6 +212,7 @@ export const ociUrl: Check = (text) => {
 };
 
 const CREDENTIALS = 'contains credentials, which anyone can read here; put them in a Secret instead';
+const USER_NAME = 'has a user name or a token before the host; remove it here, and put it into a Secret as username';
 const SCP = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)(.+)$/;
 
 /** Converts `git@host:path`, which Flux does not accept, to `ssh://git@host/path`; returns undefined for other forms. */
@@ -220,6 +221,18 @@ export function fromScpForm(text: string): string | undefined {
   // Without a user it may be a misspelt scheme.
   if (user === undefined || host === undefined || path === undefined) return undefined;
   return `ssh://${user}@${host}/${path.replace(/^\/+/, '')}`;
+}
+
+/** Where the name is that of the organization, and in addresses of Bitbucket, it is no token. */
+const NAMED = /^(https?:\/\/)(?:([\w.-]+)@(?=[^/@]+\/\2\/)|[\w.-]+@(?=(?:bitbucket\.org|[^/@]+\/scm)\/))/i;
+
+/**
+ * Returns what Flux reads in place of the forms that Git hosts offer for copying; undefined for other forms. The name in
+ * `https://my-org@dev.azure.com/my-org/…` is no credential: Flux would send it with an empty password, or in place of a
+ * bearerToken (fluxcd/pkg `git/options.go`, `git/gogit/transport.go`).
+ */
+export function fromCopiedForm(text: string): string | undefined {
+  return NAMED.test(text) ? text.replace(NAMED, '$1') : fromScpForm(text);
 }
 
 /**
@@ -256,7 +269,9 @@ export const gitUrl: Check = (text) => {
   if (url.hostname.length > MAX_HOST_NAME) {
     return `${quote(text)} has a host name of more than ${MAX_HOST_NAME} characters; correct it`;
   }
-  return url.password !== '' || (url.protocol !== 'ssh:' && url.username !== '') ? CREDENTIALS : undefined;
+  if (url.password !== '') return CREDENTIALS;
+  if (url.protocol === 'ssh:' || url.username === '') return undefined;
+  return NAMED.test(text) ? `has a user name; remove ${url.username}@ from it` : USER_NAME;
 };
 
 /** Returns true for a Git repository that is read over SSH. */

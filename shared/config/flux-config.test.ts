@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
 import { describe, expect, it, test } from 'vitest';
 import { hostKey, problems, withFluxConfig, withTemplates } from './config.fixtures.ts';
 import { effectiveConfig } from './effective-config.ts';
@@ -94,6 +95,45 @@ test('returns everything that a key pair needs', () => {
   const knownHosts = hostKey('github.com');
   const data = { repositoryUrl: 'git@github.com:org/fleet', repositoryType: 'private', sshKeyType: 'rsa', knownHosts };
   expect(read(data)).toEqual({ url: 'ssh://git@github.com/org/fleet', type: 'private', sshKeyType: 'rsa', knownHosts });
+});
+
+test.each([
+  ['https://my-org@dev.azure.com/my-org/project/_git/fleet', 'https://dev.azure.com/my-org/project/_git/fleet'],
+  [
+    'https://my-org@dev.azure.com/my-org/${SHOOT_NAME}/_git/fleet',
+    'https://dev.azure.com/my-org/${SHOOT_NAME}/_git/fleet',
+  ],
+  ['https://john@bitbucket.org/team/fleet.git', 'https://bitbucket.org/team/fleet.git'],
+  ['https://john@git.example.com:8443/scm/team/fleet.git', 'https://git.example.com:8443/scm/team/fleet.git'],
+  ['https://org@github.com/org/fleet', 'https://github.com/org/fleet'],
+])('reads %s, as a Git host offers it, without the name', (repositoryUrl, url) => {
+  expect(read({ repositoryUrl })?.url).toBe(url);
+  const template = { url: repositoryUrl, ref: { branch: 'main' } };
+  const found = problems(withTemplates({ kind: 'GitRepository', spec: template }));
+  const [name] = /\w[\w-]+@/.exec(repositoryUrl) ?? [];
+  expect(found.filter((problem) => problem.includes('user name'))).toEqual([
+    `providerConfig: source.template.spec.url has a user name; remove ${name} from it`,
+  ]);
+});
+
+test.each([
+  'https://ghp_0123456789abcdefghijABCDEFGHIJ012345@github.com/org/fleet',
+  'https://john@git.example.com/org/fleet',
+  'https://evil.example@github.com/org/fleet',
+  'https://bitbucket.org@evil.example/org/fleet',
+  'https://my-org@dev.azure.com',
+])('reads no URL with what may be a token: %s', (repositoryUrl) => {
+  expect(() => read({ repositoryUrl })).toThrow('has a user name or a token before the host');
+});
+
+test.each([
+  ['git@ssh.dev.azure.com:v3/org/project/fleet', 'rsa'],
+  ['ssh://org@VS-SSH.visualstudio.com:22/v3/org/project/${SHOOT_NAME}', 'rsa'],
+  ['ssh://git-codecommit.us-east-1.amazonaws.com/v1/repos/fleet', 'rsa'],
+  ['git@gitlab.com:org/fleet', 'ed25519'],
+])('%s needs a key of type %s', (repositoryUrl, sshKeyType) => {
+  expect(read({ repositoryUrl, repositoryType: 'private' })?.sshKeyType).toBe(sshKeyType);
+  expect(read({ repositoryUrl, repositoryType: 'private', sshKeyType: 'rsa' })?.sshKeyType).toBe('rsa');
 });
 
 test('returns the same URL as effectiveConfig', () => {

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { ConfigError, type ConfigIssue } from '../errors.ts';
-import { hostKeys, knownHostsProblem, sshHost } from '../ssh/known-hosts.ts';
+import { gitHost } from '../ssh/git-hosts.ts';
+import { hostKeys, knownHostsProblem, missingHostKey, sshHost } from '../ssh/known-hosts.ts';
 import {
   type Check,
-  fromScpForm,
+  fromCopiedForm,
   gitCommit,
   gitRefName,
   gitUrl,
@@ -24,9 +25,9 @@ import { defaultIntervals } from './templates.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
 import { unlessVariables, urlWithVariables } from './variables.ts';
 
-// People write this ConfigMap by hand, and most Git hosts offer git@host:path for copying, so it is accepted here. In
-// templates, which are Flux objects, it is an error.
-const repositoryUrl = urlWithVariables((value) => gitUrl(fromScpForm(value) ?? value));
+// People write this ConfigMap by hand, and Git hosts offer such forms for copying, so they are accepted here. In templates,
+// which are Flux objects, they are errors.
+const repositoryUrl = urlWithVariables((value) => gitUrl(fromCopiedForm(value) ?? value));
 const knownHosts: Check = (value) => (value === 'scan' ? undefined : knownHostsProblem(value));
 
 /** The keys of `flux-config` that describe the repository and how to read it. */
@@ -34,13 +35,13 @@ export const repositoryKeys = {
   repositoryUrl: key(text(repositoryUrl), {
     sets: 'source.spec.url',
     description:
-      'The URL of the Git repository: `https://`, `http://` or `ssh://`; `git@host:path` is read as `ssh://git@host/path`. Without it only Flux itself is installed.',
+      'The URL of the Git repository: `https://`, `http://` or `ssh://`; `git@host:path` is read as `ssh://git@host/path`, and `https://name@host` without the name. Without it only Flux itself is installed.',
     example: 'ssh://git@github.com/org/fleet',
   }),
   repositoryType: key(z.enum(['public', 'private']), {
     sets: 'source.spec.secretRef',
     description:
-      'Whether reading needs credentials. `private` with `ssh://`: a key pair is created in the Secret `flux-source` of the project; add its public key to the repository. `private` with `https://`: write `username` and `password` into that Secret yourself, or the credentials of a GitHub App (see `repositoryProvider`).',
+      'Whether reading needs credentials. `private` with `ssh://`: a key pair is created in the Secret `flux-source` of the project; add its public key to the repository. `private` with `https://`: write `username` and `password` into that Secret yourself, or the credentials of a GitHub App (see `repositoryProvider`). [More](#private-repositories).',
     default: '`public`',
     example: 'private',
   }),
@@ -54,13 +55,13 @@ export const repositoryKeys = {
   // `knownHostsProblem` has limits of its own.
   knownHosts: key(text(knownHosts, limits.configuration), {
     description:
-      "The host keys of the repository's server as lines of known_hosts, or `scan` to trust the keys that the server presents first, where the operators permit it. At most 64 KiB and 1,000 lines. Not needed for well-known hosts.",
+      "The host keys of the repository's server as lines of known_hosts, which for another port than 22 begin with `[git.example.com]:7999`, as `ssh-keyscan -p 7999 git.example.com` prints them; or `scan` to trust the keys that the server presents first, where the operators permit it. At most 64 KiB and 1,000 lines. Not needed for well-known hosts.",
     example: 'scan',
   }),
   sshKeyType: key(z.enum(['ed25519', 'rsa']), {
     description:
       'The type of the key pair; `rsa` (4096 bits) is for servers that do not support Ed25519. An existing pair changes its type only when it is rotated.',
-    default: '`ed25519`',
+    default: '`rsa` for Azure DevOps, AWS CodeCommit and Oracle Cloud, which take no other; else `ed25519`',
     example: 'rsa',
   }),
   repositoryBranch: key(text(unlessVariables(gitRefName)), {
@@ -300,6 +301,7 @@ function repositoryIssues(object: string, data: JsonObject): ConfigIssue[] {
   const knownHosts = asString(data.knownHosts);
   const isPublic = (data.repositoryType ?? 'public') === 'public';
   const isGithub = data.repositoryProvider === 'github';
+  const host = sshUrl && gitHost(sshUrl.href);
   const lacksKey = sshUrl !== undefined && knownHosts !== undefined && !mayHaveKeyOf(sshUrl, knownHosts);
   const rows: [isWrong: boolean, path: string, message: string][] = [
     [
@@ -319,13 +321,18 @@ function repositoryIssues(object: string, data: JsonObject): ConfigIssue[] {
       'must be private, because repositoryProvider is github',
     ],
     [second !== undefined, second ?? '', `cannot be combined with ${first}; set only one of ${REVISIONS.join(', ')}`],
-    [lacksKey, 'knownHosts', `has no line for ${sshUrl?.host}; add the line that ssh-keyscan prints, or use scan`],
+    [lacksKey, 'knownHosts', lacksKey ? `${missingHostKey(knownHosts, sshHost(sshUrl.href))}, or use scan` : ''],
+    [
+      host?.keyType !== undefined && data.sshKeyType === 'ed25519',
+      'sshKeyType',
+      `cannot be ed25519, because ${host?.name} takes RSA keys only; set it to rsa, or remove it`,
+    ],
   ];
   return rows.flatMap(([isWrong, path, message]) => (isWrong ? [{ object, path, message }] : []));
 }
 
 function sshUrlOf(url: string): URL | undefined {
-  const normal = fromScpForm(url) ?? url;
+  const normal = fromCopiedForm(url) ?? url;
   return isSsh(normal) && URL.canParse(normal) ? new URL(normal) : undefined;
 }
 
@@ -337,7 +344,7 @@ function mayHaveKeyOf(url: URL, knownHosts: string): boolean {
 
 /** The project's repository as the ConfigMap `flux-config` describes it. */
 export interface Repository {
-  /** `ssh://`, `https://` or `http://`; the form `git@host:path` is converted to `ssh://git@host/path`. */
+  /** `ssh://`, `https://` or `http://`; other forms are converted (`fromCopiedForm`). */
   url: string;
   type: 'public' | 'private';
   /** Lines of known_hosts, `scan`, or absent. */
@@ -366,11 +373,12 @@ export function fluxConfigRepository(fluxConfig: FluxConfigMap): Repository | un
 /** Returns the repository of valid keys. */
 function repositoryOf(keys: z.infer<typeof repositorySchema>): Repository | undefined {
   if (keys.repositoryUrl === undefined) return undefined;
+  const url = fromCopiedForm(keys.repositoryUrl) ?? keys.repositoryUrl;
   return {
-    url: fromScpForm(keys.repositoryUrl) ?? keys.repositoryUrl,
+    url,
     type: keys.repositoryType ?? 'public',
     knownHosts: keys.knownHosts,
-    sshKeyType: keys.sshKeyType ?? 'ed25519',
+    sshKeyType: keys.sshKeyType ?? gitHost(url).keyType ?? 'ed25519',
     ...(keys.repositoryProvider === 'github' && { provider: 'github' as const }),
   };
 }

@@ -38,6 +38,10 @@ export const MAIN_KUSTOMIZATION = 'main-ks';
 export const NEXT_IDENTITY = 'identity.next';
 export const NEXT_PUBLIC_KEY = 'identity.next.pub';
 
+/** The two phases of a rotation, named like those of Gardener's own credentials (decision 19). */
+export const ROTATE_START = 'rotate-ssh-keypair-start';
+export const ROTATE_COMPLETE = 'rotate-ssh-keypair-complete';
+
 /** All of these objects map to the key of the project's configuration. */
 const keys = (object: KubeObject, cluster: string) => [
   { cluster, namespace: object.metadata.namespace ?? '', name: FLUX_CONFIG },

@@ -2,6 +2,7 @@ import type { KubeObject } from '../kube/resource.ts';
 import { variableName } from './checks.ts';
 import { FLUX_REGISTRY, FLUX_SOPS, FLUX_VARIABLES, type ProjectSecretName } from './project-config.ts';
 import { quote } from './quote.ts';
+import { encodingProblem } from './secret-values.ts';
 import type { ProjectSecret } from './types.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
 
@@ -60,6 +61,8 @@ function sopsProblem(secret: KubeObject): string | undefined {
   for (const [name, value] of Object.entries(data)) {
     if (KEY_SERVICES.has(name)) canDecrypt = true;
     if (name.endsWith('.agekey')) {
+      const encoding = encodingProblem(textOf(value));
+      if (encoding !== undefined) return `has a value in ${quote(name)} that ${encoding}`;
       if (!AGE_KEY.test(textOf(value))) {
         return `has no line AGE-SECRET-KEY-… in ${quote(name)}; add the private key as age-keygen prints it`;
       }

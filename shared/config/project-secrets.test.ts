@@ -240,6 +240,14 @@ describe('the content', () => {
     ],
     [`is longer than 64 KiB; ${recreate}`]: ['flux-registry', docker(`{"auths": {"${'x'.repeat(50_000)}": {}}}`)],
     [noKey]: ['flux-sops', secret({ age }), secret({ 'key.asc': pgp('PUBLIC') })],
+    'has a value in "age.agekey" that begins with a byte order mark; save it as UTF-8 without one': [
+      'flux-sops',
+      secret({ 'age.agekey': `\uFEFF# created\n${age}` }),
+    ],
+    'has a value in "age.agekey" that is encoded in base64 twice; encode it once, or write it into stringData': [
+      'flux-sops',
+      secret({ 'age.agekey': Buffer.from('AGE-SECRET-KEY-1').toString('base64') }),
+    ],
     'has no line AGE-SECRET-KEY-… in "age.agekey"; add the private key as age-keygen prints it': [
       'flux-sops',
       ...['age1x', '\n'.repeat(700_000)].map((text) => secret({ 'age.agekey': text })),

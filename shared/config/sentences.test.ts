@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of the configuration look like those of JavaScript
 import { describe, expect, it, test } from 'vitest';
 import {
   bucket,
@@ -57,7 +58,7 @@ const fluxConfigSentences: Record<string, Record<string, string>> = {
     knownHosts: `${hostKey('github.com')}\n-----BEGIN OPENSSH PRIVATE KEY-----\nSECRET`,
   },
   [`knownHosts contains no host key; ${KEY_LINES}`]: { ...SSH, knownHosts: '# nothing yet' },
-  'knownHosts has no line for github.com; add the line that ssh-keyscan prints, or use scan': {
+  'knownHosts has no line for github.com; add the lines that ssh-keyscan github.com prints, or use scan': {
     ...SSH,
     knownHosts: hostKey('gitlab.com'),
   },
@@ -91,13 +92,22 @@ const moreOfFluxConfig: [Record<string, string>, ...string[]][] = [
     'https://': '"https://" is not a valid URL; use a form like ssh://git@github.com/org/repository',
     'https://git.example.com/org/my fleet': '"https://git.example.com/org/my fleet" contains whitespace; remove it',
     'https://user:SECRET@github.com/org/fleet': CREDENTIALS,
-    'https://SECRET@github.com/org/fleet': CREDENTIALS,
+    'https://SECRET@github.com/org/fleet':
+      'has a user name or a token before the host; remove it here, and put it into a Secret as username',
     'ftp://user:SEC@RET/SECRET@example.com/fleet': `"ftp://...@example.com/fleet" ${NO_URL}`,
   }).map(([repositoryUrl, sentence]): [Record<string, string>, string] => [
     { repositoryUrl },
     `repositoryUrl ${sentence}`,
   ]),
   [{ repositoryUrl: 'git@github.com:org/fleet.git', repositoryType: 'public' }, `repositoryType ${NEEDS_KEY}`],
+  ...Object.entries({
+    'git@ssh.dev.azure.com:v3/org/project/fleet': 'Azure DevOps',
+    'ssh://git@SSH.dev.azure.com:22/v3/org/project/${SHOOT_NAME}': 'Azure DevOps',
+    'ssh://APKA@git-codecommit.eu-central-1.amazonaws.com/v1/repos/fleet': 'AWS CodeCommit',
+  }).map(([repositoryUrl, name]): [Record<string, string>, string] => [
+    { repositoryUrl, repositoryType: 'private', sshKeyType: 'ed25519' },
+    `sshKeyType cannot be ed25519, because ${name} takes RSA keys only; set it to rsa, or remove it`,
+  ]),
   [
     { syncMode: 'Always', logLevel: 'trace' },
     'syncMode "Always" is not a valid value; use one of Once, ManifestsOnly, Reconcile',

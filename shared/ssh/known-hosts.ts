@@ -23,6 +23,32 @@ export function hostPattern({ host, port }: SshHost): string {
   return port === SSH_PORT && !host.includes(':') ? host : `[${host}]:${port}`;
 }
 
+/** Returns which lines of known_hosts a server needs: `the lines that ssh-keyscan … prints`. */
+export function scannedLines(server: SshHost): string {
+  const { host, port } = server;
+  if (port === SSH_PORT) return `the lines that ssh-keyscan ${host} prints`;
+  return `the lines that ssh-keyscan -p ${port} ${host} prints (they begin with ${hostPattern(server)})`;
+}
+
+/** Returns why known_hosts has no key for a server, and what to write. */
+export function missingHostKey(knownHosts: string, server: SshHost): string {
+  const tooLarge = knownHostsSizeProblem(knownHosts);
+  if (tooLarge !== undefined) return tooLarge;
+  const mistaken = mistakenName(knownHosts, server);
+  const found = mistaken === undefined ? '' : ` (it has one for ${mistaken})`;
+  return `has no line for ${hostPattern(server)}${found}; add ${scannedLines(server)}`;
+}
+
+/** Returns the name in known_hosts that was meant for a server, and is not that of its port or in its case. */
+function mistakenName(knownHosts: string, server: SshHost): string | undefined {
+  const { host, port } = server;
+  const isForSsh = port !== SSH_PORT && hostKeys(knownHosts, { host, port: SSH_PORT }).length > 0;
+  if (isForSsh) return `${host}, port ${SSH_PORT}`;
+  const names = entriesOf(knownHosts).flatMap((entry) => entry?.hosts.split(',', knownHostsLimits.patterns) ?? []);
+  const hostAlone = (name: string) => name.replace(/^\[|\]?(?::\d+)?$/g, '').toLowerCase();
+  return names.find((name) => hostAlone(name) === host.toLowerCase());
+}
+
 /** The limits on known_hosts: far more than one Git host needs, and little enough to search within milliseconds. */
 export const knownHostsLimits = { kib: 64, lines: 1000, patterns: 64, hostsLength: 4096 } as const;
 

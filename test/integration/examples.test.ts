@@ -70,8 +70,10 @@ describe('examples', () => {
     for (const { metadata, stringData = {}, type } of secrets) {
       const secret = Object.entries(stringData).filter(([key]) => !['username', 'known_hosts'].includes(key));
       for (const [, value] of secret) expect(value).toContain('REPLACE-ME');
-      if (metadata.name === 'flux-source') expect(missingCredentials(metadata.namespace, stringData)).toBeUndefined();
-      else if (type === 'kubernetes.io/dockerconfigjson')
+      if (metadata.name === 'flux-source') {
+        const url = 'https://git.example.com/org/fleet';
+        expect(missingCredentials(metadata.namespace, stringData, { url })).toBeUndefined();
+      } else if (type === 'kubernetes.io/dockerconfigjson')
         expect(Object.keys(JSON.parse(stringData['.dockerconfigjson'] ?? '{}').auths)).toEqual([
           'registry.example.com',
         ]);

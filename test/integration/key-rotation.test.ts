@@ -1,7 +1,7 @@
 import type { KubeApiOptions, RequestSummary } from '@shoot-flux/landscape/kube-api';
 import { describe, expect, test } from 'vitest';
-import { generateIdentity, readIdentity } from '../../functions/keys/identity.ts';
 import { done } from '../../shared/runtime/outcome.ts';
+import { generateIdentity, readIdentity } from '../../shared/ssh/identity.ts';
 import { parsePublicLine } from '../../shared/ssh/public-key.ts';
 import { fluxConfig, fluxSource, type Garden } from './garden.ts';
 import {

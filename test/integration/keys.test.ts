@@ -6,10 +6,10 @@ import { type GitRepository, type GitServer, startGitServer } from '@shoot-flux/
 import { openSshKey } from '@shoot-flux/landscape/git/keys';
 import { createGitUser, hasSsh } from '@shoot-flux/landscape/git/user';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readIdentity } from '../../functions/keys/identity.ts';
 import type { Policy } from '../../shared/config/policy/policy.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { readIdentity } from '../../shared/ssh/identity.ts';
 import { fingerprint, parsePublicLine } from '../../shared/ssh/public-key.ts';
 import { installationRbac, installationUser } from '../scenarios/identities.ts';
 import { fluxConfig, fluxSource } from './garden.ts';

@@ -152,7 +152,7 @@ describe('conditions', () => {
     expect(await run()).toEqual({ type: 'requeue', afterSeconds: 60 });
     const { status } = await extension();
     const sentence =
-      "GitRepository flux-system/main-gitrepo: the host key of the SSH server git.example.com does not match known_hosts; if the server's key was changed on purpose, put the server's host keys into knownHosts in ConfigMap flux-config.";
+      "GitRepository flux-system/main-gitrepo: the host key of the SSH server git.example.com does not match known_hosts; if the server's key was changed on purpose, put the lines that ssh-keyscan git.example.com prints into knownHosts in ConfigMap flux-config.";
     expect(await condition('SourceReady')).toMatchObject({
       ...{ status: 'False', reason: 'HostKeyMismatch', codes: ['ERR_RETRYABLE_CONFIGURATION_PROBLEM'] },
       message: `${sentence} Flux says: ${mismatch} (config c0ffee)`,

@@ -96,7 +96,7 @@ export const overridesSuite = stageSuite((stage) => {
     await stage.reconcileShoot();
     await waits('does not exist; create it with the credentials that the source needs.');
     await stage.putSecret('garden', source, { identity: 'hidden' });
-    await waits('has no known_hosts; add the lines that ssh-keyscan prints under this key.');
+    await waits('has no known_hosts; add the lines that ssh-keyscan git.example.com prints under this key.');
     await stage.putSecret('garden', source, { identity: 'hidden', known_hosts: 'hidden' });
     await stage.untilReady();
   });

@@ -28,6 +28,7 @@ import { ForbiddenError, unless } from '../../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectName, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
+import { scannedLines, sshHost } from '../../../shared/ssh/known-hosts.ts';
 import type { Run } from '../run.ts';
 
 /** The contents of the Secrets and ConfigMaps that are copied into the shoot. */
@@ -150,10 +151,10 @@ async function readFluxSource(
     };
   }
   const data = dataOf(secret);
-  if (data.identity !== undefined && data.known_hosts === undefined) {
+  if (url !== undefined && isSsh(url) && data.identity !== undefined && data.known_hosts === undefined) {
     return isOfKeys
       ? { missing: `${where} has no known_hosts yet; set "knownHosts" in ConfigMap ${project}/flux-config.` }
-      : { missing: `${where} has no known_hosts; add the lines that ssh-keyscan prints under this key.` };
+      : { missing: `${where} has no known_hosts; add ${scannedLines(sshHost(url))} under this key.` };
   }
   const problem = provider === 'github' ? githubAppProblemOf(data) : undefined;
   if (problem !== undefined) return { missing: `${where}: ${problem}.` };

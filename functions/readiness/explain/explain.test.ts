@@ -24,13 +24,14 @@ import { imageExamples } from './others/image.examples.ts';
 import { notificationExamples } from './others/notification.examples.ts';
 import { connectionExamples } from './source/connection.examples.ts';
 import { credentialExamples } from './source/credentials.examples.ts';
-import { chartRepositoryExamples, repositoryExamples } from './source/repository.examples.ts';
+import { accessExamples, chartRepositoryExamples, repositoryExamples } from './source/repository.examples.ts';
 
 const examples = [
   ...credentialExamples,
   ...connectionExamples,
   ...chartRepositoryExamples,
   ...repositoryExamples,
+  ...accessExamples,
   ...prerequisiteExamples,
   ...buildExamples,
   ...applyExamples,

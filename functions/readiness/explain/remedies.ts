@@ -1,6 +1,9 @@
 import { isSsh } from '../../../shared/config/checks.ts';
-import { FLUX_SOURCE, projectSecretNames } from '../../../shared/config/project-config.ts';
+import { FLUX_SOURCE, projectSecretNames, ROTATE_START } from '../../../shared/config/project-config.ts';
+import { OPERATION_ANNOTATION } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import { gitHost } from '../../../shared/ssh/git-hosts.ts';
+import { scannedLines, sshHost } from '../../../shared/ssh/known-hosts.ts';
 import { type Spec, specOf } from '../seen.ts';
 import { listedPlace, nameOf, type Origin, placesOf, specPaths } from './places.ts';
 
@@ -41,6 +44,12 @@ export function remediesFor(object: KubeObject, origin: Origin) {
     /** The Secret that holds the credentials, and its name in the shoot. */
     ...{ secret: secretOf(object, origin, spec), secretName: spec.secretRef?.name },
     authority: authorityOf(object, origin, spec),
+    proxy: proxyOf(object, origin, spec),
+    /** Returns the Secret that the user edits, by its name in the shoot. */
+    secretNamed: (name: string) => secretNamed(object, origin, spec, name),
+    projectSecret,
+    /** How a Secret that a field refers to comes into the shoot. */
+    bring: origin.isReleased ? 'create it there' : 'copy it there with additionalSecretResources',
     /** Where to look for the reason why a source has no artifact. */
     sourceToCheck: sourceToCheck(origin, spec),
     decryption: decryptionOf(object, origin, spec),
@@ -82,6 +91,8 @@ function projectSecret(name: string | undefined): string | undefined {
 
 const originalOf = ({ metadata }: KubeObject, name = '') => `the original of Secret ${metadata.namespace}/${name}`;
 
+const FLUX_CONFIG_SECRET = "Secret flux-source in the project's namespace";
+
 /** The Secret that the user edits: the original of a copied Secret, or the one in the shoot. */
 function secretOf(object: KubeObject, origin: Origin, spec: Spec): string {
   const { secretRef } = spec;
@@ -97,7 +108,11 @@ function secretOf(object: KubeObject, origin: Origin, spec: Spec): string {
       ? `a new Secret in the shoot that you reference as spec.secretRef of ${nameOf(object)}`
       : `Secret ${object.metadata.namespace}/${secretRef.name} in the shoot`;
   }
-  if (origin.from === 'flux-config') return "Secret flux-source in the project's namespace";
+  if (origin.from === 'flux-config') {
+    return secretRef === undefined
+      ? `${FLUX_CONFIG_SECRET}, and set repositoryType in ConfigMap flux-config to private`
+      : FLUX_CONFIG_SECRET;
+  }
   return secretRef === undefined
     ? 'a new Secret that you reference as source.secretResourceName of the providerConfig'
     : 'the Secret that source.secretResourceName of the providerConfig refers to';
@@ -114,31 +129,69 @@ function authorityOf(object: KubeObject, origin: Origin, spec: Spec): string {
     : `a new Secret that you copy with additionalSecretResources and reference as source.template.${path} of the providerConfig`;
 }
 
-/** Returns how to make Flux trust the host keys of an SSH server: `put … into …`. */
-function hostKeysOf(object: KubeObject, origin: Origin, spec: Spec): string {
-  return origin.from === 'flux-config' && isCopied(origin, spec)
-    ? "put the server's host keys into knownHosts in ConfigMap flux-config"
-    : `put the server's host keys into known_hosts in ${secretOf(object, origin, spec)}`;
+/** Returns the Secret of that name that the user edits. */
+function secretNamed(object: KubeObject, origin: Origin, spec: Spec, name: string): string {
+  if (name === spec.secretRef?.name) return secretOf(object, origin, spec);
+  if (origin.isReleased) return `Secret ${object.metadata.namespace}/${name} in the shoot`;
+  return projectSecret(name) ?? originalOf(object, name);
 }
 
-/** Returns how to give Flux read access, depending on the protocol of the URL: `put … into Secret …`. */
+/** Returns where the proxy of an object is configured: a Secret of its own, or the option of all controllers. */
+function proxyOf(object: KubeObject, origin: Origin, spec: Spec): string {
+  return spec.proxySecretRef?.name === undefined
+    ? 'flux.proxy (in config.yaml of ConfigMap flux-config, in the providerConfig, or in the defaults of the landscape)'
+    : `address, username and password in ${secretNamed(object, origin, spec, spec.proxySecretRef.name)}`;
+}
+
+/** Returns how to make Flux trust the host keys of an SSH server: `put … into …`. */
+function hostKeysOf(object: KubeObject, origin: Origin, spec: Spec): string {
+  const url = spec.url ?? '';
+  const lines = isSsh(url) && URL.canParse(url) ? scannedLines(sshHost(url)) : "the server's host keys";
+  return origin.from === 'flux-config' && isCopied(origin, spec)
+    ? `put ${lines} into knownHosts in ConfigMap flux-config`
+    : `put ${lines} into known_hosts in ${secretOf(object, origin, spec)}`;
+}
+
+const CLOUDS: readonly string[] = ['aws', 'azure', 'gcp'];
+
+/** The credentials in a Secret, by kind: `put … with read access into Secret …`. */
+const credentialKeys: Readonly<Record<string, (spec: Spec) => string>> = {
+  OCIRepository: () => '.dockerconfigjson',
+  ImageRepository: () => '.dockerconfigjson',
+  Bucket: ({ provider }) => {
+    if (provider === 'azure') return 'accountKey or sasKey';
+    return provider === 'gcp' ? 'serviceaccount' : 'accesskey and secretkey';
+  },
+  HelmRepository: ({ url = '' }) => (url.startsWith('oci:') ? '.dockerconfigjson' : 'username and password'),
+};
+
+/** Returns how to give Flux read access, depending on kind, provider and protocol. */
 function credentialsOf(object: KubeObject, origin: Origin, spec: Spec): string {
-  const isReadOverSsh = isSsh(spec.url ?? '');
-  if (origin.from === 'flux-config' && isCopied(origin, spec)) {
-    if (spec.secretRef === undefined) {
-      return "set repositoryType in ConfigMap flux-config to private and add credentials to Secret flux-source in the project's namespace";
-    }
-    return isReadOverSsh
-      ? "add the public key from annotation flux.extensions.gardener.cloud/public-key of Secret flux-source in the project's namespace to the repository as a deploy key"
-      : "put username and password (a token) with read access into Secret flux-source in the project's namespace";
-  }
+  const { url = '', provider = '', secretRef } = spec;
   const secret = secretOf(object, origin, spec);
-  if (object.kind === 'OCIRepository' || object.kind === 'ImageRepository')
-    return `put .dockerconfigjson with pull access into ${secret}`;
-  if (object.kind === 'Bucket') return `put accesskey and secretkey with read access into ${secret}`;
-  return isReadOverSsh
-    ? `put the private key of a deploy key of the repository (identity) into ${secret}`
-    : `put username and password (a token), or bearerToken, with read access into ${secret}`;
+  // A Bucket with a Secret uses that (source-controller, `internal/controller/bucket_controller.go`).
+  if (CLOUDS.includes(provider) && (object.kind !== 'Bucket' || secretRef === undefined)) {
+    return `give the identity that Flux has with provider ${provider} read access`;
+  }
+  if (provider === 'github' && object.kind === 'GitRepository') {
+    return `check the GitHub App in ${secret}, and that it is installed on the repository with read access to contents`;
+  }
+  if (isSsh(url)) return sshCredentials(object, origin, spec, secret);
+  const keys = credentialKeys[object.kind]?.(spec) ?? 'username and password (a token), or bearerToken,';
+  return `put ${keys} with read access into ${secret}`;
+}
+
+function sshCredentials(object: KubeObject, origin: Origin, spec: Spec, secret: string): string {
+  const { url = '', secretRef } = spec;
+  const host = gitHost(url);
+  const place = host.at('the repository', placesOf(object, origin, spec).url);
+  if (origin.from !== 'flux-config' || !isCopied(origin, spec) || secretRef === undefined) {
+    const type = host.keyType === undefined ? 'a private key' : 'an RSA private key';
+    return `put ${type} (identity) into ${secret}, and add its public key ${place}`;
+  }
+  const key = `add the public key (annotation flux.extensions.gardener.cloud/public-key of ${secret}) ${place}`;
+  const rotate = `annotate ConfigMap flux-config with ${OPERATION_ANNOTATION}=${ROTATE_START} to replace it`;
+  return host.keyType === undefined ? key : `${key}; if it is no RSA key, ${rotate}`;
 }
 
 /** Returns the Secret that holds the decryption keys. */

@@ -117,9 +117,11 @@ function gitKeys(url: string, provider = 'generic'): NeedsKeys {
       : withoutApp(keys);
 }
 
-function httpsKeys(keys: ReadonlySet<string>): string | undefined {
-  if (keys.has('bearerToken') || hasCertificate(keys)) return undefined;
-  return keys.has('username') ? all('password')(keys) : 'username and password, or bearerToken';
+/** Returns which key for HTTPS is missing. A certificate alone is enough: the repository may be open, behind a private CA. */
+export function httpsKeys(keys: ReadonlySet<string>): string | undefined {
+  if (keys.has('bearerToken')) return undefined;
+  if (keys.has('username') || keys.has('password')) return all('username', 'password')(keys);
+  return hasCertificate(keys) ? undefined : 'username and password, or bearerToken';
 }
 
 const githubAppKeys: NeedsKeys = (keys, release) => {

@@ -38,7 +38,8 @@ export const buildFailures: Failure[] = [
     reason: 'SubstitutionFailed',
     matches: /substitute from '(ConfigMap|Secret)\/([^']+)' error/,
     what: '$1 $2 with the variables does not exist in the namespace of the Kustomization',
-    remedy: 'create it, mark it optional, or correct postBuild.substituteFrom in {places.template}',
+    remedy: ([, kind, name = ''], { places, projectSecret }) =>
+      `create ${(kind === 'Secret' && projectSecret(name)) || 'it'}, mark it optional, or correct postBuild.substituteFrom in ${places.template}`,
   },
   {
     reason: 'SubstitutionFailed',

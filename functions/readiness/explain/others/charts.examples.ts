@@ -14,6 +14,8 @@ export const chartExamples: Examples[] = [
         'RevisionInvalid: ">>9" is not a valid version range; correct the version of the chart in objects[1].spec of the providerConfig',
       'chart pull error: failed to get chart version for remote reference: could not get tags for "app": could not fetch tags for "oci://registry.example.com/charts/app": GET "https://registry.example.com/v2/charts/app/tags/list": basic credential not found':
         'AuthenticationFailed: put .dockerconfigjson with pull access into the Secret that spec.secretRef of its HelmRepository names',
+      'chart pull error: could not fetch tags for "oci://registry.example.com/charts/app": Get "https://registry.example.com/v2/": proxyconnect tcp: dial tcp 192.0.2.7:3128: connect: connection refused':
+        'ProxyFailed: correct flux.proxy',
       'unknown build error: failed to get authentication secret \'flux-system/nothing\': secrets "nothing" not found':
         'CredentialsMissing: Secret flux-system/nothing of its HelmRepository does not exist in the shoot; create its original',
       'failed to get source: HelmRepository.source.toolkit.fluxcd.io "charts" not found':

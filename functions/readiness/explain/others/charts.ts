@@ -1,7 +1,9 @@
 import type { Failure } from '../remedies.ts';
+import { proxyFailed } from '../source/credentials.ts';
 
 /** Charts of Helm. A HelmRelease repeats the message of the HelmChart that it waits for. */
 export const chartFailures: Failure[] = [
+  proxyFailed,
   {
     reason: 'ChartNotFound',
     matches: /no '([^']+)' chart with version matching '([^']*)' found/,

@@ -9,7 +9,7 @@ export const imageExamples: Examples[] = [
       'auth for "ghcr.io" not found in secret flux-system/registry':
         'CredentialsIncomplete: ImageRepository flux-system/app: its Secret has no credentials for ghcr.io; add the registry to the original of Secret flux-system/registry',
       'scan failed: GET https://ghcr.io/token?scope=repository:org/app:pull&service=ghcr.io: DENIED: denied':
-        'AuthenticationFailed: put .dockerconfigjson with pull access into the original of Secret flux-system/registry',
+        'AuthenticationFailed: put .dockerconfigjson with read access into the original of Secret flux-system/registry',
       'scan failed: GET https://ghcr.io/v2/org/app/tags/list?n=1000: NAME_UNKNOWN: repository name not known to registry':
         'RepositoryNotFound: the registry has no such image; push it, or correct image in objects[1].spec of the providerConfig',
       'could not parse reference: ghcr.io/Org/app':

@@ -1,7 +1,9 @@
 import type { Failure } from '../remedies.ts';
+import { ownerFailures } from '../source/repository.ts';
 
 /** Scans of the tags of an image. */
 export const imageRepositoryFailures: Failure[] = [
+  ...ownerFailures,
   {
     reason: 'CredentialsIncomplete',
     matches: /auth for "([^"]+)" not found in secret/,
@@ -12,7 +14,7 @@ export const imageRepositoryFailures: Failure[] = [
     reason: 'AuthenticationFailed',
     matches: /\bDENIED\b|\bUNAUTHORIZED\b|\b401 Unauthorized\b|\b403 Forbidden\b|status code 40[13]\b/i,
     what: 'the registry does not allow Flux to list the tags of the image',
-    remedy: 'put .dockerconfigjson with pull access into {secret}',
+    remedy: '{credentials}',
   },
   {
     reason: 'RepositoryNotFound',

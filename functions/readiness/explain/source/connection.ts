@@ -25,7 +25,7 @@ export const connectionFailures: Failure[] = [
     matches:
       /failed to parse (?:CA certificate|TLS certificate and key)|invalid TLS certificate|failed to create TLS config/,
     what: 'the certificates in the Secret cannot be parsed',
-    remedy: 'put them in PEM format into ca.crt, tls.crt and tls.key',
+    remedy: 'put them in PEM format into ca.crt, or tls.crt and tls.key, of {authority}',
   },
   {
     reason: 'CertificateInvalid',
@@ -40,7 +40,8 @@ export const connectionFailures: Failure[] = [
     reason: 'RateLimited',
     matches: /TOOMANYREQUESTS|\b429\b|rate limit exceeded/i,
     what: '{host} rejects requests for now, because it has received too many',
-    remedy: 'raise {places.interval}, or {credentials}',
+    remedy: (_, { places, credentials, secretName }) =>
+      secretName === undefined ? `raise ${places.interval}, or ${credentials}` : `raise ${places.interval}`,
   },
 ];
 

@@ -3,6 +3,15 @@ import type { Failure } from '../remedies.ts';
 const git = ['GitRepository'];
 const bucket = ['Bucket'];
 
+/** Of a proxy that refuses a connection, Go reports only the words of its status (net/http, `dialConn`). */
+export const proxyFailed: Failure = {
+  reason: 'ProxyFailed',
+  matches:
+    /proxyconnect tcp: |socks connect tcp |Proxy Authentication Required|failed to parse proxy address|invalid proxy address|"https:[^"]*": (?:Forbidden|Bad Gateway|Service Unavailable|Gateway Timeout)$/i,
+  what: 'Flux cannot connect through the proxy',
+  remedy: 'correct {proxy}, and check that the shoot can reach the proxy',
+};
+
 /** Host keys, Secrets, keys in them, and proxies: whatever Flux needs before it can log in to a server. */
 export const credentialFailures: Failure[] = [
   {
@@ -32,7 +41,7 @@ export const credentialFailures: Failure[] = [
     matches:
       /knownhosts: (?:\S+:\d+: )?(?:illegal base64|missing|no pattern|empty|bad|unknown)|unable to get known hosts/i,
     what: 'known_hosts cannot be parsed',
-    remedy: '{hostKeys}, in the format of ssh-keyscan',
+    remedy: '{hostKeys}',
   },
   {
     reason: 'CredentialsIncomplete',
@@ -53,7 +62,7 @@ export const credentialFailures: Failure[] = [
     matches:
       /secret '(?:[^'/]+\/)?([^'/]+)'(?:: key '([^']+)' (?:not found|is missing)|: malformed basic auth - has '[^']+' but missing '([^']+)'| contains '[^']+' but missing '([^']+)')/i,
     what: ([, name, ...keys]) => `Secret ${name} has no key ${keys.find((key) => key !== undefined)}`,
-    remedy: 'add it to the Secret that this one is copied from',
+    remedy: ([, name = ''], { secretNamed }) => `add it to ${secretNamed(name)}`,
   },
   {
     reason: 'CredentialsIncomplete',
@@ -61,7 +70,7 @@ export const credentialFailures: Failure[] = [
       /'([^']+)' not found in secret '(?:[^'/]+\/)?([^']+)'|no certificates found in secret '(?:[^'/]+\/)?([^']+)'/,
     what: ([, key, name, other]) =>
       `Secret ${name ?? other} has no ${key === undefined ? 'certificate (.crt or .pem)' : `key ${key}`}`,
-    remedy: 'add it to the Secret that this one is copied from',
+    remedy: ([, , name, other = ''], { secretNamed }) => `add it to ${secretNamed(name ?? other)}`,
   },
   {
     reason: 'CredentialsIncomplete',
@@ -80,8 +89,15 @@ export const credentialFailures: Failure[] = [
   {
     reason: 'CredentialsUnusable',
     kinds: git,
+    matches: /decryption password incorrect/,
+    what: 'password does not decrypt the private key (identity)',
+    remedy: 'correct password in {secret}, and write it without a line break at its end',
+  },
+  {
+    reason: 'CredentialsUnusable',
+    kinds: git,
     matches:
-      /ssh: no key found|this private key is passphrase protected|cannot decode encrypted private keys|decryption password incorrect|unable to construct auth method/,
+      /ssh: no key found|this private key is passphrase protected|cannot decode encrypted private keys|unable to construct auth method/,
     what: 'the private key cannot be read',
     remedy: 'put a private key in PEM format (identity) and its passphrase, if it has one (password), into {secret}',
   },
@@ -90,16 +106,16 @@ export const credentialFailures: Failure[] = [
     matches:
       /(?:public keys secret error|using provider '[^']+'): secrets? "([^"]+)" not found|(?:proxy options|TLS config|failed to generate transport for '[^']+'): .{0,500}secret '(?:[^'/]+\/)?([^']+)' not found/i,
     what: ([, name, other]) => `Secret ${name ?? other} does not exist in the shoot`,
-    remedy: 'copy it there with additionalSecretResources, or correct the reference in {places.template}',
+    remedy: '{bring}, or correct the reference in {places.template}',
   },
   {
     reason: 'CredentialsMissing',
     matches: /failed to get (?:TLS )?(?:authentication )?secret '([^']+)'|secrets "([^"]+)" not found/i,
     what: ([, name = '', other = name]) => `Secret ${other} does not exist in the shoot`,
-    remedy: ([, name = '', other = name], { secret, secretName, places }) =>
+    remedy: ([, name = '', other = name], { secret, secretName, bring, places }) =>
       other.endsWith(`/${secretName}`) || other === secretName || secretName === undefined
         ? `create ${secret}, or correct ${places.secretRef}`
-        : `copy it there with additionalSecretResources, or correct the reference in ${places.template}`,
+        : `${bring}, or correct the reference in ${places.template}`,
   },
   {
     reason: 'ServiceAccountMissing',
@@ -107,12 +123,7 @@ export const credentialFailures: Failure[] = [
     what: 'ServiceAccount $1 does not exist in the shoot',
     remedy: 'create it, or correct serviceAccountName in {places.template}',
   },
-  {
-    reason: 'ProxyFailed',
-    matches: /proxyconnect tcp: |Proxy Authentication Required|failed to parse proxy address|invalid proxy address/i,
-    what: 'Flux cannot connect through the proxy',
-    remedy: 'correct address, username and password in the Secret that proxySecretRef in {places.template} refers to',
-  },
+  proxyFailed,
   {
     reason: 'AuthenticationFailed',
     kinds: git,
@@ -128,7 +139,6 @@ export const vagueCredentialFailures: Failure[] = [
     reason: 'AuthenticationFailed',
     matches: /failed to get credential from (\w+)|failed to configure authentication options/,
     what: ([, cloud]) => (cloud === undefined ? 'no credentials are available' : `${cloud} provides no credentials`),
-    remedy:
-      'correct provider in {places.template} or the permissions of the identity that Flux uses there, or {credentials}',
+    remedy: '{credentials}, or correct {places.provider}',
   },
 ];

@@ -4,9 +4,12 @@ import {
   checkout,
   deployKey,
   type Examples,
+  flux,
   fluxConfig,
   gitRepository,
   https,
+  imageRepository,
+  listed,
   oci,
   open,
   overHttps,
@@ -52,7 +55,7 @@ export const repositoryExamples: Examples[] = [
       [`${checkout} clone '${https}': authentication required`]: [
         `AuthenticationFailed: ${https} cannot be read with these credentials, or does not exist; `,
         'repositoryUrl in ConfigMap flux-config',
-        'put username and password (a token) with read access into Secret flux-source',
+        'put username and password (a token), or bearerToken, with read access into Secret flux-source',
       ],
       [`${checkout} clone '${https}': object not found`]:
         'CheckoutFailed: branch main of https://git.example.com/org/fleet cannot be checked out;',
@@ -135,6 +138,97 @@ export const repositoryExamples: Examples[] = [
         'RepositoryNotFound: correct source.template.spec.url of the providerConfig',
         'a new Secret that you reference as source.secretResourceName',
       ],
+    },
+  ],
+];
+
+const github = 'https://github.com/org/fleet';
+const app = { url: github, provider: 'github', secretRef: { name: 'flux-source' } };
+const plain = { url: github, secretRef: { name: 'flux-source' } };
+const s3 = (spec: object) => flux('source', 'Bucket', 'fleet', { endpoint: 's3.example.com', ...spec });
+const denied = "failed to confirm existence of 'fleet' bucket: Access Denied.";
+const allowList =
+  'authorization failed: The repository owner has an IP allow list enabled, and 203.0.113.7 is not permitted to access this repository.';
+
+/** Credentials that depend on what the configuration has. */
+export const accessExamples: Examples[] = [
+  [
+    gitRepository(plain),
+    fluxConfig,
+    {
+      [`${checkout} list remote for '${github}': ${allowList}`]: `AuthenticationFailed: the owner of ${github} does not let in the address of the shoot; add the addresses`,
+      [`${checkout} list remote for '${github}': authorization failed: The 'org' organization has enabled or enforced SAML SSO.`]: `AuthenticationFailed: the owner of ${github} requires single sign-on; authorize the token or key in Secret flux-source in the project's namespace`,
+    },
+  ],
+  [
+    oci,
+    providerConfig,
+    {
+      'failed to determine artifact digest: GET https://ghcr.io/token: DENIED: Resource protected by organization SAML enforcement. You must grant your OAuth token access to this organization.':
+        'AuthenticationFailed: requires single sign-on; authorize the token or key in the Secret that source.secretResourceName',
+      'failed to determine artifact digest: GET https://index.docker.io/v2/: TOOMANYREQUESTS: limit':
+        'RateLimited: too many; raise source.template.spec.interval of the providerConfig.',
+    },
+  ],
+  [
+    imageRepository,
+    listed,
+    {
+      'scan failed: GET https://ghcr.io/token: DENIED: Resource protected by organization SAML enforcement.':
+        'AuthenticationFailed: requires single sign-on; authorize the token or key in the original of Secret flux-system/registry',
+      [`scan failed: GET https://ghcr.io/v2/: ${allowList}`]: 'AuthenticationFailed: does not let in the address',
+    },
+  ],
+  [
+    open,
+    fluxConfig,
+    {
+      [`${checkout} clone '${https}': Get "${https}": tls: failed to verify certificate: x509: certificate signed by unknown authority`]:
+        "CertificateNotTrusted: add the certificate of its authority as ca.crt to Secret flux-source in the project's namespace, and set repositoryType in ConfigMap flux-config to private",
+    },
+  ],
+  [
+    gitRepository(app),
+    fluxConfig,
+    {
+      [`${checkout} clone '${github}': authentication required: Repository not found.`]:
+        "AuthenticationFailed: check the GitHub App in Secret flux-source in the project's namespace, and that it is installed on the repository",
+    },
+  ],
+  [
+    gitRepository({ url: 'https://dev.azure.com/org/project/_git/fleet', provider: 'azure' }),
+    providerConfig,
+    {
+      [`${checkout} clone 'https://dev.azure.com/org/project/_git/fleet': authorization failed`]:
+        'AuthenticationFailed: give the identity that Flux has with provider azure read access',
+    },
+  ],
+  [
+    s3({ provider: 'aws' }),
+    listed,
+    { [denied]: 'AuthenticationFailed: give the identity that Flux has with provider aws' },
+  ],
+  [
+    s3({ provider: 'azure', secretRef: { name: 's3' } }),
+    listed,
+    {
+      [denied]:
+        'AuthenticationFailed: put accountKey or sasKey with read access into the original of Secret flux-system/s3',
+    },
+  ],
+  [
+    s3({ provider: 'gcp', secretRef: { name: 's3' } }),
+    listed,
+    {
+      [denied]: 'AuthenticationFailed: put serviceaccount with read access into the original of Secret flux-system/s3',
+    },
+  ],
+  [
+    flux('source', 'HelmRepository', 'charts', { url: 'https://charts.example.com', secretRef: { name: 'login' } }),
+    listed,
+    {
+      'failed to fetch Helm repository index: failed to fetch https://charts.example.com/index.yaml : 401 Unauthorized':
+        'AuthenticationFailed: put username and password with read access into the original of Secret flux-system/login',
     },
   ],
 ];

@@ -4,11 +4,32 @@ const git = ['GitRepository'];
 const oci = ['OCIRepository'];
 const bucket = ['Bucket'];
 
+/** Right credentials that the owner of a repository or registry does not accept from the shoot, or not yet. */
+export const ownerFailures: Failure[] = [
+  {
+    reason: 'AuthenticationFailed',
+    matches:
+      /\bIP (?:allow|white) ?list|IP address.{0,80}(?:not|n't) (?:allowed|permitted)|(?:allow|white)listed IP|conditional access policy/i,
+    what: 'the owner of {url} does not let in the address of the shoot',
+    remedy: 'add the addresses from which the shoot leaves its network to the allow list of the owner',
+  },
+  {
+    reason: 'AuthenticationFailed',
+    matches: /SAML (?:SSO|enforcement)|single sign-on|SSO (?:authoriz|required)/i,
+    what: 'the owner of {url} requires single sign-on',
+    remedy: (_, { secretName, secret, credentials }) =>
+      secretName === undefined
+        ? credentials
+        : `authorize the token or key in ${secret} for single sign-on, in the settings of its user at the host`,
+  },
+];
+
 /**
  * Repositories, registries and buckets: access to them, their revisions and folders, verifying what was fetched, and
  * storing it in source-controller.
  */
 export const repositoryFailures: Failure[] = [
+  ...ownerFailures,
   {
     reason: 'AuthenticationFailed',
     kinds: oci,

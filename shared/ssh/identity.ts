@@ -6,10 +6,10 @@ import {
   type KeyPairKeyObjectResult,
 } from 'node:crypto';
 import { promisify } from 'node:util';
-import { type PublicKey, publicKeyOf, sshReader, sshString } from '../../shared/ssh/public-key.ts';
+import { type PublicKey, publicKeyOf, sshReader, sshString } from './public-key.ts';
 
 /** The public key of a private key, or the problem with the text: a clause that never quotes it. */
-export type Identity = { publicKey: PublicKey } | { problem: string };
+export type Identity = { publicKey: PublicKey } | { problem: string; remedy?: string };
 
 /** An RSA key of 16,384 bits, the largest that OpenSSL uses, takes 13 KiB. */
 const MAX_PEM_KIB = 32;
@@ -19,12 +19,37 @@ const unknownFormat: Identity = {
   problem: 'is not a private key in a format that Flux reads (PKCS#8, PKCS#1, SEC1 or OpenSSH)',
 };
 const unsupported = { problem: 'is of a type that Git hosts do not accept; use Ed25519, ECDSA or RSA' };
-const encrypted: Identity = { problem: 'is encrypted, and password does not contain its passphrase' };
+const encrypted: Identity = {
+  problem: 'is encrypted, and password does not contain its passphrase',
+  remedy: 'write it there, or use a key without one',
+};
 const damaged: Identity = { problem: 'is damaged' };
 const withoutLines: Identity = { problem: 'cannot be read by Flux, because its lines are joined or indented' };
 const undecryptable: Identity = {
   problem: 'cannot be decrypted: it is damaged, or the key password holds the wrong passphrase',
 };
+
+const LINE_BREAK: Identity = {
+  problem: 'is encrypted, and password ends with a line break, which Flux takes as a part of the passphrase',
+  remedy: "write it without one, for example with printf '%s' instead of echo",
+};
+
+/** What people write in place of a private key that Flux reads. */
+const mistaken: [begin: RegExp, identity: Identity][] = [
+  [
+    /^PuTTY-User-Key-File-/,
+    { problem: 'is in the format of PuTTY', remedy: 'convert it with puttygen KEY -O private-openssh -o NEW' },
+  ],
+  [
+    /^-----BEGIN ENCRYPTED PRIVATE KEY-----/,
+    { problem: 'is encrypted in a form that Flux does not read', remedy: 'convert it with ssh-keygen -p -f KEY' },
+  ],
+  [
+    /^-----BEGIN (?:RSA |EC |)PUBLIC KEY-----|^---- BEGIN SSH2 PUBLIC KEY|^(?:ssh|ecdsa)-[\w-]+ AAAA/,
+    { problem: 'is a public key', remedy: 'write the private key there, whose file has the same name without .pub' },
+  ],
+  [/^-----BEGIN CERTIFICATE-----/, { problem: 'is a certificate', remedy: 'write the private key there' }],
+];
 
 /** The formats that Flux reads (golang.org/x/crypto/ssh, ParseRawPrivateKey), without DSA, which is no longer safe. */
 const FORMAT = /^-----BEGIN ((?:RSA |EC |OPENSSH |DSA |)PRIVATE KEY)-----\s/;
@@ -44,7 +69,7 @@ export function readIdentity(pem: string, passphrase?: string): Identity {
   if (pem.length > MAX_PEM_KIB * 1024) return tooLong;
   const text = pem.trimStart();
   const format = FORMAT.exec(text)?.[1];
-  if (format === undefined) return unknownFormat;
+  if (format === undefined) return mistaken.find(([begin]) => begin.test(text))?.[1] ?? unknownFormat;
   if (format === 'DSA PRIVATE KEY') return unsupported;
   const [block, , headers, content = ''] = BLOCK.exec(text) ?? [];
   if (block === undefined) return damaged;
@@ -55,9 +80,12 @@ export function readIdentity(pem: string, passphrase?: string): Identity {
     const problem = typeProblem(format, content);
     return problem ?? identityOf(createPrivateKey({ key: plainPem(format, headers, content), passphrase }));
   } catch {
-    return headers === undefined ? damaged : undecryptable;
+    if (headers === undefined) return damaged;
+    return endsWithLineBreak(passphrase) ? LINE_BREAK : undecryptable;
   }
 }
+
+const endsWithLineBreak = (passphrase: string | undefined) => /[\r\n]$/.test(passphrase ?? '');
 
 /** OpenSSL reads neither long nor indented lines, which Flux accepts. */
 function plainPem(format: string, headers: string | undefined, content: string): string {
@@ -181,6 +209,8 @@ function openSshIdentity(bytes: Buffer, passphrase: string | undefined): Identit
       problem: `is encrypted with more than ${MAX_ROUNDS} rounds; encrypt it again with fewer (ssh-keygen -p -a 100)`,
     };
   }
+  // `ssh-keygen` reads a passphrase up to the end of a line.
+  if (cipher !== 'none' && endsWithLineBreak(passphrase)) return LINE_BREAK;
   if (cipher !== 'none') return passphrase ? { publicKey } : encrypted;
   // Two equal numbers mean that nothing was cut or mistyped.
   const [first, second] = [secret.uint32(), secret.uint32()];

@@ -4,8 +4,8 @@ import { openSshKey as asOpenSshKey } from '@shoot-flux/landscape/git/keys';
 import fc from 'fast-check';
 import ssh2 from 'ssh2';
 import { expect, test } from 'vitest';
-import { parsePublicLine, publicLine, sshString } from '../../shared/ssh/public-key.ts';
 import { generateIdentity, readIdentity } from './identity.ts';
+import { parsePublicLine, publicLine, sshString } from './public-key.ts';
 
 const passphrase = 'correct horse';
 const pkcs8 = { type: 'pkcs8', format: 'pem' } as const;
@@ -54,13 +54,13 @@ test.each(['ed25519', 'ecdsa', 'rsa'] as const)('reads the OpenSSH format of %s 
 
 test('needs the passphrase of an encrypted key in the OpenSSH format', () => {
   const { private: pem } = ssh2.utils.generateKeyPairSync('ed25519', { passphrase, cipher: 'aes256-ctr', rounds: 4 });
-  expect(readIdentity(pem)).toEqual({ problem: expect.stringContaining('passphrase') });
+  expect(readIdentity(pem)).toMatchObject({ problem: expect.stringContaining('passphrase') });
   expect(publicKeyOf(pem, passphrase).type).toBe('ssh-ed25519');
 });
 
 test('needs the right passphrase of an encrypted key in the PKCS#1 format', () => {
   const pem = rsa.export({ type: 'pkcs1', ...legacy }).toString();
-  expect(readIdentity(pem)).toEqual({ problem: expect.stringContaining('passphrase') });
+  expect(readIdentity(pem)).toMatchObject({ problem: expect.stringContaining('passphrase') });
   expect(readIdentity(pem, 'another')).toEqual({ problem: expect.stringContaining('passphrase') });
   expect(publicKeyOf(pem, passphrase).type).toBe('ssh-rsa');
 });
@@ -88,6 +88,29 @@ test.each([
   expect(readIdentity(pem)).toEqual({ problem: 'cannot be read by Flux, because its lines are joined or indented' });
 });
 
+test.each(['\n', '\r\n'])('says that a passphrase ends with %j, in either format', (end) => {
+  const openSsh = ssh2.utils.generateKeyPairSync('ed25519', { passphrase, cipher: 'aes256-ctr', rounds: 4 }).private;
+  const pkcs1 = rsa.export({ type: 'pkcs1', ...legacy }).toString();
+  for (const pem of [openSsh, pkcs1]) {
+    expect(readIdentity(pem, `${passphrase}${end}`)).toMatchObject({
+      problem: 'is encrypted, and password ends with a line break, which Flux takes as a part of the passphrase',
+    });
+  }
+  // Without a passphrase, Flux does not read it.
+  expect(publicKeyOf(good['ssh-ed25519'] ?? '', `${passphrase}${end}`).type).toBe('ssh-ed25519');
+});
+
+test.each([
+  ['PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\n', 'is in the format of PuTTY', 'puttygen'],
+  ['-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n', 'is encrypted in a form that Flux does not read', 'ssh-keygen -p'],
+  ['-----BEGIN PUBLIC KEY-----\nAAAA\n', 'is a public key', 'without .pub'],
+  ['---- BEGIN SSH2 PUBLIC KEY ----\nAAAA\n', 'is a public key', 'without .pub'],
+  ['ecdsa-sha2-nistp256 AAAAE2VjZHNh me', 'is a public key', 'without .pub'],
+  ['-----BEGIN CERTIFICATE-----\nAAAA\n', 'is a certificate', 'private key'],
+])('says what %j is, and what to do', (text, problem, remedy) => {
+  expect(readIdentity(text)).toEqual({ problem, remedy: expect.stringContaining(remedy) });
+});
+
 const openSshKey = ssh2.utils.generateKeyPairSync('ed25519').private;
 const bad: Record<string, string> = {
   nothing: '',
@@ -103,7 +126,7 @@ const bad: Record<string, string> = {
 
 test.each(Object.entries(bad))('rejects %s without quoting it', (_, pem) => {
   const read = readIdentity(pem);
-  expect(read).toEqual({ problem: expect.any(String) });
+  expect(read).toMatchObject({ problem: expect.any(String) });
   for (const line of pem.split('\n').filter((text) => text.length > 20 && !text.startsWith('-----')))
     expect(JSON.stringify(read)).not.toContain(line);
 });
