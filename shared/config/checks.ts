@@ -1,8 +1,10 @@
+import { posix } from 'node:path';
 import semver from 'semver';
 import { KUBERNETES_NAMESPACES } from '../kube/resource.ts';
+import { fromScpForm, meantSentence, meantUrl, NAMED, withPort } from './git-url.ts';
 import { limits } from './limits.ts';
 import { misspelt } from './nearest.ts';
-import { quote, withoutCredentials } from './quote.ts';
+import { quote, shown, withoutCredentials } from './quote.ts';
 
 /** Returns what is wrong with a string and how to fix it, in one sentence; undefined for a valid string. */
 export type Check = (text: string) => string | undefined;
@@ -44,6 +46,9 @@ const HOURS: Record<string, number> = { h: 1, m: 1 / 60, s: 1 / 3600, ms: 1 / 3_
 
 /** Checks a duration as Flux's CRDs accept it and its controllers can read it. */
 export const duration: Check = (text) => {
+  if (text.startsWith('-') && DURATION.test(text.slice(1))) {
+    return `${quote(text)} is negative; use a duration without a sign, for example 1m`;
+  }
   if (!DURATION.test(text)) {
     return `${quote(text)} is not a duration; use numbers with the units h, m, s or ms, for example 5m or 1h30m`;
   }
@@ -170,9 +175,37 @@ export const tolerationKey: Check = (text) =>
 // biome-ignore lint/suspicious/noControlCharactersInRegex: Git rejects control characters in names
 const BAD_REF = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[/-]|[/.]$|(^|\/)\.|\.lock(\/|$)/;
 
-/** Checks the name of a branch or tag. */
-export const gitRefName: Check = (text) =>
-  BAD_REF.test(text) ? `${quote(text)} is not a valid Git ref name; use the branch or tag as Git shows it` : undefined;
+const FIELDS: Readonly<Record<string, string>> = { heads: 'branch', tags: 'tag' };
+
+/** Flux puts `refs/heads/` in front of a branch, and `refs/tags/` in front of a tag. */
+function refProblem(text: string, field: 'branch' | 'tag'): string | undefined {
+  const [, kind = '', name] = /^refs\/(heads|tags)\/(.+)$/.exec(text) ?? [];
+  if (name !== undefined) {
+    const meant = FIELDS[kind] === field ? '' : `the ${FIELDS[kind]} `;
+    return `${quote(text)} is a full ref name; use ${meant}${shown(name)}`;
+  }
+  if (text.startsWith('refs/'))
+    return `${quote(text)} is neither a branch nor a tag; write it as spec.ref.name of a source's template`;
+  if (/^[<>=^~]|\*/.test(text) && isRangeOfFlux(text)) {
+    return `${quote(text)} is a range of versions; use semver instead of ${field}`;
+  }
+  return BAD_REF.test(text)
+    ? `${quote(text)} is not a valid Git ref name; use the branch or tag as Git shows it`
+    : undefined;
+}
+
+/** Checks the name of a branch. */
+export const gitBranch: Check = (text) => refProblem(text, 'branch');
+
+/** Checks the name of a tag. */
+export const gitTag: Check = (text) => refProblem(text, 'tag');
+
+/** Checks the full name of a ref, which Flux looks for among those that the server lists. */
+export const gitRefName: Check = (text) => {
+  if (text === 'HEAD' || text.startsWith('refs/')) return undefined;
+  const meant = /^(?:heads|tags|pull|merge-requests|changes)\//.test(text) ? `refs/${text}` : `refs/heads/${text}`;
+  return `${quote(text)} is not the full name of a ref; use a form like ${shown(meant)}`;
+};
 
 /** Checks a full commit ID: Flux does not resolve abbreviated ones. */
 export const gitCommit: Check = (text) =>
@@ -180,70 +213,120 @@ export const gitCommit: Check = (text) =>
     ? undefined
     : `${quote(text)} is not a full commit ID; use all 40 digits, as git rev-parse HEAD prints them`;
 
+const ORIGIN = /^(?:remotes\/)?(?:origin|upstream)\/(.+)$/;
+
+/** Returns the warning about a branch of a clone: a branch may have such a name, but it is hardly meant. */
+export const branchWarning: Check = (text) => {
+  const name = ORIGIN.exec(text)?.[1];
+  return (
+    name && `${quote(text)} is the name of a branch in a clone; write ${shown(name)} if that is its name on the server`
+  );
+};
+
+/** Checks the folder of a Kustomization, in which the controller looks for a Kustomization of kustomize. */
+export const kustomizationPath: Check = (text) => {
+  if (text.includes('://'))
+    return `${quote(text)} is a URL; use the folder in the repository, for example ./clusters/production`;
+  if (text.includes('\\')) {
+    const folder = text
+      .replace(/^[A-Za-z]:/, '')
+      .replaceAll('\\', '/')
+      .replace(/^\.?\/+/, '');
+    return `${quote(text)} contains a backslash; use ${shown(`./${folder}`)}`;
+  }
+  const [, folder] = /^(.*?)\/?kustomization\.ya?ml$/.exec(text) ?? [];
+  return folder === undefined ? undefined : `${quote(text)} is a file; use its folder, ${shown(folder || './')}`;
+};
+
+/** Returns the warning about a path outside of the repository, which Flux reads as one in it. */
+export const pathWarning: Check = (text) => {
+  if (/^~(?:\/|$)/.test(text))
+    return `${quote(text)} is a folder with the name ~, because a repository has no home directory; write the path from its root`;
+  const normal = posix.normalize(text.replace(/^\/+/, ''));
+  const inside = normal.replace(/^(?:\.\.(?:\/|$))+/, '');
+  return inside === normal
+    ? undefined
+    : `${quote(text)} leaves the repository, so Flux reads ${shown(`./${inside}`)}; write the path from its root`;
+};
+
 /** Checks a version range as Flux understands it: alternatives, each a list of comparisons that must all hold. */
 export const semverRange: Check = (text) =>
   isRangeOfFlux(text) ? undefined : `${quote(text)} is not a version range; use a form like >=1.0.0 <2.0.0`;
 
 /** Checks the tag of an OCI artifact. */
-export const ociTag: Check = (text) =>
-  /^\w[\w.-]{0,127}$/.test(text)
-    ? undefined
+export const ociTag: Check = (text) => {
+  if (TAG.test(text)) return undefined;
+  if (/^@?sha\d+:/.test(text)) return `${quote(text)} is a digest; use digest instead of tag`;
+  return isRangeOfFlux(text)
+    ? `${quote(text)} is a range of versions; use semver instead of tag`
     : `${quote(text)} is not a valid tag; use at most 128 letters, digits, '_', '-' and '.', starting with a letter or digit`;
+};
+
+const TAG = /^\w[\w.-]{0,127}$/;
 
 /** Checks the digest of an OCI artifact. */
-export const ociDigest: Check = (text) =>
-  /^[a-z0-9]+:[0-9a-f]+$/.test(text)
+export const ociDigest: Check = (text) => {
+  if (/^[0-9a-f]{64}$/.test(text)) return `${quote(text)} lacks its algorithm; use sha256:${text}`;
+  if (/^sha256:/.test(text) && !/^sha256:[0-9a-f]{64}$/.test(text)) {
+    return `${quote(text)} is not a complete digest; use sha256: and all 64 digits, as the registry shows them`;
+  }
+  return /^[a-z0-9]+:[0-9a-f]+$/.test(text)
     ? undefined
     : `${quote(text)} is not a valid digest; use a form like sha256:6f1c...`;
+};
 
 /** Checks the URL of an OCI artifact. */
 export const ociUrl: Check = (text) => {
-  if (!text.startsWith('oci://')) return `${quote(text)} is not the URL of an OCI artifact; it must start with oci://`;
-  if (/\s/.test(text)) return `${quote(text)} contains whitespace; remove it`;
   if (/^oci:\/\/[^/]*@/.test(text)) return CREDENTIALS;
-  const last = text.slice('oci://'.length).split('/').slice(1).pop() ?? '';
-  if (last === '') return `${quote(text)} names no repository; use a form like oci://ghcr.io/org/manifests`;
-  if (/[:@]/.test(last)) {
-    return `${quote(text)} contains a tag or digest; move it to spec.ref.tag or spec.ref.digest`;
+  if (!text.startsWith('oci://')) {
+    if (/^(?:https?|ssh):\/\/(?:[^/]*@)?(?:www\.)?(?:github|gitlab|bitbucket|codeberg)\.|\.git$/.test(text)) {
+      return `${quote(text)} is a Git repository; use a source of kind GitRepository for it`;
+    }
+    const [, host] = /^(?:\w+:\/\/)?((?:[\w-]+\.)+[a-z]{2,}(?::\d+)?\/[\w./:-]+)$/.exec(text) ?? [];
+    const meant = host === undefined ? '' : `, as in oci://${withoutRevision(host).name}`;
+    return `${quote(text)} is not the URL of an OCI artifact; it must start with oci://${meant}`;
+  }
+  if (/\s/.test(text)) return `${quote(text)} contains whitespace; remove it`;
+  const { name, tag, digest } = withoutRevision(text);
+  const revision = digest ?? tag;
+  if (!/^oci:\/\/[^/]+\/[^/]/.test(text) || text.endsWith('/')) {
+    return `${quote(text)} names no repository; use a form like oci://ghcr.io/org/manifests`;
+  }
+  if (revision !== undefined) {
+    const field = digest === undefined ? 'tag' : 'digest';
+    const more = revision === '' ? '' : `, and ${shown(revision)} as spec.ref.${field}`;
+    return `${quote(text)} contains a ${field}; use ${name}${more}`;
   }
   return /^oci:\/\/[^/]+\/[a-z0-9_./-]+$/.test(text)
     ? undefined
     : `${quote(text)} is not the URL of an OCI artifact; use lowercase letters for the repository, as in oci://ghcr.io/org/manifests`;
 };
 
+/** Separates tag and digest from the name of an image. */
+export function withoutRevision(image: string): {
+  name: string;
+  tag?: string | undefined;
+  digest?: string | undefined;
+} {
+  const [named = image, digest] = image.split('@');
+  const [, name, tag] = /^(.*[^/]):([^/]*)$/.exec(named) ?? [];
+  const isPort = name === undefined || /^\w+:\/?$/.test(name);
+  return isPort ? { name: named, digest } : { name, tag, digest };
+}
+
+/** Checks the name of an image, as ImageRepositories have it. */
+export const imageName: Check = (text) => {
+  const { name, tag, digest } = withoutRevision(text.replace(/^\w+:\/\//, ''));
+  const found = { 'a scheme': text.includes('://'), 'a tag': tag !== undefined, 'a digest': digest !== undefined };
+  const surplus = Object.entries(found).flatMap(([what, isThere]) => (isThere ? [what] : []));
+  if (surplus.length > 0) return `${quote(text)} has ${new Intl.ListFormat('en').format(surplus)}; use ${shown(name)}`;
+  return /^[\w.:-]+(?:\/[a-z0-9_.-]+)*$/.test(text) && !/^[^/]*[A-Z][^/.:]*$/.test(text)
+    ? undefined
+    : `${quote(text)} is not the name of an image; use a form like ghcr.io/org/app`;
+};
+
 const CREDENTIALS = 'contains credentials, which anyone can read here; put them in a Secret instead';
 const USER_NAME = 'has a user name or a token before the host; remove it here, and put it into a Secret as username';
-const SCP = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)(.+)$/;
-
-/** Converts `git@host:path`, which Flux does not accept, to `ssh://git@host/path`; returns undefined for other forms. */
-export function fromScpForm(text: string): string | undefined {
-  const [, user, host, path] = SCP.exec(text) ?? [];
-  // Without a user it may be a misspelt scheme.
-  if (user === undefined || host === undefined || path === undefined) return undefined;
-  return `ssh://${user}@${host}/${path.replace(/^\/+/, '')}`;
-}
-
-/** Where the name is that of the organization, and in addresses of Bitbucket, it is no token. */
-const NAMED = /^(https?:\/\/)(?:([\w.-]+)@(?=[^/@]+\/\2\/)|[\w.-]+@(?=(?:bitbucket\.org|[^/@]+\/scm)\/))/i;
-
-/**
- * Returns what Flux reads in place of the forms that Git hosts offer for copying; undefined for other forms. The name in
- * `https://my-org@dev.azure.com/my-org/…` is no credential: Flux would send it with an empty password, or in place of a
- * bearerToken (fluxcd/pkg `git/options.go`, `git/gogit/transport.go`).
- */
-export function fromCopiedForm(text: string): string | undefined {
-  return NAMED.test(text) ? text.replace(NAMED, '$1') : fromScpForm(text);
-}
-
-/**
- * Returns the URL with a port that an address in the form of scp may mean: `git@host:2222/path` is the folder 2222 there,
- * because this form has no port.
- */
-export function withPort(text: string): string | undefined {
-  const [, user, host, path = ''] = SCP.exec(text) ?? [];
-  const isPort = user !== undefined && /^\d{2,5}\/./.test(path);
-  return isPort ? withoutCredentials(`ssh://${user}@${host}:${path}`) : undefined;
-}
 
 /** The longest name in DNS. Lines of known_hosts are compared with the host letter by letter. */
 const MAX_HOST_NAME = 253;
@@ -256,23 +339,49 @@ export const gitUrl: Check = (text) => {
     const other = port === undefined ? '' : `, or ${port} if the number is a port`;
     return `${quote(text)} is a form that Flux does not accept; use ${withoutCredentials(ssh)}${other}`;
   }
+  const meant = meantUrl(text);
+  if (meant.url === text) return plainUrlProblem(text);
+  const problem = plainUrlProblem(meant.url);
+  if (problem === undefined) return meantSentence(text, meant);
+  return isAboutUser(problem) ? problem : plainUrlProblem(text);
+};
+
+function plainUrlProblem(text: string): string | undefined {
+  if (text.startsWith('oci://')) return `${quote(text)} is an OCI artifact; use a source of kind OCIRepository for it`;
   if (!/^(https?|ssh):\/\//.test(text)) {
     return `${quote(text)} is not a URL that Flux can read; it must start with https://, http:// or ssh://`;
   }
-  if (/\s/.test(text)) return `${quote(text)} contains whitespace; remove it`;
+  if (/\s/.test(text)) {
+    const meant = withoutCredentials(text.replaceAll(/\s/g, '%20'));
+    return `${quote(text)} contains a space; write %20 for it, as in ${meant}`;
+  }
   // Some programs read it as a slash, so they would see another host.
   if (text.includes('\\')) return `${quote(text)} contains a backslash; use only slashes`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.hostname === '') {
     return `${quote(text)} is not a valid URL; use a form like ssh://git@github.com/org/repository`;
   }
+  if (
+    /^(?:www\.)?(?:github\.com|bitbucket\.org|codeberg\.org)$/.test(url.hostname) &&
+    !/^\/+[^/]+\/+[^/]/.test(url.pathname)
+  ) {
+    return `${quote(text)} names no repository; use a form like https://github.com/org/repository`;
+  }
   if (url.hostname.length > MAX_HOST_NAME) {
     return `${quote(text)} has a host name of more than ${MAX_HOST_NAME} characters; correct it`;
   }
-  if (url.password !== '') return CREDENTIALS;
-  if (url.protocol === 'ssh:' || url.username === '') return undefined;
-  return NAMED.test(text) ? `has a user name; remove ${url.username}@ from it` : USER_NAME;
-};
+  return userProblem(text, url);
+}
+
+function userProblem(text: string, { protocol, username, password }: URL): string | undefined {
+  if (password !== '') return CREDENTIALS;
+  if (protocol === 'ssh:' || username === '') return undefined;
+  return NAMED.test(text) ? `has a user name; remove ${username}@ from it` : USER_NAME;
+}
+
+function isAboutUser(problem: string): boolean {
+  return problem === CREDENTIALS || problem === USER_NAME || problem.startsWith('has a user name;');
+}
 
 /** Returns true for a Git repository that is read over SSH. */
 export function isSsh(url: string): boolean {

@@ -223,7 +223,7 @@ describe('effectiveConfig from a providerConfig', () => {
 
   test.each([
     ...gitRefs.map((ref) => [gitRepository({ ref }), ref]),
-    ...[{ tag: 'latest' }, { semver: '>= 1.0.0' }, { digest: 'sha256:abcd1234' }].map((ref) => [
+    ...[{ tag: 'latest' }, { semver: '>= 1.0.0' }, { digest: `sha256:${'ab'.repeat(32)}` }].map((ref) => [
       ociRepository({ ref }),
       ref,
     ]),

@@ -13,11 +13,10 @@ import { overridesOf } from './overrides.ts';
 import { policyIssues } from './policy/judge.ts';
 import { PULL_SECRET } from './project-config.ts';
 import { type ProjectSecrets, projectSecretsOf, unknownSecretIssues, wired, wiredInstall } from './project-secrets.ts';
-import { readProviderConfig } from './provider-config.ts';
+import { kustomizationIssues, readProviderConfig } from './provider-config.ts';
 import { problemsOf } from './rules.ts';
-import { schemaIssues } from './schema.ts';
 import { resourcesByName } from './shoot-resources.ts';
-import { defaultIntervals, kustomizationTemplateSchema } from './templates.ts';
+import { defaultIntervals } from './templates.ts';
 import type {
   Complete,
   ConfigInputs,
@@ -244,7 +243,7 @@ function patchedBy(template: Template, layers: readonly Layer[]) {
 
 /** Returns what is wrong with the Kustomization once this layer's patch has changed it. */
 function issuesOf({ merged, layer }: { merged: JsonObject; layer: Layer }): ConfigIssue[] {
-  return schemaIssues(inside(layer, `${KUSTOMIZATION}.patch`), kustomizationTemplateSchema, merged);
+  return kustomizationIssues(merged, inside(layer, `${KUSTOMIZATION}.patch`));
 }
 
 function patchOf({ content }: Layer): JsonObject {

@@ -3,19 +3,22 @@ import { ConfigError, type ConfigIssue } from '../errors.ts';
 import { gitHost } from '../ssh/git-hosts.ts';
 import { hostKeys, knownHostsProblem, missingHostKey, sshHost } from '../ssh/known-hosts.ts';
 import {
+  branchWarning,
   type Check,
-  fromCopiedForm,
+  gitBranch,
   gitCommit,
-  gitRefName,
+  gitTag,
   gitUrl,
   isSsh,
+  kustomizationPath,
   normalVersion,
+  pathWarning,
   positiveDuration,
   semverRange,
-  withPort,
 } from './checks.ts';
 import { binaryIssues, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import { fluxSchema, settings } from './flux-options.ts';
+import { fromCopiedForm, withPort } from './git-url.ts';
 import { emptyLayer, type FluxConfig, type Layer } from './layer.ts';
 import { entriesProblem, limits } from './limits.ts';
 import { type Origins, optionOrigins, type Place } from './origins.ts';
@@ -35,7 +38,7 @@ export const repositoryKeys = {
   repositoryUrl: key(text(repositoryUrl), {
     sets: 'source.spec.url',
     description:
-      'The URL of the Git repository: `https://`, `http://` or `ssh://`; `git@host:path` is read as `ssh://git@host/path`, and `https://name@host` without the name. Without it only Flux itself is installed.',
+      'The URL with which Git clones the repository: `https://`, `http://` or `ssh://`; `git@host:path` is read as `ssh://git@host/path`, and `https://name@host` without the name. Without it only Flux itself is installed.',
     example: 'ssh://git@github.com/org/fleet',
   }),
   repositoryType: key(z.enum(['public', 'private']), {
@@ -64,13 +67,13 @@ export const repositoryKeys = {
     default: '`rsa` for Azure DevOps, AWS CodeCommit and Oracle Cloud, which take no other; else `ed25519`',
     example: 'rsa',
   }),
-  repositoryBranch: key(text(unlessVariables(gitRefName)), {
+  repositoryBranch: key(text(unlessVariables(gitBranch)), {
     sets: 'source.spec.ref.branch',
-    description: 'The branch.',
+    description: 'The branch, without `refs/heads/`.',
     default: "Flux's default, `master`",
     example: 'main',
   }),
-  repositoryTag: key(text(unlessVariables(gitRefName)), {
+  repositoryTag: key(text(unlessVariables(gitTag)), {
     sets: 'source.spec.ref.tag',
     description: 'A tag instead of the branch.',
     example: 'v1.2.0',
@@ -85,9 +88,9 @@ export const repositoryKeys = {
     description: 'A commit, as its full 40-character hash; with `repositoryBranch`, a commit on that branch.',
     example: '9c36b9c4bb6438104a703cb983aa8c62ff5e7c4c',
   }),
-  repositoryPath: key(text(unlessVariables()), {
+  repositoryPath: key(text(unlessVariables(kustomizationPath)), {
     sets: 'kustomization.spec.path',
-    description: 'The folder to apply.',
+    description: 'The folder to apply, from the root of the repository, with slashes.',
     default: '`./`',
     example: './clusters/production',
   }),
@@ -217,7 +220,7 @@ export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
       ...repositoryIssues(object, data),
       ...binaryIssues(fluxConfig),
     ],
-    warnings: portWarnings(object, keys?.repositoryUrl),
+    warnings: keyWarnings(object, keys),
   };
 }
 
@@ -269,12 +272,24 @@ function originsOf(object: string, keys: FluxConfigKeys, { flux }: FluxConfig): 
   return { ...options, ...Object.fromEntries(set.map(([name, field]) => [field, { object, path: name }])) };
 }
 
+/** What Flux accepts, and what is hardly meant. */
+const warningsOf: Readonly<Record<string, Check>> = {
+  repositoryUrl: portWarning,
+  repositoryBranch: branchWarning,
+  repositoryPath: pathWarning,
+};
+
+function keyWarnings(object: string, keys: JsonObject = {}): ConfigIssue[] {
+  return Object.entries(warningsOf).flatMap(([path, check]) => {
+    const message = check(asString(keys[path]) ?? '');
+    return message === undefined ? [] : [{ object, path, message }];
+  });
+}
+
 /** Such an address is valid, but no server answers where the number was meant as a port. */
-function portWarnings(object: string, url: string | undefined): ConfigIssue[] {
-  const port = url === undefined ? undefined : withPort(url);
-  if (port === undefined) return [];
-  const message = `has no port, because a number after the colon is a folder; write ${port} if a port is meant`;
-  return [{ object, path: 'repositoryUrl', message }];
+function portWarning(url: string): string | undefined {
+  const port = withPort(url);
+  return port && `has no port, because a number after the colon is a folder; write ${port} if a port is meant`;
 }
 
 /** Trims all values and drops empty ones. */

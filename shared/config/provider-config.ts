@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { normalVersion } from './checks.ts';
+import { fieldIssues, fieldWarnings } from './field-rules.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
 import { fluxSchema, settings } from './flux-options.ts';
 import {
@@ -245,8 +246,15 @@ function readKustomization(written: Entry): ReadEntry {
   if (patchIn(value) !== undefined) return { issues: [issueAt(place, 'patch', PATCH_IN_LIST)] };
   return readTemplate(kustomizationPart, written, (_, template) => ({
     template,
-    issues: schemaIssues(place, kustomizationTemplateSchema, template, ['template']),
+    issues: kustomizationIssues(template, inside(place, 'template')),
   }));
+}
+
+/** Returns what is wrong with the manifest of a Kustomization. */
+export function kustomizationIssues(template: JsonObject, place: Place): ConfigIssue[] {
+  const spec = asObject(template.spec) ?? {};
+  const issues = schemaIssues(place, kustomizationTemplateSchema, template);
+  return [...issues, ...fieldIssues('Kustomization', spec, inside(place, 'spec'))];
 }
 
 const PATCH_IN_LIST =
@@ -282,6 +290,8 @@ function readTemplate(
       : []),
   ];
   if (all.length > 0) return { issues: all };
+  const spec = asObject(checked.template.spec) ?? {};
+  warnings.push(...fieldWarnings(kind, spec, inside(ofTemplate, 'spec')));
   return { value: { template: checked.template as unknown as Template, place: ofTemplate }, issues: [], warnings };
 }
 

@@ -88,9 +88,12 @@ const fluxConfigSentences: Record<string, Record<string, string>> = {
 /** Rows whose sentence is that of another, or that have several. */
 const moreOfFluxConfig: [Record<string, string>, ...string[]][] = [
   ...Object.entries({
-    'git://github.com/org/fleet': `"git://github.com/org/fleet" ${NO_URL}`,
+    'file:///srv/fleet': `"file:///srv/fleet" ${NO_URL}`,
+    'git://github.com/org/fleet':
+      '"git://github.com/org/fleet" is not the URL of a Git repository; use https://github.com/org/fleet',
     'https://': '"https://" is not a valid URL; use a form like ssh://git@github.com/org/repository',
-    'https://git.example.com/org/my fleet': '"https://git.example.com/org/my fleet" contains whitespace; remove it',
+    'https://git.example.com/org/my fleet':
+      '"https://git.example.com/org/my fleet" contains a space; write %20 for it, as in https://git.example.com/org/my%20fleet',
     'https://user:SECRET@github.com/org/fleet': CREDENTIALS,
     'https://SECRET@github.com/org/fleet':
       'has a user name or a token before the host; remove it here, and put it into a Secret as username',
@@ -221,7 +224,7 @@ const providerConfigSentences: Record<string, Record<string, ConfigInputs>> = {
     'ref is missing; set it, for example { tag: latest }': oci({ ref: null }),
     'ref specifies no revision; set one of tag, semver, digest': oci({ ref: { branch: 'main' } }),
     [`url ${CREDENTIALS}`]: oci({ url: 'oci://user:SECRET@ghcr.io/org/manifests' }),
-    'endpoint "https://s3.example.com" has a scheme; use only host and port, for example s3.amazonaws.com': aBucket({
+    'endpoint "https://s3.example.com" has a scheme; use only host and port, s3.example.com': aBucket({
       endpoint: 'https://s3.example.com',
     }),
     'endpoint "account.blob.core.windows.net" is not a URL; use the URL of the account, for example https://account.blob.core.windows.net':
@@ -399,8 +402,9 @@ const moreOfProviderConfig: Record<string, [ConfigInputs, ...string[]][]> = {
 };
 /** The URL of an OCIRepository -> the sentence about it. */
 const ofOciUrl: Record<string, string> = {
-  'https://ghcr.io/org/manifests': 'is not the URL of an OCI artifact; it must start with oci://',
-  'oci://ghcr.io:443/org/manifests:v1': 'contains a tag or digest; move it to spec.ref.tag or spec.ref.digest',
+  'https://ghcr.io/org/manifests':
+    'is not the URL of an OCI artifact; it must start with oci://, as in oci://ghcr.io/org/manifests',
+  'oci://ghcr.io:443/org/manifests:v1': 'contains a tag; use oci://ghcr.io:443/org/manifests, and v1 as spec.ref.tag',
   'oci://ghcr.io': 'names no repository; use a form like oci://ghcr.io/org/manifests',
   'oci://ghcr.io/org/my manifests': 'contains whitespace; remove it',
 };

@@ -1,10 +1,10 @@
 import type { ConfigIssue } from '../errors.ts';
 import { isSsh } from './checks.ts';
+import { fieldIssues } from './field-rules.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
 import { nearest } from './nearest.ts';
-import { issueAt, type Place } from './origins.ts';
+import { inside, issueAt, type Place } from './origins.ts';
 import { FLUX_REGISTRY, FLUX_SOURCE } from './project-config.ts';
-import { quote } from './quote.ts';
 import { pathText, unknownKey } from './schema.ts';
 import type { SourceKind } from './templates.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
@@ -30,9 +30,9 @@ export function sourceIssues(
   const found = [
     ...revisionProblems(spec, kind),
     ...credentialsProblems(spec, mayNameSecret, isFluxConfigObject(part.object)),
-    ...(kind === 'Bucket' ? endpointProblems(spec) : []),
   ];
-  return found.map(([path, message]) => issueAt(part, path, message));
+  const ofFields = fieldIssues(kind, spec, inside(part, 'template.spec'));
+  return [...found.map(([path, message]) => issueAt(part, path, message)), ...ofFields];
 }
 
 function revisionProblems({ ref: given }: JsonObject, kind: SourceKind): Found[] {
@@ -60,16 +60,4 @@ function credentialsProblems({ secretRef, url }: JsonObject, mayNameSecret: bool
   if (!isSsh(asString(url) ?? '') || secretRef !== undefined) return [];
   const what = 'is missing, but Flux needs a key to read over SSH';
   return [[path, `${what}; name the entry of the Shoot's spec.resources that holds identity and known_hosts`]];
-}
-
-/** Flux reads a URL for Azure, host and port for S3, and nothing for Google. */
-function endpointProblems({ endpoint: given, provider }: JsonObject): Found[] {
-  const endpoint = asString(given);
-  if (endpoint === undefined || provider === 'gcp') return [];
-  const isUrl = provider === 'azure' ? /^https?:\/\/./.test(endpoint) : endpoint.includes('://');
-  if (isUrl === (provider === 'azure')) return [];
-  const problem = isUrl
-    ? 'has a scheme; use only host and port, for example s3.amazonaws.com'
-    : 'is not a URL; use the URL of the account, for example https://account.blob.core.windows.net';
-  return [['template.spec.endpoint', `${quote(endpoint)} ${problem}`]];
 }

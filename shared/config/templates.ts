@@ -7,6 +7,7 @@ import {
   isReservedForGardener,
   isZero,
   kustomizationName,
+  kustomizationPath,
   labelValue,
   metadataKey,
   namespaceName,
@@ -127,7 +128,7 @@ export function manifestSchema<K extends z.ZodMiniType, S extends z.ZodMiniType>
   });
 }
 
-const interval = key(text(duration), {
+const interval = key(text(positiveDuration), {
   description: 'How often Flux checks the source for a new revision.',
   default: `\`${defaultIntervals.template}\``,
   example: '10m',
@@ -195,11 +196,11 @@ export function sourceTemplateSchema<K extends SourceKind>(kind: K) {
 }
 
 const kustomizationSpec = z.looseObject({
-  path: requiredKey(text(unlessVariables()), {
+  path: requiredKey(text(unlessVariables(kustomizationPath)), {
     description: 'The folder of the source to apply.',
     example: './clusters/production',
   }),
-  interval: key(text(duration), {
+  interval: key(text(positiveDuration), {
     description: 'How often Flux applies the folder.',
     default: `\`${defaultIntervals.template}\``,
     example: '10m',
@@ -265,12 +266,17 @@ export function tidyTemplate(template: unknown): unknown {
   const object = asObject(withoutEmpty(withoutNulls(template)));
   if (object === undefined) return template;
   const { status: _, ...rest } = object;
-  const spec = tidySpec(rest.spec ?? {});
+  const spec = tidySpec(rest.spec ?? {}, REQUIRES_INTERVAL.has(asString(object.kind) ?? ''));
   const metadata = rest.metadata === undefined ? {} : { metadata: withoutEmpty(rest.metadata) };
   return { ...rest, ...metadata, spec };
 }
 
-function tidySpec(spec: unknown): unknown {
+/** Kinds without a default for their interval: zero is no way to leave it out. */
+const REQUIRES_INTERVAL: ReadonlySet<string> = new Set(
+  'HelmRelease HelmChart ImageRepository ImagePolicy ImageUpdateAutomation'.split(' '),
+);
+
+function tidySpec(spec: unknown, keepsInterval: boolean): unknown {
   const object = asObject(withoutEmpty(spec));
   if (object === undefined) return spec;
   const tidied: JsonObject = { ...object };
@@ -279,7 +285,7 @@ function tidySpec(spec: unknown): unknown {
     if (asObject(inner) !== undefined && Object.keys(inner as JsonObject).length === 0) delete tidied[name];
     else if (inner !== undefined) tidied[name] = inner;
   }
-  if (isZero(asString(tidied.interval) ?? '')) delete tidied.interval;
+  if (!keepsInterval && isZero(asString(tidied.interval) ?? '')) delete tidied.interval;
   return tidied;
 }
 

@@ -4,9 +4,12 @@ import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import {
   type Check,
+  gitBranch,
   gitCommit,
   gitRefName,
+  gitTag,
   gitUrl,
+  kustomizationPath,
   metadataKey,
   ociDigest,
   ociTag,
@@ -166,11 +169,9 @@ function factOf(name: string, { labels, facts = {} }: ShootTraits): string | und
   return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
-const anyText: Check = () => undefined;
-
 /** The revisions in `spec.ref` of a source, by its kind, and their checks. If several are set, the last one counts. */
 export const revisions = {
-  GitRepository: { branch: gitRefName, tag: gitRefName, semver: semverRange, name: anyText, commit: gitCommit },
+  GitRepository: { branch: gitBranch, tag: gitTag, semver: semverRange, name: gitRefName, commit: gitCommit },
   OCIRepository: { tag: ociTag, semver: semverRange, digest: ociDigest },
   Bucket: {},
 } as const satisfies Record<string, Record<string, Check>>;
@@ -182,7 +183,7 @@ const refs = (checks: Record<string, Check>) =>
 const fields: Record<string, Record<string, Check>> = {
   GitRepository: { url: gitUrl, ...refs(revisions.GitRepository) },
   OCIRepository: { url: ociUrl, ...refs(revisions.OCIRepository) },
-  Kustomization: { path: anyText },
+  Kustomization: { path: kustomizationPath },
 };
 
 /**

@@ -91,3 +91,50 @@ test('a required field with a default may be left out, as in verify of an OCIRep
     { path: 'spec.verify.mode', message: 'is missing; set it' },
   ]);
 });
+
+const fields = (...names: string[]): CrdSchema => ({
+  type: 'object',
+  properties: Object.fromEntries(names.map((field) => [field, {}])),
+});
+const release: CrdSchema = {
+  type: 'object',
+  properties: {
+    values: { type: 'object' },
+    targetNamespace: {},
+    patches: {},
+    timeout: { type: 'string', pattern: '^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$' },
+    chart: {
+      type: 'object',
+      properties: { metadata: fields('labels'), spec: fields('version', 'interval', 'sourceRef') },
+    },
+    install: { type: 'object', properties: { crds: {}, remediation: fields('retries') } },
+    upgrade: { type: 'object', properties: { crds: {}, remediation: fields('retries') } },
+    rollback: fields('force'),
+    test: fields('force'),
+    uninstall: fields('force'),
+    include: { type: 'array', items: fields('name', 'path') },
+  },
+};
+
+/** A field that is unknown where it is written -> what is said about it. */
+test.each<[object, string]>([
+  [{ version: '1' }, 'spec.version: belongs to spec.chart.spec.version; move it there'],
+  [{ chart: { version: '1' } }, 'spec.chart.version: belongs to spec.chart.spec.version; move it there'],
+  [{ chart: { values: {} } }, 'spec.chart.values: belongs to spec.values; move it there'],
+  [{ chart: { spec: { values: {} } } }, 'spec.chart.spec.values: belongs to spec.values; move it there'],
+  [{ include: [{ values: {} }] }, 'spec.include[0].values: belongs to spec.values; move it there'],
+  [{ crds: 'Skip' }, 'spec.crds: belongs to spec.install.crds or spec.upgrade.crds; move it there'],
+  [{ install: { retries: 1 } }, 'spec.install.retries: belongs to spec.install.remediation.retries; move it there'],
+  [{ force: true }, 'spec.force: is not a known key in Flux v2.9.4; known keys are values, '],
+  [{ namespace: 'a' }, 'spec.namespace: is not a known key in Flux v2.9.4; use targetNamespace instead'],
+  [{ patchesJson6902: [] }, 'spec.patchesJson6902: is not a known key in Flux v2.9.4; use patches instead'],
+  [{ labels: {} }, 'spec.labels: is not a known key in Flux v2.9.4; '],
+  [{ path: 'a' }, 'spec.path: is not a known key in Flux v2.9.4; '],
+  [{ timeout: '5 min' }, 'spec.timeout: "5 min" is not a duration; use numbers with the units'],
+  [{ timeout: '-5m' }, 'spec.timeout: "-5m" is negative; use a duration without a sign'],
+])('a field on another level: %j', (value, sentence) => {
+  const problems = schemaProblems(release, value, ['objects[0]', 'spec'], 'v2.9.4');
+  expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+    expect.stringContaining(`objects[0].${sentence}`),
+  ]);
+});

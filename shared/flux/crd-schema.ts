@@ -1,3 +1,4 @@
+import { duration } from '../config/checks.ts';
 import { MOST_ISSUES_OF_A_PART } from '../config/limits.ts';
 import { quote } from '../config/quote.ts';
 import { lengthProblem, pathText, unknownKey, wrongType, wrongValue } from '../config/schema.ts';
@@ -35,6 +36,8 @@ type Path = readonly (string | number)[];
 interface Search {
   release: string;
   found: SchemaProblem[];
+  root: CrdSchema;
+  start: Path;
 }
 
 /**
@@ -45,7 +48,7 @@ interface Search {
  * @param release the Flux release of the CRD, for example `v2.9.4`
  */
 export function schemaProblems(schema: CrdSchema, value: unknown, path: Path, release: string): SchemaProblem[] {
-  const search: Search = { release, found: [] };
+  const search: Search = { release, found: [], root: schema, start: path };
   check(schema, value, path, search);
   return search.found;
 }
@@ -118,7 +121,63 @@ function checkField(schema: CrdSchema, name: string, field: unknown, path: Path,
   const isFree = fieldSchema === true || schema.properties === undefined;
   if (typeof fieldSchema === 'object') check(fieldSchema, field, path, search);
   else if (!isFree && schema['x-kubernetes-preserve-unknown-fields'] !== true)
-    report(search, path, unknownKey(name, Object.keys(properties), ` in Flux ${search.release}`));
+    report(search, path, unknownField(schema, name, path, search));
+}
+
+/** Fields of former API versions, and what people call others -> the field that does the same. */
+const renamed: Readonly<Record<string, string>> = {
+  patchesStrategicMerge: 'patches',
+  patchesJson6902: 'patches',
+  valuesFile: 'valuesFiles',
+  gitRepositoryRef: 'sourceRef',
+  namespace: 'targetNamespace',
+};
+
+function unknownField(schema: CrdSchema, name: string, path: Path, search: Search): string {
+  const { properties = {} } = schema;
+  const now = Object.hasOwn(renamed, name) ? renamed[name] : undefined;
+  return now !== undefined && Object.hasOwn(properties, now)
+    ? `is not a known key in Flux ${search.release}; use ${now} instead`
+    : (misplaced(schema, name, path, search) ??
+        unknownKey(name, Object.keys(properties), ` in Flux ${search.release}`));
+}
+
+/** Every reference and all metadata have them, so a field of the same name is hardly meant. */
+const COMMON: ReadonlySet<string> = new Set(['name', 'namespace', 'kind', 'apiVersion', 'labels', 'annotations']);
+
+/** A field is often written one level too high or too low. Further away it may be another one with the same name. */
+function misplaced(schema: CrdSchema, name: string, path: Path, { root, start }: Search): string | undefined {
+  if (COMMON.has(name)) return undefined;
+  const parent = path.slice(0, -1);
+  const below = placesBelow(schema, name);
+  const places =
+    below.length > 0 ? below.map((place) => [...parent, ...place]) : placesAbove(root, start, name, parent);
+  if (places.length === 0 || places.length > MOST_PLACES) return undefined;
+  return `belongs to ${places.map((place) => pathText(place.slice(start.length - 1))).join(' or ')}; move it there`;
+}
+
+const MOST_PLACES = 2;
+
+/** Returns the paths of a field in the objects of the next two levels, of the first level that has it. */
+function placesBelow({ properties = {} }: CrdSchema, name: string, levels = 2): Path[] {
+  const inner = Object.entries(properties).filter(([, field]) => field.properties !== undefined);
+  const here = inner.filter(([, field]) => Object.hasOwn(field.properties ?? {}, name)).map(([field]) => [field, name]);
+  if (here.length > 0 || levels === 1) return here;
+  return inner.flatMap(([field, below]) => placesBelow(below, name, levels - 1).map((place) => [field, ...place]));
+}
+
+/** Returns the path of a field in the nearest object above that has it. */
+function placesAbove(root: CrdSchema, start: Path, name: string, parent: Path): Path[] {
+  for (let path = parent.slice(0, -1); path.length >= start.length; path = path.slice(0, -1)) {
+    const above = path
+      .slice(start.length)
+      .reduce<CrdSchema | undefined>(
+        (schema, part) => (typeof part === 'number' ? schema?.items : schema?.properties?.[part]),
+        root,
+      );
+    if (Object.hasOwn(above?.properties ?? {}, name)) return [[...path, name]];
+  }
+  return [];
 }
 
 function valueProblem(schema: CrdSchema, value: unknown): string | undefined {
@@ -143,9 +202,13 @@ function textProblem({ pattern, minLength = 0, maxLength }: CrdSchema, text: str
   const tooLong = lengthProblem(text);
   if (tooLong !== undefined) return tooLong;
   if (new RegExp(pattern).test(text)) return undefined;
+  if (DURATIONS.test(pattern)) return duration(text) ?? `${quote(text)} is not valid; use only the units m, s and ms`;
   const schemes = schemesOf(pattern);
   return `${quote(text)} is not valid; ${schemes === undefined ? `it must match ${pattern}` : `use a URL that begins with ${schemes}`}`;
 }
+
+/** The patterns of durations, of which some have no hours. */
+const DURATIONS = /\(ms\|s\|m(?:\|h)?\)/;
 
 /** Returns the schemes of URLs that a pattern such as `^(http|https)://.*$` asks for. */
 function schemesOf(pattern: string): string | undefined {

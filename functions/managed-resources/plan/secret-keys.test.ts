@@ -22,7 +22,11 @@ const ssh = [git('apps', { url: 'ssh://git@github.com/org/apps', secretRef })];
 const https = [git('apps', { secretRef })];
 const oci = [{ kind: 'OCIRepository', metadata: { name: 'a' }, spec: { url: 'oci://a.example/b', secretRef } }];
 const bucket = (provider?: string) => [
-  { kind: 'Bucket', metadata: { name: 'a' }, spec: { endpoint: 'a.example', bucketName: 'b', provider, secretRef } },
+  {
+    kind: 'Bucket',
+    metadata: { name: 'a' },
+    spec: { endpoint: provider === 'azure' ? 'https://a.example' : 'a.example', bucketName: 'b', provider, secretRef },
+  },
 ];
 const decrypted = [git('apps'), kustomize('apps', 'apps', { decryption: { provider: 'sops', secretRef } })];
 const provider = (type: string, address?: string) => [

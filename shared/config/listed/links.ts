@@ -4,6 +4,8 @@ import { MOST_ISSUES_OF_A_PART } from '../limits.ts';
 import { nearest } from '../nearest.ts';
 import { issueOf, type Origins } from '../origins.ts';
 import { quote, shown } from '../quote.ts';
+import { cannotDepend, meantInstead, WAITING } from '../references.ts';
+import { fluxKinds } from '../templates.ts';
 import { asObject, asString, valuesAt } from '../values.ts';
 
 /** An object, and its path in the effective configuration: `source`, `kustomization`, or for example `objects[3]`. */
@@ -82,8 +84,9 @@ export function linkProblems(listed: readonly Part[], roots: readonly KubeObject
       if (link.kind === '' || known.has(refOf(link))) continue;
       // Each costs a search for the nearest name.
       if ((link.isNeeded ? issues : warnings).length >= MOST_ISSUES_OF_A_PART) continue;
-      const meant = suggestion(link, targets);
-      const issue = issueOf(origins, `${part}.${link.path}`, missingSentence(link, meant));
+      const meant = suggestion(object.kind, link, targets);
+      const sentence = otherKindSentence(object, link, targets) ?? missingSentence(link, meant);
+      const issue = issueOf(origins, `${part}.${link.path}`, sentence);
       if (link.isNeeded) issues.push({ ...issue, mayBeElsewhere: true });
       else if (meant !== undefined) warnings.push(issue);
     }
@@ -108,7 +111,7 @@ function refOf({ kind, namespace, name }: Target): string {
 }
 
 /** Returns what was probably meant: a similar name, or the same name in another namespace or of another kind. */
-function suggestion(link: Link, targets: readonly Target[]): string | undefined {
+function suggestion(own: string, link: Link, targets: readonly Target[]): string | undefined {
   const { kind, namespace, name } = link;
   const ofKind = targets.filter((target) => target.kind === kind);
   const near = nearest(
@@ -118,15 +121,48 @@ function suggestion(link: Link, targets: readonly Target[]): string | undefined 
   if (near !== undefined) return near;
   const elsewhere = ofKind.find((target) => target.name === name);
   if (elsewhere !== undefined) return `namespace ${elsewhere.namespace}`;
-  const sameName = targets.find((target) => target.name === name && target.namespace === namespace);
-  return sameName !== undefined && link.path.endsWith('Ref') ? `kind ${sameName.kind}` : undefined;
+  // An ImageUpdateAutomation has only one kind of source.
+  if (!/(?:sourceRef|chartRef)$/.test(link.path) || own === 'ImageUpdateAutomation') return undefined;
+  const possible = sameNames(link, targets).filter(
+    (one) => isSource(one) && meantInstead(own, fieldOf(link), { ...one }) === undefined,
+  );
+  return possible[0] && `kind ${possible[0].kind}`;
+}
+
+function sameNames({ namespace, name }: Link, targets: readonly Target[]): Target[] {
+  return targets.filter((target) => target.name === name && target.namespace === namespace);
+}
+
+const fieldOf = ({ path }: Link) => path.slice('spec.'.length);
+
+/** The name is that of an object of another kind, which this field cannot name. */
+function otherKindSentence(
+  { kind: own, metadata }: KubeObject,
+  link: Link,
+  targets: readonly Target[],
+): string | undefined {
+  const others = sameNames(link, targets);
+  if (link.path.startsWith('spec.dependsOn')) {
+    const other = others.find(({ kind }) => WAITING.has(kind));
+    return other && `names the ${other.kind} ${quote(link.name)}, but ${cannotDepend(own, other.kind)}`;
+  }
+  const [found] = others.filter(isSource).flatMap(({ kind, namespace, name }) => {
+    const reference = { kind, name, ...(namespace !== metadata.namespace && { namespace }) };
+    return meantInstead(own, fieldOf(link), reference) ?? [];
+  });
+  return found && `${missing(link)}; ${found.slice(found.indexOf('; ') + 2)}`;
+}
+
+const isSource = ({ kind }: Target) => fluxKinds[kind]?.startsWith('source.') === true;
+
+function missing({ kind, namespace, name }: Link): string {
+  return `names ${shown(kind)} ${quote(name)} in namespace ${shown(namespace)}, which the configuration does not have`;
 }
 
 function missingSentence(link: Link, meant: string | undefined): string {
-  const what = `names ${shown(link.kind)} ${quote(link.name)} in namespace ${shown(link.namespace)}, which the configuration does not have`;
   return meant === undefined
-    ? `${what}; add it to the configuration, or move this object to the repository that has it`
-    : `${what}; did you mean ${meant}?`;
+    ? `${missing(link)}; add it to the configuration, or move this object to the repository that has it`
+    : `${missing(link)}; did you mean ${meant}?`;
 }
 
 /** Objects that wait for each other wait for ever. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../../errors.ts';
-import { duration, isSsh, positiveDuration } from '../checks.ts';
+import { isSsh } from '../checks.ts';
+import { fieldIssues, fieldWarnings } from '../field-rules.ts';
 import type { PlacedTemplate, Read, Template } from '../layer.ts';
 import { misspelt, nearest } from '../nearest.ts';
 import { inside, issueAt, type Place } from '../origins.ts';
@@ -15,14 +16,8 @@ const chartValues = z.custom(
   'must be an object, because Flux ignores all other values; write them below the key, without | and quotes',
 );
 
-/** The fields that are checked in the spec of kinds that are no templates. */
-const specOf = (kind: string) =>
-  z.looseObject({
-    interval: text(duration),
-    retryInterval: text(positiveDuration),
-    timeout: text(positiveDuration),
-    ...(kind === 'HelmRelease' && { values: chartValues }),
-  });
+/** The fields whose type is checked in the spec of kinds that are no templates. */
+const specOf = (kind: string) => z.looseObject({ ...(kind === 'HelmRelease' && { values: chartValues }) });
 
 /** A schema takes longer to make than to check one object with it. */
 const schemas = new Map(Object.keys(fluxKinds).map((kind) => [kind, objectSchema(kind)]));
@@ -56,8 +51,12 @@ function readObject(entry: unknown, place: Place): Read<PlacedTemplate> {
   const object = asObject(template) ?? {};
   const issues = schemaIssues(place, schemas.get(kind) ?? objectSchema(kind), object);
   if (issues.length === 0) issues.push(...missingIssues(object, place));
+  const spec = asObject(object.spec) ?? {};
+  const ofSpec = inside(place, 'spec');
+  issues.push(...fieldIssues(kind, spec, ofSpec));
   if (issues.length > 0) return { issues };
-  return { value: { template: object as unknown as Template, place }, issues, warnings };
+  const unlikely = fieldWarnings(kind, spec, ofSpec);
+  return { value: { template: object as unknown as Template, place }, issues, warnings: [...warnings, ...unlikely] };
 }
 
 /** The values of a chart keep their nulls: each removes a default of the chart. */

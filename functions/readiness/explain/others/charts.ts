@@ -5,6 +5,33 @@ import { proxyFailed } from '../source/credentials.ts';
 export const chartFailures: Failure[] = [
   proxyFailed,
   {
+    reason: 'ArtifactUnusable',
+    matches:
+      /failed to add remote dependency '([^']+)'.{0,500}Get "(oci:\/\/[^"\s]+)": unsupported protocol scheme "oci"/s,
+    what: 'the chart depends on $1, whose repository refers to $2, and Flux does not follow it',
+    remedy: 'use a version of the chart whose Chart.yaml names an oci:// repository for $1',
+  },
+  {
+    reason: 'ArtifactUnusable',
+    matches: /Get "(oci:\/\/[^"\s]+?)(?::[^:"/\s]+)?": unsupported protocol scheme "oci"/,
+    what: 'the index of its HelmRepository refers to $1, and Flux does not follow it',
+    remedy:
+      'read the chart with an OCIRepository that has this url, and name it as chartRef instead of chart in the HelmRelease',
+  },
+  {
+    reason: 'ChartNotFound',
+    matches: /failed to fetch (\S+) : 404\b/,
+    what: 'the repository has no file $1, although its index names it',
+    remedy: 'publish it again, or choose another version of the chart in {places.template}',
+  },
+  {
+    reason: 'ServerFailed',
+    matches: /chart.{0,300}failed to fetch (\S+) : 5\d\d\b/s,
+    what: 'the server answers a request for $1 with an error',
+    remedy: 'Flux retries automatically',
+    isTransient: true,
+  },
+  {
     reason: 'ChartNotFound',
     matches: /no '([^']+)' chart with version matching '([^']*)' found/,
     what: 'the repository has no chart $1 in a version that matches $2',
@@ -19,7 +46,7 @@ export const chartFailures: Failure[] = [
   {
     reason: 'ChartNotFound',
     matches:
-      /no chart name found|failed to get 'oci:[^']+'.{0,500}: not found|could not get tags for .{0,500}status code 404/s,
+      /no chart name found|no chart version found|unable to locate any tags|failed to get 'oci:[^']+'.{0,500}: not found|could not get tags for .{0,500}status code 404/s,
     what: 'the repository has no chart of this name, or not in this version',
     remedy: 'publish it, or correct the chart and its version in {places.template}',
   },
@@ -32,7 +59,7 @@ export const chartFailures: Failure[] = [
   {
     reason: 'AuthenticationFailed',
     matches:
-      /basic credential not found|failed to authenticate with the Helm repository|chart.{0,500}status code 40[13]\b/s,
+      /basic credential not found|failed to authenticate with the Helm repository|failed to login to OCI registry|chart.{0,500}status code 40[13]\b/s,
     what: 'the registry does not allow Flux to pull the chart',
     remedy: 'put .dockerconfigjson with pull access into the Secret that spec.secretRef of its HelmRepository names',
   },
@@ -68,10 +95,22 @@ export const chartFailures: Failure[] = [
     remedy: 'add it, or correct valuesFiles in {places.template}',
   },
   {
+    reason: 'ValuesInvalid',
+    matches: /unmarshaling values from '([^']+)' failed/,
+    what: 'the file $1 is not YAML with values',
+    remedy: 'correct it, or valuesFiles in {places.template}',
+  },
+  {
     reason: 'VerificationFailed',
     matches: /failed to verify (?:the )?signature|no matching signatures/,
     what: 'the signature of the chart is not from a trusted key',
     remedy: 'sign the chart, or correct verify in {places.template}',
+  },
+  {
+    reason: 'ArtifactUnusable',
+    matches: /failed to add (?:remote|local) dependency '([^']+)'/,
+    what: 'the chart depends on $1, which Flux cannot fetch',
+    remedy: 'correct the dependencies in its Chart.yaml, or allow the shoot to reach their repositories',
   },
 ];
 

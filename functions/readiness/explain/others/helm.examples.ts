@@ -13,6 +13,14 @@ export const helmExamples: Examples[] = [
         ],
       "HelmChart 'flux-system/flux-system-app' is not ready: invalid chart reference: failed to get chart version for remote reference: no 'app' chart with version matching '9.*' found":
         'ChartNotFound: HelmRelease flux-system/app: the repository has no chart app',
+      'HelmChart \'flux-system/flux-system-app\' is not ready: chart pull error: failed to download chart for remote reference: Get "oci://ghcr.io/org/charts/app:1.0.0": unsupported protocol scheme "oci"':
+        'ArtifactUnusable: HelmRelease flux-system/app: the index of its HelmRepository refers to oci://ghcr.io/org/charts/app, ',
+      'Helm install failed for release apps/app with chart app@1.5.0: chart requires kubeVersion: >=1.30.0-0 which is incompatible with Kubernetes v1.29.0':
+        'ReleaseFailed: the chart needs Kubernetes >=1.30.0-0, and the shoot has v1.29.0; choose a version of the chart for it',
+      'Helm install failed for release apps/app with chart app@1.5.0: An error occurred while checking for chart dependencies. You may need to run `helm dependency build` to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: redis':
+        'ReleaseFailed: the chart lacks its dependencies redis; run "helm dependency build" before',
+      'Helm install failed for release apps/app with chart app@1.5.0: Unable to continue with install: ConfigMap "app" in namespace "apps" exists and cannot be imported into the current release: invalid ownership metadata':
+        'ReleaseFailed: ConfigMap apps/app exists and belongs to no release or to another one; remove it from what else deploys it',
       "dependency 'flux-system/database' is not ready":
         'DependencyNotReady: it depends on HelmRelease flux-system/database, which is not ready; check HelmRelease flux-system/database',
       "HelmChart 'flux-system/flux-system-app' is not ready: latest generation of object has not been reconciled":

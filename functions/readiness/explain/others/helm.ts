@@ -81,6 +81,26 @@ const releaseFailures: Failure[] = [
   },
   {
     reason: 'ReleaseFailed',
+    matches:
+      /Helm \w+ failed.{0,500}?chart requires kubeVersion: (.{1,60}?) which is incompatible with Kubernetes (\S+)/s,
+    what: (found) => `the chart needs Kubernetes ${found[1]}, and the shoot has ${found[2]}${stopped(found)}`,
+    remedy: 'choose a version of the chart for it in {places.template}, or update the Kubernetes of the Shoot',
+  },
+  {
+    reason: 'ReleaseFailed',
+    matches: /Helm \w+ failed.{0,500}?found in Chart\.yaml, but missing in charts\/ directory: (.{1,100})/s,
+    what: (found) => `the chart lacks its dependencies ${found[1]}${stopped(found)}`,
+    remedy: 'run "helm dependency build" before the chart is published or committed',
+  },
+  {
+    reason: 'ReleaseFailed',
+    matches: /Helm \w+ failed.{0,500}?(\w+) "([^"]+)" in namespace "([^"]*)" exists and cannot be imported/s,
+    what: (found) =>
+      `${found[1]} ${found[3] && `${found[3]}/`}${found[2]} exists and belongs to no release or to another one${stopped(found)}`,
+    remedy: 'remove it from what else deploys it, or from the chart with values in {places.template}',
+  },
+  {
+    reason: 'ReleaseFailed',
     matches: /Helm \w+ failed for release (\S+).{0,500}?error while running post render/s,
     what: (found) => `the post-renderer of release ${found[1]} fails${stopped(found)}`,
     remedy: 'correct postRenderers in {places.template}',

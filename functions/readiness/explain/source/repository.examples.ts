@@ -44,6 +44,8 @@ export const repositoryExamples: Examples[] = [
     {
       "failed to confirm existence of 'fleet' bucket: Access Denied.":
         'AuthenticationFailed: s3.example.com does not allow Flux to read the bucket; put accesskey and secretkey',
+      "failed to confirm existence of 'fleet' bucket: The authorization header is malformed; the region 'us-east-1' is wrong; expecting 'eu-central-1'":
+        'UrlInvalid: the bucket is in the region eu-central-1; set region to eu-central-1 in source.template.spec',
       "bucket 'fleet' not found":
         'RepositoryNotFound: bucket fleet does not exist; correct bucketName or endpoint in source.template.spec of the providerConfig',
     },
@@ -61,6 +63,11 @@ export const repositoryExamples: Examples[] = [
         'CheckoutFailed: branch main of https://git.example.com/org/fleet cannot be checked out;',
       [`${checkout} list remote for '${https}': invalid pkt-len found`]:
         'NoGitServer: does not respond like a Git server (it may be a login page); correct repositoryUrl',
+      [`${checkout} list remote for '${https}': unexpected client error: unexpected requesting "${https}/info/refs?service=git-upload-pack" status code: 400`]:
+        'NoGitServer: does not respond like a Git server (it may be a login page); correct repositoryUrl in ConfigMap flux-config.',
+      [`${checkout} list remote for '${https}': http redirect: target "/login" does not end with /info/refs`]:
+        'NoGitServer: correct repositoryUrl',
+      [`${checkout} resolve ref 'main' to a specific commit`]: 'RevisionNotFound: has no branch main; push it',
       'failed to create temporary working directory: mkdir /tmp/gitrepository: no space left on device':
         'StorageFull: .sourceignore',
       'unable to archive artifact to storage: open /data/gitrepository/x: permission denied':
@@ -112,6 +119,14 @@ export const repositoryExamples: Examples[] = [
       [`${checkout} clone '${ssh}': couldn't find remote ref "refs/heads/main"`]: `RevisionNotFound: ${ssh} has no branch main; push it, or correct repositoryBranch in ConfigMap flux-config`,
       [`${checkout} clone '${ssh}': unknown error: ERROR: The project you were looking for could not be found or you don't have permission to view it.`]:
         ['RepositoryNotFound: or these credentials cannot see it', deployKey],
+    },
+  ],
+  [
+    gitRepository({ url: `${https}.git?ref=main`, ref: { branch: 'main' } }),
+    fluxConfig,
+    {
+      [`${checkout} list remote for '${https}.git?ref=main': invalid pkt-len found`]:
+        'NoGitServer: remove everything from the ? on from repositoryUrl in ConfigMap flux-config.',
     },
   ],
   [
@@ -242,6 +257,8 @@ export const chartRepositoryExamples: Examples[] = [
         'AuthenticationFailed: the server does not allow Flux to read the charts at https://charts.example.com; put username and password',
       'failed to fetch Helm repository index: failed to cache index to temporary file: failed to fetch https://charts.example.com/index.yaml : 404 Not Found':
         'RepositoryNotFound: there is no repository of charts at https://charts.example.com; correct source.template.spec.url of the providerConfig',
+      'failed to fetch Helm repository index: failed to cache index to temporary file: index exceeds the maximum index file size of 52428800 bytes':
+        'ArtifactUnusable: the index of the repository is larger than 52428800 bytes, which source-controller reads at most',
       'failed to load Helm repository from index YAML: failed to load index: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal string into Go value of type repo.IndexFile':
         'ArtifactUnusable: does not respond like a repository of charts',
       "invalid Helm repository URL: 'oci' URL scheme cannot be used with 'default' HelmRepository type":

@@ -59,6 +59,13 @@ export const repositoryFailures: Failure[] = [
     remedy: 'push it with "flux push artifact", or set layerSelector in {places.template}',
   },
   {
+    reason: 'UrlInvalid',
+    kinds: bucket,
+    matches: /region '([^']+)' is wrong; expecting '([^']+)'/,
+    what: 'the bucket is in the region $2',
+    remedy: 'set region to $2 in {places.template}',
+  },
+  {
     reason: 'AuthenticationFailed',
     kinds: bucket,
     matches:
@@ -85,7 +92,7 @@ export const repositoryFailures: Failure[] = [
     reason: 'RevisionNotFound',
     kinds: git,
     matches:
-      /couldn't find remote ref|no match found for semver|unable to resolve commit object for|reference not found/,
+      /couldn't find remote ref|no match found for semver|unable to resolve (?:commit object for|ref ')|reference not found/,
     what: '{url} has no {revision}',
     remedy: 'push it, or correct {places.revision}',
   },
@@ -114,9 +121,12 @@ export const repositoryFailures: Failure[] = [
   {
     reason: 'NoGitServer',
     kinds: git,
-    matches: /invalid pkt-len/,
+    matches: /invalid pkt-len|http redirect: target|unexpected requesting .{0,500} status code: 4\d\d/s,
     what: 'the server at {url} does not respond like a Git server (it may be a login page)',
-    remedy: 'correct {places.url}',
+    remedy: (_, { url, places }) =>
+      /[?#]/.test(url)
+        ? `remove everything from the ${url.includes('?') ? '?' : '#'} on from ${places.url}`
+        : `correct ${places.url}`,
   },
   {
     reason: 'IncludeNotReady',
@@ -199,6 +209,13 @@ export const chartRepositoryFailures: Failure[] = [
     matches: /failed to load Helm repository from index/,
     what: 'the server at {url} does not respond like a repository of charts (its index.yaml cannot be read)',
     remedy: 'correct {places.url}',
+  },
+  {
+    reason: 'ArtifactUnusable',
+    kinds: helm,
+    matches: /index exceeds the maximum index file size of (\d+)/,
+    what: 'the index of the repository is larger than $1 bytes, which source-controller reads at most',
+    remedy: 'use the oci:// repository of the same charts, or patch --helm-index-max-size of source-controller',
   },
   {
     reason: 'UrlInvalid',
