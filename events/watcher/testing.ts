@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { vi } from 'vitest';
-import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { collectionPath, type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { type SeenRequest, sendJson, startTlsServer, statusBody } from '../../shared/kube/testing.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import type { FunctionDefinition, Subscription } from '../../shared/runtime/definition.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { noMetrics } from '../../shared/runtime/metrics.ts';
+import { patientClient } from '../../test/patient-client.ts';
 import { openQueue } from '../queue/queue.ts';
 import { definitionOf } from '../testing.ts';
 import { defaultTiming, type Timing } from './timing.ts';
@@ -14,11 +14,13 @@ import { createWatcher, type WatcherOptions } from './watcher.ts';
 
 type Event = { type: string; object: KubeObject };
 
-/** Short times for quick tests. */
+/**
+ * Short times for quick tests. What depends on how fast the machine is has the time of production or none: a silent watch,
+ * a stuck loop and a seed that is not waited for any more.
+ */
 export const quick: Timing = {
   ...defaultTiming,
-  ...{ debounceMs: 1, backoffMs: 5, backoffCapMs: 20, shortWatchMs: 0, stuckMs: 60_000 },
-  inactivityMs: [10_000, 10_000],
+  ...{ debounceMs: 1, backoffMs: 5, backoffCapMs: 20, shortWatchMs: 0, patienceMs: 1e9 },
   watchSeconds: [300, 300],
 };
 
@@ -70,7 +72,7 @@ export async function startListWatch() {
 
   return {
     connection: server.connection,
-    client: createKubeClient(server.connection),
+    client: patientClient(server.connection),
     requests: server.requests,
     /** Requests that begin a watch. */
     watchRequests: () => server.requests.filter(({ url }) => url.searchParams.get('watch') === 'true'),
