@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { mergeLayers } from '../../shared/config/effective-config.ts';
 import type { Layer } from '../../shared/config/layer.ts';
 import { sizeProblem } from '../../shared/config/limits.ts';
+import { PatchProblem, parsePatch } from '../../shared/config/patches/parse.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from '../../shared/config/provider-config.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
@@ -14,7 +15,6 @@ import {
   MOST_ISSUES,
   unlessInvalid,
 } from '../../shared/errors.ts';
-import { PatchProblem, parsePatch } from '../../shared/flux/patches/parse.ts';
 import { selectorOf } from '../../shared/flux/patches/select.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admission.ts';
@@ -122,21 +122,21 @@ function rejection(shoot: Record<string, unknown>, index: number, issues: Config
 }
 
 /**
- * Returns the issue of the first patch that no installation could take: its text, its operations or the patterns of its
- * target. Which objects are installed is not known here. Patches with issues of their schema are not read.
+ * Returns the issues of patches that no installation could take: their text, their operations or the patterns of their
+ * targets. Which objects are installed is not known here. Patches with issues of their schema are not read.
  */
 function patchIssues({ content, issues }: Layer): ConfigIssue[] {
   if (issues.length > 0) return [];
-  for (const [index, patch] of (content.flux.patches ?? []).entries()) {
+  return (content.flux.patches ?? []).flatMap((patch, index) => {
     try {
       parsePatch(patch);
       if (patch.target !== undefined) selectorOf(patch.target);
+      return [];
     } catch (error) {
       if (!(error instanceof PatchProblem)) throw error;
       return [{ object: PROVIDER_CONFIG, path: `flux.patches[${index}]`, message: error.message }];
     }
-  }
-  return [];
+  });
 }
 
 const REPOSITORY = 'https://example.com/fleet';

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Applied } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { controllersVerdict, lateControllers } from './controllers.ts';
+import { neededReferences, type Reference, referenceReport } from './missing-references.ts';
 import { pullReport } from './observe-pods.ts';
 import { applied, deployment, deployments } from './shoot.testing.ts';
 import type { Previous } from './verdict.ts';
@@ -100,7 +101,7 @@ const former = deployment('kustomize-controller', 1, { replicas: 2 });
 function pullVerdict(pods: KubeObject[], missingSecrets: string[] = [], record = managed, previous = nothing) {
   const found = {
     deployments: [stopped, former, ...deployments.slice(2)],
-    pull: pullReport(record, pods, missingSecrets),
+    pods: pullReport(record, pods, missingSecrets),
   };
   return controllersVerdict(record, found, previous);
 }
@@ -151,6 +152,71 @@ const rows = [toCorrect, toRetry].flatMap((sentences) =>
     pods.map((waiting) => ({ sentence, waiting, codes: sentences === toCorrect ? user : undefined })),
   ),
 );
+
+describe('a Secret or ConfigMap that a Pod does not start without', () => {
+  const waiting = (reason: string, spec: object, message?: string): KubeObject => ({
+    ...pod(reason, message ?? ''),
+    spec: { imagePullSecrets: [{ name: 'pull' }], ...spec },
+  });
+  const volumes = (...list: object[]) => ({ volumes: list });
+  const env = (entry: object) => ({ containers: [{ name: 'manager', ...entry }] });
+  const x = { name: 'x' };
+
+  it.each<[string, object, string[]]>([
+    ['a volume', volumes({ name: 'a', secret: { secretName: 'x' } }), ['Secret x']],
+    ['a volume of a ConfigMap', volumes({ name: 'a', configMap: x }), ['ConfigMap x']],
+    [
+      'a projected volume',
+      volumes({
+        projected: { sources: [{ secret: x }, { configMap: x }, { configMap: { name: 'kube-root-ca.crt' } }] },
+      }),
+      ['Secret x', 'ConfigMap x'],
+    ],
+    ['variables', env({ envFrom: [{ secretRef: x }, { configMapRef: x }] }), ['Secret x', 'ConfigMap x']],
+    ['a variable', env({ env: [{ name: 'A', valueFrom: { secretKeyRef: { ...x, key: 'a' } } }] }), ['Secret x']],
+    ['nothing that is optional', env({ envFrom: [{ secretRef: { ...x, optional: true } }] }), []],
+  ])('is named by %s', (_what, spec, names) => {
+    const found = neededReferences([waiting('ContainerCreating', spec)]);
+    expect(found.map(({ kind, name }) => `${kind} ${name}`)).toEqual(names);
+    expect(neededReferences([waiting('CrashLoopBackOff', spec)])).toEqual([]);
+  });
+
+  const verdict = (pods: KubeObject[], missing: Reference[], record = managed) => {
+    const found = {
+      deployments: [stopped, former, ...deployments.slice(2)],
+      pods: referenceReport(record, pods, missing),
+    };
+    return controllersVerdict(record, found, nothing);
+  };
+
+  it('is named with the remedy', () => {
+    const said = 'secret "x" not found';
+    const { message, ...rest } = verdict(
+      [waiting('CreateContainerConfigError', {}, said)],
+      [{ kind: 'Secret', name: 'x' }],
+    );
+    expect(message).toBe(
+      `Pods of Flux do not start without Secret flux-system/x, which the shoot does not have; copy it with additionalSecretResources, create it there, or correct the entry of flux.patches that names it.${end} Kubernetes says: ${said}`,
+    );
+    expect(rest).toEqual({ type: 'FluxReady', status: 'False', reason: 'ReferenceMissing', codes: user });
+    const released = verdict([waiting('ContainerCreating', {})], [{ kind: 'ConfigMap', name: 'x' }], {
+      ...managed,
+      managedResources: {},
+    });
+    expect(released.message).toContain('ConfigMap flux-system/x, which the shoot does not have; ');
+    expect(released.message).toContain('or correct the Deployment in the shoot.');
+    const project = verdict([], [{ kind: 'Secret', name: 'flux-sops' }]);
+    expect(project.message).toContain('create Secret flux-sops in the project again.');
+  });
+
+  it('may lack a key', () => {
+    const said = "couldn't find key token in Secret flux-system/x";
+    expect(verdict([waiting('CreateContainerConfigError', {}, said)], []).message).toContain(
+      'Pods of Flux do not start, because Secret flux-system/x has no key token; add it to the original of the Secret, or correct',
+    );
+    expect(referenceReport(managed, [waiting('ContainerCreating', {})], [])).toBeUndefined();
+  });
+});
 
 describe('an image that cannot be pulled', () => {
   it.each(rows)('$sentence', ({ sentence, waiting, codes }) => {

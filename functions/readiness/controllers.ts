@@ -21,12 +21,14 @@ const refusals: Partial<Record<RefusalKind, (by: string) => string>> = {
 export interface ObservedControllers {
   deployments: KubeObject[];
   /** What the Pods of controllers say that do not become available; read only where there are any. */
-  pull?: PullReport | undefined;
+  pods?: PodReport | undefined;
 }
 
-/** An image that cannot be pulled. Its texts are safe to show. */
-export interface PullReport {
-  image: string;
+/** Why Pods do not start. Its texts are safe to show. */
+export interface PodReport {
+  reason: 'ImageNotPulled' | 'ReferenceMissing';
+  /** The image that cannot be pulled, or nothing. */
+  subject: string;
   /** What is wrong and where to correct it. */
   sentence: string;
   /** The words of the kubelet. */
@@ -44,9 +46,9 @@ interface Waiting {
 
 /** Returns whether the Flux controllers are running. */
 export function controllersVerdict(applied: Applied, observed: ObservedControllers, previous: Previous): Verdict {
-  const { deployments, pull } = observed;
+  const { deployments, pods } = observed;
   const waiting = waitingControllers(applied, deployments);
-  if (waiting.length > 0 && pull !== undefined) return pullVerdict(waiting, pull, previous);
+  if (waiting.length > 0 && pods !== undefined) return podsVerdict(waiting, pods, previous);
   if (waiting.length === 0) {
     const message = `Flux ${releasesOf(applied, deployments).join(', ')} is running.`;
     return { type: 'FluxReady', status: 'True', reason: 'ControllersAvailable', message };
@@ -85,35 +87,33 @@ export function lateControllers(applied: Applied, deployments: KubeObject[], now
   });
 }
 
-function pullVerdict(waiting: readonly Waiting[], pull: PullReport, { conditions }: Previous): Verdict {
+function podsVerdict(waiting: readonly Waiting[], pods: PodReport, { conditions }: Previous): Verdict {
   const hasFormer = ({ deployment }: Waiting) => (statusOf(deployment).availableReplicas ?? 0) > 0;
   const namesOf = (some: readonly Waiting[]) => some.map(({ name }) => name).join(', ');
   const [running, stopped] = [waiting.filter(hasFormer), waiting.filter((one) => !hasFormer(one))];
   // What is wrong comes first: lines of flux-status are short.
   const begin = [
-    pull.sentence,
+    pods.sentence,
     ...(stopped.length > 0 ? [`Not available until then: ${namesOf(stopped)}.`] : []),
     ...(running.length > 0 ? [`The former Pods of ${namesOf(running)} still run.`] : []),
   ].join(' ');
-  const published = conditions.find(({ type, reason }) => type === 'FluxReady' && reason === IMAGE_NOT_PULLED);
+  const published = conditions.find(({ type, reason }) => type === 'FluxReady' && reason === pods.reason);
   // The kubelet says why only now and then, with other addresses and numbers each time.
   const isSame = published?.message.startsWith(begin) === true;
-  const saidMore = !pull.hasCause && published?.message.includes(`"${pull.image}"`) === true;
+  const saidMore = !pods.hasCause && published?.message.includes(`"${pods.subject}"`) === true;
   if (published !== undefined && (isSame || saidMore)) {
     const { reason, message, codes } = published;
     return { type: 'FluxReady', status: 'False', reason, message, ...(codes && { codes }) };
   }
-  const quoted = pull.quoted === '' ? '' : ` Kubernetes says: ${pull.quoted}`;
+  const quoted = pods.quoted === '' ? '' : ` Kubernetes says: ${pods.quoted}`;
   return {
     type: 'FluxReady',
     status: 'False',
-    reason: IMAGE_NOT_PULLED,
+    reason: pods.reason,
     message: `${begin}${quoted}`,
-    ...(pull.needsUser && { codes: [RETRYABLE_CONFIGURATION_PROBLEM] }),
+    ...(pods.needsUser && { codes: [RETRYABLE_CONFIGURATION_PROBLEM] }),
   };
 }
-
-const IMAGE_NOT_PULLED = 'ImageNotPulled';
 
 /** The components, and those of their shards that were applied. */
 function controllerNames({ components, objects }: Applied): string[] {

@@ -6,31 +6,43 @@ import { AnswerTooLargeError, unless } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../shared/runtime/safe-text.ts';
 import { entriesAt, fieldsOf, textAt } from '../../shared/shapes.ts';
-import type { PullReport } from './controllers.ts';
+import type { PodReport } from './controllers.ts';
+import { neededReferences, type Reference, referenceReport } from './missing-references.ts';
 
 /** More Pods than these are none of Flux's alone. */
 const MOST_PODS = 50;
 const MOST_SECRETS = 3;
+const MOST_REFERENCES = 10;
 /** The owner of a shoot may write any text into a Pod. */
 const NAME = /^[a-z0-9][a-z0-9.-]{0,252}$/;
 
-/** Reads the Pods of controllers that do not become available, and which of their Secrets for pulling are missing. */
+/** Reads the Pods of controllers that do not become available, and which of the objects that they need are missing. */
 export async function observePods(
   shoot: KubeClient,
   applied: Applied,
   controllers: readonly string[],
-): Promise<PullReport | undefined> {
+): Promise<PodReport | undefined> {
   const { namespace } = applied;
   const labelSelector = `app in (${controllers.join(',')})`;
   const pods = shoot.list(resources.pods, { namespace, labelSelector, limit: MOST_PODS });
   const found = (await unless(pods, AnswerTooLargeError))?.items ?? [];
-  const named = new Set(pullFailureOf(found)?.pullSecrets.filter((name) => NAME.test(name)));
-  const missingSecrets: string[] = [];
-  for (const name of [...named].slice(0, MOST_SECRETS)) {
-    const secret = await shoot.find(resources.secrets, { namespace, name }, { metadataOnly: true });
-    if (secret === undefined) missingSecrets.push(name);
-  }
-  return pullReport(applied, found, missingSecrets);
+  const failure = pullFailureOf(found);
+  const pullSecrets = [...new Set(failure?.pullSecrets)].map((name) => ({ kind: 'Secret' as const, name }));
+  const isMissing = async ({ kind, name }: Reference) => {
+    const resource = kind === 'Secret' ? resources.secrets : resources.configMaps;
+    return NAME.test(name) && (await shoot.find(resource, { namespace, name }, { metadataOnly: true })) === undefined;
+  };
+  const missing: Reference[] = [];
+  const needed =
+    failure === undefined ? neededReferences(found).slice(0, MOST_REFERENCES) : pullSecrets.slice(0, MOST_SECRETS);
+  for (const reference of needed) if (await isMissing(reference)) missing.push(reference);
+  return failure === undefined
+    ? referenceReport(applied, found, missing)
+    : pullReport(
+        applied,
+        found,
+        missing.map(({ name }) => name),
+      );
 }
 
 type Place = NonNullable<ImagePlaces[keyof ImagePlaces]>;
@@ -46,12 +58,13 @@ export function pullReport(
   applied: Applied,
   pods: readonly KubeObject[],
   missingSecrets: readonly string[],
-): PullReport | undefined {
+): PodReport | undefined {
   const failure = pullFailureOf(pods);
   if (failure === undefined) return undefined;
   const text = explained(applied, failure, missingSecrets);
   return {
-    image: safeText(failure.image),
+    reason: 'ImageNotPulled',
+    subject: safeText(failure.image),
     sentence: `${text.charAt(0).toUpperCase()}${text.slice(1)}.`,
     quoted: safeText(failure.message),
     hasCause: failure.problem !== 'unknown',

@@ -26,8 +26,8 @@ export async function observe(shoot: KubeClient, applied: Applied, now: Date): P
   const controllers = deployments.items.map(essentials);
   const others = await findAll(shoot, applied.others ?? []);
   const late = lateControllers(applied, controllers, now);
-  const pull = late.length === 0 ? undefined : await observePods(shoot, applied, late);
-  return { deployments: controllers, pull, source, kustomization, others };
+  const pods = late.length === 0 ? undefined : await observePods(shoot, applied, late);
+  return { deployments: controllers, pods, source, kustomization, others };
 }
 
 /** From so many objects of one kind and namespace on, or namespaces of one kind, one list costs less than the requests. */

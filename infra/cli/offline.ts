@@ -44,7 +44,10 @@ export async function renderOffline({
     isTrial: true,
     policy: inputs.landscape?.policy,
   });
-  const ofSecrets = given === undefined ? [] : givenSecretIssues(config, given, version, inputs.shootResources);
+  // All Secrets of the project are given, so what nothing copies is missing.
+  const undelivered = (config.warnings ?? []).filter(({ mayBeElsewhere }) => mayBeElsewhere === true);
+  const ofSecrets =
+    given === undefined ? [] : [...givenSecretIssues(config, given, version, inputs.shootResources), ...undelivered];
   if (ofSecrets.length > 0) throw new ConfigError(ofSecrets);
   const release = await releases.release(version);
   const groups = await objectGroups({

@@ -137,6 +137,18 @@ describe('--secrets', () => {
       documents(secret('flux-source', { identity: pem })),
       'Secret flux-source: identity is a key of type ssh-ed25519, and Azure DevOps takes RSA keys only; replace it by an RSA key',
     ],
+    [
+      'a Secret that nothing copies',
+      {
+        config: fluxConfigOf({
+          'config.yaml': stringify({
+            kustomization: { patch: { spec: { kubeConfig: { secretRef: { name: 'remote' } } } } },
+          }),
+        }),
+      },
+      documents(age),
+      'ConfigMap garden-foo/flux-config: config.yaml.kustomization.patch.spec.kubeConfig.secretRef names Secret "remote" in namespace flux-system, which is not copied there; copy it with additionalSecretResources, or list it in existingSecrets if it comes from elsewhere',
+    ],
   ])('reports %s', async (_, inputs, secrets, sentence) => {
     const { code, out } = await run('validate', inputs, secrets);
     expect({ code, first: out.split('\n')[0] }).toEqual({ code: 1, first: sentence });

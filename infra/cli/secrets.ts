@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSsh } from '../../shared/config/checks.ts';
+import { patchParts } from '../../shared/config/listed/patch-parts.ts';
 import { contentProblem } from '../../shared/config/listed/secret-content.ts';
-import { keySentence, secretUses } from '../../shared/config/listed/secret-uses.ts';
+import { keySentence, PATCH, secretUses } from '../../shared/config/listed/secret-uses.ts';
 import { isFromRepositoryUrl, originOf } from '../../shared/config/origins.ts';
 import { FLUX_SOURCE } from '../../shared/config/project-config.ts';
 import { quote, shown } from '../../shared/config/quote.ts';
@@ -133,7 +134,7 @@ function textsOf({ data }: KubeObject): Values {
 }
 
 function keyIssues(config: EffectiveConfig, copies: readonly Copy[], release: string): ConfigIssue[] {
-  const issues = objectsOf(config).flatMap(({ object, part }) =>
+  const issues = [...objectsOf(config), ...patchParts(config.flux)].flatMap(({ object, part }) =>
     secretUses(object).flatMap(({ kind, name, path, needs }) => {
       const { namespace } = object.metadata;
       const copy = copies.find((one) => one.kind === kind && one.name === name && one.namespace === namespace);
@@ -141,7 +142,7 @@ function keyIssues(config: EffectiveConfig, copies: readonly Copy[], release: st
       const problem = copy.isGenerated ? undefined : needs?.(new Set(Object.keys(copy.data)), release);
       if (problem === undefined) return contentIssues(object, path, copy);
       const message = `names ${kind} ${namespace}/${name}, which ${keySentence(problem, kind)}`;
-      return [{ ...originOf(config.origins, `${part}.${path}`), message }];
+      return [{ ...originOf(config.origins, object.kind === PATCH ? part : `${part}.${path}`), message }];
     }),
   );
   // Several objects may use one Secret.

@@ -203,7 +203,7 @@ describe('effectiveConfig from a providerConfig', () => {
     };
     const ksBeyond = {
       postBuild: { substitute: { EMPTY: '' } },
-      patches: [{ patch: '- op: remove' }],
+      patches: [{ patch: '- { op: remove, path: /spec }', target: { kind: 'Service' } }],
       healthChecks: [],
     };
     const config = effectiveConfig(withTemplates(gitRepository(beyond), kustomization(ksBeyond)));
@@ -284,7 +284,7 @@ describe('copies of additional Secrets', () => {
         ],
       },
       kubeConfig: { configMapRef: { name: 'access' } },
-      patches: [{ patch: '{}', target: { kind: 'Secret', name: 'proxy' } }],
+      patches: [{ patch: 'kind: Secret\nmetadata: { name: proxy }', target: { kind: 'Secret', name: 'proxy' } }],
     };
     const inputs = {
       ...withTemplates(

@@ -67,7 +67,7 @@ export const additionalSecretSchema = z.strictObject({
 export const plainKeys = {
   existingSecrets: key(listOf(placedName), {
     description:
-      "Secrets that `sources`, `kustomizations` and `objects` name and that come from elsewhere, such as the shoot's own tooling: `name` in Flux's namespace, or `namespace/name`.",
+      "Secrets that sources, Kustomizations, `objects` and `flux.patches` name and that come from elsewhere, such as the shoot's own tooling: `name` in Flux's namespace, or `namespace/name`.",
     example: 'slack-url, apps/registry-credentials',
   }),
   existingConfigMaps: key(listOf(placedName), {

@@ -1,11 +1,14 @@
 import type { ConfigIssue } from '../errors.ts';
+import { entriesAt } from '../shapes.ts';
 import { limits, limitText } from './limits.ts';
 import { linkProblems, linksOf, type Part, type Problems } from './listed/links.ts';
-import { placesOf, secretIssues, secretWarnings } from './listed/secret-rules.ts';
+import { placesOf, secretWarnings } from './listed/secret-rules.ts';
 import { issueAt, issueOf, type Origins, originOf } from './origins.ts';
+import { textProblem } from './patches/parse.ts';
 import { quote, shown } from './quote.ts';
 import type { Complete, CopiedSecret } from './types.ts';
 import { asObject } from './values.ts';
+import { lengthOfYamlProblem } from './yaml-text.ts';
 
 /**
  * Returns the issues that concern several layers, or several objects or options.
@@ -32,13 +35,13 @@ export function problemsOf(config: Complete, copies: readonly CopiedSecret[]): P
       ...roots.flatMap((root) => namespaceIssues(root, config)),
       ...optionIssues(config),
       ...sourceRefIssues(config),
+      ...[...roots, ...others].flatMap((part) => patchTextIssues(part, config)),
       ...countIssues(config),
       ...duplicateIssues([...roots, ...others], origins),
       ...others.flatMap((other) => [...namespaceIssues(other, config), ...linkNamespaceIssues(other, config)]),
       ...(isComplete(config) ? links.issues : links.issues.filter(({ mayBeElsewhere }) => mayBeElsewhere !== true)),
-      ...secretIssues(listed, places, origins),
     ],
-    warnings: [...links.warnings, ...secretWarnings(config, places)],
+    warnings: [...links.warnings, ...secretWarnings(config, [...roots, ...others], places)],
   };
 }
 
@@ -157,6 +160,29 @@ function sourceRefIssues({ source, kustomization, origins }: Complete): ConfigIs
   if (!sameName || !sameNamespace || sourceRef.kind === source.kind) return [];
   const message = `${quote(sourceRef.kind)} is not the kind of the configured source; use ${source.kind} or omit sourceRef`;
   return [issueOf(origins, 'kustomization.spec.sourceRef.kind', message)];
+}
+
+/** The patches of what a Kustomization or a chart makes: with one that cannot be read, their controllers make nothing. */
+function patchTextIssues({ object, part }: Part, { origins }: Complete): ConfigIssue[] {
+  const renderers = entriesAt(object.spec, 'postRenderers');
+  const lists = [
+    { path: 'spec.patches', patches: entriesAt(object.spec, 'patches') },
+    ...renderers.map((one, index) => ({
+      path: `spec.postRenderers[${index}].kustomize.patches`,
+      patches: entriesAt(one, 'kustomize', 'patches'),
+    })),
+  ];
+  const texts = lists.flatMap(({ path, patches }) =>
+    patches.flatMap(({ patch, target }, index) =>
+      typeof patch === 'string' ? [{ path: `${path}[${index}].patch`, patch, hasTarget: target !== undefined }] : [],
+    ),
+  );
+  // Some texts would take the parser too long.
+  if (lengthOfYamlProblem(texts.map(({ patch }) => patch).join('\n')) !== undefined) return [];
+  return texts.flatMap(({ path, patch, hasTarget }) => {
+    const problem = textProblem(patch, hasTarget);
+    return problem === undefined ? [] : [issueOf(origins, `${part}.${path}`, problem)];
+  });
 }
 
 function countIssues({ layers, objects, origins }: Complete): ConfigIssue[] {

@@ -22,6 +22,8 @@ export interface CrdSchema {
   default?: unknown;
   'x-kubernetes-validations'?: { rule: string; message?: string }[];
   'x-kubernetes-preserve-unknown-fields'?: boolean;
+  /** Says what else is wrong with a value of the type: for tables of our own, since CRDs have no functions. */
+  check?: ((value: unknown) => string | undefined) | undefined;
 }
 
 /** A value that the API server would reject or silently drop. */
@@ -34,7 +36,8 @@ type Path = readonly (string | number)[];
 
 /** What the checks of nested values share. */
 interface Search {
-  release: string;
+  /** What does not know a key, such as ` in Flux v2.9.4`. */
+  where: string;
   found: SchemaProblem[];
   root: CrdSchema;
   start: Path;
@@ -45,10 +48,11 @@ interface Search {
  * they are only an error of the resource-manager or, for a field that the CRD does not know, no error at all.
  * `object-rules.ts` evaluates the rules of listed objects.
  * @param path the path of the value
- * @param release the Flux release of the CRD, for example `v2.9.4`
+ * @param release the Flux release of the CRD, for example `v2.9.4`; absent: the schema is not of a CRD
  */
-export function schemaProblems(schema: CrdSchema, value: unknown, path: Path, release: string): SchemaProblem[] {
-  const search: Search = { release, found: [], root: schema, start: path };
+export function schemaProblems(schema: CrdSchema, value: unknown, path: Path, release?: string): SchemaProblem[] {
+  const where = release === undefined ? '' : ` in Flux ${release}`;
+  const search: Search = { where, found: [], root: schema, start: path };
   check(schema, value, path, search);
   return search.found;
 }
@@ -58,7 +62,7 @@ function check(schema: CrdSchema, value: unknown, path: Path, search: Search): v
   const message =
     schema.type !== undefined && !hasType(value, schema.type)
       ? wrongType(schema.type, value)
-      : valueProblem(schema, value);
+      : (schema.check?.(value) ?? valueProblem(schema, value));
   if (message !== undefined) report(search, path, message);
   else if (Array.isArray(value)) checkList(schema, value, path, search);
   else if (typeof value === 'object' && value !== null) checkObject(schema, value, path, search);
@@ -137,9 +141,8 @@ function unknownField(schema: CrdSchema, name: string, path: Path, search: Searc
   const { properties = {} } = schema;
   const now = Object.hasOwn(renamed, name) ? renamed[name] : undefined;
   return now !== undefined && Object.hasOwn(properties, now)
-    ? `is not a known key in Flux ${search.release}; use ${now} instead`
-    : (misplaced(schema, name, path, search) ??
-        unknownKey(name, Object.keys(properties), ` in Flux ${search.release}`));
+    ? `is not a known key${search.where}; use ${now} instead`
+    : (misplaced(schema, name, path, search) ?? unknownKey(name, Object.keys(properties), search.where));
 }
 
 /** Every reference and all metadata have them, so a field of the same name is hardly meant. */
@@ -153,7 +156,7 @@ function misplaced(schema: CrdSchema, name: string, path: Path, { root, start }:
   const places =
     below.length > 0 ? below.map((place) => [...parent, ...place]) : placesAbove(root, start, name, parent);
   if (places.length === 0 || places.length > MOST_PLACES) return undefined;
-  return `belongs to ${places.map((place) => pathText(place.slice(start.length - 1))).join(' or ')}; move it there`;
+  return `belongs to ${places.map((place) => pathText(place.slice(Math.max(0, start.length - 1)))).join(' or ')}; move it there`;
 }
 
 const MOST_PLACES = 2;
@@ -168,7 +171,8 @@ function placesBelow({ properties = {} }: CrdSchema, name: string, levels = 2): 
 
 /** Returns the path of a field in the nearest object above that has it. */
 function placesAbove(root: CrdSchema, start: Path, name: string, parent: Path): Path[] {
-  for (let path = parent.slice(0, -1); path.length >= start.length; path = path.slice(0, -1)) {
+  for (let depth = parent.length - 1; depth >= start.length; depth -= 1) {
+    const path = parent.slice(0, depth);
     const above = path
       .slice(start.length)
       .reduce<CrdSchema | undefined>(

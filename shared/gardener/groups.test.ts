@@ -244,9 +244,10 @@ const texts = ['one', 'other'].map((name) => annotation('x'.repeat(15_000), name
 const aliases: Patch = {
   target: { kind: 'Deployment' },
   patch: `
-- { op: add, path: /spec/a, value: &a [${'{},'.repeat(250)}] }
-- { op: add, path: /spec/b, value: &b [${'*a,'.repeat(18)}] }
-- { op: add, path: /spec/c, value: *b }
+- { op: add, path: /spec/template/spec/dnsConfig, value: {} }
+- { op: add, path: /spec/template/spec/dnsConfig/a, value: &a [${'{},'.repeat(250)}] }
+- { op: add, path: /spec/template/spec/dnsConfig/b, value: &b [${'*a,'.repeat(18)}] }
+- { op: add, path: /spec/template/spec/dnsConfig/c, value: *b }
 `,
 };
 test.each([

@@ -7,7 +7,7 @@ import type { Patch } from '../../shared/config/types.ts';
 import { ConfigError } from '../../shared/errors.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { installObjects } from '../../shared/flux/install.ts';
-import { patched } from '../../shared/flux/patches/apply.ts';
+import { applied } from '../../shared/flux/patches/apply.ts';
 import { selectorOf } from '../../shared/flux/patches/select.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
@@ -227,18 +227,16 @@ async function theirsOf(patches: Patch[]): Promise<Result> {
 
 function ours(patches: Patch[]): Result {
   const install = fluxInstall({ patches });
-  try {
-    return { objects: byRef(patched(objects, { install, version: VERSION, origins: {} }).objects) };
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return { error: error.message };
-  }
+  const result = applied(objects, { install, version: VERSION, origins: {} });
+  return result.issues.length > 0
+    ? { error: new ConfigError(result.issues).message }
+    : { objects: byRef(result.objects) };
 }
 
 const byRef = (list: KubeObject[]) => new Map(list.map((object) => [objectRef(object), object]));
 
 /** We refuse more than kustomize: what would reach beyond the installed objects, and targets without an object. */
-const GUARD = /changes the|gives |deletes |sets metadata|sets the key|selects no installed object/;
+const GUARD = /changes the|removes the|gives |deletes |sets metadata|sets the key|selects no installed object/;
 
 /** Expects of each list of patches what kustomize makes of it, and returns how many neither of both refuses. */
 async function compare(cases: Patch[][]): Promise<number> {

@@ -75,30 +75,29 @@ const bad: Record<string, ConfigInputs> = {
     metadata: { name: 'a' },
     spec: { imageRepositoryRef: { name: 'app' } },
   }),
-  'objects[1].spec.decryption.secretRef names Secret "age-keys" in namespace flux-system, which is not copied there; did you mean age-key?':
-    withResources({
-      objects: [
-        git('apps'),
-        kustomize('apps', 'apps', { decryption: { provider: 'sops', secretRef: { name: 'age-keys' } } }),
+  'objects[1].spec.patches[0].patch is not YAML: ': objects(
+    git('apps'),
+    kustomize('apps', 'apps', { patches: [{ patch: 'a: [b' }] }),
+  ),
+  'objects[1].spec.patches[1].patch is neither an object nor a list of operations; ': objects(
+    git('apps'),
+    kustomize('apps', 'apps', {
+      patches: [
+        { patch: '# none\nkind: A\nmetadata: { name: a }\nspec:\n  a: $' + '{b}\n---\nkind: BList\n---\n# none' },
+        { patch: 'replicas' },
+        { patch: '[{"op": "remove", "path": "/spec"}]', target: {} },
+        { patch: '# no JSON\n[{ op: remove, path: spec }]', target: {} },
+        { patch: 'x: &x { name: a }\nkind: A\nmetadata: *x' },
       ],
-      additionalSecretResources: [{ name: 'key' }],
     }),
-  'objects[0].spec.secretRef names Secret "variables" in namespace flux-system, which is not copied there; ':
-    withResources({
-      objects: [git('apps', { secretRef: { name: 'variables' } })],
-      additionalSecretResources: [{ name: 'variables' }],
-    }),
-  'objects[1].spec.postBuild.substituteFrom[0] names ConfigMap "shoot-fact" in namespace flux-system, which is not copied there; did you mean shoot-facts?':
+  ),
+  'objects[1].spec.postRenderers[0].kustomize.patches[0].patch is neither an object nor a list of operations; use one of these':
     objects(
-      git('apps'),
-      kustomize('apps', 'apps', { postBuild: { substituteFrom: [{ kind: 'ConfigMap', name: 'shoot-fact' }] } }),
+      helmRepository('charts'),
+      helmRelease('podinfo', 'charts', { postRenderers: [{ kustomize: { patches: [{ patch: 'text' }] } }] }),
     ),
   'objects[1].spec.values must be an object, because Flux ignores all other values; write them below the key, without | and quotes':
     objects(helmRepository('charts'), helmRelease('podinfo', 'charts', { values: 'replicas: 2\n' })),
-  'objects[1].spec.valuesFrom[0] names Secret "values" in namespace flux-system, ': objects(
-    helmRepository('charts'),
-    helmRelease('podinfo', 'charts', { valuesFrom: [{ kind: 'Secret', name: 'values' }] }),
-  ),
   'existingSecrets[0] "a/b/c" has more than one slash; use namespace/name': withConfig({
     existingSecrets: ['a/b/c'],
   }),
@@ -239,4 +238,28 @@ test('a kind and a namespace that are texts are quoted in part, on one line', ()
     expect(found).not.toMatch(/hunter2|\n/);
     expect(found.length).toBeLessThan(1200);
   }
+});
+
+const lacking = 'lacks kind or metadata.name; add them, with a target they may be any';
+test.each([
+  ['kind: [', 'is not YAML: '],
+  ['', 'is empty; write an object, or a list of operations'],
+  ['- { op: ad, path: /spec }', 'has a wrong operation 0: op must be one of add, remove, replace, move'],
+  ['- { op: add, value: 1 }', 'has a wrong operation 0: path must be a path such as /spec/replicas'],
+  ['- { op: remove, path: /a }\n- { op: move, path: /a }', 'has a wrong operation 1: from must be a path'],
+  ['- text', 'has a wrong operation 0: op must be one of'],
+  ['[{ op: remove, path: /spec }]', 'begins with [ but is not JSON, so kustomize cannot read it; begin each operation'],
+  ['kind: Service\nspec: {}', lacking],
+  ['metadata: { name: a }', lacking],
+  ['{ op: remove, path: /spec }', lacking],
+])('kustomize can never use the patch %j of a Kustomization', (patch, expected) => {
+  const template = kustomization({ patches: [{ patch, target: { kind: 'Service' } }] });
+  const found = problems(withConfig({ source: { template: gitRepository() }, kustomization: { template } }));
+  expect(found).toEqual([expect.stringContaining(`kustomization.template.spec.patches[0].patch ${expected}`)]);
+});
+
+test('a list of operations in a Kustomization needs a target', () => {
+  const template = kustomization({ patches: [{ patch: '- { op: remove, path: /spec }' }] });
+  const found = problems(withConfig({ source: { template: gitRepository() }, kustomization: { template } }));
+  expect(found).toEqual([expect.stringContaining('patch is a list of operations without a target; add a target')]);
 });

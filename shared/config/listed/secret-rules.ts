@@ -9,13 +9,16 @@ import { type CopyKind, copyInShoot } from '../shoot-resources.ts';
 import type { Complete, CopiedSecret } from '../types.ts';
 import { asObject } from '../values.ts';
 import type { Part } from './links.ts';
-import { secretUses } from './secret-uses.ts';
+import { patchParts } from './patch-parts.ts';
+import { PATCH, secretUses } from './secret-uses.ts';
 
 /**
- * Returns the issues with Secrets and ConfigMaps that objects name: each is copied into the namespace of the object, or
- * the configuration says that it exists. A missing one would only show after the first attempt.
+ * Returns a warning for each Secret and ConfigMap that objects name and nothing brings into the shoot: it is not copied into
+ * the namespace of the object, and the configuration does not say that it exists. Without it Flux fails at its first attempt,
+ * or silently does without. It is no error, because users may create it there; where all Secrets of the project are given, it
+ * is one.
  */
-export function secretIssues(objects: readonly Part[], places: Places, origins: Origins): ConfigIssue[] {
+function undelivered(objects: readonly Part[], places: Places, origins: Origins): ConfigIssue[] {
   const issues: ConfigIssue[] = [];
   for (const { object, part } of objects) {
     const namespace = object.metadata.namespace ?? '';
@@ -23,7 +26,7 @@ export function secretIssues(objects: readonly Part[], places: Places, origins: 
       if (isOptional || mayHave(places, kind, namespace, name)) continue;
       if (issues.length === MOST_ISSUES_OF_A_PART) return issues;
       const message = missing(kind, name, namespace, places[kind]);
-      issues.push({ ...issueOf(origins, `${part}.${path}`, message), mayBeElsewhere: true });
+      issues.push(issueOf(origins, object.kind === PATCH ? part : `${part}.${path}`, message));
     }
   }
   return issues;
@@ -71,18 +74,18 @@ function missing(kind: CopyKind, name: string, namespace: string, known: Readonl
     : `${what}; did you mean ${meant}?`;
 }
 
-type Named = Pick<Complete, 'flux' | 'source' | 'kustomization' | 'origins'>;
-
 /**
- * Returns a warning for each Secret that an option, the single source or the single Kustomization names and nothing
- * copies into the shoot: without it Flux fails at its first attempt, or silently does without. It is no error, because the
- * user may create the Secret there.
+ * Returns a warning for each Secret or ConfigMap that an option, a patch or an object for Flux names and nothing brings into
+ * the shoot.
+ * @param objects all objects for Flux
  */
-export function secretWarnings({ flux, source, kustomization, origins }: Named, places: Places): ConfigIssue[] {
+export function secretWarnings(
+  { flux, kustomization, origins }: Pick<Complete, 'flux' | 'kustomization' | 'origins'>,
+  objects: readonly Part[],
+  places: Places,
+): ConfigIssue[] {
   const spec = asObject(kustomization?.spec);
   const isUsed = asObject(asObject(spec?.decryption)?.secretRef)?.name === flux.sopsAgeSecret;
-  // The warning about the option says it already.
-  const root = kustomization && isUsed ? { ...kustomization, spec: { ...spec, decryption: undefined } } : kustomization;
   const named = [
     {
       path: 'flux.imagePullSecret',
@@ -102,8 +105,12 @@ export function secretWarnings({ flux, source, kustomization, origins }: Named, 
     const message = `${quote(name)} is not copied into the shoot; add it to additionalSecretResources, ${other}or create it in ${namespace} and list it in existingSecrets`;
     return [issueOf(origins, path, message)];
   });
-  const roots = Object.entries({ source, kustomization: root }).flatMap(([part, object]) =>
-    object === undefined ? [] : [{ object, part }],
+  // The warning about the option says it already.
+  const others = objects.map((one) =>
+    isUsed && one.object === kustomization
+      ? { ...one, object: { ...kustomization, spec: { ...spec, decryption: undefined } } }
+      : one,
   );
-  return [...ofOptions, ...secretIssues(roots, places, origins).map(({ mayBeElsewhere: _, ...issue }) => issue)];
+  const ofObjects = undelivered([...others, ...patchParts(flux)], places, origins);
+  return [...ofOptions, ...ofObjects].map((issue) => ({ ...issue, mayBeElsewhere: true }));
 }

@@ -30,13 +30,36 @@ function usesIn(value: unknown, field: string, path: string, object: KubeObject)
     return value.flatMap((entry, index) => usesIn(entry, `${field}[]`, `${path}[${index}]`, object));
   const fields = asObject(value);
   // The values of a chart may have fields of any name.
-  if (fields === undefined || field === 'values') return [];
+  if (fields === undefined || field === 'values' || fields.$patch === 'delete') return [];
   const below = Object.entries(fields).flatMap(([name, inner]) => usesIn(inner, name, `${path}.${name}`, object));
-  const kind = kindOf(field, fields);
-  const name = asString(fields.name);
+  const isOfPods = POD_OWNERS.has(object.kind);
+  const kind = (isOfPods ? ofPods[field] : undefined) ?? kindOf(field, fields);
+  const name = asString(fields.secretName) ?? asString(fields.name);
   if (kind === undefined || name === undefined) return below;
-  const isOptional = field.endsWith('From[]') && fields.optional === true;
-  return [{ kind, name, path, isOptional, needs: isOptional ? undefined : needsOf(object, path, fields) }, ...below];
+  const isOptional = (isOfPods || field.endsWith('From[]')) && fields.optional === true;
+  const needs = isOfPods ? keysOfPods(fields) : needsOf(object, path, fields);
+  return [{ kind, name, path, isOptional, needs: isOptional ? undefined : needs }, ...below];
+}
+
+/** The kind under which a patch of the installation is searched like an object. */
+export const PATCH = 'Patch';
+
+const POD_OWNERS: ReadonlySet<string> = new Set([PATCH, 'Pod']);
+
+/** Fields of Pods beside `secretRef` and `configMapRef` of `envFrom`. */
+const ofPods: Readonly<Record<string, CopyKind>> = {
+  secretKeyRef: 'Secret',
+  configMapKeyRef: 'ConfigMap',
+  // A volume, or a part of a projected one.
+  secret: 'Secret',
+  configMap: 'ConfigMap',
+  'imagePullSecrets[]': 'Secret',
+};
+
+/** A variable reads one key, a volume those of its `items`. */
+function keysOfPods({ key, items }: JsonObject): NeedsKeys {
+  const entries = Array.isArray(items) ? items : [{ key }];
+  return all(...entries.flatMap((entry) => asString(asObject(entry)?.key) ?? []));
 }
 
 function kindOf(field: string, { kind }: JsonObject): CopyKind | undefined {

@@ -1,45 +1,73 @@
-import { limits, limitText } from '../../config/limits.ts';
+import { limits, limitText, MOST_ISSUES_OF_A_PART } from '../../config/limits.ts';
 import { nearest } from '../../config/nearest.ts';
 import { originOf } from '../../config/origins.ts';
+import { jsonPatched } from '../../config/patches/json-patch.ts';
+import { PatchProblem, parsePatch } from '../../config/patches/parse.ts';
 import { quote, shown } from '../../config/quote.ts';
+import { fluxKinds, SOURCE_KINDS } from '../../config/templates.ts';
 import type { Patch, PatchTarget } from '../../config/types.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
 import { ConfigError, type ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { Customisation, Customised } from '../deployment.ts';
+import { faultsOf } from './faults.ts';
 import { deletionProblem, FIXED, patchProblem } from './guard.ts';
-import { jsonPatched } from './json-patch.ts';
-import { PatchProblem, parsePatch } from './parse.ts';
 import { selectorOf } from './select.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
 /**
  * Applies the patches of the configuration to the installed objects, one after the other. The objects are not modified.
- * @throws ConfigError with what is wrong with the first patch that cannot be applied
+ * @throws ConfigError with what is wrong with the patches: those that cannot be applied, and what the others break
  */
 export function patched(installed: KubeObject[], customisation: Customisation): Customised {
-  const { install, origins } = customisation;
-  const place = originOf(origins, 'flux.patches');
+  const { stages, issues, ...result } = applied(installed, customisation);
+  const faults = faultsOf(stages, customisation).map(({ patch, message }) => issueOf(patch, message, customisation));
+  const all = [...issues, ...faults];
+  if (all.length > 0) throw new ConfigError(all.slice(0, MOST_ISSUES_OF_A_PART));
+  return result;
+}
+
+function issueOf(index: number, message: string, { origins }: Customisation): ConfigIssue {
+  const { object, path } = originOf(origins, 'flux.patches');
+  return { object, path: `${path}[${index}]`, message };
+}
+
+interface Applied extends Customised {
+  /** The installed objects, and those after each patch. One that cannot be applied changes nothing. */
+  stages: KubeObject[][];
+  issues: ConfigIssue[];
+}
+
+/** Applies the patches without a look at what they make together. */
+export function applied(installed: KubeObject[], customisation: Customisation): Applied {
+  const stages = [installed];
+  const issues: ConfigIssue[] = [];
   let [objects, added] = [installed, 0];
-  for (const [index, patch] of (install.patches ?? []).entries()) {
+  for (const [index, patch] of (customisation.install.patches ?? []).entries()) {
     try {
-      for (const { targetsAmong, change } of stepsOf(patch)) {
-        const results = changeAll(targetsAmong(objects), change, customisation);
-        for (const [object, result] of results) added += lengthOf(result) - lengthOf(object);
-        objects = objects.flatMap((object) => (results.has(object) ? (results.get(object) ?? []) : [object]));
-      }
-      if (added > limits.patched.most * 1024) {
-        throw new PatchProblem(
-          `makes the objects longer by more than ${limitText(limits.patched)}; patch fewer objects`,
-        );
-      }
+      const next = withPatch(objects, patch, added, customisation);
+      ({ objects, added } = next);
     } catch (error) {
       if (!(error instanceof PatchProblem)) throw error;
-      const issue: ConfigIssue = { object: place.object, path: `${place.path}[${index}]`, message: error.message };
-      throw new ConfigError([issue]);
+      // It may expect what an earlier one would have made.
+      if (issues.length === 0 || !error.isOfState) issues.push(issueOf(index, error.message, customisation));
     }
+    stages.push(objects);
   }
-  return { objects, added };
+  return { objects, added, stages, issues };
+}
+
+function withPatch(objects: KubeObject[], patch: Patch, addedBefore: number, customisation: Customisation): Customised {
+  let [changed, added] = [objects, addedBefore];
+  for (const { targetsAmong, change } of stepsOf(patch)) {
+    const results = changeAll(targetsAmong(changed), change, customisation);
+    for (const [object, result] of results) added += lengthOf(result) - lengthOf(object);
+    changed = changed.flatMap((object) => (results.has(object) ? (results.get(object) ?? []) : [object]));
+  }
+  if (added > limits.patched.most * 1024) {
+    throw new PatchProblem(`makes the objects longer by more than ${limitText(limits.patched)}; patch fewer objects`);
+  }
+  return { objects: changed, added };
 }
 
 /** A change of some of the objects. */
@@ -98,10 +126,31 @@ function lengthOf(object: KubeObject | undefined): number {
 function selected(objects: KubeObject[], target: PatchTarget): KubeObject[] {
   const found = objects.filter(selectorOf(target));
   if (found.length > 0) return found;
-  const { kind, name } = target;
+  const { kind, name, group } = target;
   const fields = Object.entries(target).map(([field, value]) => `${field}: ${shown(String(value))}`);
   const what = `has target { ${fields.join(', ')} }, which selects no installed object`;
-  throw missing(what, kind, name, objects);
+  const ofKind = selectorOf({ kind, group });
+  throw (objects.some(ofKind) ? undefined : elsewhere(what, kind, ofKind)) ?? missing(what, kind, name, objects);
+}
+
+/** Objects for Flux are no part of the installation, and the configuration has their fields. */
+function elsewhere(what: string, kind = '', isMeant: (object: KubeObject) => boolean): PatchProblem | undefined {
+  const all = Object.keys(fluxKinds);
+  const found = all.filter((name) => name === nearest(kind, all) || isMeant(asInstalled(name)));
+  if (found.length === 0) return undefined;
+  const places = new Intl.ListFormat('en', { type: 'disjunction' }).format(new Set(found.map(placeOf)));
+  return new PatchProblem(`${what}, because patches change only the installation of Flux; write its fields ${places}`);
+}
+
+const asInstalled = (kind: string): KubeObject => ({
+  apiVersion: `${fluxKinds[kind]}/v1`,
+  kind,
+  metadata: { name: kind },
+});
+
+function placeOf(kind: string): string {
+  if (kind === 'Kustomization') return 'in kustomization.template.spec (or kustomization.patch.spec, to keep the rest)';
+  return SOURCE_KINDS.some((one) => one === kind) ? 'in source.template.spec' : 'in the spec of its entry of objects';
 }
 
 function named(objects: KubeObject[], patch: JsonObject): KubeObject {
@@ -116,7 +165,7 @@ function named(objects: KubeObject[], patch: JsonObject): KubeObject {
   );
   if (found !== undefined) return found;
   const what = `names ${shown(String(kind))} ${shown(String(name))}, which is not installed`;
-  throw missing(what, String(kind), String(name), objects);
+  throw elsewhere(what, String(kind), () => false) ?? missing(what, String(kind), String(name), objects);
 }
 
 /** How many names a sentence lists. */

@@ -221,6 +221,7 @@ function withoutEmpty(all: { env: JsonObject[]; envFrom: JsonObject[] }[]): obje
 /** Returns why the Pods of a Deployment may not become others: the rights of its node and of other accounts. */
 function podProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
   const [old, pod] = [podOf(before), podOf(after)];
+  if (Object.keys(pod).length === 0) return `removes the Pods of ${what}; remove that, or set replicas to 0`;
   const reason =
     ['hostNetwork', 'hostPID', 'hostIPC'].find((field) => pod[field] === true) ??
     entriesAt(pod, 'volumes').flatMap((volume) => (Object.hasOwn(volume, 'hostPath') ? ['a hostPath'] : []))[0] ??
@@ -235,6 +236,8 @@ function podProblem(before: KubeObject, after: KubeObject, what: string): string
     automountServiceAccountToken,
   ];
   if (!isDeepStrictEqual(accounts(old), accounts(pod))) {
+    if (pod.serviceAccountName === undefined)
+      return `removes the ServiceAccount of ${what}, without which it may do nothing; change only the fields that should differ`;
     return `changes the ServiceAccount of ${what}, which decides what it may do; remove it`;
   }
   return undefined;

@@ -1,7 +1,7 @@
+import { PatchProblem } from '../../config/patches/parse.ts';
 import { quote } from '../../config/quote.ts';
 import type { PatchTarget } from '../../config/types.ts';
 import type { KubeObject } from '../../kube/resource.ts';
-import { PatchProblem } from './parse.ts';
 
 /** Returns the filter for the objects that a target selects, as kustomize selects them. @throws PatchProblem */
 export function selectorOf(target: PatchTarget): (object: KubeObject) => boolean {

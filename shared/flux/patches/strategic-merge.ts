@@ -1,6 +1,6 @@
+import { PatchProblem } from '../../config/patches/parse.ts';
 import { quote } from '../../config/quote.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
-import { PatchProblem } from './parse.ts';
 
 /** The key of a directive in a patch. */
 const DIRECTIVE = '$patch';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { applyPatch, type Operation, Pointer } from 'rfc6902';
-import { quote } from '../../config/quote.ts';
-import { asObject } from '../../config/values.ts';
 import type { KubeObject } from '../../kube/resource.ts';
+import { quote } from '../quote.ts';
+import { asObject } from '../values.ts';
 import { PatchProblem } from './parse.ts';
 
 const OPERATIONS = ['add', 'remove', 'replace', 'move', 'copy', 'test'];
@@ -17,7 +17,7 @@ const INHERITED = /^\/(.*\/)?(__proto__|constructor|prototype)(\/|$)/;
 export function operationsOf(patch: readonly unknown[]): Operation[] {
   const operations = patch.map((entry, index) => {
     const problem = operationProblem(asObject(entry) ?? {});
-    if (problem !== undefined) throw new PatchProblem(`has a wrong operation ${index}: ${problem}`);
+    if (problem !== undefined) throw new PatchProblem(wrongOperation(index, problem));
     return entry as Operation;
   });
   if (operations.filter(({ op }) => op === 'copy').length > MOST_COPIES) {
@@ -26,17 +26,34 @@ export function operationsOf(patch: readonly unknown[]): Operation[] {
   return operations;
 }
 
-function operationProblem({ op, path, from, value }: Record<string, unknown>): string | undefined {
-  if (typeof op !== 'string' || !OPERATIONS.includes(op)) return `op must be one of ${OPERATIONS.join(', ')}`;
-  const paths = op === 'copy' || op === 'move' ? { path, from } : { path };
-  for (const [name, pointer] of Object.entries(paths)) {
-    if (typeof pointer !== 'string' || !pointer.startsWith('/')) return `${name} must be a path such as /spec/replicas`;
-    if (INHERITED.test(pointer)) return `${name} ${quote(pointer)} is not a field`;
-    if (/\/-\d+(\/|$)/.test(pointer)) return `${name} counts from the end of a list; use - for its end`;
+export const wrongOperation = (index: number, problem: string) => `has a wrong operation ${index}: ${problem}`;
+
+function operationProblem(operation: Record<string, unknown>): string | undefined {
+  const { op, value } = operation;
+  const malformed = formProblem(operation);
+  if (malformed !== undefined) return malformed;
+  for (const [name, pointer] of pathsOf(operation)) {
+    const path = String(pointer);
+    if (!path.startsWith('/')) return notPath(name);
+    if (INHERITED.test(path)) return `${name} ${quote(path)} is not a field`;
+    if (/\/-\d+(\/|$)/.test(path)) return `${name} counts from the end of a list; use - for its end`;
   }
-  if (['add', 'replace', 'test'].includes(op) && value === undefined) return 'value is missing';
+  if (['add', 'replace', 'test'].includes(String(op)) && value === undefined) return 'value is missing';
   return undefined;
 }
+
+/** Returns why no kustomize can apply an operation. */
+export function formProblem(operation: Record<string, unknown>): string | undefined {
+  const { op } = operation;
+  if (typeof op !== 'string' || !OPERATIONS.includes(op)) return `op must be one of ${OPERATIONS.join(', ')}`;
+  const [wrong] = pathsOf(operation).find(([, path]) => typeof path !== 'string') ?? [];
+  return wrong && notPath(wrong);
+}
+
+const pathsOf = ({ op, path, from }: Record<string, unknown>) =>
+  Object.entries(op === 'copy' || op === 'move' ? { path, from } : { path });
+
+const notPath = (name: string) => `${name} must be a path such as /spec/replicas`;
 
 /** Applies a JSON 6902 patch to a copy of the object. @throws PatchProblem */
 export function jsonPatched(object: KubeObject, operations: readonly Operation[]): KubeObject {
@@ -47,6 +64,7 @@ export function jsonPatched(object: KubeObject, operations: readonly Operation[]
     if (problem === undefined) continue;
     throw new PatchProblem(
       `cannot be applied to ${object.kind} ${object.metadata.name}: operation ${index} (${operation.op}) fails, because ${problem}; correct the path`,
+      true,
     );
   }
   return copy;

@@ -1,0 +1,292 @@
+import { labelValue, metadataKey, namespaceName, objectName, tolerationKey } from '../../config/checks.ts';
+import { quote } from '../../config/quote.ts';
+import { wrongValue } from '../../config/schema.ts';
+import type { KubeObject } from '../../kube/resource.ts';
+import { entriesAt, fieldsAt, isRecord } from '../../shapes.ts';
+import { type CrdSchema, type SchemaProblem, schemaProblems } from '../crd-schema.ts';
+
+/**
+ * Returns what is wrong with an object of the installation that an API server always refuses, or leaves out: it would only
+ * show as an error of the resource-manager, or not at all. The tables have the fields of Kubernetes 1.35.
+ */
+export function fieldProblems(object: KubeObject): SchemaProblem[] {
+  return schemaProblems(kinds[object.kind] ?? open({ metadata }), object, []);
+}
+
+type Check = NonNullable<CrdSchema['check']>;
+type Fields = Record<string, CrdSchema>;
+
+const schema = (fields: CrdSchema): CrdSchema => ({ nullable: true, ...fields });
+/** Fields that are not looked into. */
+const free = (names: string): Fields => Object.fromEntries(names.split(' ').map((name) => [name, {}]));
+const object = (properties: Fields, required: string[] = [], check?: Check) =>
+  schema({ type: 'object', properties, required, ...(check && { check }) });
+/** An object that may have other fields. */
+const open = (properties: Fields) =>
+  schema({ type: 'object', properties, 'x-kubernetes-preserve-unknown-fields': true });
+/** @param unique the field that no two entries may have in common */
+const list = (items: CrdSchema, unique?: string) =>
+  schema({ type: 'array', items, ...(unique !== undefined && { check: (value) => repeated(value, unique) }) });
+const repeated = (list: unknown, field: string) => {
+  const known = new Set();
+  const values = entriesAt({ list }, 'list').flatMap((entry) => entry[field] ?? []);
+  const again = values.find((value) => known.has(value) || !known.add(value));
+  return again === undefined ? undefined : `has ${field} ${quote(String(again))} twice; remove one of them`;
+};
+const text = (check?: (text: string) => string | undefined) =>
+  schema({
+    type: 'string',
+    ...(check && { check: (value) => (typeof value === 'string' ? check(value) : undefined) }),
+  });
+/** An empty text is the default. */
+const choice = (...values: string[]) =>
+  text((value) => (value === '' || values.includes(value) ? undefined : wrongValue(value, values)));
+const integer = (minimum: number, maximum = Number.POSITIVE_INFINITY) =>
+  schema({
+    type: 'integer',
+    minimum,
+    check: (value) => (Number(value) > maximum ? `${value} is too large; use at most ${maximum}` : undefined),
+  });
+
+const wrongKeyOf =
+  (keyProblem: (key: string) => string | undefined): Check =>
+  (value) =>
+    isRecord(value) ? Object.keys(value).flatMap((key) => keyProblem(key) ?? [])[0] : undefined;
+const map = (keyProblem: (key: string) => string | undefined, values: CrdSchema) =>
+  schema({ type: 'object', properties: {}, additionalProperties: values, check: wrongKeyOf(keyProblem) });
+
+const labels = map(metadataKey, text(labelValue));
+const annotations = map((key) => metadataKey(key.toLowerCase()), text());
+const metadata = open({ labels, annotations });
+
+const QUANTITY = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
+const UNITS: Record<string, number> = { n: 1e-9, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
+
+/** Returns the number that a quantity stands for; undefined: it is none. */
+function amountOf(quantity: unknown): number | undefined {
+  const [, number, unit = ''] = QUANTITY.exec(String(quantity)) ?? [];
+  if (number === undefined) return undefined;
+  const sign = String(quantity).startsWith('-') ? -1 : 1;
+  if (/^[eE][+-]?\d/.test(unit)) return sign * Number(number + unit);
+  const factor = unit.endsWith('i') ? 1024 ** ('KMGTPE'.indexOf(unit.charAt(0)) + 1) : (UNITS[unit] ?? 1);
+  return sign * Number(number) * factor;
+}
+
+const quantity = schema({
+  check: (value) => {
+    const amount = amountOf(value);
+    if (amount === undefined) return `${quote(String(value))} is not a quantity; use a form like 500m, 512Mi or 2Gi`;
+    return amount < 0 ? `${quote(String(value))} is negative; use at least 0` : undefined;
+  },
+});
+
+const resourceName = (name: string) =>
+  /^(cpu|memory|ephemeral-storage|hugepages-.+|.+\/.+)$/.test(name)
+    ? undefined
+    : `${quote(name)} is not a resource of containers; use cpu, memory or ephemeral-storage`;
+
+/** Returns the sentence for a request that an API server refuses because of its limit. */
+const requestProblem: Check = (value) => {
+  const [limits = {}, requests = {}] = ['limits', 'requests'].map((field) => fieldsAt(value, field));
+  const name = Object.keys(requests).find((one) => {
+    const limit = amountOf(limits[one]) ?? -1;
+    return limit >= 0 && (amountOf(requests[one]) ?? 0) > limit;
+  });
+  return name && `has a request of ${requests[name]} ${name}, above the limit of ${limits[name]}; change one of them`;
+};
+
+const resources = object(
+  { ...free('claims'), limits: map(resourceName, quantity), requests: map(resourceName, quantity) },
+  [],
+  requestProblem,
+);
+
+/** Controllers of Flux end at once when they cannot read a flag. */
+const flag = (arg: string) => {
+  const [, flagName, text] = /^--([a-z-]+)\s+(\S+)$/.exec(arg) ?? [];
+  if (flagName !== undefined) return `${quote(arg)} has a space; write --${flagName}=${text}`;
+  const [, name, value = ''] = /^--([a-z-]+)=([^$]*)$/.exec(arg) ?? [];
+  if (name === undefined) return undefined;
+  if (/^requeue-dependency$|-(ttl|interval|timeout|delay|duration|deadline|period)$/.test(name)) {
+    const isDuration = /^-?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+)$/.test(value);
+    return isDuration ? undefined : `${quote(arg)} has no duration; use units, for example --${name}=30s`;
+  }
+  return name === 'concurrent' && !/^\d+$/.test(value) ? `${quote(arg)} has no integer; write one` : undefined;
+};
+
+const label = (name: string) => namespaceName(name)?.replace('namespace name', 'name');
+
+const PORT_NAME = /^(?!.*--)(?=.*[a-z])[a-z0-9]([a-z0-9-]{0,13}[a-z0-9])?$/;
+const portName = (name: string) =>
+  PORT_NAME.test(name)
+    ? undefined
+    : `${quote(name)} is not a name of a port; use at most 15 lowercase letters, digits and single '-'`;
+const protocol = choice('TCP', 'UDP', 'SCTP');
+
+/** Returns the sentence for several fields of which an object has one: a merge keeps the former one. */
+const severalProblem = (value: unknown, names: readonly string[]) => {
+  const given = names.filter((name) => fieldsAt(value, name) !== undefined);
+  return given.length > 1 ? `is both ${given.join(' and ')}; set one of them to null` : undefined;
+};
+
+const variable = object({ ...free('valueFrom'), name: text(), value: text() }, ['name'], (entry) => {
+  const hasBoth = isRecord(entry) && Boolean(entry.value) && isRecord(entry.valueFrom);
+  return hasBoth ? 'has both value and valueFrom; set one of them to null' : undefined;
+});
+
+const HANDLERS = 'exec grpc httpGet tcpSocket';
+const probe = object(
+  {
+    ...free(HANDLERS),
+    initialDelaySeconds: integer(0),
+    periodSeconds: integer(1),
+    timeoutSeconds: integer(1),
+    successThreshold: integer(1),
+    failureThreshold: integer(1),
+    terminationGracePeriodSeconds: integer(1),
+  },
+  [],
+  (value) => severalProblem(value, HANDLERS.split(' ')),
+);
+
+const container = object(
+  {
+    ...free('lifecycle resizePolicy restartPolicy restartPolicyRules stdin stdinOnce terminationMessagePath'),
+    ...free('securityContext terminationMessagePolicy tty volumeDevices workingDir'),
+    name: text(label),
+    image: text((name) => (/^\S+$/.test(name) ? undefined : `${quote(name)} is not an image; correct it`)),
+    imagePullPolicy: choice('Always', 'IfNotPresent', 'Never'),
+    command: list(text()),
+    args: list(text(flag)),
+    env: list(variable),
+    envFrom: list(object(free('prefix secretRef configMapRef'))),
+    ports: list(
+      object({ ...free('hostIP hostPort'), name: text(portName), containerPort: integer(1, 65_535), protocol }, [
+        'containerPort',
+      ]),
+    ),
+    resources,
+    livenessProbe: probe,
+    readinessProbe: probe,
+    startupProbe: probe,
+    volumeMounts: list(
+      object(
+        { ...free('mountPropagation readOnly recursiveReadOnly subPath subPathExpr'), name: text(), mountPath: text() },
+        ['name', 'mountPath'],
+      ),
+      'mountPath',
+    ),
+  },
+  ['name', 'image'],
+);
+
+const toleration = object(
+  {
+    key: text((key) => (key === '' ? undefined : tolerationKey(key))),
+    operator: choice('Exists', 'Equal', 'Lt', 'Gt'),
+    value: text(),
+    effect: choice('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
+    tolerationSeconds: integer(Number.NEGATIVE_INFINITY),
+  },
+  [],
+  (entry) => {
+    const { key, operator, value, effect, tolerationSeconds } = isRecord(entry) ? entry : {};
+    if (operator === 'Exists' && value) return 'has a value, which operator Exists does not allow; remove it';
+    if (!key && operator !== 'Exists') return 'has no key; add it, or set operator to Exists to tolerate all taints';
+    const isLimited = tolerationSeconds !== undefined && effect !== 'NoExecute';
+    return isLimited ? 'has tolerationSeconds, which only effect NoExecute allows; remove it' : undefined;
+  },
+);
+
+const VOLUMES =
+  'awsElasticBlockStore azureDisk azureFile cephfs cinder csi downwardAPI ephemeral fc flexVolume flocker gcePersistentDisk gitRepo glusterfs hostPath image iscsi nfs photonPersistentDisk portworxVolume projected quobyte rbd scaleIO storageos vsphereVolume';
+
+/** Volumes from which people choose the wrong field: a Secret is named by `secretName`, a ConfigMap by `name`. */
+const volumeSources: Fields = {
+  emptyDir: object({ ...free('medium'), sizeLimit: quantity }),
+  secret: object({ ...free('defaultMode items optional'), secretName: text(objectName) }),
+  configMap: object({ ...free('defaultMode items optional'), name: text(objectName) }),
+  persistentVolumeClaim: object({ ...free('readOnly'), claimName: text(objectName) }, ['claimName']),
+};
+
+const volume = object({ ...free(VOLUMES), ...volumeSources, name: text(label) }, ['name'], (entry) =>
+  severalProblem(entry, isRecord(entry) ? Object.keys(entry) : []),
+);
+
+/** What a container mounts must be a volume of the Pod. */
+const mountProblem: Check = (pod) => {
+  const names = entriesAt(pod, 'volumes').map(({ name }) => name);
+  const mounted = ['initContainers', 'containers']
+    .flatMap((field) => entriesAt(pod, field))
+    .flatMap((one) => entriesAt(one, 'volumeMounts'));
+  const missing = mounted.find(({ name }) => typeof name === 'string' && !names.includes(name));
+  return (
+    missing &&
+    `has no volume ${quote(String(missing.name))}, which is mounted; keep it, and add your own with op: add, path: /spec/template/spec/volumes/-`
+  );
+};
+
+const OTHER_FIELDS_OF_PODS =
+  'activeDeadlineSeconds automountServiceAccountToken dnsConfig enableServiceLinks ephemeralContainers hostAliases hostIPC hostNetwork hostPID hostUsers hostname hostnameOverride nodeName os overhead preemptionPolicy priority readinessGates resourceClaims resources runtimeClassName schedulerName schedulingGates securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain workloadRef';
+
+const affinity = object(
+  free('requiredDuringSchedulingIgnoredDuringExecution preferredDuringSchedulingIgnoredDuringExecution'),
+);
+
+const pod = object(
+  {
+    ...free(OTHER_FIELDS_OF_PODS),
+    affinity: object({ nodeAffinity: affinity, podAffinity: affinity, podAntiAffinity: affinity }),
+    containers: list(container, 'name'),
+    initContainers: list(container, 'name'),
+    dnsPolicy: choice('ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'),
+    imagePullSecrets: list(object(free('name'))),
+    nodeSelector: map(metadataKey, text(labelValue)),
+    priorityClassName: text((name) => (name === '' ? undefined : objectName(name))),
+    restartPolicy: choice('Always'),
+    terminationGracePeriodSeconds: integer(0),
+    tolerations: list(toleration),
+    topologySpreadConstraints: list(
+      object(
+        {
+          ...free('labelSelector matchLabelKeys nodeAffinityPolicy nodeTaintsPolicy topologyKey'),
+          maxSkew: integer(1),
+          minDomains: integer(1),
+          whenUnsatisfiable: choice('DoNotSchedule', 'ScheduleAnyway'),
+        },
+        ['maxSkew', 'topologyKey', 'whenUnsatisfiable'],
+      ),
+    ),
+    volumes: list(volume, 'name'),
+  },
+  ['containers'],
+  mountProblem,
+);
+
+const deployment = object(
+  {
+    ...free('paused selector'),
+    replicas: integer(0),
+    minReadySeconds: integer(0),
+    progressDeadlineSeconds: integer(0),
+    revisionHistoryLimit: integer(0),
+    strategy: object({ ...free('rollingUpdate'), type: choice('Recreate', 'RollingUpdate') }, [], (value) =>
+      isRecord(value) && value.type === 'Recreate' && isRecord(value.rollingUpdate)
+        ? 'has rollingUpdate, which type Recreate does not allow; set it to null'
+        : undefined,
+    ),
+    template: object({ metadata, spec: pod }),
+  },
+  ['template'],
+);
+
+const other = (spec: Fields) => open({ metadata, spec: open(spec) });
+const quantities = schema({ type: 'object', additionalProperties: quantity });
+const port = integer(1, 65_535);
+const portOrName = schema({ check: (value) => (typeof value === 'string' ? portName(value) : port.check?.(value)) });
+const kinds: Record<string, CrdSchema> = {
+  Deployment: object({ ...free('apiVersion kind status'), metadata, spec: deployment }),
+  Service: other({ ports: list(open({ port, protocol, targetPort: portOrName })) }),
+  PersistentVolumeClaim: other({ resources: open({ requests: quantities }) }),
+  ResourceQuota: other({ hard: quantities }),
+};
