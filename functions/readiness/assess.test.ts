@@ -20,6 +20,17 @@ describe('assess', () => {
     expect(flux).toEqual({ configHash: 'c0ffee', ready: true, appliedRevision: 'main@sha1:abc' });
   });
 
+  it('says what to set where nobody has chosen the targetNamespace, and stays Ready', () => {
+    const keeping: Applied = { ...applied, keepsNamespace: true, managedResources: { 'shoot-flux-sync': 's' } };
+    const first = assess(keeping, { deployments, source, kustomization }).verdicts[2];
+    expect(first).toMatchObject({ status: 'True', reason: 'Ready' });
+    expect(first?.message).toContain(
+      'Nobody has chosen its targetNamespace default; set kustomizationTargetNamespace in ConfigMap flux-config to default to keep it for good, or to none ',
+    );
+    const released = assess({ ...keeping, managedResources: {} }, { deployments, source, kustomization });
+    expect(released.verdicts[2]?.message).not.toContain('Nobody');
+  });
+
   it('limits the length of everything that it copies from the shoot', () => {
     const huge = 'x'.repeat(100_000);
     const withHugeStatus = (of: KubeObject, message: string) => ({

@@ -1,4 +1,5 @@
 import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/config/project-config.ts';
+import { FORMER_TARGET_NAMESPACE, TARGET_NAMESPACE_CHOICE } from '../../shared/config/target-namespace.ts';
 import { configHashSuffix, expectedParts } from '../../shared/gardener/checked.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/types.ts';
@@ -39,7 +40,7 @@ export function assess(applied: Applied, observed: Observed, previous: Previous)
   const objects = [
     ...(applied.source ? [verdictOf('SourceReady', [look(applied.source, observed.source)], same)] : []),
     ...(applied.kustomization
-      ? [verdictOf('KustomizationReady', [look(applied.kustomization, observed.kustomization)], same)]
+      ? [ofKustomization(applied, look(applied.kustomization, observed.kustomization), same)]
       : []),
     ...(others ? [verdictOf('ObjectsReady', others, same)] : []),
   ];
@@ -83,6 +84,17 @@ function verdictOf(
   // The published verdict stays only while every object that is not Ready is at work.
   const kept = attempts.includes(undefined) ? undefined : keepVerdictWhileReconciling(type, oldest(attempts), previous);
   return { verdict: kept ?? { type, ...together(notReady) }, isReconciling: kept !== undefined };
+}
+
+/** Also says what to set where nobody has chosen the `targetNamespace`. Nothing is wrong, so the Shoot stays Ready. */
+function ofKustomization({ keepsNamespace, managedResources }: Applied, look: Look, previous: Previous) {
+  const found = verdictOf('KustomizationReady', [look], previous);
+  const { verdict, isReconciling } = found;
+  const isReleased = managedResources[managedResourceNames.sync] === undefined;
+  if (keepsNamespace === undefined || isReleased || verdict.status !== 'True') return found;
+  const choice = ` Nobody has chosen its targetNamespace ${FORMER_TARGET_NAMESPACE}; ${TARGET_NAMESPACE_CHOICE}.`;
+  // A kept verdict has it already.
+  return { verdict: { ...verdict, message: `${verdict.message.replace(choice, '')}${choice}` }, isReconciling };
 }
 
 function ready(type: Verdict['type'], looks: readonly Look[]): Omit<Verdict, 'type'> {
@@ -174,6 +186,7 @@ function originOf(applied: Applied, { name, place, patched }: ShootObject): Orig
     isReleased: applied.managedResources[managedResourceNames.sync] === undefined,
     ...(place && { place }),
     ...(patched && { patched }),
+    ...(name === MAIN_KUSTOMIZATION && { keepsNamespace: applied.keepsNamespace }),
   };
 }
 

@@ -27,6 +27,7 @@ const entries = z.transform((list: unknown) =>
 const spec = z.object({
   ...{ suspend: orAbsent(z.boolean()), replicas: number },
   ...{ url: text, endpoint: text, image: text, path: text, provider: text, type: text },
+  targetNamespace: text,
   ref: orAbsent(z.object({ branch: text, tag: text, semver: text, commit: text, name: text, digest: text })),
   ...{ secretRef: reference, certSecretRef: reference, proxySecretRef: reference },
   sourceRef: orAbsent(z.object({ kind: text, name: text })),

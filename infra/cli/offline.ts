@@ -1,5 +1,10 @@
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { originOf } from '../../shared/config/origins.ts';
+import {
+  FORMER_TARGET_NAMESPACE,
+  isTargetNamespaceOpen,
+  TARGET_NAMESPACE_CHOICE,
+} from '../../shared/config/target-namespace.ts';
 import type { CopiedSecret, EffectiveConfig } from '../../shared/config/types.ts';
 import { ConfigError, issueText } from '../../shared/errors.ts';
 import { behaviourChanges, behaviourText } from '../../shared/flux/behaviour-changes.ts';
@@ -69,10 +74,20 @@ export async function renderOffline({
   return {
     groups: { ...groups, secrets },
     unknown: unknownObjects(config, shoot),
-    warnings: [...(ofShoot === undefined ? [] : [elsewhere]), ...warned.map(issueText)],
+    warnings: [
+      ...(ofShoot === undefined ? [] : [elsewhere]),
+      ...warned.map(issueText),
+      ...(shoot?.status?.lastOperation !== undefined && isTargetNamespaceOpen(config) ? [maybeKept(shoot)] : []),
+    ],
     fluxVersion: version,
     components: config.flux.components,
   };
+}
+
+/** Only the landscape knows what a Shoot runs with. */
+function maybeKept({ metadata }: Shoot): string {
+  const kept = `if the Kustomization main-ks of Shoot ${metadata.name} runs with targetNamespace ${FORMER_TARGET_NAMESPACE}, it keeps it`;
+  return `${kept}; ${TARGET_NAMESPACE_CHOICE}.`;
 }
 
 const unnamedShoot: Shoot = { metadata: { name: '' } };

@@ -90,6 +90,17 @@ test.each([
   expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringContaining(sentence) });
 });
 
+test('says what a Shoot that runs already keeps, unless the configuration decides it', async () => {
+  const status = { lastOperation: { type: 'Reconcile' } };
+  const warned = async (data: object, shoot: object) =>
+    (await runWith('validate', { 'flux-config': fluxConfigOf({ ...data }), shoot })).err;
+  expect(await warned({}, { ...shootOf(), status })).toBe(
+    'warning: if the Kustomization main-ks of Shoot bar runs with targetNamespace default, it keeps it; set kustomizationTargetNamespace in ConfigMap flux-config to default to keep it for good, or to none to have each object in its own namespace, for which Flux deletes the objects in namespace default and creates them anew.\n',
+  );
+  expect(await warned({ kustomizationTargetNamespace: 'none' }, { ...shootOf(), status })).toBe('');
+  expect(await warned({}, shootOf())).toBe('');
+});
+
 test('prints one line for each issue', async () => {
   const { code, out, err } = await validate({ flux: { logLevel: 'loud', componens: [] }, syncMode: 'Never' });
   expect({ code, err }).toEqual({ code: 1, err: '' });

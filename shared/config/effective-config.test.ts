@@ -96,7 +96,7 @@ describe('effectiveConfig without a source', () => {
 describe('effectiveConfig from flux-config', () => {
   const data = { repositoryUrl: 'ssh://git@github.com/org/fleet', repositoryBranch: 'main', repositoryType: 'private' };
 
-  test('returns exactly the objects of the first implementation', () => {
+  test('returns the objects of the first implementation, except for targetNamespace', () => {
     const config = effectiveConfig(withFluxConfig({ ...data, fluxVersion: 'v2.9.4' }));
     expect(config.source).toEqual({
       apiVersion: '',
@@ -118,7 +118,6 @@ describe('effectiveConfig from flux-config', () => {
         path: './',
         prune: true,
         sourceRef: { kind: 'GitRepository', name: 'main-gitrepo' },
-        targetNamespace: 'default',
       },
     });
     expect(config.sourceSecret).toEqual({
@@ -385,7 +384,7 @@ describe('merging of layers', () => {
     const config = effectiveConfig(both({ source: { template } }));
     expect(config.kustomization).toMatchObject({
       metadata: { name: 'main-ks' },
-      spec: { sourceRef: { kind: 'OCIRepository', name: 'fleet', namespace: 'fleet' }, targetNamespace: 'default' },
+      spec: { sourceRef: { kind: 'OCIRepository', name: 'fleet', namespace: 'fleet' } },
     });
     expect(config.sourceSecret).toBeUndefined();
   });

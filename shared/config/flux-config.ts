@@ -11,6 +11,7 @@ import {
   gitUrl,
   isSsh,
   kustomizationPath,
+  namespaceName,
   normalVersion,
   pathWarning,
   positiveDuration,
@@ -24,6 +25,7 @@ import { entriesProblem, limits } from './limits.ts';
 import { type Origins, optionOrigins, type Place } from './origins.ts';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from './project-config.ts';
 import { type KeyDoc, key, keyDocs, schemaIssues, text } from './schema.ts';
+import { NO_TARGET_NAMESPACE } from './target-namespace.ts';
 import { defaultIntervals } from './templates.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
 import { unlessVariables, urlWithVariables } from './variables.ts';
@@ -105,6 +107,13 @@ export const repositoryKeys = {
     description: 'How often Flux compares the cluster with the repository.',
     default: `\`${defaultIntervals.kustomization}\``,
     example: '10m',
+  }),
+  kustomizationTargetNamespace: key(text(namespaceName), {
+    sets: 'kustomization.spec.targetNamespace',
+    description:
+      'Puts all objects into this namespace, and renames every Namespace in the repository to it. `none`: each object is in its own namespace, also in a Shoot that [has kept `default`](#configmap-flux-config).',
+    default: 'each object is in its own namespace',
+    example: 'default',
   }),
 };
 
@@ -237,7 +246,7 @@ function toContent(place: Place, keys: FluxConfigKeys): FluxConfig {
     },
     kustomization: {
       metadata: { name: MAIN_KUSTOMIZATION },
-      spec: { interval: defaultIntervals.kustomization, path: './', prune: true, targetNamespace: 'default' },
+      spec: { interval: defaultIntervals.kustomization, path: './', prune: true },
     },
   };
   const values: JsonObject = {
@@ -246,6 +255,8 @@ function toContent(place: Place, keys: FluxConfigKeys): FluxConfig {
     repositoryUrl: repository?.url,
     repositoryType: isPrivate ? { name: FLUX_SOURCE } : undefined,
     repositoryProvider: repository?.provider,
+    kustomizationTargetNamespace:
+      keys.kustomizationTargetNamespace === NO_TARGET_NAMESPACE ? undefined : keys.kustomizationTargetNamespace,
   };
   for (const [name, field] of Object.entries(fluxConfigFields)) {
     if (values[name] !== undefined) setAt(parts, field.split('.'), values[name]);

@@ -75,6 +75,13 @@ const recordFields = {
   /** The source and the root Kustomization in the shoot, where configured. Readers: `readiness`, `sync-mode`. */
   source: optional(shootObject),
   kustomization: optional(shootObject),
+  /**
+   * `targetNamespace` of the root Kustomization as it was given last, empty without one; it outlives the Kustomization.
+   * Absent before the first one, and in records of former versions. Reader: `judgeTargetNamespace`.
+   */
+  targetNamespace: optional(text),
+  /** While `targetNamespace` is there because a former version wrote it, not a user (decision 82). Reader: `readiness`. */
+  keepsNamespace: optional(z.literal(true)),
   /** The other configured objects that report whether they are Ready. Readers: as for the source. */
   others: optional(z.array(listedObject)),
   /** While Flux is in scope and images come from elsewhere than by default. Reader: sentences of `readiness`. */

@@ -16,6 +16,7 @@ const deployment = (version: string) => `apiVersion: apps/v1
 kind: Deployment
 metadata:
   name: podinfo
+  namespace: default
   labels:
     app: podinfo
     app.kubernetes.io/version: ${version}
@@ -60,6 +61,7 @@ const service = `apiVersion: v1
 kind: Service
 metadata:
   name: podinfo
+  namespace: default
   labels:
     app: podinfo
 spec:

@@ -23,8 +23,8 @@ let git: GitServer;
 let repository: GitRepository;
 let product: Product;
 
-const configMap = (value: string) =>
-  `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: fleet\ndata:\n  key: ${value}\n`;
+const configMap = (value: string, namespace = 'default') =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: fleet\n  namespace: ${namespace}\ndata:\n  key: ${value}\n`;
 
 beforeEach(async () => {
   [landscape, git] = await Promise.all([startLandscape({ pendingMs: 100 }), startGitServer()]);
@@ -76,6 +76,19 @@ it('delivers a commit to the shoot, also after hibernation with a changed branch
   await change({ hibernation: { enabled: false } });
   await landscape.seed.gardenlet.reconcile(shoot);
   await untilFleet('other');
+});
+
+it('leaves each object of a repository in its own namespace, also where that has several', async () => {
+  const names = ['flux-system', 'one', 'two'];
+  const namespace = (name: string) => `apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ${name}\n`;
+  const files = names.map((name) => [`${name}.yaml`, `${namespace(name)}---\n${configMap(name, name)}`]);
+  await repository.commit(Object.fromEntries(files), 'namespaces');
+  for (const name of names) {
+    const place = { namespace: name, name: 'fleet' };
+    await eventually(`fleet in ${name}`, () => inShoot().find(resources.configMaps, place));
+  }
+  const own = await inShoot().find(resources.namespaces, { name: 'default' });
+  expect(own?.metadata.labels).not.toHaveProperty('kustomize.toolkit.fluxcd.io/name');
 });
 
 const extension = () => landscape.seed.client.find<Extension>(resources.extensions, inControlPlane('shoot-flux'));

@@ -100,7 +100,7 @@ onRealApis('with the real controllers of Flux', (ground) => {
     };
     await flux.stage.setFluxConfig({
       ...{ repositoryUrl: repository.sshUrl, repositoryBranch: 'main', repositoryType: 'private' },
-      ...{ repositoryPath: './root', knownHosts: git().knownHosts },
+      ...{ repositoryPath: './root', kustomizationTargetNamespace: 'default', knownHosts: git().knownHosts },
       ...{ repositoryInterval: '1h', kustomizationInterval: '1h' },
       'config.yaml': stringify(wholeConfiguration(registry.host)),
     });
@@ -200,7 +200,8 @@ onRealApis('with the real controllers of Flux', (ground) => {
     expect(Object.keys(ofPage(page, 'Secret').stringData)).toEqual(Object.keys(keys));
     await flux.put('flux-source', { ...github.app, 'ca.crt': github.ca });
     const repositoryUrl = `https://${github.host}/${name}.git`;
-    await flux.stage.setFluxConfig({ ...ofPage(page, 'ConfigMap').data, repositoryUrl });
+    const kustomizationTargetNamespace = 'default';
+    await flux.stage.setFluxConfig({ ...ofPage(page, 'ConfigMap').data, repositoryUrl, kustomizationTargetNamespace });
     await flux.stage.reconcileShoot();
     await flux.stage.untilReady();
     await untilReady(fluxKinds.kustomizations, 'main-ks');

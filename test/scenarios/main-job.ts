@@ -49,7 +49,7 @@ export const mainJobSuite = stageSuite((stage) => {
       ...{ url: 'https://git.example.com/fleet', interval: '30s', ref: { branch: 'main' } },
     });
     expect(await stage.specInShoot(kustomizations, 'main-ks')).toMatchObject({
-      ...{ interval: '5m', path: './', prune: true, targetNamespace: 'default' },
+      ...{ interval: '5m', path: './', prune: true },
       sourceRef: { kind: 'GitRepository', name: 'main-gitrepo' },
     });
     expect(await stage.inShoot(resources.deployments, 'source-controller')).toBeDefined();

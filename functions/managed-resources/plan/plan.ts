@@ -1,5 +1,6 @@
 import { originOf } from '../../../shared/config/origins.ts';
 import { FLUX_SOURCE } from '../../../shared/config/project-config.ts';
+import { isTargetNamespaceOpen, targetNamespaceOf } from '../../../shared/config/target-namespace.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { issueText, MOST_ISSUES } from '../../../shared/errors.ts';
 import { configuredObjects, customResourceIn } from '../../../shared/flux/custom-resources.ts';
@@ -243,25 +244,46 @@ function recordOf(inputs: PlanInputs, rendered: RenderedObjects, { contents, rel
   };
 }
 
+type RecordedConfiguration =
+  | 'configHash'
+  | 'source'
+  | 'kustomization'
+  | 'targetNamespace'
+  | 'keepsNamespace'
+  | 'others'
+  | 'problem';
+
 /** Names the configuration and its objects; out of scope, those that were applied last. */
 function recordedConfiguration(
   { scope, previous, render, problem }: PlanInputs,
   { components, groups }: RenderedObjects,
-): Pick<Applied, 'configHash' | 'source' | 'kustomization' | 'others' | 'problem'> {
+): Pick<Applied, RecordedConfiguration> {
   const { config, release } = render;
   const hash = renderHash(config, release);
   if (!scope.sync && previous !== undefined) {
-    const { configHash, source, kustomization, others } = previous;
+    const { configHash, source, kustomization, targetNamespace, keepsNamespace, others } = previous;
     const why = problem ?? (configHash === hash ? undefined : OUT_OF_SCOPE);
-    return { configHash, source, kustomization, others, problem: why };
+    return { configHash, source, kustomization, targetNamespace, keepsNamespace, others, problem: why };
   }
   return {
     configHash: hash,
     source: rootObject(groups.sync, config, 'source'),
     kustomization: rootObject(groups.sync, config, 'kustomization'),
+    ...recordedNamespace(config, previous),
     others: otherObjects(groups.sync, withComponents(config, components), release),
     problem,
   };
+}
+
+/** Without a Kustomization the last one still counts: its objects are where it has put them. */
+function recordedNamespace(
+  config: EffectiveConfig,
+  previous: Applied | undefined,
+): Pick<Applied, 'targetNamespace' | 'keepsNamespace'> {
+  if (config.kustomization === undefined) return { targetNamespace: previous?.targetNamespace };
+  const targetNamespace = targetNamespaceOf(config.kustomization) ?? '';
+  const isKept = targetNamespace !== '' && isTargetNamespaceOpen(config);
+  return { targetNamespace, keepsNamespace: isKept ? true : undefined };
 }
 
 /** Shown, because in this mode a user may edit the configuration and wait in vain. */
@@ -317,7 +339,14 @@ function shootObject(rendered: KubeObject[], configured: KubeObject | undefined)
 }
 
 /** Fields of the root Kustomization whose patches sentences of `readiness` name. */
-const NAMED_FIELDS = ['spec.path', 'spec.interval', 'spec.timeout', 'spec.suspend', 'spec.decryption'];
+const NAMED_FIELDS = [
+  'spec.path',
+  'spec.interval',
+  'spec.timeout',
+  'spec.suspend',
+  'spec.decryption',
+  'spec.targetNamespace',
+];
 
 /**
  * Returns the source or the root Kustomization in the shoot, with the fields that patches set, and where it is written if

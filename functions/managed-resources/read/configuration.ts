@@ -18,6 +18,7 @@ import { reconcileAtOf } from '../deliver/requests.ts';
 import { layersHash, renderHash, revisionOf } from '../plan/config-hash.ts';
 import { writtenDeletionPolicy } from '../plan/deletion-policy.ts';
 import { type Obstacle, obstacleOf, type Scope, updateScope, withKeptMode } from '../plan/scope.ts';
+import { asRecorded } from '../plan/target-namespace.ts';
 import { isWokenByApplying, type Run } from '../run.ts';
 import type { ControlPlane } from './control-plane.ts';
 
@@ -123,7 +124,7 @@ async function asksForTheSame(
   if (previous.deletionPolicy === 'Orphan' && config.deletionPolicy === undefined) return false;
   try {
     const release = await distributionAt(context.settings.fluxDistribution).release(previous.fluxVersion);
-    return renderHash(config, release) === previous.configHash;
+    return renderHash(asRecorded(config, previous), release) === previous.configHash;
   } catch (error) {
     // The distribution no longer has the recorded release.
     if (error instanceof ConfigError) return false;

@@ -34,6 +34,7 @@ import { confirmSuspended } from '../shoot/suspend.ts';
 import { type Configuration, isUnedited } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
 import { type CopiedContents, type Missing, readCopiedContents } from './copied-contents.ts';
+import { NAMESPACE_UNKNOWN, withKeptNamespace } from './target-namespace.ts';
 
 interface PlanParts {
   type: 'plan parts';
@@ -52,10 +53,13 @@ interface PlanParts {
 export async function readPlanParts(
   run: Run,
   controlPlane: ControlPlane,
-  configuration: Configuration,
+  written: Configuration,
 ): Promise<PlanParts | Obstacle> {
-  const { config, scope, layers } = configuration;
+  const { scope, layers } = written;
   const { previous } = controlPlane;
+  const config = await withKeptNamespace(run, controlPlane, written);
+  if (config === undefined) return { type: 'wait', sentence: NAMESPACE_UNKNOWN };
+  const configuration = { ...written, config };
   try {
     const existing = await detectExistingFlux(run, controlPlane, scope, config.flux.namespace);
     const { foreign, liveVersion } = existing;

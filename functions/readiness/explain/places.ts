@@ -12,6 +12,8 @@ export interface Origin {
   place?: Place | undefined;
   /** Where patches set fields of the root Kustomization, by their paths in the object. */
   patched?: Readonly<Record<string, Place>> | undefined;
+  /** True: its `targetNamespace` is there because a former version wrote it. */
+  keepsNamespace?: boolean | undefined;
 }
 
 /** Paths in the object itself. */
@@ -26,6 +28,7 @@ export const specPaths = {
   suspend: 'spec.suspend',
   secretRef: 'spec.secretRef',
   decryption: 'spec.decryption',
+  targetNamespace: 'spec.targetNamespace',
 };
 export type Field = keyof typeof specPaths;
 

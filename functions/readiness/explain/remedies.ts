@@ -1,5 +1,6 @@
 import { isSsh } from '../../../shared/config/checks.ts';
 import { FLUX_SOURCE, projectSecretNames, ROTATE_START } from '../../../shared/config/project-config.ts';
+import { NO_TARGET_NAMESPACE } from '../../../shared/config/target-namespace.ts';
 import { OPERATION_ANNOTATION } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { gitHost } from '../../../shared/ssh/git-hosts.ts';
@@ -53,6 +54,9 @@ export function remediesFor(object: KubeObject, origin: Origin) {
     /** Where to look for the reason why a source has no artifact. */
     sourceToCheck: sourceToCheck(origin, spec),
     decryption: decryptionOf(object, origin, spec),
+    /** What puts all objects into one namespace, and how to leave each in its own. */
+    oneNamespace: oneNamespaceOf(origin, spec),
+    ownNamespaces: ownNamespacesOf(object, origin, spec),
   };
 }
 
@@ -192,6 +196,23 @@ function sshCredentials(object: KubeObject, origin: Origin, spec: Spec, secret: 
   const key = `add the public key (annotation flux.extensions.gardener.cloud/public-key of ${secret}) ${place}`;
   const rotate = `annotate ConfigMap flux-config with ${OPERATION_ANNOTATION}=${ROTATE_START} to replace it`;
   return host.keyType === undefined ? key : `${key}; if it is no RSA key, ${rotate}`;
+}
+
+function oneNamespaceOf({ keepsNamespace }: Origin, { targetNamespace }: Spec): string {
+  if (targetNamespace === undefined) return 'the field namespace of a kustomization.yaml';
+  return `targetNamespace ${targetNamespace}${keepsNamespace === true ? ', which nobody has chosen,' : ''}`;
+}
+
+/** What is only removed from `flux-config` stays in a Shoot that runs with it, so there the remedy is another value. */
+function ownNamespacesOf(object: KubeObject, origin: Origin, spec: Spec): string {
+  const { path = './', targetNamespace } = spec;
+  const build = `"kustomize build ${path}"`;
+  if (targetNamespace === undefined) return `remove that field, and check the result with ${build}`;
+  const { targetNamespace: place } = placesOf(object, origin, spec);
+  const isOfProject = origin.from === 'flux-config' && !origin.isReleased && origin.place === undefined;
+  const patched = origin.patched?.[specPaths.targetNamespace] && 'null';
+  const remedy = isOfProject ? `set ${place} to ${patched ?? NO_TARGET_NAMESPACE}` : `remove ${place}`;
+  return `${remedy} (${build} fails only with "namespace: ${targetNamespace}" in kustomization.yaml)`;
 }
 
 /** Returns the Secret that holds the decryption keys. */

@@ -135,7 +135,8 @@ function place(object: KubeObject, namespaced: boolean, targetNamespace: string 
     const renamed = object.kind === 'Namespace' && targetNamespace !== undefined ? { name: targetNamespace } : {};
     return { ...object, metadata: { ...metadata, ...renamed } };
   }
-  return object.metadata.namespace === undefined ? inNamespace(object, 'default') : object;
+  if (object.metadata.namespace !== undefined) return object;
+  throw new Error(`${object.kind}/${object.metadata.name} namespace not specified`);
 }
 
 /** Returns the objects of a folder: all its YAML. It does not understand `kustomization.yaml`. */

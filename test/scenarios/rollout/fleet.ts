@@ -5,7 +5,12 @@ import { handler as projectStatus } from '../../../functions/project-status/hand
 import { applyState, managedResourceNames, unpackContent } from '../../../shared/gardener/managed-resource.ts';
 import { type RolloutState, readState } from '../../../shared/gardener/rollout.ts';
 import { summaryOf } from '../../../shared/gardener/status-map.ts';
-import { clusterFactory, conditionFactory, extensionFactory } from '../../../shared/gardener/testing.ts';
+import {
+  clusterFactory,
+  conditionFactory,
+  extensionFactory,
+  lastOperationFactory,
+} from '../../../shared/gardener/testing.ts';
 import type { Condition, Extension, ManagedResource, Shoot } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { RequestInfo } from '../../../shared/kube/http-client.ts';
@@ -114,7 +119,9 @@ export async function startFleet(options: FleetOptions) {
     /** As in the garden: a label, a deletion, hibernation. */
     shoot(name: string, parts: Partial<Shoot>) {
       const namespace = technicalId(name);
-      const status = { technicalID: namespace, seedName: seedOf(name), ...parts.status };
+      // The shoots have no API server, which an existing one would be asked.
+      const lastOperation = lastOperationFactory({ type: 'Create', state: 'Processing' });
+      const status = { technicalID: namespace, seedName: seedOf(name), lastOperation, ...parts.status };
       const { metadata } = parts;
       const shoot = {
         metadata: { labels: labels(name), ...metadata, name, namespace: PROJECT },

@@ -12,7 +12,7 @@ export const applyExamples: Examples[] = [
         'dependsOn',
       ],
       'ConfigMap/a namespace not specified: the server could not find the requested resource':
-        'NamespaceMissing: ConfigMap/a has no namespace',
+        'NamespaceMissing: ConfigMap/a has no namespace; set one in its manifest, or set ',
       'ConfigMap/apps/a not found: namespaces "apps" not found': 'NamespaceMissing: namespace apps does not exist',
       'Deployment/apps/a dry-run failed: Get "https://10.0.0.1:443/api": dial tcp 10.0.0.1:443: connect: connection refused':
         'ApiServerNotAvailable: the API server of the shoot could not process Deployment/apps/a right now; Flux retries automatically',

@@ -91,7 +91,7 @@ export const applyFailures: Failure[] = [
     reason: 'NamespaceMissing',
     matches: /^(\S+) namespace not specified/,
     what: '$1 has no namespace',
-    remedy: 'set one in its manifest, or set targetNamespace in {places.template}',
+    remedy: 'set one in its manifest, or set {places.targetNamespace} to a namespace for all objects',
   },
   {
     reason: 'NamespaceMissing',

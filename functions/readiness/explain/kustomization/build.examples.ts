@@ -1,6 +1,60 @@
-import { additional, type Examples, fluxConfig, kustomization, providerConfig } from '../examples.testing.ts';
+import {
+  additional,
+  type Examples,
+  fluxConfig,
+  kustomization,
+  listed,
+  providerConfig,
+  released,
+} from '../examples.testing.ts';
+
+const CONFLICT =
+  'kustomize build failed: namespace transformation produces ID conflict: [{"apiVersion":"v1","kind":"Secret","metadata":{"annotations":{"internal.config.kubernetes.io/previousKinds":"Secret","internal.config.kubernetes.io/previousNames":"s","internal.config.kubernetes.io/previousNamespaces":"one"},"name":"s","namespace":"default"},"stringData":{"pin":"s3cr3t"}} {"apiVersion":"v1","data":{"pin":"czNjcjN0"},"kind":"Secret","metadata":{"annotations":{"internal.config.kubernetes.io/previousKinds":"Secret","internal.config.kubernetes.io/previousNames":"s","internal.config.kubernetes.io/previousNamespaces":"two"},"name":"s","namespace":"default"}}]';
+const NAMESPACES =
+  'kustomize build failed: namespace transformation produces ID conflict: [{"apiVersion":"v1","kind":"Namespace","metadata":{"annotations":{"internal.config.kubernetes.io/previousKinds":"Namespace","internal.config.kubernetes.io/previousNames":"one","internal.config.kubernetes.io/previousNamespaces":"default"},"name":"default"}} {"apiVersion":"v1","kind":"Namespace","metadata":{"annotations":{"internal.config.kubernetes.io/previousKinds":"Namespace","internal.config.kubernetes.io/previousNames":"two","internal.config.kubernetes.io/previousNamespaces":"default"},"name":"default"}}]';
+const inOne = { ...kustomization, spec: { path: './', targetNamespace: 'default' } };
+const onlyWith = '("kustomize build ./" fails only with "namespace: default" in kustomization.yaml).';
+const conflicts = (what: string, remedy: string) => ({
+  [CONFLICT]: `BuildFailed: ${what} puts all objects into one namespace, where Secret s would exist twice; ${remedy} ${onlyWith}`,
+  [NAMESPACES]: `BuildFailed: ${what} renames every Namespace, but the repository has more than one; ${remedy} ${onlyWith}`,
+});
+const patched = {
+  'spec.targetNamespace': {
+    object: 'ConfigMap flux-config',
+    path: 'config.yaml.kustomization.patch.spec.targetNamespace',
+  },
+};
+const ofKey = 'set kustomizationTargetNamespace in ConfigMap flux-config to none';
 
 export const buildExamples: Examples[] = [
+  [inOne, fluxConfig, conflicts('targetNamespace default', ofKey)],
+  [
+    inOne,
+    { ...fluxConfig, keepsNamespace: true },
+    conflicts('targetNamespace default, which nobody has chosen,', ofKey),
+  ],
+  [
+    inOne,
+    { ...fluxConfig, patched },
+    conflicts(
+      'targetNamespace default',
+      'set config.yaml.kustomization.patch.spec.targetNamespace of ConfigMap flux-config to null',
+    ),
+  ],
+  [
+    inOne,
+    providerConfig,
+    conflicts('targetNamespace default', 'remove kustomization.template.spec.targetNamespace of the providerConfig'),
+  ],
+  [inOne, listed, conflicts('targetNamespace default', 'remove objects[1].spec.targetNamespace of the providerConfig')],
+  [
+    inOne,
+    released,
+    conflicts(
+      'targetNamespace default',
+      'remove spec.targetNamespace of Kustomization flux-system/main-ks in the shoot',
+    ),
+  ],
   [
     kustomization,
     providerConfig,
@@ -45,11 +99,10 @@ export const buildExamples: Examples[] = [
         ],
       "kustomize build failed: accumulating resources: accumulation err='merging resources from 'b.yaml': may not add resource with an already registered id: Namespace.v1.[noGrp]/apps.[noNs]'":
         'BuildFailed: Namespace.v1.[noGrp]/apps.[noNs] is defined twice',
-      'kustomize build failed: namespace transformation produces ID conflict: [{"apiVersion":"v1","kind":"Secret","metadata":{"annotations":{"internal.config.kubernetes.io/previousKinds":"Secret","internal.config.kubernetes.io/previousNames":"s","internal.config.kubernetes.io/previousNamespaces":"one"},"name":"s","namespace":"default"},"stringData":{"pin":"s3cr3t"}} {"apiVersion":"v1","data":{"pin":"czNjcjN0"},"kind":"Secret","metadata":{"annotations":{"internal.config.kubernetes.io/previousKinds":"Secret","internal.config.kubernetes.io/previousNames":"s","internal.config.kubernetes.io/previousNamespaces":"two"},"name":"s","namespace":"default"}}]':
-        [
-          'BuildFailed: kustomize cannot build ./clusters/production',
-          '(The original message is withheld because it may contain Secret data.)',
-        ],
+      [CONFLICT]: [
+        'BuildFailed: the field namespace of a kustomization.yaml puts all objects into one namespace, where Secret s would exist twice; remove that field, and check the result with "kustomize build ./clusters/production".',
+        '(The original message is withheld because it may contain Secret data.)',
+      ],
       'kustomize build failed: no matches for Id Deployment.v1.apps/a.[noNs]; failed to find unique target for patch Deployment.v1.apps/a.[noNs]':
         'BuildFailed: a patch or replacement targets Deployment.v1.apps/a.[noNs], which does not exist',
       "kustomize build failed: accumulating resources: accumulation err='accumulating resources from 'apps/a.yaml': MalformedYAMLError: yaml: line 3: mapping values are not allowed in this context in File: apps/a.yaml': evalsymlink failure":

@@ -55,6 +55,16 @@ export const buildFailures: Failure[] = [
   },
   {
     reason: 'BuildFailed',
+    matches:
+      /namespace transformation produces ID conflict(?:.{0,4000}?previousKinds":"(\w{1,63})[^{}]{0,500}?previousNames":"([\w.-]{1,253}))?/s,
+    what: ([, kind, name], { oneNamespace }) =>
+      kind === 'Namespace'
+        ? `${oneNamespace} renames every Namespace, but the repository has more than one`
+        : `${oneNamespace} puts all objects into one namespace, where ${kind ?? 'an'} ${name ?? 'object'} would exist twice`,
+    remedy: '{ownNamespaces}',
+  },
+  {
+    reason: 'BuildFailed',
     matches: /no matches for Id ([^;\s]+)|unable to find patch target "([^"]+)"/,
     what: ([, id, name]) => `a patch or replacement targets ${id ?? name}, which does not exist`,
     remedy: 'correct its target, or add that object',
