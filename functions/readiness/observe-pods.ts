@@ -36,13 +36,8 @@ export async function observePods(
   const needed =
     failure === undefined ? neededReferences(found).slice(0, MOST_REFERENCES) : pullSecrets.slice(0, MOST_SECRETS);
   for (const reference of needed) if (await isMissing(reference)) missing.push(reference);
-  return failure === undefined
-    ? referenceReport(applied, found, missing)
-    : pullReport(
-        applied,
-        found,
-        missing.map(({ name }) => name),
-      );
+  const names = missing.map(({ name }) => name);
+  return failure === undefined ? referenceReport(applied, found, missing) : pullReport(applied, found, names);
 }
 
 type Place = NonNullable<ImagePlaces[keyof ImagePlaces]>;

@@ -135,7 +135,7 @@ describe('--secrets', () => {
         }),
       },
       documents(secret('flux-source', { identity: pem })),
-      'Secret flux-source: identity is a key of type ssh-ed25519, and Azure DevOps takes RSA keys only; replace it by an RSA key',
+      'Secret flux-source: identity is a key of type ssh-ed25519, and Azure DevOps takes RSA keys only; replace it with an RSA key',
     ],
     [
       'a Secret that nothing copies',

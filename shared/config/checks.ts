@@ -234,14 +234,12 @@ export const kustomizationPath: Check = (text) => {
       .replace(/^\.?\/+/, '');
     return `${quote(text)} contains a backslash; use ${shown(`./${folder}`)}`;
   }
-  const [, folder] = /^(.*?)\/?kustomization\.ya?ml$/.exec(text) ?? [];
+  const [, folder] = /^(.*?)\/?(?<![^/])kustomization\.ya?ml$/.exec(text) ?? [];
   return folder === undefined ? undefined : `${quote(text)} is a file; use its folder, ${shown(folder || './')}`;
 };
 
 /** Returns the warning about a path outside of the repository, which Flux reads as one in it. */
 export const pathWarning: Check = (text) => {
-  if (/^~(?:\/|$)/.test(text))
-    return `${quote(text)} is a folder with the name ~, because a repository has no home directory; write the path from its root`;
   const normal = posix.normalize(text.replace(/^\/+/, ''));
   const inside = normal.replace(/^(?:\.\.(?:\/|$))+/, '');
   return inside === normal
@@ -303,7 +301,7 @@ export const ociUrl: Check = (text) => {
 };
 
 /** Separates tag and digest from the name of an image. */
-export function withoutRevision(image: string): {
+function withoutRevision(image: string): {
   name: string;
   tag?: string | undefined;
   digest?: string | undefined;
@@ -334,16 +332,17 @@ const MAX_HOST_NAME = 253;
 /** Checks the URL of a Git repository: Flux accepts http, https and ssh. */
 export const gitUrl: Check = (text) => {
   const ssh = fromScpForm(text);
-  if (ssh !== undefined) {
+  const meant = meantUrl(ssh ?? text);
+  if (meant.url === ssh) {
     const port = withPort(text);
     const other = port === undefined ? '' : `, or ${port} if the number is a port`;
     return `${quote(text)} is a form that Flux does not accept; use ${withoutCredentials(ssh)}${other}`;
   }
-  const meant = meantUrl(text);
   if (meant.url === text) return plainUrlProblem(text);
   const problem = plainUrlProblem(meant.url);
   if (problem === undefined) return meantSentence(text, meant);
-  return isAboutUser(problem) ? problem : plainUrlProblem(text);
+  // A sentence about a credential does not quote the URL.
+  return problem.startsWith('"') ? plainUrlProblem(text) : problem;
 };
 
 function plainUrlProblem(text: string): string | undefined {
@@ -352,7 +351,7 @@ function plainUrlProblem(text: string): string | undefined {
     return `${quote(text)} is not a URL that Flux can read; it must start with https://, http:// or ssh://`;
   }
   if (/\s/.test(text)) {
-    const meant = withoutCredentials(text.replaceAll(/\s/g, '%20'));
+    const meant = withoutCredentials(meantUrl(text).url.replaceAll(/\s/g, '%20'));
     return `${quote(text)} contains a space; write %20 for it, as in ${meant}`;
   }
   // Some programs read it as a slash, so they would see another host.
@@ -379,10 +378,6 @@ function userProblem(text: string, { protocol, username, password }: URL): strin
   return NAMED.test(text) ? `has a user name; remove ${username}@ from it` : USER_NAME;
 }
 
-function isAboutUser(problem: string): boolean {
-  return problem === CREDENTIALS || problem === USER_NAME || problem.startsWith('has a user name;');
-}
-
 /** Returns true for a Git repository that is read over SSH. */
 export function isSsh(url: string): boolean {
   return url.startsWith('ssh://');
@@ -400,13 +395,14 @@ function rangeProblem(range: string): string | undefined {
 }
 
 /**
- * Returns whether Flux reads a text as a range. Its library Masterminds/semver knows what npm does not: commas, `!=`, `=>` and
- * `=<`.
+ * Returns whether Flux reads a text as a range. Its library Masterminds/semver knows what npm does not: commas, `!=`, `=>`,
+ * `=<`, and zeros in front, as in dates.
  */
 export function isRangeOfFlux(text: string): boolean {
   const ofNpm = text
     .replaceAll(',', ' ')
     .replace(/!=\s*/g, '')
+    .replace(/(?<!\d)0+(?=\d)/g, '')
     .replace(/=([<>])/g, '$1=');
   return isVersionRange(ofNpm);
 }

@@ -321,6 +321,14 @@ const good: Record<string, ConfigInputs> = {
   'the root': path('/'),
   'an absolute path, which begins in the repository': path('/clusters/prod'),
   'a folder with a dot': path('./kustomization.d'),
+  'a folder whose name ends like a file of kustomize': path('./my-kustomization.yaml'),
+  'fields that are left empty': automation({
+    git: {
+      commit: { author: { email: 'a@b.c' } },
+      checkout: { ref: { branch: 'main', name: '', tag: '', semver: '' } },
+    },
+  }),
+  'a range of dates': ref({ semver: '>=2026.01.01' }),
   'charts in a registry': objects(helmRepository('a', { url: 'oci://ghcr.io/org/charts', type: 'oci' })),
   'a registry with a port': objects(
     helmRepository('a', { url: 'oci://registry.example.com:5000/charts', type: 'oci' }),
@@ -385,10 +393,6 @@ test.each<[string, ConfigInputs]>([
     ref({ branch: 'origin/a/b' }),
   ],
   ['kustomization.template.spec.path "./a/../../b" leaves the repository, so Flux reads ./b; ', path('./a/../../b')],
-  [
-    'spec.path "~/fleet" is a folder with the name ~, because a repository has no home directory; write the path from its root',
-    path('~/fleet'),
-  ],
   ['objects[0].spec.ref.branch "origin/main" is the name', objects(git('a', { ref: { branch: 'origin/main' } }))],
 ])('warns: %s', (sentence, inputs) => {
   const warnings = effectiveConfig(inputs).warnings?.map(issueText);

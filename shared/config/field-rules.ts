@@ -4,9 +4,6 @@ import {
   type Check,
   duration,
   gitBranch,
-  gitCommit,
-  gitRefName,
-  gitTag,
   imageName,
   isZero,
   ociTag,
@@ -18,22 +15,20 @@ import {
 import { MOST_ISSUES_OF_A_PART } from './limits.ts';
 import { issueAt, type Place } from './origins.ts';
 import { quote, shown } from './quote.ts';
-import { referenceProblems } from './references.ts';
+import { type Found, referenceProblems } from './references.ts';
 import { asObject, asString, type JsonObject, valueAt, valuesAt } from './values.ts';
-
-/** The path of a field in the `spec` that is checked, and what is wrong with it. */
-export type Found = [path: string, message: string];
+import { revisions } from './variables.ts';
 
 type Checks = Readonly<Record<string, Check>>;
 
-const ref: Checks = {
-  'ref.branch': gitBranch,
-  'ref.tag': gitTag,
-  'ref.semver': semverRange,
-  'ref.name': gitRefName,
-  'ref.commit': gitCommit,
-};
-const checkout = Object.fromEntries(Object.entries(ref).map(([path, check]) => [`git.checkout.${path}`, check]));
+/** Flux leaves out what is empty. */
+const unlessEmpty =
+  (check: Check): Check =>
+  (text) =>
+    text === '' ? undefined : check(text);
+const checkout = Object.fromEntries(
+  Object.entries(revisions.GitRepository).map(([name, check]) => [`git.checkout.ref.${name}`, unlessEmpty(check)]),
+);
 
 /**
  * Kind -> a field of its `spec` -> what its controller refuses. Templates of sources and Kustomizations have their checks in
@@ -55,13 +50,13 @@ const checks: Readonly<Record<string, Checks>> = {
   Provider: { interval: duration, timeout: sourceTimeout },
   ImageRepository: { interval: positiveDuration, timeout: duration, image: imageName },
   ImagePolicy: { interval: positiveDuration, 'policy.semver.range': semverRange },
-  ImageUpdateAutomation: { interval: positiveDuration, 'git.push.branch': gitBranch, ...checkout },
+  ImageUpdateAutomation: { interval: positiveDuration, 'git.push.branch': unlessEmpty(gitBranch), ...checkout },
 };
 
 /** Kind -> what its controller refuses of several fields. */
 const rules: Readonly<Record<string, (spec: JsonObject) => Found[]>> = {
   Bucket: bucketProblems,
-  HelmRepository: (spec) => helmRepositoryProblems(spec),
+  HelmRepository: helmRepositoryProblems,
   HelmChart: (spec) => chartProblems(spec, ''),
   HelmRelease: (spec) => [
     ...chartProblems(asObject(valueAt(spec, 'chart.spec')) ?? {}, 'chart.spec.'),
@@ -207,10 +202,6 @@ const WEBHOOKS: ReadonlySet<unknown> = new Set(
 
 function providerProblems({ type, address: given, secretRef }: JsonObject): Found[] {
   const address = asString(given) ?? '';
-  const isUrl = address === '' || /^(?:https?:\/\/|\/)/i.test(address);
-  if (isUrl || secretRef !== undefined || !WEBHOOKS.has(type)) return [];
-  const meant = /^[\w-]+(?:\.[\w-]+)+[/:]/.test(address)
-    ? `; use ${shown(`https://${address}`)}`
-    : '; it must start with https://';
-  return [['address', `${quote(address)} is not a URL${meant}`]];
+  const lacksScheme = /^[\w-]+(?:\.[\w-]+)+[/:]/.test(address) && secretRef === undefined && WEBHOOKS.has(type);
+  return lacksScheme ? [['address', `${quote(address)} is not a URL; use ${shown(`https://${address}`)}`]] : [];
 }

@@ -23,6 +23,8 @@ test.each<[string, string, string?]>([
   ],
   ['https://dev.azure.com/org/p/_git/fleet/pullrequest/7', 'https://dev.azure.com/org/p/_git/fleet'],
   [`${GITHUB}.git?ref=main`, `${GITHUB}.git`, fields('ref=main')],
+  ['git@github.com:org/fleet.git?ref=main', 'ssh://git@github.com/org/fleet.git', fields('ref=main')],
+  ['git@github.com:org/fleet/tree/main/x', 'ssh://git@github.com/org/fleet', fields('main/x')],
   [`${GITHUB}#readme`, GITHUB],
   [`${GITHUB}/tree/main/x?tab=readme`, GITHUB, fields('main/x')],
   ['https://gitlab.com/a/b/-/blob/main/x.yaml?ref_type=heads', 'https://gitlab.com/a/b', fields('main/x.yaml')],
@@ -104,6 +106,7 @@ test('a space is written as %20', () => {
   expect(gitUrl('https://dev.azure.com/org/My Project/_git/fleet')).toBe(
     '"https://dev.azure.com/org/My Project/_git/fleet" contains a space; write %20 for it, as in https://dev.azure.com/org/My%20Project/_git/fleet',
   );
+  expect(gitUrl('ssh://git@git.example.com:org/my fleet')).toContain('as in ssh://git@git.example.com/org/my%20fleet');
 });
 
 test('no sentence shows a credential', () => {

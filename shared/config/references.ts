@@ -1,12 +1,15 @@
 import { quote, shown } from './quote.ts';
 import { asObject, asString, type JsonObject, valueAt, valuesAt } from './values.ts';
 
-type Found = [path: string, message: string];
+/** The path of a field in the `spec` that is checked, and what is wrong with it. */
+export type Found = [path: string, message: string];
 
 /** Returns a reference as YAML in one line. */
 function written({ kind, name, namespace }: JsonObject): string {
-  const fields = Object.entries({ kind, name, namespace }).filter(([, value]) => value !== undefined);
-  return `{${fields.map(([field, value]) => `${field}: ${shown(String(value))}`).join(', ')}}`;
+  const fields = Object.entries({ kind, name, namespace }).flatMap(([field, value]) =>
+    typeof value === 'string' ? `${field}: ${shown(value)}` : [],
+  );
+  return `{${fields.join(', ')}}`;
 }
 
 const BY_CHART_REF = 'cannot read $kind; use chartRef: $ref instead of chart';

@@ -1,13 +1,12 @@
 import type { ConfigIssue } from '../errors.ts';
-import { entriesAt } from '../shapes.ts';
 import { limits, limitText } from './limits.ts';
 import { linkProblems, linksOf, type Part, type Problems } from './listed/links.ts';
-import { placesOf, secretWarnings } from './listed/secret-rules.ts';
+import { secretWarnings } from './listed/secret-rules.ts';
 import { issueAt, issueOf, type Origins, originOf } from './origins.ts';
 import { textProblem } from './patches/parse.ts';
 import { quote, shown } from './quote.ts';
 import type { Complete, CopiedSecret } from './types.ts';
-import { asObject } from './values.ts';
+import { asObject, valuesAt } from './values.ts';
 import { lengthOfYamlProblem } from './yaml-text.ts';
 
 /**
@@ -26,7 +25,6 @@ export function problemsOf(config: Complete, copies: readonly CopiedSecret[]): P
   const listed = [...roots.filter(isListed), ...others];
   const unlisted = roots.filter((root) => !isListed(root)).map(({ object }) => object);
   const links = linkProblems(listed, unlisted, origins);
-  const places = placesOf(config, copies);
   return {
     issues: [
       ...pairIssues(config),
@@ -41,7 +39,7 @@ export function problemsOf(config: Complete, copies: readonly CopiedSecret[]): P
       ...others.flatMap((other) => [...namespaceIssues(other, config), ...linkNamespaceIssues(other, config)]),
       ...(isComplete(config) ? links.issues : links.issues.filter(({ mayBeElsewhere }) => mayBeElsewhere !== true)),
     ],
-    warnings: [...links.warnings, ...secretWarnings(config, [...roots, ...others], places)],
+    warnings: [...links.warnings, ...secretWarnings(config, [...roots, ...others], copies)],
   };
 }
 
@@ -162,21 +160,14 @@ function sourceRefIssues({ source, kustomization, origins }: Complete): ConfigIs
   return [issueOf(origins, 'kustomization.spec.sourceRef.kind', message)];
 }
 
+const PATCHES = ['spec.patches[]', 'spec.postRenderers[].kustomize.patches[]'];
+
 /** The patches of what a Kustomization or a chart makes: with one that cannot be read, their controllers make nothing. */
 function patchTextIssues({ object, part }: Part, { origins }: Complete): ConfigIssue[] {
-  const renderers = entriesAt(object.spec, 'postRenderers');
-  const lists = [
-    { path: 'spec.patches', patches: entriesAt(object.spec, 'patches') },
-    ...renderers.map((one, index) => ({
-      path: `spec.postRenderers[${index}].kustomize.patches`,
-      patches: entriesAt(one, 'kustomize', 'patches'),
-    })),
-  ];
-  const texts = lists.flatMap(({ path, patches }) =>
-    patches.flatMap(({ patch, target }, index) =>
-      typeof patch === 'string' ? [{ path: `${path}[${index}].patch`, patch, hasTarget: target !== undefined }] : [],
-    ),
-  );
+  const texts = PATCHES.flatMap((field) => valuesAt(object, field)).flatMap(([value, path]) => {
+    const { patch, target } = asObject(value) ?? {};
+    return typeof patch === 'string' ? [{ path: `${path}.patch`, patch, hasTarget: target !== undefined }] : [];
+  });
   // Some texts would take the parser too long.
   if (lengthOfYamlProblem(texts.map(({ patch }) => patch).join('\n')) !== undefined) return [];
   return texts.flatMap(({ path, patch, hasTarget }) => {

@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { readIdentity } from '../ssh/identity.ts';
 
 /** The content of a Secret as text. */
@@ -46,26 +46,13 @@ function certificateOf(pem: string): X509Certificate | undefined {
 }
 
 /** The key of a client certificate: Go reads the same forms as of SSH, except that of OpenSSH, and nothing encrypted. */
-const tlsKey: ValueCheck = (value, data) => {
+const tlsKey: ValueCheck = (value) => {
   if (/^-----BEGIN (?:OPENSSH|ENCRYPTED) PRIVATE KEY|^Proc-Type: 4,ENCRYPTED/m.test(value)) {
     return 'is encrypted or in the form of OpenSSH, which Flux does not read here; convert it with openssl pkey';
   }
   const read = readIdentity(value);
-  if ('problem' in read) return `${read.problem}; write the key there that belongs to the certificate`;
-  return belongsTo(value, data['tls.crt'] ?? data.certFile ?? '')
-    ? undefined
-    : 'does not belong to the certificate; write the key there that it was made with';
+  return 'problem' in read ? `${read.problem}; write the key there that belongs to the certificate` : undefined;
 };
-
-/** Only for keys that `readIdentity` accepts, which keeps from OpenSSL what is slow to load. */
-function belongsTo(key: string, chain: string): boolean {
-  try {
-    return certificateOf(chain.match(BLOCK)?.[0] ?? '')?.checkPrivateKey(createPrivateKey(key.trim())) ?? true;
-  } catch {
-    // Go also reads lines that OpenSSL does not.
-    return true;
-  }
-}
 
 const privateKey: ValueCheck = (value, { password }) => {
   const read = readIdentity(value, password);

@@ -33,20 +33,7 @@ export function scannedLines(server: SshHost): string {
 /** Returns why known_hosts has no key for a server, and what to write. */
 export function missingHostKey(knownHosts: string, server: SshHost): string {
   const tooLarge = knownHostsSizeProblem(knownHosts);
-  if (tooLarge !== undefined) return tooLarge;
-  const mistaken = mistakenName(knownHosts, server);
-  const found = mistaken === undefined ? '' : ` (it has one for ${mistaken})`;
-  return `has no line for ${hostPattern(server)}${found}; add ${scannedLines(server)}`;
-}
-
-/** Returns the name in known_hosts that was meant for a server, and is not that of its port or in its case. */
-function mistakenName(knownHosts: string, server: SshHost): string | undefined {
-  const { host, port } = server;
-  const isForSsh = port !== SSH_PORT && hostKeys(knownHosts, { host, port: SSH_PORT }).length > 0;
-  if (isForSsh) return `${host}, port ${SSH_PORT}`;
-  const names = entriesOf(knownHosts).flatMap((entry) => entry?.hosts.split(',', knownHostsLimits.patterns) ?? []);
-  const hostAlone = (name: string) => name.replace(/^\[|\]?(?::\d+)?$/g, '').toLowerCase();
-  return names.find((name) => hostAlone(name) === host.toLowerCase());
+  return tooLarge ?? `has no line for ${hostPattern(server)}; add ${scannedLines(server)}`;
 }
 
 /** The limits on known_hosts: far more than one Git host needs, and little enough to search within milliseconds. */

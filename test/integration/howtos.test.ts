@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -132,7 +133,12 @@ describe('Secrets', () => {
   const SOPS = 'docs/howto/sops.md';
   const validate = documented('docs/howto/sops.md', 'validate');
   const render = documented('docs/howto/oci.md', 'render');
-  const place = async (page: string, secrets = example(page, 'Secret')) => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString().trim().replaceAll('\n', '\n    ');
+  /** The Secret of a page, with a private key in place of the words that stand for it. */
+  const secretOf = (page: string) =>
+    example(page, 'Secret').replace(/-----BEGIN RSA PRIVATE KEY-----.*-----END RSA PRIVATE KEY-----/s, pem);
+  const place = async (page: string, secrets = secretOf(page)) => {
     await write('flux-config.yaml', example(page === SOPS ? 'docs/first-shoot.md' : page, 'ConfigMap'));
     await write('secrets.yaml', secrets);
   };
@@ -146,7 +152,7 @@ describe('Secrets', () => {
     async (page, right, wrong, sentence) => {
       await place(page);
       expect(await run(validate)).toEqual({ code: 0, out: '' });
-      await place(page, example(page, 'Secret').replace(right, wrong));
+      await place(page, secretOf(page).replace(right, wrong));
       const { code, out } = await run(validate);
       expect(code).toBe(1);
       expect(out).toContain(sentence);

@@ -240,7 +240,7 @@ test('a kind and a namespace that are texts are quoted in part, on one line', ()
   }
 });
 
-const lacking = 'lacks kind or metadata.name; add them, with a target they may be any';
+const lacking = 'lacks kind or metadata.name; add them (with a target, any values will do)';
 test.each([
   ['kind: [', 'is not YAML: '],
   ['', 'is empty; write an object, or a list of operations'],

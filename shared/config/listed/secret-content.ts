@@ -65,7 +65,7 @@ function keyTypeProblem(url: string, { identity, password }: Values): string | u
   const { name, keyType } = gitHost(url);
   const read = identity === undefined || keyType === undefined ? undefined : readIdentity(identity, password);
   if (read === undefined || 'problem' in read || read.publicKey.type === 'ssh-rsa') return undefined;
-  return `identity is a key of type ${read.publicKey.type}, and ${name} takes RSA keys only; replace it by an RSA key`;
+  return `identity is a key of type ${read.publicKey.type}, and ${name} takes RSA keys only; replace it with an RSA key`;
 }
 
 function hostKeyProblem(url: string, { known_hosts }: Values): string | undefined {

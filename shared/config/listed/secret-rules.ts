@@ -7,7 +7,7 @@ import { FLUX_REGISTRY } from '../project-config.ts';
 import { quote } from '../quote.ts';
 import { type CopyKind, copyInShoot } from '../shoot-resources.ts';
 import type { Complete, CopiedSecret } from '../types.ts';
-import { asObject } from '../values.ts';
+import { valueAt } from '../values.ts';
 import type { Part } from './links.ts';
 import { patchParts } from './patch-parts.ts';
 import { PATCH, secretUses } from './secret-uses.ts';
@@ -39,7 +39,7 @@ interface Places extends Record<CopyKind, Set<string>> {
 }
 
 /** Returns where the Secrets and ConfigMaps are that are copied, and those that are said to exist. */
-export function placesOf({ flux, content, shootResources }: Complete, copies: readonly CopiedSecret[]): Places {
+function placesOf({ flux, content, shootResources }: Complete, copies: readonly CopiedSecret[]): Places {
   const { existingSecrets = [], existingConfigMaps = [] } = content;
   const placed = (name: string) => (name.includes('/') ? name : `${flux.namespace}/${name}`);
   const places: Places = {
@@ -80,12 +80,13 @@ function missing(kind: CopyKind, name: string, namespace: string, known: Readonl
  * @param objects all objects for Flux
  */
 export function secretWarnings(
-  { flux, kustomization, origins }: Pick<Complete, 'flux' | 'kustomization' | 'origins'>,
+  config: Complete,
   objects: readonly Part[],
-  places: Places,
+  copies: readonly CopiedSecret[],
 ): ConfigIssue[] {
-  const spec = asObject(kustomization?.spec);
-  const isUsed = asObject(asObject(spec?.decryption)?.secretRef)?.name === flux.sopsAgeSecret;
+  const { flux, kustomization, origins } = config;
+  const places = placesOf(config, copies);
+  const isUsed = valueAt(kustomization, 'spec.decryption.secretRef.name') === flux.sopsAgeSecret;
   const named = [
     {
       path: 'flux.imagePullSecret',
@@ -102,15 +103,11 @@ export function secretWarnings(
   ];
   const ofOptions = named.flatMap(({ path, name, namespace, other = '' }) => {
     if (name === undefined || mayHave(places, 'Secret', namespace, name)) return [];
+    // The objects that name it need no warning of their own.
+    places.Secret.add(`${namespace}/${name}`);
     const message = `${quote(name)} is not copied into the shoot; add it to additionalSecretResources, ${other}or create it in ${namespace} and list it in existingSecrets`;
     return [issueOf(origins, path, message)];
   });
-  // The warning about the option says it already.
-  const others = objects.map((one) =>
-    isUsed && one.object === kustomization
-      ? { ...one, object: { ...kustomization, spec: { ...spec, decryption: undefined } } }
-      : one,
-  );
-  const ofObjects = undelivered([...others, ...patchParts(flux)], places, origins);
+  const ofObjects = undelivered([...objects, ...patchParts(flux)], places, origins);
   return [...ofOptions, ...ofObjects].map((issue) => ({ ...issue, mayBeElsewhere: true }));
 }

@@ -20,7 +20,7 @@ export class PatchProblem extends Error {
   }
 }
 
-const UNNAMED = 'lacks kind or metadata.name; add them, with a target they may be any';
+const UNNAMED = 'lacks kind or metadata.name; add them (with a target, any values will do)';
 const NO_TARGET = 'is a list of operations without a target; add a target';
 
 /** A patch, parsed. */

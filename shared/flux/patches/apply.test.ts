@@ -145,7 +145,7 @@ describe('one sentence for each mistake:', () => {
     'has a merge key, <<, which is not supported; write the fields in its place':
       'kind: A\nmetadata: { name: a, labels: &a { b: c }, annotations: { <<: *a } }',
     'has the key "kind" twice; remove one of them': 'kind: a\nkind: b',
-    'lacks kind or metadata.name; add them, with a target they may be any': 'kind: Deployment',
+    'lacks kind or metadata.name; add them (with a target, any values will do)': 'kind: Deployment',
     'is a list of operations without a target; add a target': '[]',
     'has several documents and a target; use one entry for each, or remove the target': {
       target: controller,

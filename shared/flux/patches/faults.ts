@@ -106,7 +106,7 @@ function mistakes(before: KubeObject, after: Later): Found[] {
 function policyFaults(states: readonly Objects[], { install, origins }: Customisation): Fault[] {
   const policiesOf = (state: Objects) => [...state.values()].filter(({ kind }) => kind === 'NetworkPolicy');
   const [before = [], ...after] = states.map(policiesOf);
-  const left = after.at(-1) ?? [];
+  const left = after.at(-1) ?? before;
   const opening = before.find(opensNamespace);
   const fault = (message: string, isRight: (policies: KubeObject[]) => boolean) => [
     { patch: after.findLastIndex(isRight) + 1, message },

@@ -1,4 +1,4 @@
-import { labelValue, metadataKey, namespaceName, objectName, tolerationKey } from '../../config/checks.ts';
+import { labelValue, metadataKey, namespaceName, tolerationKey } from '../../config/checks.ts';
 import { quote } from '../../config/quote.ts';
 import { wrongValue } from '../../config/schema.ts';
 import type { KubeObject } from '../../kube/resource.ts';
@@ -10,7 +10,7 @@ import { type CrdSchema, type SchemaProblem, schemaProblems } from '../crd-schem
  * show as an error of the resource-manager, or not at all. The tables have the fields of Kubernetes 1.35.
  */
 export function fieldProblems(object: KubeObject): SchemaProblem[] {
-  return schemaProblems(kinds[object.kind] ?? open({ metadata }), object, []);
+  return schemaProblems(object.kind === 'Deployment' ? deployment : open({ metadata }), object, []);
 }
 
 type Check = NonNullable<CrdSchema['check']>;
@@ -41,35 +41,30 @@ const text = (check?: (text: string) => string | undefined) =>
 /** An empty text is the default. */
 const choice = (...values: string[]) =>
   text((value) => (value === '' || values.includes(value) ? undefined : wrongValue(value, values)));
-const integer = (minimum: number, maximum = Number.POSITIVE_INFINITY) =>
-  schema({
-    type: 'integer',
-    minimum,
-    check: (value) => (Number(value) > maximum ? `${value} is too large; use at most ${maximum}` : undefined),
-  });
+const integer = (minimum: number) => schema({ type: 'integer', minimum });
 
-const wrongKeyOf =
-  (keyProblem: (key: string) => string | undefined): Check =>
-  (value) =>
-    isRecord(value) ? Object.keys(value).flatMap((key) => keyProblem(key) ?? [])[0] : undefined;
 const map = (keyProblem: (key: string) => string | undefined, values: CrdSchema) =>
-  schema({ type: 'object', properties: {}, additionalProperties: values, check: wrongKeyOf(keyProblem) });
+  schema({
+    type: 'object',
+    properties: {},
+    additionalProperties: values,
+    check: (value) => (isRecord(value) ? Object.keys(value).flatMap((key) => keyProblem(key) ?? [])[0] : undefined),
+  });
 
 const labels = map(metadataKey, text(labelValue));
 const annotations = map((key) => metadataKey(key.toLowerCase()), text());
 const metadata = open({ labels, annotations });
 
-const QUANTITY = /^[+-]?(\d+(?:\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
+const QUANTITY = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 const UNITS: Record<string, number> = { n: 1e-9, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
 
 /** Returns the number that a quantity stands for; undefined: it is none. */
 function amountOf(quantity: unknown): number | undefined {
   const [, number, unit = ''] = QUANTITY.exec(String(quantity)) ?? [];
   if (number === undefined) return undefined;
-  const sign = String(quantity).startsWith('-') ? -1 : 1;
-  if (/^[eE][+-]?\d/.test(unit)) return sign * Number(number + unit);
+  if (/^[eE][+-]?\d/.test(unit)) return Number(number + unit);
   const factor = unit.endsWith('i') ? 1024 ** ('KMGTPE'.indexOf(unit.charAt(0)) + 1) : (UNITS[unit] ?? 1);
-  return sign * Number(number) * factor;
+  return Number(number) * factor;
 }
 
 const quantity = schema({
@@ -116,101 +111,57 @@ const flag = (arg: string) => {
 
 const label = (name: string) => namespaceName(name)?.replace('namespace name', 'name');
 
-const PORT_NAME = /^(?!.*--)(?=.*[a-z])[a-z0-9]([a-z0-9-]{0,13}[a-z0-9])?$/;
-const portName = (name: string) =>
-  PORT_NAME.test(name)
-    ? undefined
-    : `${quote(name)} is not a name of a port; use at most 15 lowercase letters, digits and single '-'`;
-const protocol = choice('TCP', 'UDP', 'SCTP');
+/** Fields of which an object has one; a strategic merge keeps the former one. */
+const oneOf =
+  (namesOf: (value: Record<string, unknown>) => readonly string[]): Check =>
+  (value) => {
+    const given = isRecord(value) ? namesOf(value).filter((name) => value[name]) : [];
+    return given.length > 1 ? `has both ${given.join(' and ')}; set one of them to null` : undefined;
+  };
 
-/** Returns the sentence for several fields of which an object has one: a merge keeps the former one. */
-const severalProblem = (value: unknown, names: readonly string[]) => {
-  const given = names.filter((name) => fieldsAt(value, name) !== undefined);
-  return given.length > 1 ? `is both ${given.join(' and ')}; set one of them to null` : undefined;
-};
-
-const variable = object({ ...free('valueFrom'), name: text(), value: text() }, ['name'], (entry) => {
-  const hasBoth = isRecord(entry) && Boolean(entry.value) && isRecord(entry.valueFrom);
-  return hasBoth ? 'has both value and valueFrom; set one of them to null' : undefined;
-});
-
-const HANDLERS = 'exec grpc httpGet tcpSocket';
-const probe = object(
-  {
-    ...free(HANDLERS),
-    initialDelaySeconds: integer(0),
-    periodSeconds: integer(1),
-    timeoutSeconds: integer(1),
-    successThreshold: integer(1),
-    failureThreshold: integer(1),
-    terminationGracePeriodSeconds: integer(1),
-  },
-  [],
-  (value) => severalProblem(value, HANDLERS.split(' ')),
+const variable = object(
+  { ...free('valueFrom'), name: text(), value: text() },
+  ['name'],
+  oneOf(() => ['value', 'valueFrom']),
 );
 
 const container = object(
   {
-    ...free('lifecycle resizePolicy restartPolicy restartPolicyRules stdin stdinOnce terminationMessagePath'),
-    ...free('securityContext terminationMessagePolicy tty volumeDevices workingDir'),
+    ...free('envFrom imagePullPolicy lifecycle livenessProbe ports readinessProbe resizePolicy restartPolicy'),
+    ...free('restartPolicyRules securityContext startupProbe stdin stdinOnce terminationMessagePath'),
+    ...free('terminationMessagePolicy tty volumeDevices workingDir'),
     name: text(label),
     image: text((name) => (/^\S+$/.test(name) ? undefined : `${quote(name)} is not an image; correct it`)),
-    imagePullPolicy: choice('Always', 'IfNotPresent', 'Never'),
     command: list(text()),
     args: list(text(flag)),
     env: list(variable),
-    envFrom: list(object(free('prefix secretRef configMapRef'))),
-    ports: list(
-      object({ ...free('hostIP hostPort'), name: text(portName), containerPort: integer(1, 65_535), protocol }, [
-        'containerPort',
-      ]),
-    ),
     resources,
-    livenessProbe: probe,
-    readinessProbe: probe,
-    startupProbe: probe,
-    volumeMounts: list(
-      object(
-        { ...free('mountPropagation readOnly recursiveReadOnly subPath subPathExpr'), name: text(), mountPath: text() },
-        ['name', 'mountPath'],
-      ),
-      'mountPath',
-    ),
+    volumeMounts: list({}, 'mountPath'),
   },
   ['name', 'image'],
 );
 
-const toleration = object(
-  {
-    key: text((key) => (key === '' ? undefined : tolerationKey(key))),
-    operator: choice('Exists', 'Equal', 'Lt', 'Gt'),
-    value: text(),
-    effect: choice('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
-    tolerationSeconds: integer(Number.NEGATIVE_INFINITY),
-  },
-  [],
-  (entry) => {
-    const { key, operator, value, effect, tolerationSeconds } = isRecord(entry) ? entry : {};
-    if (operator === 'Exists' && value) return 'has a value, which operator Exists does not allow; remove it';
-    if (!key && operator !== 'Exists') return 'has no key; add it, or set operator to Exists to tolerate all taints';
-    const isLimited = tolerationSeconds !== undefined && effect !== 'NoExecute';
-    return isLimited ? 'has tolerationSeconds, which only effect NoExecute allows; remove it' : undefined;
-  },
-);
+const toleration = object({
+  key: text((key) => (key === '' ? undefined : tolerationKey(key))),
+  operator: choice('Exists', 'Equal', 'Lt', 'Gt'),
+  value: text(),
+  effect: choice('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
+  tolerationSeconds: integer(Number.NEGATIVE_INFINITY),
+});
 
 const VOLUMES =
-  'awsElasticBlockStore azureDisk azureFile cephfs cinder csi downwardAPI ephemeral fc flexVolume flocker gcePersistentDisk gitRepo glusterfs hostPath image iscsi nfs photonPersistentDisk portworxVolume projected quobyte rbd scaleIO storageos vsphereVolume';
+  'awsElasticBlockStore azureDisk azureFile cephfs cinder csi downwardAPI emptyDir ephemeral fc flexVolume flocker gcePersistentDisk gitRepo glusterfs hostPath image iscsi nfs persistentVolumeClaim photonPersistentDisk portworxVolume projected quobyte rbd scaleIO storageos vsphereVolume';
 
-/** Volumes from which people choose the wrong field: a Secret is named by `secretName`, a ConfigMap by `name`. */
-const volumeSources: Fields = {
-  emptyDir: object({ ...free('medium'), sizeLimit: quantity }),
-  secret: object({ ...free('defaultMode items optional'), secretName: text(objectName) }),
-  configMap: object({ ...free('defaultMode items optional'), name: text(objectName) }),
-  persistentVolumeClaim: object({ ...free('readOnly'), claimName: text(objectName) }, ['claimName']),
-};
-
-const volume = object({ ...free(VOLUMES), ...volumeSources, name: text(label) }, ['name'], (entry) =>
-  severalProblem(entry, isRecord(entry) ? Object.keys(entry) : []),
+const volume = object(
+  {
+    ...free(VOLUMES),
+    name: text(label),
+    // A Secret is named by another field than a ConfigMap.
+    secret: object(free('defaultMode items optional secretName')),
+    configMap: object(free('defaultMode items optional name')),
+  },
+  ['name'],
+  oneOf((one) => Object.keys(one).filter((name) => name !== 'name')),
 );
 
 /** What a container mounts must be a volume of the Pod. */
@@ -227,66 +178,31 @@ const mountProblem: Check = (pod) => {
 };
 
 const OTHER_FIELDS_OF_PODS =
-  'activeDeadlineSeconds automountServiceAccountToken dnsConfig enableServiceLinks ephemeralContainers hostAliases hostIPC hostNetwork hostPID hostUsers hostname hostnameOverride nodeName os overhead preemptionPolicy priority readinessGates resourceClaims resources runtimeClassName schedulerName schedulingGates securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain workloadRef';
-
-const affinity = object(
-  free('requiredDuringSchedulingIgnoredDuringExecution preferredDuringSchedulingIgnoredDuringExecution'),
-);
+  'activeDeadlineSeconds affinity automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks ephemeralContainers hostAliases hostIPC hostNetwork hostPID hostUsers hostname hostnameOverride imagePullSecrets nodeName os overhead preemptionPolicy priority priorityClassName readinessGates resourceClaims resources restartPolicy runtimeClassName schedulerName schedulingGates securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain topologySpreadConstraints workloadRef';
 
 const pod = object(
   {
     ...free(OTHER_FIELDS_OF_PODS),
-    affinity: object({ nodeAffinity: affinity, podAffinity: affinity, podAntiAffinity: affinity }),
     containers: list(container, 'name'),
     initContainers: list(container, 'name'),
-    dnsPolicy: choice('ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'),
-    imagePullSecrets: list(object(free('name'))),
     nodeSelector: map(metadataKey, text(labelValue)),
-    priorityClassName: text((name) => (name === '' ? undefined : objectName(name))),
-    restartPolicy: choice('Always'),
     terminationGracePeriodSeconds: integer(0),
     tolerations: list(toleration),
-    topologySpreadConstraints: list(
-      object(
-        {
-          ...free('labelSelector matchLabelKeys nodeAffinityPolicy nodeTaintsPolicy topologyKey'),
-          maxSkew: integer(1),
-          minDomains: integer(1),
-          whenUnsatisfiable: choice('DoNotSchedule', 'ScheduleAnyway'),
-        },
-        ['maxSkew', 'topologyKey', 'whenUnsatisfiable'],
-      ),
-    ),
     volumes: list(volume, 'name'),
   },
   ['containers'],
   mountProblem,
 );
 
-const deployment = object(
-  {
-    ...free('paused selector'),
-    replicas: integer(0),
-    minReadySeconds: integer(0),
-    progressDeadlineSeconds: integer(0),
-    revisionHistoryLimit: integer(0),
-    strategy: object({ ...free('rollingUpdate'), type: choice('Recreate', 'RollingUpdate') }, [], (value) =>
-      isRecord(value) && value.type === 'Recreate' && isRecord(value.rollingUpdate)
-        ? 'has rollingUpdate, which type Recreate does not allow; set it to null'
-        : undefined,
-    ),
-    template: object({ metadata, spec: pod }),
-  },
-  ['template'],
-);
-
-const other = (spec: Fields) => open({ metadata, spec: open(spec) });
-const quantities = schema({ type: 'object', additionalProperties: quantity });
-const port = integer(1, 65_535);
-const portOrName = schema({ check: (value) => (typeof value === 'string' ? portName(value) : port.check?.(value)) });
-const kinds: Record<string, CrdSchema> = {
-  Deployment: object({ ...free('apiVersion kind status'), metadata, spec: deployment }),
-  Service: other({ ports: list(open({ port, protocol, targetPort: portOrName })) }),
-  PersistentVolumeClaim: other({ resources: open({ requests: quantities }) }),
-  ResourceQuota: other({ hard: quantities }),
-};
+const deployment = object({
+  ...free('apiVersion kind status'),
+  metadata,
+  spec: object(
+    {
+      ...free('minReadySeconds paused progressDeadlineSeconds revisionHistoryLimit selector strategy'),
+      replicas: integer(0),
+      template: object({ metadata, spec: pod }),
+    },
+    ['template'],
+  ),
+});

@@ -46,7 +46,7 @@ function metadataParts({ metadata }: KubeObject, { commonMetadata }: FluxInstall
 
 /** @param option the option that writes it; absent: none alone */
 function part(key: string, what: string, path: string, option?: string): Found {
-  const remedy = `keep that, and add your own with op: add, path: ${path}${option === undefined ? '' : `, or change ${option}`}`;
+  const remedy = `keep what is there, and add your own with op: add, path: ${path}${option === undefined ? '' : `, or change ${option}`}`;
   return { key, what, remedy };
 }
 

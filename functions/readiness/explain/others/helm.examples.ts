@@ -17,8 +17,6 @@ export const helmExamples: Examples[] = [
         'ArtifactUnusable: HelmRelease flux-system/app: the index of its HelmRepository refers to oci://ghcr.io/org/charts/app, ',
       'Helm install failed for release apps/app with chart app@1.5.0: chart requires kubeVersion: >=1.30.0-0 which is incompatible with Kubernetes v1.29.0':
         'ReleaseFailed: the chart needs Kubernetes >=1.30.0-0, and the shoot has v1.29.0; choose a version of the chart for it',
-      'Helm install failed for release apps/app with chart app@1.5.0: An error occurred while checking for chart dependencies. You may need to run `helm dependency build` to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: redis':
-        'ReleaseFailed: the chart lacks its dependencies redis; run "helm dependency build" before',
       'Helm install failed for release apps/app with chart app@1.5.0: Unable to continue with install: ConfigMap "app" in namespace "apps" exists and cannot be imported into the current release: invalid ownership metadata':
         'ReleaseFailed: ConfigMap apps/app exists and belongs to no release or to another one; remove it from what else deploys it',
       "dependency 'flux-system/database' is not ready":

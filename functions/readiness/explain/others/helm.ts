@@ -88,12 +88,6 @@ const releaseFailures: Failure[] = [
   },
   {
     reason: 'ReleaseFailed',
-    matches: /Helm \w+ failed.{0,500}?found in Chart\.yaml, but missing in charts\/ directory: (.{1,100})/s,
-    what: (found) => `the chart lacks its dependencies ${found[1]}${stopped(found)}`,
-    remedy: 'run "helm dependency build" before the chart is published or committed',
-  },
-  {
-    reason: 'ReleaseFailed',
     matches: /Helm \w+ failed.{0,500}?(\w+) "([^"]+)" in namespace "([^"]*)" exists and cannot be imported/s,
     what: (found) =>
       `${found[1]} ${found[3] && `${found[3]}/`}${found[2]} exists and belongs to no release or to another one${stopped(found)}`,

@@ -44,8 +44,6 @@ export const repositoryExamples: Examples[] = [
     {
       "failed to confirm existence of 'fleet' bucket: Access Denied.":
         'AuthenticationFailed: s3.example.com does not allow Flux to read the bucket; put accesskey and secretkey',
-      "failed to confirm existence of 'fleet' bucket: The authorization header is malformed; the region 'us-east-1' is wrong; expecting 'eu-central-1'":
-        'UrlInvalid: the bucket is in the region eu-central-1; set region to eu-central-1 in source.template.spec',
       "bucket 'fleet' not found":
         'RepositoryNotFound: bucket fleet does not exist; correct bucketName or endpoint in source.template.spec of the providerConfig',
     },

@@ -59,13 +59,6 @@ export const repositoryFailures: Failure[] = [
     remedy: 'push it with "flux push artifact", or set layerSelector in {places.template}',
   },
   {
-    reason: 'UrlInvalid',
-    kinds: bucket,
-    matches: /region '([^']+)' is wrong; expecting '([^']+)'/,
-    what: 'the bucket is in the region $2',
-    remedy: 'set region to $2 in {places.template}',
-  },
-  {
     reason: 'AuthenticationFailed',
     kinds: bucket,
     matches:
