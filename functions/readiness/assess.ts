@@ -40,7 +40,7 @@ export function assess(applied: Applied, observed: Observed, previous: Previous)
   const objects = [
     ...(applied.source ? [verdictOf('SourceReady', [look(applied.source, observed.source)], same)] : []),
     ...(applied.kustomization
-      ? [ofKustomization(applied, look(applied.kustomization, observed.kustomization), same)]
+      ? [verdictOf('KustomizationReady', [look(applied.kustomization, observed.kustomization)], same)]
       : []),
     ...(others ? [verdictOf('ObjectsReady', others, same)] : []),
   ];
@@ -84,17 +84,6 @@ function verdictOf(
   // The published verdict stays only while every object that is not Ready is at work.
   const kept = attempts.includes(undefined) ? undefined : keepVerdictWhileReconciling(type, oldest(attempts), previous);
   return { verdict: kept ?? { type, ...together(notReady) }, isReconciling: kept !== undefined };
-}
-
-/** Also says what to set where nobody has chosen the `targetNamespace`. Nothing is wrong, so the Shoot stays Ready. */
-function ofKustomization({ keepsNamespace, managedResources }: Applied, look: Look, previous: Previous) {
-  const found = verdictOf('KustomizationReady', [look], previous);
-  const { verdict, isReconciling } = found;
-  const isReleased = managedResources[managedResourceNames.sync] === undefined;
-  if (keepsNamespace === undefined || isReleased || verdict.status !== 'True') return found;
-  const choice = ` Nobody has chosen its targetNamespace ${FORMER_TARGET_NAMESPACE}; ${TARGET_NAMESPACE_CHOICE}.`;
-  // A kept verdict has it already.
-  return { verdict: { ...verdict, message: `${verdict.message.replace(choice, '')}${choice}` }, isReconciling };
 }
 
 function ready(type: Verdict['type'], looks: readonly Look[]): Omit<Verdict, 'type'> {
@@ -159,7 +148,7 @@ function objectState(object: KubeObject, state: Readiness, origin: Origin): Omit
   switch (state.state) {
     case 'current': {
       const at = state.revision === undefined ? '' : ` at ${safeText(state.revision, LONGEST_REVISION)}`;
-      return { status: 'True', reason: 'Ready', message: `${name} is Ready${at}.` };
+      return { status: 'True', reason: 'Ready', message: `${name} is Ready${at}.${namespaceChoice(origin)}` };
     }
     case 'suspended': {
       const { suspend } = remediesFor(object, origin).places;
@@ -178,15 +167,22 @@ function objectState(object: KubeObject, state: Readiness, origin: Origin): Omit
   }
 }
 
+/** What to set where nobody has chosen the `targetNamespace`. Nothing is wrong, so the Shoot stays Ready. */
+function namespaceChoice({ keepsNamespace, isReleased }: Origin): string {
+  if (keepsNamespace === undefined || isReleased) return '';
+  return ` Nobody has chosen its targetNamespace ${FORMER_TARGET_NAMESPACE}; ${TARGET_NAMESPACE_CHOICE}.`;
+}
+
 /** Where the user can correct the object: the names of objects from the keys of `flux-config` are fixed. */
-function originOf(applied: Applied, { name, place, patched }: ShootObject): Origin {
+function originOf(applied: Applied, reference: ShootObject): Origin {
+  const { name, place, patched } = reference;
   const isMain = name === MAIN_GIT_REPOSITORY || name === MAIN_KUSTOMIZATION;
   return {
     from: applied.fromFluxConfig && isMain ? 'flux-config' : 'providerConfig',
     isReleased: applied.managedResources[managedResourceNames.sync] === undefined,
     ...(place && { place }),
     ...(patched && { patched }),
-    ...(name === MAIN_KUSTOMIZATION && { keepsNamespace: applied.keepsNamespace }),
+    ...(reference === applied.kustomization && { keepsNamespace: applied.keepsNamespace }),
   };
 }
 
