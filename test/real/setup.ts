@@ -1,14 +1,15 @@
+import { awsTools, lambdaRuntimeClient } from './tools/aws-tools.ts';
 import { buildTools } from './tools/build.ts';
 import { toolNames } from './tools/tool.ts';
 
 /**
- * Builds the tools before the first suite, with progress on the screen and outside of any test's time limit. A failed
- * build is only reported here: the suites that need the tool fail with the same sentence, the others still run.
+ * Makes the tools before the first suite, with progress on the screen and outside of any test's time limit. A failure is
+ * only reported here: the suites that need the tool fail with the same sentence, the others still run.
  */
 export default async function setup(): Promise<void> {
-  for (const name of toolNames) {
+  for (const make of [...toolNames.map((name) => () => buildTools([name])), awsTools, lambdaRuntimeClient]) {
     try {
-      await buildTools([name]);
+      await make();
     } catch (error) {
       process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     }
