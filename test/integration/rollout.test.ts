@@ -421,7 +421,7 @@ describe('gardenlet', () => {
     fleet.wake(waiting);
     await fleet.settle(100);
     expect(fleet.extension(waiting).status?.lastOperation?.state).toBe('Succeeded');
-    expect(fleet.status()[waiting]).toBe('Ready');
+    expect(fleet.status()[waiting]).toBe('Ready (v2.9.99)');
     expect(fleet.branches().get(waiting)).toBe('one');
   });
 

@@ -372,7 +372,9 @@ export async function startFleet(options: FleetOptions) {
     );
     return [
       ...gone.map((shoot) => `${shoot} does not exist, but takes part`),
-      ...[...state.failed].filter((shoot) => lines[shoot] === 'Ready').map((shoot) => `${shoot} failed, but is Ready`),
+      ...[...state.failed]
+        .filter((shoot) => lines[shoot]?.startsWith('Ready'))
+        .map((shoot) => `${shoot} failed, but is Ready`),
       ...[...state.waiting.keys()]
         .filter((shoot) => shoots.includes(shoot) && revisionOf(shoot) === state.revision)
         .map((shoot) => `${shoot} has the revision, but waits`),
