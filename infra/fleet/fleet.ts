@@ -62,7 +62,7 @@ export function fleetOf(
   isFiltered = false,
 ): Omit<Fleet, 'unseen'> {
   const known = new Map(shoots?.map(({ metadata }) => [`${metadata.namespace}/${metadata.name}`, metadata]));
-  const rows = maps.filter(isOwn).flatMap((map) => {
+  const rows: FleetShoot[] = maps.filter(isOwn).flatMap((map) => {
     const { namespace = '' } = map.metadata;
     return [...linesOf(map)].flatMap(([name, line]): FleetShoot[] => {
       const metadata = known.get(`${namespace}/${name}`);
