@@ -63,12 +63,18 @@ function show({ shoots, rollouts }: Fleet, output: Output, isAll: boolean, termi
     terminal.out(shoots.map((shoot) => `${nameOf(shoot, isAll)}\n`).join(''));
     return;
   }
-  const lines = shoots.length === 0 ? [] : [...rows(shoots, output, isAll, terminal), ''];
+  const isLong = output === 'table' && shoots.length > MOST_LISTED && shoots.some(isBad);
+  const listed = isLong ? shoots.filter(isBad) : shoots;
+  const lines = listed.length === 0 ? [] : [...rows(listed, output, isAll, terminal), ''];
   const texts = Object.entries(rollouts).map(
     ([namespace, text]) => `Rollout${isAll ? ` in ${namespace}` : ''}: ${text}`,
   );
   terminal.out(`${[...lines, ...texts, summaryOf(shoots)].join('\n')}\n`);
+  if (isLong) terminal.err('Only those that are not Ready or progressing are listed; -o wide lists all.\n');
 }
+
+/** Of more Shoots, those that are well would push the others off the screen. */
+const MOST_LISTED = 50;
 
 /** Prints what changes, as kubectl does. */
 async function follow(
