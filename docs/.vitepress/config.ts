@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { defineConfig } from 'vitepress';
+import { defineConfig, type Plugin } from 'vitepress';
 import { adaptLinks, anchorOf, brokenAnchors } from './links.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -8,7 +8,7 @@ const titleOf = (page: string) => /^# (.+)$/m.exec(read(page))?.[1] ?? page;
 
 /** Where the files of this commit are, on the machines of GitHub Actions. */
 const { GITHUB_SERVER_URL, GITHUB_REPOSITORY, GITHUB_SHA } = process.env;
-const source = GITHUB_REPOSITORY && `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/blob/${GITHUB_SHA}/`;
+const source = GITHUB_REPOSITORY ? `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/blob/${GITHUB_SHA}/` : undefined;
 
 /** The table of pages in README.md, as a sidebar: one group for each reader, each page with its own title. */
 function sidebar() {
@@ -23,6 +23,18 @@ function sidebar() {
   return groups;
 }
 
+/** The theme calls the box of the search a button, and names its results in other words than they show. */
+const accessibleSearch: Plugin = {
+  name: 'accessible-search',
+  enforce: 'pre',
+  transform: (code, id) =>
+    id.endsWith('/VPLocalSearchBox.vue')
+      ? code
+          .replace(/role="button"[^>]*?(?=aria-labelledby)/, 'role="dialog" aria-modal="true" ')
+          .replace(/:aria-label="\[\.\.\.p\.titles.*"/, '')
+      : undefined,
+};
+
 export default defineConfig({
   title: 'shoot-flux',
   description: 'Flux in every Shoot of a Gardener project, from one ConfigMap',
@@ -33,6 +45,7 @@ export default defineConfig({
   // Markdown means here what it means on GitHub.
   markdown: {
     attrs: { disable: true },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-default' },
     anchor: { slugify: anchorOf },
     config: (md) => adaptLinks(md, source),
   },
@@ -40,9 +53,17 @@ export default defineConfig({
     const broken = await brokenAnchors(outDir, site.base);
     if (broken.length > 0) throw new Error(`No element has the anchor of these links:\n${broken.join('\n')}`);
   },
+  vite: { plugins: [accessibleSearch] },
   themeConfig: {
     sidebar: sidebar(),
     outline: { level: [2, 3] },
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        translations: { button: { buttonText: 'Search (Ctrl K)', buttonAriaLabel: 'Search (Ctrl K)' } },
+        // What readers do comes before why the product does it.
+        miniSearch: { searchOptions: { boostDocument: (id: string) => (/decisions|CHANGELOG/.test(id) ? 0.3 : 1) } },
+      },
+    },
   },
 });
