@@ -23,16 +23,21 @@ function sidebar() {
   return groups;
 }
 
-/** The theme calls the box of the search a button, and names its results in other words than they show. */
+/** What the search of the theme says to screen readers: a button and options with links inside, and other words than it shows. */
+const wrongRoles: [RegExp, string][] = [
+  [/role="button"[^>]*?(?=aria-labelledby)/, 'role="dialog" aria-modal="true" '],
+  [/:role="results\?\.length \? 'listbox' : undefined"/, ''],
+  [/:aria-selected=".*"\s+role="option"/, ''],
+  [/:aria-label="\[\.\.\.p\.titles.*"/, ''],
+  [/<kbd (?=:aria-label)/g, '<kbd role="img" '],
+];
 const accessibleSearch: Plugin = {
   name: 'accessible-search',
   enforce: 'pre',
-  transform: (code, id) =>
-    id.endsWith('/VPLocalSearchBox.vue')
-      ? code
-          .replace(/role="button"[^>]*?(?=aria-labelledby)/, 'role="dialog" aria-modal="true" ')
-          .replace(/:aria-label="\[\.\.\.p\.titles.*"/, '')
-      : undefined,
+  transform(code, id) {
+    if (!id.endsWith('/VPLocalSearchBox.vue')) return;
+    return wrongRoles.reduce((text, [wrong, right]) => text.replace(wrong, right), code);
+  },
 };
 
 export default defineConfig({
