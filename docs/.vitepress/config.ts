@@ -43,6 +43,7 @@ const accessibleSearch: Plugin = {
 export default defineConfig({
   title: 'shoot-flux',
   description: 'Flux in every Shoot of a Gardener project, from one ConfigMap',
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
   srcDir: '..',
   outDir: '../dist/site',
   cacheDir: '../node_modules/.vitepress',
@@ -67,7 +68,12 @@ export default defineConfig({
       options: {
         translations: { button: { buttonText: 'Search (Ctrl K)', buttonAriaLabel: 'Search (Ctrl K)' } },
         // What readers do comes before why the product does it.
-        miniSearch: { searchOptions: { boostDocument: (id: string) => (/decisions|CHANGELOG/.test(id) ? 0.3 : 1) } },
+        miniSearch: {
+          searchOptions: {
+            boost: { title: 1, text: 2, titles: 1 },
+            boostDocument: (id: string) => (/decisions|CHANGELOG/.test(id) ? 0.3 : 1),
+          },
+        },
       },
     },
   },
