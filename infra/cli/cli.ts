@@ -1,6 +1,6 @@
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import { type Command, columns, exitCodes } from './command.ts';
-import { type Terminal, UsageError } from './option.ts';
+import { type Terminal, UnseenError, UsageError } from './option.ts';
 
 interface Entry {
   summary: string;
@@ -14,6 +14,10 @@ const commands: Record<string, Entry> = {
   watch: {
     summary: 'Watch clusters and send changes to functions that run elsewhere.',
     load: () => import('./watch.ts'),
+  },
+  status: {
+    summary: 'Show the state of Flux in the Shoots of a project, or of all.',
+    load: () => import('./status.ts'),
   },
   render: { summary: 'Print the objects for a shoot.', load: () => import('./render.ts') },
   validate: { summary: 'Check a configuration.', load: () => import('./validate.ts') },
@@ -55,6 +59,10 @@ function report(error: unknown, name: string, terminal: Terminal): number {
     const topic = Object.hasOwn(commands, name) ? ` ${name}` : '';
     terminal.err(`shoot-flux${topic}: ${error.message}; see: shoot-flux${topic} --help\n`);
     return exitCodes.wrongUsage;
+  }
+  if (error instanceof UnseenError) {
+    terminal.err(`shoot-flux ${name}: ${error.message}.\n`);
+    return exitCodes.unseen;
   }
   // Any other error is a defect: the stack trace shows where.
   const plain = error instanceof ShootFluxError || !(error instanceof Error);

@@ -7,7 +7,8 @@ import { logOptions } from './options.ts';
 import { readDocument } from './read-file.ts';
 import { fromAllSources } from './sources.ts';
 
-export const exitCodes = { success: 0, failure: 1, wrongUsage: 2 } as const;
+/** `failure` is also that something is not Ready; `unseen`, that the credentials do not show what was asked for. */
+export const exitCodes = { success: 0, failure: 1, wrongUsage: 2, unseen: 3 } as const;
 
 /** A command, as its file defines it. */
 interface CommandDefinition<O extends Record<string, Option>> {
@@ -96,9 +97,9 @@ function parse(
   options: Record<string, Option>,
   allowNegative: boolean,
 ): { values: Flags; positionals: string[] } {
-  const descriptors = Object.entries(options).flatMap(([name, { type, multiple = false }]) => {
+  const descriptors = Object.entries(options).flatMap(([name, { type, multiple = false, short }]) => {
     if (type === 'nested') return [];
-    const descriptor: ParseArgsOptionDescriptor = { type, multiple };
+    const descriptor: ParseArgsOptionDescriptor = { type, multiple, ...(short !== undefined && { short }) };
     return [[name, descriptor] as const];
   });
   try {
@@ -117,7 +118,7 @@ function usageProblem(sentence: string): string {
 function helpText(definition: CommandDefinition<Record<string, Option>>, options: Record<string, Option>): string {
   const flags = Object.entries(options).filter(([, { type }]) => type !== 'nested');
   const rows = flags.map(([name, option]): [string, string] => [
-    `  --${name}${option.value === undefined ? '' : ` ${option.value}`}`,
+    `  ${option.short === undefined ? '' : `-${option.short}, `}--${name}${option.value === undefined ? '' : ` ${option.value}`}`,
     helpLine(option),
   ]);
   const usage = ['shoot-flux', definition.name, definition.positionals, '[options]'].filter(Boolean).join(' ');
