@@ -1,4 +1,3 @@
-import '../../test/property-seed.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
