@@ -80,7 +80,7 @@ async function differences(environment: Variables, names: string[], commit: stri
   const base = join(folder.path, 'base');
   await git('worktree', 'add', '--quiet', '--detach', base, commit);
   try {
-    const before = await sideOf(environment, base).catch(reasonOf);
+    const before = await sideOf(environment, base).catch((error) => reasonOf(error).replaceAll(`${base}/`, ''));
     for (const name of names) texts.push({ name, text: await differenceOf(name, before, after) });
   } finally {
     await git('worktree', 'remove', '--force', base);
@@ -250,7 +250,8 @@ function refused({ status }: Response): string {
 
 if (import.meta.main) {
   process.exitCode = await review(process.env, (text) => process.stdout.write(text)).catch((error: unknown) => {
-    process.stdout.write(`::error::${error instanceof ShootFluxError ? error.message : (error as Error).stack}\n`);
+    const text = error instanceof ShootFluxError ? error.message : String((error as Error).stack);
+    process.stdout.write(`::error::${text.replaceAll('%', '%25').replaceAll('\n', '%0A')}\n`);
     return exitCodes.failure;
   });
 }
