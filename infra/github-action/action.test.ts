@@ -61,7 +61,7 @@ beforeEach(async () => {
   await write('.gitignore', 'flux\nevent.json\nsummary.md\n');
 });
 afterEach(async () => {
-  server.close();
+  if (server.listening) server.close();
   await rm(checkout, { recursive: true });
 });
 
@@ -97,8 +97,10 @@ const base = {
   'shoots/two.yaml': shoot('two'),
 };
 
+const apiUrl = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
 /** Runs the last step of the action as a runner would, with the defaults of its inputs. */
-async function action(inputs: Record<string, string> = {}): Promise<{ code: number; out: string }> {
+async function action(inputs: Record<string, string> = {}, api = apiUrl()): Promise<{ code: number; out: string }> {
   const { inputs: known, runs } = parse(await readFile(join(import.meta.dirname, 'action.yml'), 'utf8'));
   const step = runs.steps.at(-1);
   const given: Record<string, string> = { 'flux-distribution': 'flux', token: TOKEN, ...inputs };
@@ -114,7 +116,7 @@ async function action(inputs: Record<string, string> = {}): Promise<{ code: numb
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compile'),
     ...Object.fromEntries(variables),
     GITHUB_ACTION_PATH: import.meta.dirname,
-    GITHUB_API_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    GITHUB_API_URL: api,
     GITHUB_REPOSITORY: 'my-org/fleet',
     GITHUB_EVENT_PATH: join(checkout, 'event.json'),
     GITHUB_STEP_SUMMARY: join(checkout, 'summary.md'),
@@ -198,6 +200,17 @@ test.each([
   await merge();
   refusal = status;
   expect(await action()).toEqual({ code, out: expect.stringContaining(sentence) });
+});
+
+test('a GitHub that cannot be reached is one line', async () => {
+  await commit('main', base);
+  await commit('edit', { 'notes.txt': 'nothing' });
+  await merge();
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  const { code, out } = await action({}, `http://127.0.0.1:${port}`);
+  expect(code).toBe(1);
+  expect(out).toMatch(/^::error::GitHub cannot be reached: .*; run the job again\.$/m);
 });
 
 test('a checkout without history names what it needs', async () => {

@@ -224,6 +224,8 @@ async function keepComment(environment: Variables, number: number, file: string,
       headers: { authorization: `Bearer ${TOKEN}`, accept: 'application/vnd.github+json', 'user-agent': 'shoot-flux' },
       ...(content && { body: JSON.stringify(content) }),
       signal: AbortSignal.timeout(30_000),
+    }).catch((error: unknown) => {
+      throw new ShootFluxError(`GitHub cannot be reached: ${errorMessage(error)}; run the job again.`);
     });
   let known: Comment | undefined;
   for (let page = 1; known === undefined && page <= MOST_PAGES; page++) {
