@@ -42,6 +42,17 @@ export const NEXT_PUBLIC_KEY = 'identity.next.pub';
 export const ROTATE_START = 'rotate-ssh-keypair-start';
 export const ROTATE_COMPLETE = 'rotate-ssh-keypair-complete';
 
+/** Annotations on `flux-source`. The public key of the current key pair, as a line for the Git host. */
+export const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
+/** `SHA256:…` of the current public key. */
+export const FINGERPRINT = 'flux.extensions.gardener.cloud/fingerprint';
+/** Public key of the pair that a rotation has prepared. */
+export const NEXT_LINE = 'flux.extensions.gardener.cloud/next-public-key';
+/** `SHA256:…` of the prepared public key. */
+export const NEXT_FINGERPRINT = 'flux.extensions.gardener.cloud/next-fingerprint';
+/** `SHA256:…` of the key that the last rotation replaced, until the next rotation starts. */
+export const FORMER_FINGERPRINT = 'flux.extensions.gardener.cloud/former-fingerprint';
+
 /** All of these objects map to the key of the project's configuration. */
 const keys = (object: KubeObject, cluster: string) => [
   { cluster, namespace: object.metadata.namespace ?? '', name: FLUX_CONFIG },
