@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Line } from '../../shared/gardener/status-map.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { projectOf, shootOn, startGarden, statusMapOf } from '../fleet/testing.ts';
 import { shootFlux } from './testing.ts';
@@ -22,6 +23,13 @@ const sourceOf = (namespace: string, annotations: Record<string, string>): KubeO
 });
 const url = 'git@bitbucket.org:acme/fleet.git';
 
+const lines: Record<string, Line> = {
+  good: { state: 'Ready' },
+  sleeping: { state: 'Hibernated' },
+  bad: { state: 'Not Ready', since: '2026-11-27T04:00:00Z', sentence: 'The quota has no room.' },
+  late: { state: 'Progressing', since: '2026-11-27T04:00:00Z', sentence: 'Flux has not been checked yet.' },
+};
+
 const objects = [
   ...['bar', 'https', 'rotating', 'busy'].flatMap(projectOf),
   configOf('garden-foo', { repositoryUrl: url, repositoryType: 'private' }),
@@ -39,7 +47,8 @@ const objects = [
   shootOn('aws-1', 'garden-foo', 'busy', { metadata: { name: 'busy', annotations: { [operation]: 'retry' } } }),
   shootOn('aws-1', 'garden-foo', 'failed', { status: { lastOperation: { state: 'Failed' } } }),
   shootOn('aws-1', 'garden-foo', 'asleep', { spec: { hibernation: { enabled: true } } }),
-  statusMapOf('garden-foo', { good: { state: 'Ready' } }),
+  shootOn('aws-1', 'garden-foo', 'late'),
+  statusMapOf('garden-foo', lines),
 ];
 
 let garden: Awaited<ReturnType<typeof startGarden>>;
@@ -48,6 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => garden[Symbol.asyncDispose]());
 
+type Reference = Parameters<typeof garden.api.objects.replace>[0];
 type Who = 'member' | 'operator' | 'nobody';
 const run = (who: Who, command: string, ...args: string[]) =>
   shootFlux([...command.split(' '), '--kubeconfig', garden.people[who], ...args]);
@@ -77,7 +87,33 @@ describe('shoot-flux reconcile', () => {
     expect(annotationsOf('ConfigMap', 'garden-foo', 'flux-config')[at]).not.toBe(first);
   });
 
+  it('waits until the Shoot is Ready, and says meanwhile for which it waits', async () => {
+    const running = run('member', 'reconcile late --wait', '--timeout', '1h');
+    await expect.poll(() => annotationsOf('Shoot', 'garden-foo', 'late')[at], { timeout: 60_000 }).toBeDefined();
+    garden.api.objects.replace(
+      statusMapOf('garden-foo', { ...lines, late: { state: 'Ready' } }) as unknown as Reference,
+    );
+    const { code, out, err } = await running;
+    expect(err).toMatch(/^(0 of 1 are Ready; waiting for late\n)?$/);
+    expect(out).toMatch(/shows the result\.\nFlux is Ready in Shoot garden-foo\/late\.\n$/);
+    expect(code).toBe(0);
+  });
+
+  it('says what is not Ready when the time is up', async () => {
+    const { code, out, err } = await run('operator', 'reconcile --project foo --wait --timeout 1s');
+    expect(err).toMatch(/^\d of 4 are Ready; waiting for .*\n$/);
+    expect(out).toContain('\nShoot garden-foo/bad is Not Ready: The quota has no room.\n');
+    expect(out).not.toContain('Flux is Ready');
+    expect(code).toBe(1);
+  });
+
   it.each<[Who, string[], number, string]>([
+    [
+      'member',
+      ['good', '--wait', '--timeout', 'soon'],
+      2,
+      '--timeout soon is not a time; write for example 90s or 10m',
+    ],
     ['member', [], 2, 'name a Shoot, or add --project NAME to ask all Shoots of a project'],
     ['member', ['good', 'busy'], 2, 'name one Shoot'],
     ['member', ['none'], 1, 'Shoot garden-foo/none does not exist; check its name'],
