@@ -22,6 +22,12 @@ export const RECONCILE_AT = 'flux.extensions.gardener.cloud/reconcile-at';
 /** Annotation on `flux-config`: continues a rollout that is paused. The value names its revision. */
 export const CONTINUE = 'flux.extensions.gardener.cloud/continue';
 
+/**
+ * Annotation on `flux-config`: suspends Flux in all Shoots of the project while it is there (`suspension.ts`). On an object
+ * of Flux in a shoot: who has suspended it so.
+ */
+export const SUSPENDED = 'flux.extensions.gardener.cloud/suspended';
+
 /** The ConfigMap in which the members of a project see how Flux is doing in their Shoots. */
 export const FLUX_STATUS = 'flux-status';
 
