@@ -31,7 +31,7 @@ const lines: Record<string, Line> = {
 };
 
 const objects = [
-  ...['bar', 'https', 'rotating', 'busy'].flatMap(projectOf),
+  ...['bar', 'https', 'rotating', 'busy', 'asked'].flatMap(projectOf),
   configOf('garden-foo', { repositoryUrl: url, repositoryType: 'private' }),
   sourceOf('garden-foo', { [`${prefix}/public-key`]: `${ed25519('a')} shoot-flux/dev/foo` }),
   configOf('garden-rotating', { repositoryUrl: url }),
@@ -49,6 +49,11 @@ const objects = [
   shootOn('aws-1', 'garden-foo', 'asleep', { spec: { hibernation: { enabled: true } } }),
   shootOn('aws-1', 'garden-foo', 'late'),
   statusMapOf('garden-foo', lines),
+  statusMapOf(
+    'garden-asked',
+    { one: { state: 'Ready' } },
+    { Suspended: 'by mia since 2026-11-27T04:00:00Z: leaked key' },
+  ),
 ];
 
 let garden: Awaited<ReturnType<typeof startGarden>>;
@@ -130,6 +135,58 @@ describe('shoot-flux reconcile', () => {
     expect(out).toBe('');
     expect(code).toBe(expected);
     expect(versions()).toEqual(before);
+  });
+});
+
+describe('shoot-flux suspend and resume', () => {
+  const suspended = 'flux.extensions.gardener.cloud/suspended';
+  const written = (namespace: string) => annotationsOf('ConfigMap', namespace, 'flux-config')[suspended];
+
+  it('suspends a project in the name of whoever asks, keeps the first reason, and resumes it', async () => {
+    const { code, out, err } = await run('member', 'suspend --project foo', '--reason', ' a key "leaked" ');
+    expect(err).toBe('');
+    expect(out).toMatch(
+      /^Suspended Flux in all Shoots of namespace garden-foo\. Take it back with: shoot-flux resume --/,
+    );
+    expect(code).toBe(0);
+    const value = JSON.parse(written('garden-foo') ?? '');
+    expect(value).toEqual({ by: 'mia', since: expect.stringMatching(/^[\dT:-]{19}Z$/), reason: 'a key "leaked"' });
+    const again = await run('operator', 'suspend --project foo --reason other');
+    expect(again.out).toContain(`was already suspended by mia since ${value.since}: a key "leaked"`);
+    expect(JSON.parse(written('garden-foo') ?? '')).toEqual(value);
+    const asked = await run('member', 'reconcile --project foo');
+    expect(asked.err).toContain('Namespace garden-foo is suspended by mia since');
+    const back = await run('operator', 'resume --project foo');
+    expect(back.out).toMatch(/^Resumed Flux in all Shoots of namespace garden-foo; it was suspended by mia since/);
+    expect(written('garden-foo')).toBeUndefined();
+    expect((await run('member', 'resume --project foo')).out).toContain('is not suspended');
+  });
+
+  it('status shows it first', async () => {
+    const text = 'by mia since 2026-11-27T04:00:00Z: leaked key';
+    const { out } = await run('operator', 'status --project asked');
+    expect(out).toContain(`\n\nSuspended: ${text}\n`);
+    expect(JSON.parse((await run('operator', 'status --project asked -o json')).out).suspensions).toEqual({
+      'garden-asked': text,
+    });
+  });
+
+  it.each<[Who, string[], number, string]>([
+    ['member', ['suspend', '--reason', 'x'], 2, 'option --project is required'],
+    ['member', ['suspend', '--project', 'foo'], 2, 'option --reason is required'],
+    ['member', ['suspend', '--project', 'foo', '--reason', 'x'.repeat(201)], 2, 'is longer than 200 characters'],
+    ['member', ['resume'], 2, 'option --project is required'],
+    [
+      'nobody',
+      ['suspend', '--project', 'foo', '--reason', 'x'],
+      3,
+      'may not annotate ConfigMap garden-foo/flux-config',
+    ],
+    ['operator', ['resume', '--project', 'bar'], 1, 'Namespace garden-bar has no ConfigMap flux-config'],
+  ])('%s with %j ends with %i', async (who, [command = '', ...args], expected, message) => {
+    const { code, out, err } = await run(who, command, ...args);
+    expect(err).toContain(message);
+    expect([out, code]).toEqual(['', expected]);
   });
 });
 

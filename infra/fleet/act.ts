@@ -1,9 +1,18 @@
-import { FLUX_CONFIG, RECONCILE_AT } from '../../shared/config/project-config.ts';
+import { FLUX_CONFIG, RECONCILE_AT, SUSPENDED } from '../../shared/config/project-config.ts';
+import { type Suspension, suspensionOf } from '../../shared/config/suspension.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { OPERATION_ANNOTATION, type Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { ConflictError } from '../../shared/kube/errors.ts';
-import { type KubeObject, type ObjectName, type Resource, resources } from '../../shared/kube/resource.ts';
+import { ConflictError, ForbiddenError, NotFoundError, unless } from '../../shared/kube/errors.ts';
+import {
+  apiVersionOf,
+  type KubeObject,
+  type ObjectName,
+  type Resource,
+  resource,
+  resources,
+} from '../../shared/kube/resource.ts';
+import { textAt } from '../../shared/shapes.ts';
 import { unseenOr } from './fleet.ts';
 
 /** The field manager of what people write with commands. */
@@ -21,20 +30,20 @@ type Annotations = Record<string, string | null>;
  */
 export async function annotate<T extends KubeObject>(
   garden: KubeClient,
-  resource: Resource,
+  kind: Resource,
   name: ObjectName,
   decide: (object: T) => Annotations,
 ): Promise<T | undefined> {
-  const what = `${resource.kind} ${name.namespace}/${name.name}`;
+  const what = `${kind.kind} ${name.namespace}/${name.name}`;
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const object = await garden.find<T>(resource, name);
+      const object = await garden.find<T>(kind, name);
       if (object === undefined) return undefined;
       const { uid, resourceVersion } = object.metadata;
       const metadata = { uid, resourceVersion, annotations: decide(object) };
       if (Object.keys(metadata.annotations).length === 0) return object;
       try {
-        await garden.mergePatch(resource, name, { metadata }, { fieldManager });
+        await garden.mergePatch(kind, name, { metadata }, { fieldManager });
         return object;
       } catch (error) {
         if (!(error instanceof ConflictError)) throw error;
@@ -61,7 +70,41 @@ export async function annotateConfig(
 
 /** Asks Flux in all Shoots of a project to reconcile now. */
 export async function requestAll(garden: KubeClient, namespace: string, now: Date): Promise<void> {
-  await annotateConfig(garden, namespace, () => ({ [RECONCILE_AT]: now.toISOString() }));
+  await annotateConfig(garden, namespace, ({ metadata }) => {
+    const who = suspensionOf(metadata.annotations);
+    if (who === undefined) return { [RECONCILE_AT]: now.toISOString() };
+    throw new ShootFluxError(`Namespace ${namespace} is suspended ${who}; resume it first: shoot-flux resume`);
+  });
+}
+
+const reviews = resource('authentication.k8s.io', 'v1', 'selfsubjectreviews', 'SelfSubjectReview', false);
+
+/** Returns the name under which the garden knows these credentials. */
+async function whoAmI(garden: KubeClient): Promise<string> {
+  const asked = { apiVersion: apiVersionOf(reviews), kind: reviews.kind, metadata: { name: '' } };
+  const review = await unless(garden.create(reviews, asked, { fieldManager }), ForbiddenError, NotFoundError);
+  return textAt(review, 'status', 'userInfo', 'username') ?? 'an unknown user';
+}
+
+/**
+ * Suspends Flux in all Shoots of a project.
+ * @returns who has suspended it before, when and why; undefined: nobody
+ */
+export async function suspend(garden: KubeClient, namespace: string, reason: string, now: Date) {
+  const since = `${now.toISOString().slice(0, 19)}Z`;
+  const suspension: Suspension = { by: await whoAmI(garden), since, reason };
+  const before = await annotateConfig(garden, namespace, ({ metadata }) =>
+    suspensionOf(metadata.annotations) === undefined ? { [SUSPENDED]: JSON.stringify(suspension) } : {},
+  );
+  return suspensionOf(before.metadata.annotations);
+}
+
+/** Takes a suspension back. @returns who had suspended the project, when and why; undefined: nobody */
+export async function resume(garden: KubeClient, namespace: string): Promise<string | undefined> {
+  const before = await annotateConfig(garden, namespace, ({ metadata }) =>
+    suspensionOf(metadata.annotations) === undefined ? {} : { [SUSPENDED]: null },
+  );
+  return suspensionOf(before.metadata.annotations);
 }
 
 /** Asks Flux in one Shoot to reconcile now: Gardener shows an annotation to extensions when it reconciles the Shoot. */
