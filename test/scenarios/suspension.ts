@@ -104,6 +104,9 @@ export const suspensionSuite = stageSuite((stage) => {
     await stage.deliver(asleep);
     await stage.deliver();
     await untilSuspended(stage, true);
+    await stage.setFluxConfig(undefined);
+    await stage.untilDescribed('The last applied configuration is kept');
+    await untilSuspended(stage, true);
     await stage.leave();
     expect(await stage.managedResources()).toEqual({});
   });
