@@ -91,8 +91,11 @@ export const suspensionSuite = stageSuite((stage) => {
   });
 
   it('keeps what flux-config suspends itself, and hinders neither hibernation nor removal', async () => {
-    await stage.setFluxConfig({ ...config, suspend: 'true', deletionPolicy: 'Uninstall' });
+    await stage.setFluxConfig({ ...config, deletionPolicy: 'Uninstall' });
     await stage.deliver();
+    await stage.bootstrap();
+    await stage.setFluxConfig({ ...config, suspend: 'true', deletionPolicy: 'Uninstall' });
+    await untilSuspended(stage, true);
     await stage.annotateFluxConfig(suspended);
     await stage.untilCondition('KustomizationReady', 'set suspend in ConfigMap flux-config to false');
     await stage.annotateFluxConfig(resumed);
@@ -105,7 +108,7 @@ export const suspensionSuite = stageSuite((stage) => {
     await stage.deliver();
     await untilSuspended(stage, true);
     await stage.setFluxConfig(undefined);
-    await stage.untilDescribed('The last applied configuration is kept');
+    await stage.untilCondition('ConfigurationFollowed', 'ConfigMap flux-config was deleted');
     await untilSuspended(stage, true);
     await stage.leave();
     expect(await stage.managedResources()).toEqual({});
