@@ -2,11 +2,13 @@ import {
   CONTINUE,
   FLUX_CONFIG,
   FLUX_SOURCE,
+  FLUX_STATUS,
   fluxConfigSubscription,
   fluxStatusSubscription,
   projectSecretNames,
   projectSecretSubscriptions,
   RECONCILE_AT,
+  SUSPENDED,
 } from '../../shared/config/project-config.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 
@@ -19,7 +21,7 @@ export const definition: FunctionDefinition = {
   description:
     'Sends one change for every Shoot of a project whose configuration, credentials or ConfigMap flux-status changed.',
   subscriptions: [
-    fluxConfigSubscription(RECONCILE_AT, CONTINUE),
+    fluxConfigSubscription(RECONCILE_AT, CONTINUE, SUSPENDED),
     ...projectSecretSubscriptions,
     fluxStatusSubscription,
   ],
@@ -29,6 +31,8 @@ export const definition: FunctionDefinition = {
   rights: {
     garden: [
       { apiGroups: ['core.gardener.cloud'], resources: ['shoots'], verbs: ['list'] },
+      // The key about a suspension. Created by an apply, which RBAC can restrict by name.
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch'], resourceNames: [FLUX_STATUS] },
       // Only metadata is requested; RBAC cannot restrict a right to it.
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: [FLUX_CONFIG] },
       { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: [FLUX_SOURCE, ...projectSecretNames] },

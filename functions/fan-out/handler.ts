@@ -1,15 +1,19 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FLUX_CONFIG, FLUX_SOURCE, FLUX_STATUS, projectSecretNames } from '../../shared/config/project-config.ts';
+import { suspensionOf } from '../../shared/config/suspension.ts';
 import { changesFor } from '../../shared/gardener/shoot-changes.ts';
+import { createStatusMap, findStatusMap, isOwn, SUSPENDED_TEXT } from '../../shared/gardener/status-map.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AnswerTooLargeError, GoneError } from '../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectMeta, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
 import { GARDEN, type ReconcileKey } from '../../shared/runtime/key.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
+import { fieldsOf } from '../../shared/shapes.ts';
 import { definition } from './function.ts';
 
 /** How long a run begins new pages; a page may take as long as a call, and the function has ten seconds. */
@@ -41,6 +45,7 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
     context.log.warn('shoot skipped', { error: error.message });
   });
   let position: Position | undefined = beginning(context.causes);
+  if (position.hop === 0) await showSuspension(garden, key.namespace, context);
   let sent = 0;
   for (;;) {
     const before = performance.now();
@@ -58,6 +63,29 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
   if (position !== undefined) await sendRest(key, context, position, cause);
   context.log.info('changes forwarded', { changes: sent, ...(position !== undefined && { after: position.after }) });
   return done;
+}
+
+const fieldManager = 'shoot-flux-fan-out';
+
+/**
+ * Shows in `flux-status` who has suspended the project: one write for all of its Shoots. Without `flux-config` they stay as
+ * they are. Best effort: it must not hold up the Shoots.
+ */
+async function showSuspension(garden: KubeClient, namespace: string, { log }: Context): Promise<void> {
+  const config = await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG }, { metadataOnly: true });
+  if (config === undefined) return;
+  const text = suspensionOf(config.metadata.annotations);
+  try {
+    const live = await findStatusMap(garden, namespace);
+    if (live === undefined && text === undefined) return;
+    const map = live ?? (await createStatusMap(garden, namespace, fieldManager));
+    if (!isOwn(map) || fieldsOf(map.data)?.[SUSPENDED_TEXT] === text) return;
+    // Without a version: Shoots write their lines all the time, and only this function writes the key.
+    const patch = { metadata: { uid: map.metadata.uid }, data: { [SUSPENDED_TEXT]: text ?? null } };
+    await garden.mergePatch(resources.configMaps, { namespace, name: FLUX_STATUS }, patch, { fieldManager });
+  } catch (error) {
+    log.warn('suspension not shown', { error: describeError(error) });
+  }
 }
 
 async function sendRest(key: ReconcileKey, context: Context, position: Position, forwarded: ForwardedCause) {

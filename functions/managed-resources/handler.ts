@@ -10,6 +10,7 @@ import { deliverByManagedResource, pauseWhilePending } from './deliver/deliver.t
 import { isStillApplying } from './deliver/judge.ts';
 import { withNextCheck } from './deliver/next-check.ts';
 import { deliverRestored, surplusOf } from './deliver/restored.ts';
+import { followSuspension } from './deliver/suspension.ts';
 import { reportHibernated, reportObstacle, takeOver } from './endings.ts';
 import { makePlan, type Plan } from './plan/plan.ts';
 import { updateScope } from './plan/scope.ts';
@@ -96,6 +97,8 @@ async function reconcile(run: Run): Promise<Outcome> {
   // What users ask for.
   const layers = await readLayers(run);
   const controlPlane = withWrittenPolicy(unprotected, layers);
+  const suspending = await followSuspension(run, controlPlane, layers.suspension);
+  if (suspending !== undefined) return suspending;
   const configuration = await readConfiguration(run, controlPlane, layers);
   const rolloutEnd = await endRollout(run, controlPlane, configuration, layers);
   if (rolloutEnd !== undefined) return rolloutEnd;

@@ -50,10 +50,13 @@ export function newsOf(state: FluxState): unknown[] {
 }
 
 /**
- * Returns what of a Shoot a rollout waits for: the revision that it has, and whether its failure is about that revision.
+ * Returns what of a Shoot a rollout waits for: the revision that it has, whether its failure is about that revision, and
+ * whether it is suspended, so that it has neither worked nor failed.
  * Undefined where there is no rollout.
  */
-export function rolloutNews({ status = {} }: Extension): [revision: string, isJudged: boolean] | undefined {
+export function rolloutNews({
+  status = {},
+}: Extension): [revision: string, isJudged: boolean, isSuspended: boolean] | undefined {
   const { applied } = status.state ?? {};
   if (applied?.revision === undefined) return undefined;
   const isJudged = parts.some((type) => {
@@ -62,7 +65,7 @@ export function rolloutNews({ status = {} }: Extension): [revision: string, isJu
   });
   // An error of a configuration that was not applied says nothing about the one that is.
   const hasFailed = status.lastOperation?.state === 'Error' && status.state?.unapplied !== true;
-  return [applied.revision, isJudged || hasFailed];
+  return [applied.revision, isJudged || hasFailed, applied.suspension !== undefined];
 }
 
 function failing(conditions: [Condition, ...Condition[]], needsUser: boolean): FluxState {

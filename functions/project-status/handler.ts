@@ -75,7 +75,7 @@ async function report({ shoot, state, extension }: Reported, context: Context): 
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
   const event = transitionEvent(shoot, { line, published, since: state.since }, now);
   if (event !== undefined) await createEvent(garden, event, fieldManager);
-  const result = resultOf(endOf(line, shoot, rollout?.[1] === true));
+  const result = resultOf(rollout?.[2] === true ? 'open' : endOf(line, shoot, rollout?.[1] === true));
   const gone = await leftover(place, live);
   const written = await publish(place, live, line, gone, result).catch((error: unknown) =>
     reportRefusal(garden, shoot, error, context),

@@ -16,6 +16,19 @@ const commands: Record<string, Entry> = {
     summary: 'Show the state of Flux in the Shoots of a project, or of all.',
     load: () => import('./status.ts'),
   },
+  reconcile: {
+    summary: 'Ask Flux in a Shoot, or in all Shoots of a project, to reconcile now.',
+    load: () => import('./reconcile.ts'),
+  },
+  suspend: {
+    summary: 'Suspend Flux in all Shoots of a project, for an incident.',
+    load: () => import('./suspend.ts'),
+  },
+  resume: {
+    summary: 'Resume Flux in all Shoots of a project.',
+    load: async () => ({ default: (await import('./suspend.ts')).resumption }),
+  },
+  keys: { summary: "Show or rotate the key pair of a project's repository.", load: () => import('./keys.ts') },
   render: { summary: 'Print the objects for a shoot.', load: () => import('./render.ts') },
   validate: { summary: 'Check a configuration.', load: () => import('./validate.ts') },
   distribution: {

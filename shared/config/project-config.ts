@@ -22,6 +22,12 @@ export const RECONCILE_AT = 'flux.extensions.gardener.cloud/reconcile-at';
 /** Annotation on `flux-config`: continues a rollout that is paused. The value names its revision. */
 export const CONTINUE = 'flux.extensions.gardener.cloud/continue';
 
+/**
+ * Annotation on `flux-config`: suspends Flux in all Shoots of the project while it is there (`suspension.ts`). On an object
+ * of Flux in a shoot: who has suspended it so.
+ */
+export const SUSPENDED = 'flux.extensions.gardener.cloud/suspended';
+
 /** The ConfigMap in which the members of a project see how Flux is doing in their Shoots. */
 export const FLUX_STATUS = 'flux-status';
 
@@ -41,6 +47,17 @@ export const NEXT_PUBLIC_KEY = 'identity.next.pub';
 /** The two phases of a rotation, named like those of Gardener's own credentials (decision 19). */
 export const ROTATE_START = 'rotate-ssh-keypair-start';
 export const ROTATE_COMPLETE = 'rotate-ssh-keypair-complete';
+
+/** Annotations on `flux-source`. The public key of the current key pair, as a line for the Git host. */
+export const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
+/** `SHA256:…` of the current public key. */
+export const FINGERPRINT = 'flux.extensions.gardener.cloud/fingerprint';
+/** Public key of the pair that a rotation has prepared. */
+export const NEXT_LINE = 'flux.extensions.gardener.cloud/next-public-key';
+/** `SHA256:…` of the prepared public key. */
+export const NEXT_FINGERPRINT = 'flux.extensions.gardener.cloud/next-fingerprint';
+/** `SHA256:…` of the key that the last rotation replaced, until the next rotation starts. */
+export const FORMER_FINGERPRINT = 'flux.extensions.gardener.cloud/former-fingerprint';
 
 /** All of these objects map to the key of the project's configuration. */
 const keys = (object: KubeObject, cluster: string) => [

@@ -9,6 +9,9 @@ import { orRefused } from './creation-refused.ts';
 /** The key of the summary. No Shoot has capital letters in its name, and they are sorted before all others. */
 export const SUMMARY = 'Summary';
 
+/** The key that says who has suspended the project, and why; absent: nobody. */
+export const SUSPENDED_TEXT = 'Suspended';
+
 /** What the lines of a project should not exceed together, in bytes: each write sends and stores all of them. */
 const WISHED_BYTES = 256 * 1024;
 

@@ -68,6 +68,7 @@ export async function waitForTurn(
 ): Promise<Outcome | undefined> {
   const { cluster, context, operation } = run;
   if (rollout === undefined || !needsTurn(plan, controlPlane, operation)) return undefined;
+  if (rollout.isSuspended) return keepApplied(run, plan, controlPlane, REFUSED_SECONDS);
   const { namespace = '' } = cluster.spec.shoot.metadata;
   const garden = await context.kube(GARDEN);
   for (let attempt = 1; ; attempt++) {

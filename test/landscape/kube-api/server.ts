@@ -83,6 +83,13 @@ export class Handler {
     response: ServerResponse,
   ): void {
     const { registry, webhooks } = this.#options;
+    // Everybody who is known may ask (ClusterRole system:basic-user).
+    if (info.plural === 'selfsubjectreviews' && info.group === 'authentication.k8s.io' && verb === 'create') {
+      const status = { userInfo: { username: user.name, groups: [...user.groups] } };
+      const kind = { apiVersion: `${info.group}/${info.version}`, kind: 'SelfSubjectReview' };
+      send(response, 201, { ...kind, metadata: { creationTimestamp: new Date().toISOString() }, status });
+      return;
+    }
     const definition = registry.find(info.group, info.version, info.plural);
     const authorize = (what: string) => this.#authorize(user, what, info, nameAsked(info, query));
     authorize(verb);
