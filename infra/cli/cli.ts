@@ -19,6 +19,10 @@ const commands: Record<string, Entry> = {
     summary: 'Show the state of Flux in the Shoots of a project, or of all.',
     load: () => import('./status.ts'),
   },
+  explain: {
+    summary: 'Show what is wrong with Flux in one Shoot, from its configuration to its workload.',
+    load: () => import('./explain.ts'),
+  },
   render: { summary: 'Print the objects for a shoot.', load: () => import('./render.ts') },
   validate: { summary: 'Check a configuration.', load: () => import('./validate.ts') },
   webhooks: { summary: 'Serve the webhooks alone.', load: () => import('./webhooks.ts') },
