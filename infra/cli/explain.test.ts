@@ -10,7 +10,12 @@ const status = (lastOperation: object = {}) => ({
   technicalID: 'shoot--foo--bad',
   lastOperation: { ...succeeded, lastUpdateTime: minutesAgo(12), ...lastOperation },
 });
-const extended = (spec: object = {}) => ({ seedName: 'aws-1', extensions: [{ type: 'shoot-flux', ...spec }] });
+const timeWindow = { begin: '220000+0100', end: '230000+0100' };
+const extended = (spec: object = {}) => ({
+  maintenance: { timeWindow },
+  seedName: 'aws-1',
+  extensions: [{ type: 'shoot-flux', ...spec }],
+});
 
 const objects = [
   ...projectOf('bar'),
@@ -49,11 +54,11 @@ beforeAll(async () => {
 afterAll(() => garden[Symbol.asyncDispose]());
 
 const explain = (who: 'member' | 'operator' | 'nobody', ...args: string[]) =>
-  shootFlux(['explain', '--kubeconfig', garden.people[who], ...args]);
+  shootFlux(['explain', '--kubeconfig', garden.people[who], ...args, '--garden-only']);
 
 describe('shoot-flux explain', () => {
   it('shows which layer each value comes from, and the sentence of the first broken link', async () => {
-    const { code, out } = await explain('member', 'bad');
+    const { code, out, err } = await explain('member', 'bad');
     expect(out.split('\n')).toEqual([
       '✔ Configuration  flux-config, providerConfig: 4 values; all others are defaults',
       '                 source.spec.url         https://git.example/foo/fleet.git  flux-config: repositoryUrl',
@@ -66,8 +71,13 @@ describe('shoot-flux explain', () => {
         /^ +\$ kubectl get configmap flux-status -o jsonpath=\{\.data\.bad\} --namespace garden-foo /,
       ),
       '                 flux-status: Not Ready for 30m, Flux v2.9.4',
+      '? Delivery       it is in the seed; --seed-kubeconfig FILE of an operator shows it',
+      '? Flux           it is in the shoot, and --garden-only asks for no kubeconfig',
+      '✔ Next           the next check of Flux is within 4m',
+      expect.stringMatching(/^ +the maintenance window \(220000\+0100 to 230000\+0100\) (is open|begins in \d+[hm])$/),
       '',
     ]);
+    expect(err).toBe("Not seen: Delivery, Flux, the landscape's defaults and policy (--config FILE).\n");
     expect(code).toBe(1);
   });
 
@@ -91,6 +101,9 @@ describe('shoot-flux explain', () => {
       links: [
         { name: 'Configuration', mark: 'ok' },
         { name: 'Operation', mark: 'ok' },
+        { name: 'Delivery', mark: 'unseen' },
+        { name: 'Flux', mark: 'unseen' },
+        { name: 'Next', mark: 'ok', text: 'the next check of Flux is within 12m' },
       ],
       values: expect.arrayContaining([
         {

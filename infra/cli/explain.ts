@@ -1,31 +1,28 @@
-import { fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
+import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
-import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
-import { projectSecretOf } from '../../shared/config/project-secret-content.ts';
-import { neededProjectSecrets } from '../../shared/config/project-secrets.ts';
-import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
-import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
-import { ShootFluxError } from '../../shared/errors.ts';
-import { shootTraits } from '../../shared/gardener/shoot-facts.ts';
-import { findStatusMap, isOwn, type Line, publishedLine } from '../../shared/gardener/status-map.ts';
-import { EXTENSION_TYPE, type Shoot } from '../../shared/gardener/types.ts';
-import type { KubeClient } from '../../shared/kube/client.ts';
-import { ForbiddenError } from '../../shared/kube/errors.ts';
-import { DNS_LABEL, type KubeObject, resources } from '../../shared/kube/resource.ts';
-import { type Explained, explainConfiguration, type Subject } from '../fleet/explain/configuration.ts';
-import { chainText, firstBroken, unseenLink } from '../fleet/explain/link.ts';
+import { isHibernated } from '../../shared/gardener/operation.ts';
+import { DNS_LABEL } from '../../shared/kube/resource.ts';
+import { type Explained, explainConfiguration, type Subject, valueRows } from '../fleet/explain/configuration.ts';
+import { explainDelivery } from '../fleet/explain/delivery.ts';
+import { explainFlux, recordFrom } from '../fleet/explain/flux.ts';
+import { chainText, firstBroken, type Link, unseenLink } from '../fleet/explain/link.ts';
+import { explainNext } from '../fleet/explain/next.ts';
 import { explainOperation } from '../fleet/explain/operation.ts';
-import { missingRight } from '../fleet/fleet.ts';
+import { type Garden, readGarden, readLayers, readSeed, readShoot, type Seed } from '../fleet/explain/read.ts';
 import { printed } from '../fleet/print.ts';
-import { openTarget, targetOptions } from '../fleet/target.ts';
+import { openTarget, type Target, targetOptions } from '../fleet/target.ts';
 import { command, exitCodes } from './command.ts';
-import { shootCluster } from './inputs.ts';
-import { type Option, type Terminal, text, UsageError, word } from './option.ts';
+import { type Option, type Terminal, text, UsageError, type Values, word } from './option.ts';
 import { readDocument } from './read-file.ts';
 import { fromConfigFile } from './sources.ts';
 
 const options = {
   ...targetOptions,
+  'seed-kubeconfig': text('FILE', "Kubeconfig of the Shoot's seed, with an operator's rights: shows the delivery."),
+  'shoot-kubeconfig': text('FILE', 'Kubeconfig of the shoot.', {
+    default: 'one that the garden gives for ten minutes, of a viewer or else of an admin, which is not stored',
+  }),
+  'garden-only': { type: 'boolean', description: 'Ask for no kubeconfig of the shoot.' },
   config: text('FILE', 'A config file of run, whose keys defaults and policy apply as they do in the landscape.'),
   output: { ...word(['table', 'wide', 'json', 'yaml'], 'Form of the output.'), short: 'o' },
 } as const satisfies Record<string, Option>;
@@ -41,97 +38,117 @@ export default command({
     if (name === undefined || more.length > 0) throw new UsageError('name one Shoot');
     if (!DNS_LABEL.test(name)) throw new UsageError(`"${name}" is not the name of a Shoot`);
     using target = await openTarget(values, terminal.environment);
-    const { garden, namespace = '', kubectl } = target;
+    const { namespace = '', kubectl } = target;
     const subject: Subject = { namespace, name, kubectl };
-    const seen = await readGarden(garden, subject);
-    const landscape = values.config === undefined ? undefined : await readLandscapeOf(values.config, terminal);
-    const configuration = await explainLayers(garden, seen, landscape, subject);
-    const links = [
-      configuration.link,
-      explainOperation({ ...seen, extension: undefined, isFluxSeen: false }, subject, [], new Date()),
-    ];
+    const garden = await readGarden(target.garden, subject);
+    const { links, values: layers, unseen } = await explainChain(target, garden, subject, values, terminal);
     const broken = firstBroken(links);
-    const content = { namespace, name, broken: broken?.name ?? null, links, values: configuration.values };
     const output = values.output ?? 'table';
-    if (!printed(output, 'Explanation', content, terminal)) terminal.out(chainText(links, output === 'wide', terminal));
-    const isBad = seen.line?.state === 'Not Ready' || seen.line?.state === 'Progressing';
-    return broken !== undefined || isBad ? exitCodes.failure : exitCodes.success;
+    const content = { namespace, name, broken: broken?.name ?? null, links, values: layers, unseen };
+    if (!printed(output, 'Explanation', content, terminal)) {
+      const [first, ...rest] = links;
+      const withValues = { ...first, details: [...valueRows(layers), ...first.details] };
+      terminal.out(chainText([withValues, ...rest], output === 'wide', terminal));
+      if (unseen.length > 0) terminal.err(`Not seen: ${unseen.join(', ')}.\n`);
+    }
+    // The line may be behind what the shoot shows now.
+    const isReady = garden.line?.state !== 'Not Ready' && garden.line?.state !== 'Progressing';
+    const isSeenReady = links.some((link) => link.name === 'Flux' && link.mark === 'ok');
+    return broken === undefined && (isReady || isSeenReady) ? exitCodes.success : exitCodes.failure;
   },
 });
 
-/** An object, or that it may not be read. */
-type Looked = { isAllowed: boolean; object?: KubeObject | undefined };
-
-async function look(answer: Promise<KubeObject | undefined>): Promise<Looked> {
-  try {
-    return { isAllowed: true, object: await answer };
-  } catch (error) {
-    if (error instanceof ForbiddenError) return { isAllowed: false };
-    throw error;
-  }
+/** The links, where the values of the configuration come from, and what could not be seen. */
+interface Chain {
+  links: [Link, ...Link[]];
+  values: Explained['values'];
+  unseen: string[];
 }
 
-/** What the garden shows of a Shoot. */
-interface Garden {
-  shoot: Shoot | undefined;
-  line: Line | undefined;
-  fluxConfig: Looked;
-}
-
-/** @throws UnseenError where neither the Shoot nor its line may be read, ShootFluxError where it does not exist */
-async function readGarden(garden: KubeClient, { namespace, name }: Subject): Promise<Garden> {
-  const [shoot, map, fluxConfig] = await Promise.all([
-    look(garden.find(resources.shoots, { namespace, name })),
-    look(findStatusMap(garden, namespace)),
-    look(garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG })),
-  ]);
-  if (!shoot.isAllowed && !map.isAllowed) throw missingRight(`read Shoot ${name}`, namespace);
-  const line = map.object && isOwn(map.object) ? publishedLine(map.object, name) : undefined;
-  if (shoot.object === undefined && (shoot.isAllowed || line === undefined)) {
-    throw new ShootFluxError(`Shoot ${namespace}/${name} does not exist; check its name and its project`);
-  }
-  return { shoot: shoot.object as Shoot | undefined, line, fluxConfig };
-}
-
-async function readLandscapeOf(file: string, terminal: Terminal): Promise<Landscape> {
-  return readLandscape(fromConfigFile(file, (await readDocument(file, terminal)) ?? {}));
-}
-
-async function explainLayers(
-  garden: KubeClient,
-  { shoot, fluxConfig: { isAllowed, object } }: Garden,
-  landscape: Landscape | undefined,
+async function explainChain(
+  target: Target,
+  garden: Garden,
   subject: Subject,
-): Promise<Explained> {
-  const { namespace } = subject;
-  if (!isAllowed || shoot === undefined) {
-    const what = isAllowed ? 'Shoots' : `ConfigMap ${FLUX_CONFIG}`;
-    return {
-      link: unseenLink('Configuration', `a member of the project may read ${what}`),
-      values: [],
-      config: undefined,
-    };
-  }
-  const inputs: ConfigInputs = {
-    landscape,
-    ...(object !== undefined && { fluxConfig: fluxConfigMapOf(namespace, object) }),
-    shoot: shootTraits(shootCluster(shoot)),
-    providerConfig: shoot.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE)?.providerConfig,
-    shootResources: shootResourcesOf(shoot.spec?.resources),
+  values: Values<typeof options>,
+  terminal: Terminal,
+): Promise<Chain> {
+  const now = new Date();
+  const configuration = await configurationOf(target, garden, subject, values.config, terminal);
+  const seed = await seedOf(garden, values['seed-kubeconfig']);
+  const extension = typeof seed === 'string' ? undefined : seed.extension;
+  const known = extension === 'missing' ? undefined : extension;
+  const record =
+    known?.status?.state?.applied ?? recordFrom(configuration.config ?? effectiveConfig({}), garden.line?.flux);
+  const flux = await fluxOf(target, garden, subject, record, values, now);
+  const seedFlags = values['seed-kubeconfig'] === undefined ? [] : ['--kubeconfig', values['seed-kubeconfig']];
+  const delivery =
+    typeof seed === 'string'
+      ? unseenLink('Delivery', seed)
+      : explainDelivery(
+          seed.managedResources,
+          known?.status?.state?.applied,
+          garden.shoot?.status?.technicalID ?? '',
+          seedFlags,
+        );
+  const isFluxSeen = flux.mark !== 'unseen';
+  const links: Chain['links'] = [
+    configuration.link,
+    explainOperation({ ...garden, extension, isFluxSeen }, subject, seedFlags, now),
+    delivery,
+    flux,
+    explainNext({ ...garden, extension: known }, subject, now),
+  ];
+  const unseen = links.flatMap(({ name, mark }) => (mark === 'unseen' ? [name] : []));
+  const defaults = "the landscape's defaults and policy (--config FILE)";
+  return {
+    links,
+    values: configuration.values,
+    unseen: [...unseen, ...(values.config === undefined ? [defaults] : [])],
   };
-  const projectSecrets = await readProjectSecrets(garden, namespace, inputs);
-  return explainConfiguration({ ...inputs, projectSecrets }, subject);
 }
 
-/** Returns what the configuration may know of the Secrets of the project; undefined where they may not be read. */
-async function readProjectSecrets(garden: KubeClient, namespace: string, inputs: ConfigInputs) {
-  const looks = neededProjectSecrets(inputs).map(async (name) => ({
-    name,
-    ...(await look(garden.find(resources.secrets, { namespace, name }))),
-  }));
-  const secrets = await Promise.all(looks);
-  if (secrets.some(({ isAllowed }) => !isAllowed)) return undefined;
-  return secrets.flatMap(({ name, object }) =>
-    object === undefined ? [] : [projectSecretOf(name, namespace, object)],
-  );
+async function configurationOf(
+  target: Target,
+  garden: Garden,
+  subject: Subject,
+  file: string | undefined,
+  terminal: Terminal,
+): Promise<Explained> {
+  const document = file === undefined ? undefined : ((await readDocument(file, terminal)) ?? {});
+  const landscape = file === undefined ? undefined : readLandscape(fromConfigFile(file, document));
+  const layers = await readLayers(target.garden, garden, landscape, subject.namespace);
+  if (typeof layers !== 'string') return explainConfiguration(layers, subject);
+  return {
+    link: unseenLink('Configuration', `${layers}; ask for the role of a member`),
+    values: [],
+    config: undefined,
+  };
+}
+
+async function seedOf({ shoot }: Garden, file: string | undefined): Promise<Seed | string> {
+  if (file === undefined) return 'it is in the seed; --seed-kubeconfig FILE of an operator shows it';
+  if (shoot === undefined) return 'these credentials may not read the Shoot, which names its control plane';
+  return readSeed(file, shoot);
+}
+
+async function fluxOf(
+  { connection }: Target,
+  { shoot }: Garden,
+  subject: Subject,
+  record: Parameters<typeof readShoot>[2],
+  { 'shoot-kubeconfig': file, 'garden-only': isGardenOnly = false }: Values<typeof options>,
+  now: Date,
+): Promise<Link> {
+  if (shoot !== undefined && isHibernated(shoot)) return unseenLink('Flux', 'the Shoot is hibernated');
+  if (isGardenOnly && file === undefined)
+    return unseenLink('Flux', 'it is in the shoot, and --garden-only asks for no kubeconfig');
+  const seen = await readShoot(connection, subject, record, file, now);
+  if (typeof seen !== 'string') {
+    return explainFlux(seen.flux, record, seen.how, seen.flags, now);
+  }
+  const remedy =
+    file === undefined
+      ? 'pass --shoot-kubeconfig FILE, or ask for the role viewer or admin of the project'
+      : 'check --shoot-kubeconfig';
+  return unseenLink('Flux', `${seen}; ${remedy}`);
 }

@@ -42,7 +42,7 @@ export function explainConfiguration(inputs: ConfigInputs, subject: Subject): Ex
     return { link: broken, values: [], config: undefined };
   }
   const values = valuesFrom(config);
-  const details = rows(values);
+  const details: string[] = [];
   const [warning] = config.warnings ?? [];
   const layers = [...new Set(values.map(objectName))];
   const text =
@@ -68,7 +68,8 @@ function commandFor({ object }: Place, { namespace, name, kubectl: flags }: Subj
 /** `flux-config` instead of `ConfigMap garden-foo/flux-config`. */
 const objectName = ({ object }: Place) => object.replace(/^ConfigMap (?:\S+\/)?/, '');
 
-function rows(values: readonly ValueFrom[]): string[] {
+/** Returns a line for each value: its name, what it is, and where it comes from. */
+export function valueRows(values: readonly ValueFrom[]): string[] {
   const width = (key: 'name' | 'value') => Math.max(0, ...values.map((one) => one[key].length));
   const [name, value] = [width('name'), width('value')];
   return values.map((one) => `${one.name.padEnd(name)}  ${one.value.padEnd(value)}  ${placeText(one)}`);

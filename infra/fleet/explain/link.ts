@@ -1,4 +1,4 @@
-import { safeText } from '../../../shared/runtime/safe-text.ts';
+import { cutExactly, safeText } from '../../../shared/runtime/safe-text.ts';
 import type { Terminal } from '../../cli/option.ts';
 import { type Color, colored } from '../print.ts';
 
@@ -29,12 +29,16 @@ const marks: Record<Mark, { sign: string; color: Color }> = {
 const WIDTH = 'Configuration'.length;
 const INDENT = ' '.repeat(WIDTH + 4);
 
-/** Lines below a link; `-o wide` has all of them. */
+/** Lines below a link, and characters of each; `-o wide` has all of them. */
 const MOST_DETAILS = 8;
+const LONGEST_DETAIL = 160;
 
-/** Returns a link that these credentials do not show. @param how what would show it, for example `--config FILE` */
-export function unseenLink(name: Link['name'], sentence: string): Link {
-  return { name, mark: 'unseen', text: sentence, sentence, details: [] };
+const cut = (line: string) =>
+  line.length > LONGEST_DETAIL ? `${cutExactly(line, LONGEST_DETAIL - 1).trimEnd()}…` : line;
+
+/** Returns a link that these credentials do not show. @param text why, and which right or option shows it */
+export function unseenLink(name: Link['name'], text: string): Link {
+  return { name, mark: 'unseen', text: safeText(text), details: [] };
 }
 
 /** Returns the first broken link. */
@@ -48,7 +52,7 @@ export function chainText(links: readonly Link[], isWide: boolean, terminal: Ter
   const lines = links.flatMap((link) => {
     const { sign, color } = marks[link.mark];
     const why = link === broken || (isWide && link.mark !== 'ok') ? [link.sentence, link.command] : [];
-    const shown = isWide ? link.details : link.details.slice(0, MOST_DETAILS);
+    const shown = isWide ? link.details : link.details.slice(0, MOST_DETAILS).map(cut);
     const rest = link.details.length - shown.length;
     return [
       `${colored(sign, color, terminal)} ${link.name.padEnd(WIDTH)}  ${link.text}`,
