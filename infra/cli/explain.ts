@@ -1,7 +1,9 @@
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
 import { isHibernated } from '../../shared/gardener/operation.ts';
+import type { Applied, Extension } from '../../shared/gardener/types.ts';
 import { DNS_LABEL } from '../../shared/kube/resource.ts';
+import { explainChecked } from '../fleet/explain/checked.ts';
 import { type Explained, explainConfiguration, type Subject, valueRows } from '../fleet/explain/configuration.ts';
 import { explainDelivery } from '../fleet/explain/delivery.ts';
 import { explainFlux, recordFrom } from '../fleet/explain/flux.ts';
@@ -79,8 +81,8 @@ async function explainChain(
   const known = extension === 'missing' ? undefined : extension;
   const record =
     known?.status?.state?.applied ?? recordFrom(configuration.config ?? effectiveConfig({}), garden.line?.flux);
-  const flux = await fluxOf(target, garden, subject, record, values, now);
   const seedFlags = values['seed-kubeconfig'] === undefined ? [] : ['--kubeconfig', values['seed-kubeconfig']];
+  const flux = await fluxOf(target, garden, subject, { extension: known, record, seedFlags }, values, now);
   const delivery =
     typeof seed === 'string'
       ? unseenLink('Delivery', seed)
@@ -128,27 +130,33 @@ async function configurationOf(
 async function seedOf({ shoot }: Garden, file: string | undefined): Promise<Seed | string> {
   if (file === undefined) return 'it is in the seed; --seed-kubeconfig FILE of an operator shows it';
   if (shoot === undefined) return 'these credentials may not read the Shoot, which names its control plane';
-  return readSeed(file, shoot);
+  const seed = await readSeed(file, shoot);
+  return typeof seed === 'string' ? `${seed}; check --seed-kubeconfig` : seed;
+}
+
+interface Known {
+  extension: Extension | undefined;
+  /** What the shoot should have. */
+  record: Applied;
+  seedFlags: readonly string[];
 }
 
 async function fluxOf(
   { connection }: Target,
   { shoot }: Garden,
   subject: Subject,
-  record: Parameters<typeof readShoot>[2],
+  { extension, record, seedFlags }: Known,
   { 'shoot-kubeconfig': file, 'garden-only': isGardenOnly = false }: Values<typeof options>,
   now: Date,
 ): Promise<Link> {
-  if (shoot !== undefined && isHibernated(shoot)) return unseenLink('Flux', 'the Shoot is hibernated');
-  if (isGardenOnly && file === undefined)
-    return unseenLink('Flux', 'it is in the shoot, and --garden-only asks for no kubeconfig');
-  const seen = await readShoot(connection, subject, record, file, now);
-  if (typeof seen !== 'string') {
-    return explainFlux(seen.flux, record, seen.how, seen.flags, now);
-  }
-  const remedy =
-    file === undefined
-      ? 'pass --shoot-kubeconfig FILE, or ask for the role viewer or admin of the project'
-      : 'check --shoot-kubeconfig';
-  return unseenLink('Flux', `${seen}; ${remedy}`);
+  const read = async () => {
+    if (shoot !== undefined && isHibernated(shoot)) return 'the Shoot is hibernated';
+    if (isGardenOnly && file === undefined) return 'it is in the shoot, and --garden-only asks for no kubeconfig';
+    const seen = await readShoot(connection, subject, record, file, now);
+    if (typeof seen !== 'string') return seen;
+    return `${seen}; ${file === undefined ? 'pass --shoot-kubeconfig FILE, or ask for the role viewer or admin of the project' : 'check --shoot-kubeconfig'}`;
+  };
+  const seen = await read();
+  if (typeof seen !== 'string') return explainFlux(seen.flux, record, seen.how, seen.flags, now);
+  return extension === undefined ? unseenLink('Flux', seen) : explainChecked(extension, seen, seedFlags);
 }

@@ -25,7 +25,7 @@ export function explainDelivery(
     .filter((name) => byName.has(name) || record?.managedResources[name] !== undefined)
     .map((name) => delivered(name, byName.get(name), record?.managedResources[name]));
   const worst = all.find(({ mark }) => mark === 'broken') ?? all.find(({ mark }) => mark === 'attention');
-  const details = all.map(({ sentence }) => sentence);
+  const details = all.filter((one) => one !== worst).map(({ sentence }) => sentence);
   if (all.length === 0) return { name: 'Delivery', mark: 'attention', text: 'nothing has been delivered yet', details };
   const applied = all.filter(({ mark }) => mark === 'ok').length;
   const text = `${applied} of ${all.length} ManagedResources are applied`;

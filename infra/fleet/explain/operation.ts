@@ -1,3 +1,4 @@
+import { findCondition, withoutConfigHash } from '../../../shared/gardener/checked.ts';
 import { isHibernated } from '../../../shared/gardener/operation.ts';
 import type { Line } from '../../../shared/gardener/status-map.ts';
 import { EXTENSION_TYPE, type Extension, type LastOperation, type Shoot } from '../../../shared/gardener/types.ts';
@@ -46,13 +47,12 @@ function lineText({ state, since, flux }: Line, now: Date): string {
 
 function extensionDetails(extension: Seen['extension'], now: Date): string[] {
   if (extension === undefined || extension === 'missing') return [];
-  const { lastOperation, conditions = [], state } = extension.status ?? {};
+  const { lastOperation, state } = extension.status ?? {};
   const { applied, bootstrapped } = state ?? {};
   return [
     ...(lastOperation
       ? [`Extension: ${operationText(lastOperation, now)}: ${safeSentence(lastOperation.description)}`]
       : []),
-    ...conditions.map(({ type, status, message }) => `${type} ${status}: ${safeSentence(message)}`),
     ...(applied
       ? [`Record: Flux ${applied.fluxVersion}, syncMode ${applied.syncMode}, configuration ${applied.configHash}`]
       : []),
@@ -76,6 +76,9 @@ function ofExtension(
   const { lastOperation, lastError } = extension.status ?? {};
   if (lastError && lastOperation?.state !== 'Processing')
     return { mark: 'broken', sentence: safeSentence(lastError.description), command };
+  const kept = findCondition(extension.status ?? {}, 'ConfigurationFollowed');
+  if (kept?.status === 'False')
+    return { mark: 'broken', sentence: safeSentence(withoutConfigHash(kept.message)), command };
   if (lastOperation?.state === 'Succeeded') return undefined;
   const sentence = safeSentence(lastOperation?.description ?? 'shoot-flux has not reported anything yet.');
   return { mark: 'attention', sentence, command };
