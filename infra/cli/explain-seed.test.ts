@@ -113,7 +113,8 @@ const explain = (name: string, ...args: string[]) =>
     garden.people.operator,
     '--seed-kubeconfig',
     paths.seed,
-    '--garden-only',
+    '--shoot-kubeconfig',
+    'none',
     ...args,
   ]);
 
@@ -136,7 +137,7 @@ describe('shoot-flux explain, in the seed', () => {
     expect(linesOf(out, 'Flux')).toEqual([
       '✔ Flux           it was Ready at the last check',
       '                 Flux v2.9.4 is running.',
-      '                 The shoot is not seen: it is in the shoot, and --garden-only asks for no kubeconfig.',
+      '                 The shoot is not seen: it is in the shoot; omit --shoot-kubeconfig none to see it.',
       '',
     ]);
     expect(err).toBe("Not seen: the landscape's defaults and policy (--config FILE).\n");

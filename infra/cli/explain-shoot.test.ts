@@ -98,7 +98,7 @@ describe('shoot-flux explain, in the shoot', () => {
       expect.stringMatching(/^! Operation {6}Shoot: Reconcile Succeeded \(100%\), \d+d ago$/),
       expect.stringMatching(/^ +flux-status: Not Ready for \d+d$/),
       '? Delivery       it is in the seed; --seed-kubeconfig FILE of an operator shows it',
-      '✔ Flux           Flux is running, and all 3 objects are Ready',
+      '✔ Flux           Flux is running; 3 of 3 objects are Ready',
       `                 GitRepository flux-system/main-gitrepo is Ready${at}`,
       `                 Kustomization flux-system/apps is Ready${at}, 0 objects`,
       `                 Kustomization flux-system/main-ks is Ready${at}, 2 objects`,
@@ -132,16 +132,16 @@ describe('shoot-flux explain, in the shoot', () => {
       'away',
       [],
       0,
-      /^\? Flux {11}GET custom\S+: no answer from the shoot .*; pass --shoot-kubeconfig FILE, or ask for/m,
+      /^\? Flux {11}GET custom\S+: no answer from the shoot .*; pass --shoot-kubeconfig FILE, or get the right/m,
     ],
     [
       'closed',
       [],
       0,
-      /^\? Flux {11}these credentials may not create shoots\/viewerkubeconfig or shoots\/adminkubeconfig; pass/m,
+      /^\? Flux {11}these credentials do not reach into the shoot; pass .* right to create shoots\/viewerkubeconfig$/m,
     ],
     ['asleep', [], 0, /^\? Flux {11}the Shoot is hibernated$/m],
-    ['bad', ['--garden-only'], 1, /^✗ Operation .*\n {17}From flux-status\.$/m],
+    ['bad', ['--shoot-kubeconfig', 'none'], 1, /^✗ Operation .*\n {17}From flux-status\.$/m],
   ])('of Shoot %s with %j says what it cannot see', async (name, args, expected, text) => {
     const { out, err, code } = await explain(name, ...args);
     expect(out).toMatch(text);

@@ -54,7 +54,7 @@ beforeAll(async () => {
 afterAll(() => garden[Symbol.asyncDispose]());
 
 const explain = (who: 'member' | 'operator' | 'nobody', ...args: string[]) =>
-  shootFlux(['explain', '--kubeconfig', garden.people[who], ...args, '--garden-only']);
+  shootFlux(['explain', '--kubeconfig', garden.people[who], ...args, '--shoot-kubeconfig', 'none']);
 
 describe('shoot-flux explain', () => {
   it('shows which layer each value comes from, and the sentence of the first broken link', async () => {
@@ -72,7 +72,7 @@ describe('shoot-flux explain', () => {
       ),
       '                 flux-status: Not Ready for 30m, Flux v2.9.4',
       '? Delivery       it is in the seed; --seed-kubeconfig FILE of an operator shows it',
-      '? Flux           it is in the shoot, and --garden-only asks for no kubeconfig',
+      '? Flux           it is in the shoot; omit --shoot-kubeconfig none to see it',
       '✔ Next           the next check of Flux is within 4m',
       expect.stringMatching(/^ +the maintenance window \(220000\+0100 to 230000\+0100\) (is open|begins in \d+[hm])$/),
       '',

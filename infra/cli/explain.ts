@@ -1,16 +1,13 @@
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
-import { isHibernated } from '../../shared/gardener/operation.ts';
-import type { Applied, Extension } from '../../shared/gardener/types.ts';
 import { DNS_LABEL } from '../../shared/kube/resource.ts';
-import { explainChecked } from '../fleet/explain/checked.ts';
-import { type Explained, explainConfiguration, type Subject, valueRows } from '../fleet/explain/configuration.ts';
+import { explainConfiguration, type Subject, type ValueFrom, valueRows } from '../fleet/explain/configuration.ts';
 import { explainDelivery } from '../fleet/explain/delivery.ts';
 import { explainFlux, recordFrom } from '../fleet/explain/flux.ts';
-import { chainText, firstBroken, type Link, unseenLink } from '../fleet/explain/link.ts';
+import { chainText, type Link, safeLink } from '../fleet/explain/link.ts';
 import { explainNext } from '../fleet/explain/next.ts';
 import { explainOperation } from '../fleet/explain/operation.ts';
-import { type Garden, readGarden, readLayers, readSeed, readShoot, type Seed } from '../fleet/explain/read.ts';
+import { type Garden, readGarden, readLayers, readSeed, readShoot } from '../fleet/explain/read.ts';
 import { printed } from '../fleet/print.ts';
 import { openTarget, type Target, targetOptions } from '../fleet/target.ts';
 import { command, exitCodes } from './command.ts';
@@ -20,11 +17,10 @@ import { fromConfigFile } from './sources.ts';
 
 const options = {
   ...targetOptions,
-  'seed-kubeconfig': text('FILE', "Kubeconfig of the Shoot's seed, with an operator's rights: shows the delivery."),
-  'shoot-kubeconfig': text('FILE', 'Kubeconfig of the shoot.', {
-    default: 'one that the garden gives for ten minutes, of a viewer or else of an admin, which is not stored',
+  'seed-kubeconfig': text('FILE', "Kubeconfig of the Shoot's seed, with the rights of an operator."),
+  'shoot-kubeconfig': text('FILE', 'Kubeconfig of the shoot, or none: the shoot is not read.', {
+    default: 'one of a viewer, or else of an admin, that the garden gives for ten minutes and nobody stores',
   }),
-  'garden-only': { type: 'boolean', description: 'Ask for no kubeconfig of the shoot.' },
   config: text('FILE', 'A config file of run, whose keys defaults and policy apply as they do in the landscape.'),
   output: { ...word(['table', 'wide', 'json', 'yaml'], 'Form of the output.'), short: 'o' },
 } as const satisfies Record<string, Option>;
@@ -40,11 +36,12 @@ export default command({
     if (name === undefined || more.length > 0) throw new UsageError('name one Shoot');
     if (!DNS_LABEL.test(name)) throw new UsageError(`"${name}" is not the name of a Shoot`);
     using target = await openTarget(values, terminal.environment);
-    const { namespace = '', kubectl } = target;
-    const subject: Subject = { namespace, name, kubectl };
-    const garden = await readGarden(target.garden, subject);
-    const { links, values: layers, unseen } = await explainChain(target, garden, subject, values, terminal);
-    const broken = firstBroken(links);
+    const { namespace = '', kubectl: flags } = target;
+    const garden = await readGarden(target.garden, { namespace, name });
+    const { links, layers } = await explained(target, garden, { namespace, name, flags }, values, terminal);
+    const broken = links.find(({ mark }) => mark === 'broken');
+    const unseen = links.filter(({ mark }) => mark === 'unseen').map((link) => link.name as string);
+    if (values.config === undefined) unseen.push("the landscape's defaults and policy (--config FILE)");
     const output = values.output ?? 'table';
     const content = { namespace, name, broken: broken?.name ?? null, links, values: layers, unseen };
     if (!printed(output, 'Explanation', content, terminal)) {
@@ -60,103 +57,31 @@ export default command({
   },
 });
 
-/** The links, where the values of the configuration come from, and what could not be seen. */
-interface Chain {
-  links: [Link, ...Link[]];
-  values: Explained['values'];
-  unseen: string[];
-}
-
-async function explainChain(
+/** Returns the links of the chain, and which layer each value of the configuration comes from. */
+async function explained(
   target: Target,
   garden: Garden,
   subject: Subject,
-  values: Values<typeof options>,
+  { config: file, ...values }: Values<typeof options>,
   terminal: Terminal,
-): Promise<Chain> {
+): Promise<{ links: [Link, ...Link[]]; layers: ValueFrom[] }> {
   const now = new Date();
-  const configuration = await configurationOf(target, garden, subject, values.config, terminal);
-  const seed = await seedOf(garden, values['seed-kubeconfig']);
-  const extension = typeof seed === 'string' ? undefined : seed.extension;
-  const known = extension === 'missing' ? undefined : extension;
-  const record =
-    known?.status?.state?.applied ?? recordFrom(configuration.config ?? effectiveConfig({}), garden.line?.flux);
-  const seedFlags = values['seed-kubeconfig'] === undefined ? [] : ['--kubeconfig', values['seed-kubeconfig']];
-  const flux = await fluxOf(target, garden, subject, { extension: known, record, seedFlags }, values, now);
-  const delivery =
-    typeof seed === 'string'
-      ? unseenLink('Delivery', seed)
-      : explainDelivery(
-          seed.managedResources,
-          known?.status?.state?.applied,
-          garden.shoot?.status?.technicalID ?? '',
-          seedFlags,
-        );
-  const isFluxSeen = flux.mark !== 'unseen';
-  const links: Chain['links'] = [
-    configuration.link,
-    explainOperation({ ...garden, extension, isFluxSeen }, subject, seedFlags, now),
-    delivery,
-    flux,
-    explainNext({ ...garden, extension: known }, subject, now),
-  ];
-  const unseen = links.flatMap(({ name, mark }) => (mark === 'unseen' ? [name] : []));
-  const defaults = "the landscape's defaults and policy (--config FILE)";
-  return {
-    links,
-    values: configuration.values,
-    unseen: [...unseen, ...(values.config === undefined ? [defaults] : [])],
-  };
-}
-
-async function configurationOf(
-  target: Target,
-  garden: Garden,
-  subject: Subject,
-  file: string | undefined,
-  terminal: Terminal,
-): Promise<Explained> {
-  const document = file === undefined ? undefined : ((await readDocument(file, terminal)) ?? {});
-  const landscape = file === undefined ? undefined : readLandscape(fromConfigFile(file, document));
+  const landscape =
+    file === undefined ? undefined : readLandscape(fromConfigFile(file, (await readDocument(file, terminal)) ?? {}));
   const layers = await readLayers(target.garden, garden, landscape, subject.namespace);
-  if (typeof layers !== 'string') return explainConfiguration(layers, subject);
-  return {
-    link: unseenLink('Configuration', `${layers}; ask for the role of a member`),
-    values: [],
-    config: undefined,
-  };
-}
-
-async function seedOf({ shoot }: Garden, file: string | undefined): Promise<Seed | string> {
-  if (file === undefined) return 'it is in the seed; --seed-kubeconfig FILE of an operator shows it';
-  if (shoot === undefined) return 'these credentials may not read the Shoot, which names its control plane';
-  const seed = await readSeed(file, shoot);
-  return typeof seed === 'string' ? `${seed}; check --seed-kubeconfig` : seed;
-}
-
-interface Known {
-  extension: Extension | undefined;
-  /** What the shoot should have. */
-  record: Applied;
-  seedFlags: readonly string[];
-}
-
-async function fluxOf(
-  { connection }: Target,
-  { shoot }: Garden,
-  subject: Subject,
-  { extension, record, seedFlags }: Known,
-  { 'shoot-kubeconfig': file, 'garden-only': isGardenOnly = false }: Values<typeof options>,
-  now: Date,
-): Promise<Link> {
-  const read = async () => {
-    if (shoot !== undefined && isHibernated(shoot)) return 'the Shoot is hibernated';
-    if (isGardenOnly && file === undefined) return 'it is in the shoot, and --garden-only asks for no kubeconfig';
-    const seen = await readShoot(connection, subject, record, file, now);
-    if (typeof seen !== 'string') return seen;
-    return `${seen}; ${file === undefined ? 'pass --shoot-kubeconfig FILE, or ask for the role viewer or admin of the project' : 'check --shoot-kubeconfig'}`;
-  };
-  const seen = await read();
-  if (typeof seen !== 'string') return explainFlux(seen.flux, record, seen.how, seen.flags, now);
-  return extension === undefined ? unseenLink('Flux', seen) : explainChecked(extension, seen, seedFlags);
+  const configuration = explainConfiguration(layers, subject);
+  const seed = await readSeed(values['seed-kubeconfig'], garden.shoot);
+  const extension = typeof seed === 'string' ? undefined : seed.extension;
+  const { config = effectiveConfig({}) } = configuration;
+  const record = extension?.status?.state?.applied ?? recordFrom(config, garden.line?.flux);
+  const shoot = await readShoot(target.connection, garden.shoot, subject, record, values['shoot-kubeconfig'], now);
+  const flux = explainFlux(shoot, record, seed, now);
+  const links: [Link, ...Link[]] = [
+    configuration.link,
+    explainOperation({ ...garden, seed, isFluxSeen: flux.mark !== 'unseen' }, subject, now),
+    explainDelivery(seed),
+    flux,
+    explainNext({ ...garden, extension }, subject, now),
+  ];
+  return { links: links.map(safeLink) as [Link, ...Link[]], layers: configuration.values };
 }

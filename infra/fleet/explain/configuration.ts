@@ -1,108 +1,99 @@
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import type { Place } from '../../../shared/config/origins.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
-import { asObject } from '../../../shared/config/values.ts';
-import { ConfigError, type ConfigIssue, issueText, unlessInvalid, withFullStop } from '../../../shared/errors.ts';
+import { ConfigError, issueText, unlessInvalid, withFullStop } from '../../../shared/errors.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
-import { textAt } from '../../../shared/shapes.ts';
-import { kubectl, type Link, safeSentence } from './link.ts';
+import { fieldsOf, textAt } from '../../../shared/shapes.ts';
+import { kubectl, type Link } from './link.ts';
 
-/** A value of the effective configuration, and the layer that decides it. */
+/** A value of the effective configuration, and where the layer that decides it sets it. */
 export interface ValueFrom extends Place {
   /** Its path in the effective configuration, for example `flux.version`. */
   name: string;
-  /** As far as it is safe to show: of objects the names of their keys. */
+  /** As far as it is safe to show: of an object the names of its keys. */
   value: string;
-}
-
-/** What the first link says, and the configuration for the next ones; undefined: it is wrong. */
-export interface Explained {
-  link: Link;
-  values: ValueFrom[];
-  config: EffectiveConfig | undefined;
 }
 
 /** A Shoot, and the flags with which kubectl reaches the garden. */
 export interface Subject {
   namespace: string;
   name: string;
-  kubectl: readonly string[];
+  flags: readonly string[];
 }
 
-/** Explains where the configuration of a Shoot comes from, and what is wrong with it. */
-export function explainConfiguration(inputs: ConfigInputs, subject: Subject): Explained {
+/** The link, and what the next ones need; the configuration is undefined where it is wrong or not seen. */
+export interface Explained {
+  link: Link;
+  values: ValueFrom[];
+  config?: EffectiveConfig;
+}
+
+/** Explains where the configuration of a Shoot comes from, and what is wrong with it. @param inputs or why they are not seen */
+export function explainConfiguration(inputs: ConfigInputs | string, subject: Subject): Explained {
+  const link = { name: 'Configuration', details: [] as string[] } as const;
+  if (typeof inputs === 'string') return { link: { ...link, mark: 'unseen', text: inputs }, values: [] };
   const config = unlessInvalid(() => effectiveConfig(inputs));
-  const link = { name: 'Configuration' } as const;
+  const issues = config instanceof ConfigError ? config.issues : (config.warnings ?? []);
+  const [first, ...others] = issues;
+  const found = first && {
+    sentence: withFullStop(issueText(first)),
+    command: kubectl(commandFor(first, subject.name), subject),
+    details: others.map(issueText),
+  };
   if (config instanceof ConfigError) {
-    const [first, ...others] = config.issues as [ConfigIssue, ...ConfigIssue[]];
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-    const details = others.map((issue) => safeSentence(issueText(issue)));
-    const text = `${objectName(first)} is not valid${more}`;
-    const broken = { ...link, mark: 'broken', text, ...issueOf(first, subject), details } as const;
-    return { link: broken, values: [], config: undefined };
+    return {
+      link: { ...link, mark: 'broken', text: `${objectName(first)} is not valid${more}`, ...found },
+      values: [],
+    };
   }
   const values = valuesFrom(config);
-  const details: string[] = [];
-  const [warning] = config.warnings ?? [];
-  const layers = [...new Set(values.map(objectName))];
+  const layers = [...new Set(values.map(objectName))].join(', ');
   const text =
     values.length === 0
-      ? 'nobody has configured anything: Flux is installed with defaults and synchronises nothing'
-      : `${layers.join(', ')}: ${values.length === 1 ? '1 value' : `${values.length} values`}; all others are defaults`;
-  if (warning === undefined) return { link: { ...link, mark: 'ok', text, details }, values, config };
-  return { link: { ...link, mark: 'attention', text, ...issueOf(warning, subject), details }, values, config };
-}
-
-function issueOf(issue: ConfigIssue, subject: Subject): Pick<Link, 'sentence' | 'command'> {
-  return { sentence: safeSentence(withFullStop(issueText(issue))), command: commandFor(issue, subject) };
+      ? 'nobody has configured anything, so Flux is installed and synchronises nothing'
+      : `${layers}: ${values.length} ${values.length === 1 ? 'value' : 'values'}; all others are defaults`;
+  return { link: { ...link, mark: found ? 'attention' : 'ok', text, ...found }, values, config };
 }
 
 /** Of a Secret it shows no content. */
-function commandFor({ object }: Place, { namespace, name, kubectl: flags }: Subject): string {
-  const [, kind = '', other = ''] = /^(ConfigMap|Secret) (?:\S+\/)?(\S+)$/.exec(object) ?? [];
-  if (kind === 'Secret') return kubectl(['describe', 'secret', other], namespace, flags);
-  const shown = kind === '' ? ['shoot', name] : ['configmap', other];
-  return kubectl(['get', ...shown, '-o', 'yaml'], namespace, flags);
+function commandFor({ object }: Place, shoot: string): string[] {
+  const [, kind = 'Shoot', name = shoot] = /^(ConfigMap|Secret) (?:\S+\/)?(\S+)$/.exec(object) ?? [];
+  return kind === 'Secret' ? ['describe', 'secret', name] : ['get', kind.toLowerCase(), name, '-o', 'yaml'];
 }
 
 /** `flux-config` instead of `ConfigMap garden-foo/flux-config`. */
-const objectName = ({ object }: Place) => object.replace(/^ConfigMap (?:\S+\/)?/, '');
+const objectName = (place?: Place) => (place?.object ?? '').replace(/^ConfigMap (?:\S+\/)?/, '');
 
 /** Returns a line for each value: its name, what it is, and where it comes from. */
 export function valueRows(values: readonly ValueFrom[]): string[] {
-  const width = (key: 'name' | 'value') => Math.max(0, ...values.map((one) => one[key].length));
-  const [name, value] = [width('name'), width('value')];
-  return values.map((one) => `${one.name.padEnd(name)}  ${one.value.padEnd(value)}  ${placeText(one)}`);
-}
-
-const placeText = (place: Place) => `${objectName(place)}${place.path === '' ? '' : `: ${place.path}`}`;
-
-/** Returns where the values of a configuration come from; entries of lists are part of their list. */
-function valuesFrom(config: EffectiveConfig): ValueFrom[] {
-  return Object.entries(config.origins).flatMap(([name, place]) => {
-    const value = valueAt(config, name);
-    const isEntry = name.includes('[') && !name.startsWith('objects[');
-    return isEntry || value === undefined ? [] : [{ name, value: shownValue(value), ...place }];
+  const [names, texts] = (['name', 'value'] as const).map((key) => Math.max(...values.map((one) => one[key].length)));
+  return values.map((one) => {
+    const path = one.path === '' ? '' : `: ${one.path}`;
+    return `${one.name.padEnd(names ?? 0)}  ${one.value.padEnd(texts ?? 0)}  ${objectName(one)}${path}`;
   });
 }
 
-function valueAt(config: object, path: string): unknown {
-  const keys = path.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
-  return keys.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], config);
+/** Returns where the values of a configuration come from; entries of a list are part of it. */
+function valuesFrom(config: EffectiveConfig): ValueFrom[] {
+  return Object.entries(config.origins).flatMap(([name, place]) => {
+    const keys = name.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
+    const value = keys.reduce<unknown>((from, key) => (from as Record<string, unknown> | undefined)?.[key], config);
+    return value === undefined || name.includes('components[') ? [] : [{ name, value: shownValue(value), ...place }];
+  });
 }
 
 const LONGEST_VALUE = 80;
 
 /** A template may hold anything in its fields, also what should be in a Secret. */
 function shownValue(value: unknown): string {
-  if (typeof value === 'string') return safeText(value, LONGEST_VALUE);
   if (Array.isArray(value)) {
-    if (value.every((entry) => typeof entry === 'string')) return safeText(value.join(', '), LONGEST_VALUE);
-    return value.length === 1 ? '1 entry' : `${value.length} entries`;
+    const isText = value.every((entry) => typeof entry === 'string');
+    return isText ? safeText(value.join(', '), LONGEST_VALUE) : `a list of ${value.length}`;
   }
-  const object = asObject(value);
-  if (object === undefined) return String(value);
-  const [kind, name] = [textAt(object, 'kind'), textAt(object, 'metadata', 'name')];
-  if (kind !== undefined && name !== undefined) return `${kind} ${textAt(object, 'metadata', 'namespace')}/${name}`;
-  return safeText(`{${Object.keys(object).join(', ')}}`, LONGEST_VALUE);
+  const fields = fieldsOf(value);
+  if (fields === undefined) return safeText(String(value), LONGEST_VALUE);
+  const { kind, metadata } = fields;
+  if (metadata === undefined) return safeText(`{${Object.keys(fields).join(', ')}}`, LONGEST_VALUE);
+  return `${kind} ${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}`;
 }

@@ -5,7 +5,7 @@ import { explainNext } from './next.ts';
 
 const now = new Date('2026-01-02T12:00:00Z');
 const at = now.getTime() / 1000;
-const subject = { namespace: 'garden-foo', name: 'bar', kubectl: [] };
+const subject = { namespace: 'garden-foo', name: 'bar', flags: [] };
 const state: RolloutState = {
   ...{ revision: '0123456789ab', began: at - 600, limits: { maxInProgress: 1, maxFailed: 0 }, done: 3 },
   waiting: new Map([
@@ -32,14 +32,14 @@ describe('the next link', () => {
   it('says how many Shoots come before one that waits for its turn', () => {
     expect(nextIn({})).toMatchObject({
       mark: 'attention',
-      text: 'this Shoot waits for its turn: the rollout of revision 0123456789ab is under way, and 1 are in progress, 3 wait, 1 of them before this one',
+      text: 'waits for its turn in the rollout of revision 0123456789ab: 1 in progress, 1 of 3 waiting before this one',
       details: [
         expect.stringMatching(/^Rollout: Revision 0123456789ab is under way/),
         'the next check of Flux is within 12m',
       ],
     });
     expect(nextIn({}, { maintenanceWindow: true }).text).toMatch(
-      /^this Shoot waits for its turn and the maintenance window: /,
+      /^waits for its turn and its maintenance window in the rollout/,
     );
   });
 
@@ -57,9 +57,9 @@ describe('the next link', () => {
     [
       'is being changed',
       { waiting: new Map(), inProgress: new Map([['bar', { order: '1', since: at - 300, wasNotReady: false }]]) },
-      'revision 0123456789ab is being applied to this Shoot for 5m',
+      'gets revision 0123456789ab now',
     ],
-    ['has its turn behind it', { waiting: new Map() }, 'no turn to wait for in the rollout of revision 0123456789ab'],
+    ['has its turn behind it', { waiting: new Map() }, 'the next check of Flux is within 12m'],
   ])('of a Shoot that %s', (_, parts, text) => {
     expect(nextIn(parts).text).toBe(text);
   });

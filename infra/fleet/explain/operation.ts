@@ -1,122 +1,90 @@
 import { findCondition, withoutConfigHash } from '../../../shared/gardener/checked.ts';
-import { isHibernated } from '../../../shared/gardener/operation.ts';
-import type { Line } from '../../../shared/gardener/status-map.ts';
-import { EXTENSION_TYPE, type Extension, type LastOperation, type Shoot } from '../../../shared/gardener/types.ts';
+import { HIBERNATED, isHibernated } from '../../../shared/gardener/operation.ts';
+import { EXTENSION_TYPE, type LastOperation, type Shoot } from '../../../shared/gardener/types.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { ageOf } from '../print.ts';
 import type { Subject } from './configuration.ts';
-import { kubectl, type Link, safeSentence } from './link.ts';
+import { kubectl, type Link } from './link.ts';
+import type { Garden, Seed } from './read.ts';
 
 /** What was read about the operation of a Shoot. */
-export interface Seen {
-  /** Undefined: these credentials may not read it. */
-  shoot: Shoot | undefined;
-  /** Its line in `flux-status`; undefined: it has none, or it may not be read. */
-  line: Line | undefined;
-  /** Undefined: there is no kubeconfig of the seed. `missing`: the seed has none. */
-  extension: Extension | 'missing' | undefined;
-  /** True: the next links say more about Flux in the shoot than the line. */
+export interface Seen extends Pick<Garden, 'shoot' | 'line'> {
+  seed: Seed | string;
+  /** True: the link Flux says more about it than the line in `flux-status`. */
   isFluxSeen: boolean;
 }
 
 type Verdict = Pick<Link, 'mark' | 'sentence' | 'command'>;
 
-/** Explains how the last operation of the Shoot ended: for Gardener, and for our part of it. */
-export function explainOperation(seen: Seen, subject: Subject, seed: readonly string[], now: Date): Link {
-  const { shoot, line, extension } = seen;
-  const operations = [
-    ...(shoot?.status?.lastOperation ? [`Shoot: ${operationText(shoot.status.lastOperation, now)}`] : []),
-    ...(line ? [`flux-status: ${lineText(line, now)}`] : []),
-    ...extensionDetails(extension, now),
-  ];
-  const verdict =
-    ofExtension(extension, shoot, seed) ??
-    ofShoot(shoot, subject) ??
-    ofLine(seen, subject) ??
-    ({ mark: 'ok' } as const);
-  const [text = 'nothing has been reported yet', ...details] = operations;
-  return { name: 'Operation', text, ...verdict, details };
+/** Explains how the last operation of the Shoot ended, for Gardener and for our part of it. */
+export function explainOperation(seen: Seen, subject: Subject, now: Date): Link {
+  const { shoot, line, seed } = seen;
+  const { lastOperation: own, state } = (typeof seed === 'string' ? undefined : seed.extension?.status) ?? {};
+  const { applied, bootstrapped } = state ?? {};
+  const last = shoot?.status?.lastOperation;
+  const since = line?.since === undefined ? '' : ` for ${ageOf(line.since, now)}`;
+  const [text = 'nothing has been reported yet', ...details] = [
+    last && `Shoot: ${operationText(last, now)}`,
+    line && `flux-status: ${line.state}${since}${line.flux === undefined ? '' : `, Flux ${line.flux}`}`,
+    own && `Extension: ${operationText(own, now)}: ${own.description}`,
+    applied && `Record: Flux ${applied.fluxVersion}, syncMode ${applied.syncMode}, configuration ${applied.configHash}`,
+    bootstrapped && `First success: ${bootstrapped.at}`,
+  ].filter((report) => report !== undefined);
+  const verdict = ofExtension(seed) ?? ofShoot(shoot, subject) ?? ofLine(seen, subject) ?? ({ mark: 'ok' } as const);
+  return { name: 'Operation', text, details, ...verdict };
 }
 
 const operationText = ({ type, state, progress, lastUpdateTime }: LastOperation, now: Date) =>
   `${type} ${state} (${progress}%), ${ageOf(lastUpdateTime, now)} ago`;
 
-function lineText({ state, since, flux }: Line, now: Date): string {
-  return `${state}${since === undefined ? '' : ` for ${ageOf(since, now)}`}${flux === undefined ? '' : `, Flux ${flux}`}`;
-}
-
-function extensionDetails(extension: Seen['extension'], now: Date): string[] {
-  if (extension === undefined || extension === 'missing') return [];
-  const { lastOperation, state } = extension.status ?? {};
-  const { applied, bootstrapped } = state ?? {};
-  return [
-    ...(lastOperation
-      ? [`Extension: ${operationText(lastOperation, now)}: ${safeSentence(lastOperation.description)}`]
-      : []),
-    ...(applied
-      ? [`Record: Flux ${applied.fluxVersion}, syncMode ${applied.syncMode}, configuration ${applied.configHash}`]
-      : []),
-    ...(bootstrapped === undefined ? [] : [`First success: ${bootstrapped.at}`]),
-  ];
-}
-
-function ofExtension(
-  extension: Seen['extension'],
-  shoot: Shoot | undefined,
-  seed: readonly string[],
-): Verdict | undefined {
-  if (extension === undefined) return undefined;
-  const namespace = shoot?.status?.technicalID ?? '';
-  const command = kubectl(['get', 'extension', EXTENSION_TYPE, '-o', 'yaml'], namespace, seed);
-  if (extension === 'missing') {
-    const where = `Extension ${namespace}/${EXTENSION_TYPE} does not exist in this seed`;
-    const sentence = `${where}; enable the extension for the Shoot, or pass the kubeconfig of its seed ${shoot?.status?.seedName ?? ''}.`;
-    return { mark: 'broken', sentence, command };
+function ofExtension(seed: Seed | string): Verdict | undefined {
+  if (typeof seed === 'string') return undefined;
+  const command = kubectl(['get', 'extension', EXTENSION_TYPE, '-o', 'yaml'], seed);
+  if (seed.extension === undefined) {
+    const where = `Extension ${seed.namespace}/${EXTENSION_TYPE} does not exist in this seed`;
+    return {
+      mark: 'broken',
+      sentence: `${where}; enable it for the Shoot, or pass the kubeconfig of its own seed.`,
+      command,
+    };
   }
-  const { lastOperation, lastError } = extension.status ?? {};
+  const { status = {} } = seed.extension;
+  const { lastOperation, lastError } = status;
+  const kept = findCondition(status, 'ConfigurationFollowed');
   if (lastError && lastOperation?.state !== 'Processing')
-    return { mark: 'broken', sentence: safeSentence(lastError.description), command };
-  const kept = findCondition(extension.status ?? {}, 'ConfigurationFollowed');
-  if (kept?.status === 'False')
-    return { mark: 'broken', sentence: safeSentence(withoutConfigHash(kept.message)), command };
+    return { mark: 'broken', sentence: lastError.description, command };
+  if (kept?.status === 'False') return { mark: 'broken', sentence: withoutConfigHash(kept.message), command };
   if (lastOperation?.state === 'Succeeded') return undefined;
-  const sentence = safeSentence(lastOperation?.description ?? 'shoot-flux has not reported anything yet.');
-  return { mark: 'attention', sentence, command };
+  return { mark: 'attention', sentence: lastOperation?.description ?? 'shoot-flux has not reported yet.', command };
 }
 
-const FAILED: readonly string[] = ['Error', 'Failed', 'Aborted'];
-
-function ofShoot(shoot: Shoot | undefined, { namespace, name, kubectl: flags }: Subject): Verdict | undefined {
-  const command = kubectl(['describe', 'shoot', name], namespace, flags);
+function ofShoot(shoot: Shoot | undefined, subject: Subject): Verdict | undefined {
+  const { namespace, name } = subject;
+  const command = kubectl(['describe', 'shoot', name], subject);
   const last = shoot?.status?.lastOperation;
-  const own = shoot?.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE);
-  if (own?.disabled === true) {
-    const sentence = `Shoot ${namespace}/${name} disables the extension ${EXTENSION_TYPE}; remove disabled from its entry in spec.extensions.`;
+  if (shoot?.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE)?.disabled === true) {
+    const sentence = `Shoot ${namespace}/${name} disables ${EXTENSION_TYPE}; remove disabled from its entry in spec.extensions.`;
     return { mark: 'broken', sentence, command };
   }
   if (last === undefined || last.state === 'Succeeded') return undefined;
-  if (!FAILED.includes(last.state)) return { mark: 'attention', sentence: safeSentence(last.description), command };
-  const [first] = entriesAt(shoot, 'status', 'lastErrors');
-  const what = safeSentence(textAt(first, 'description') ?? last.description);
-  const retry = kubectl(['annotate', 'shoot', name, 'gardener.cloud/operation=retry'], namespace, flags);
-  const remedy =
-    last.state === 'Failed' ? ` Gardener does not try again by itself; correct the cause, then: ${retry}` : '';
+  if (last.state === 'Processing' || last.state === 'Pending') {
+    return { mark: 'attention', sentence: last.description, command };
+  }
+  const what = textAt(entriesAt(shoot, 'status', 'lastErrors')[0], 'description') ?? last.description;
+  const retry = kubectl(['annotate', 'shoot', name, 'gardener.cloud/operation=retry'], subject);
+  const remedy = last.state === 'Failed' ? ` Gardener does not try again; correct the cause, then: ${retry}` : '';
   return { mark: 'broken', sentence: `${what}${remedy}`, command };
 }
 
-function ofLine({ shoot, line, isFluxSeen }: Seen, { namespace, name, kubectl: flags }: Subject): Verdict | undefined {
-  const data = `jsonpath={.data.${name}}`;
-  const command = kubectl(['get', 'configmap', 'flux-status', '-o', data], namespace, flags);
-  if (shoot !== undefined && isHibernated(shoot)) {
-    return { mark: 'attention', sentence: 'The Shoot is hibernated; changes are applied when it wakes up.', command };
-  }
+function ofLine({ shoot, line, isFluxSeen }: Seen, subject: Subject): Verdict | undefined {
+  const { name } = subject;
+  const command = kubectl(['get', 'configmap', 'flux-status', '-o', `jsonpath={.data.${name}}`], subject);
+  if (shoot !== undefined && isHibernated(shoot)) return { mark: 'attention', sentence: HIBERNATED, command };
   if (line === undefined) {
-    const sentence = `flux-status has no line for Shoot ${name}; add the extension ${EXTENSION_TYPE} to its spec.extensions, or wait until its first operation has begun.`;
-    return { mark: 'attention', sentence, command };
+    const remedy = `add ${EXTENSION_TYPE} to its spec.extensions, or wait until its first operation has begun`;
+    return { mark: 'attention', sentence: `flux-status has no line for Shoot ${name}; ${remedy}.`, command };
   }
   const { state, sentence = `Flux is ${state}.` } = line;
   if (state === 'Ready' || state === 'Hibernated') return undefined;
-  // The next links show what is wrong now, and where.
-  const isBroken = state === 'Not Ready' && !isFluxSeen;
-  return { mark: isBroken ? 'broken' : 'attention', sentence: safeSentence(sentence), command };
+  return { mark: state === 'Not Ready' && !isFluxSeen ? 'broken' : 'attention', sentence, command };
 }

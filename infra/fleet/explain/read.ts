@@ -4,9 +4,10 @@ import { projectSecretOf } from '../../../shared/config/project-secret-content.t
 import { neededProjectSecrets } from '../../../shared/config/project-secrets.ts';
 import type { Rollout } from '../../../shared/config/rollout.ts';
 import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
-import type { ConfigInputs, Landscape, ProjectSecret } from '../../../shared/config/types.ts';
+import type { ConfigInputs, Landscape } from '../../../shared/config/types.ts';
 import { ShootFluxError } from '../../../shared/errors.ts';
 import { listManagedResources } from '../../../shared/gardener/managed-resource.ts';
+import { isHibernated } from '../../../shared/gardener/operation.ts';
 import { extensionOf } from '../../../shared/gardener/read-objects.ts';
 import { shootTraits } from '../../../shared/gardener/shoot-facts.ts';
 import { findStatusMap, isOwn, type Line, publishedLine } from '../../../shared/gardener/status-map.ts';
@@ -20,7 +21,7 @@ import {
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { Connection } from '../../../shared/kube/connection.ts';
 import { ForbiddenError, KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
-import { createKubeClient } from '../../../shared/kube/http-client.ts';
+import { createKubeClient, type HttpKubeClient } from '../../../shared/kube/http-client.ts';
 import { kubeconfigFile } from '../../../shared/kube/kubeconfig.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { shootLimits } from '../../../shared/kube/transport.ts';
@@ -31,51 +32,43 @@ import { requestShootAccess } from '../shoot-access.ts';
 import type { Subject } from './configuration.ts';
 import { readFlux, type SeenFlux } from './flux.ts';
 
-/** An object, or that it may not be read. */
-interface Looked {
-  isAllowed: boolean;
-  object?: KubeObject | undefined;
-}
-
-async function look(answer: Promise<KubeObject | undefined>): Promise<Looked> {
-  try {
-    return { isAllowed: true, object: await answer };
-  } catch (error) {
-    if (error instanceof ForbiddenError) return { isAllowed: false };
-    throw error;
-  }
-}
-
-/** What the garden shows of a Shoot. */
+/** What the garden shows of a Shoot. Undefined is what does not exist, or may not be read. */
 export interface Garden {
-  /** Undefined: it may not be read. */
   shoot: Shoot | undefined;
   line: Line | undefined;
-  /** `flux-status`, where it is ours and may be read. */
+  /** `flux-status`, where it is ours. */
   statusMap: KubeObject | undefined;
-  /** `forbidden`: it may not be read. */
   fluxConfig: FluxConfigMap | undefined | 'forbidden';
   rollout: Rollout | undefined;
 }
 
+const orForbidden = <T>(answer: Promise<T>): Promise<T | 'forbidden'> =>
+  answer.catch((error: unknown) => {
+    if (error instanceof ForbiddenError) return 'forbidden';
+    throw error;
+  });
+
 /** @throws UnseenError where neither the Shoot nor its line may be read, ShootFluxError where it does not exist */
-export async function readGarden(garden: KubeClient, { namespace, name }: Subject): Promise<Garden> {
+export async function readGarden(garden: KubeClient, { namespace, name }: Omit<Subject, 'flags'>): Promise<Garden> {
   const [shoot, map, configMap] = await Promise.all([
-    look(garden.find(resources.shoots, { namespace, name })),
-    look(findStatusMap(garden, namespace)),
-    look(garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG })),
+    orForbidden(garden.find(resources.shoots, { namespace, name })),
+    orForbidden(findStatusMap(garden, namespace)),
+    orForbidden(garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG })),
   ]);
-  if (!shoot.isAllowed && !map.isAllowed) throw missingRight(`read Shoot ${name}`, namespace);
-  const statusMap = map.object && isOwn(map.object) ? map.object : undefined;
+  if (shoot === 'forbidden' && map === 'forbidden') throw missingRight(`read Shoot ${name}`, namespace);
+  const statusMap = typeof map === 'object' && isOwn(map) ? map : undefined;
   const line = publishedLine(statusMap, name);
-  if (shoot.object === undefined && (shoot.isAllowed || line === undefined)) {
+  if (shoot === undefined || (shoot === 'forbidden' && line === undefined)) {
     throw new ShootFluxError(`Shoot ${namespace}/${name} does not exist; check its name and its project`);
   }
-  const fluxConfig = configMap.object && fluxConfigMapOf(namespace, configMap.object);
+  const fluxConfig = typeof configMap === 'object' ? fluxConfigMapOf(namespace, configMap) : configMap;
+  const rollout = typeof fluxConfig === 'object' ? documentsOf(fluxConfig).rollout.value : undefined;
   return {
-    ...{ shoot: shoot.object as Shoot | undefined, line, statusMap },
-    fluxConfig: configMap.isAllowed ? fluxConfig : 'forbidden',
-    rollout: fluxConfig && documentsOf(fluxConfig).rollout.value,
+    shoot: shoot === 'forbidden' ? undefined : (shoot as unknown as Shoot),
+    line,
+    statusMap,
+    fluxConfig,
+    rollout,
   };
 }
 
@@ -86,51 +79,62 @@ export async function readLayers(
   landscape: Landscape | undefined,
   namespace: string,
 ): Promise<ConfigInputs | string> {
-  if (fluxConfig === 'forbidden') return `these credentials may not read ConfigMap ${FLUX_CONFIG}`;
-  if (shoot === undefined) return 'these credentials may not read the Shoot, whose providerConfig is a layer';
+  if (fluxConfig === 'forbidden' || shoot === undefined) {
+    return 'these credentials may not read the Shoot and ConfigMap flux-config; ask for the role of a member';
+  }
   const inputs: ConfigInputs = {
     ...{ landscape, fluxConfig, shoot: shootTraits(shootCluster(shoot)) },
     providerConfig: shoot.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE)?.providerConfig,
     shootResources: shootResourcesOf(shoot.spec?.resources),
   };
-  return { ...inputs, projectSecrets: await readProjectSecrets(garden, namespace, inputs) };
+  const secrets = await Promise.all(
+    neededProjectSecrets(inputs).map(async (name) => {
+      const secret = await orForbidden(garden.find(resources.secrets, { namespace, name }));
+      return typeof secret === 'object' ? [projectSecretOf(name, namespace, secret)] : (secret ?? []);
+    }),
+  );
+  return secrets.includes('forbidden')
+    ? inputs
+    : { ...inputs, projectSecrets: secrets.flat() as ConfigInputs['projectSecrets'] };
 }
 
-/** Returns what the configuration may know of the Secrets of the project; undefined where they may not be read. */
-async function readProjectSecrets(
-  garden: KubeClient,
-  namespace: string,
-  inputs: ConfigInputs,
-): Promise<ProjectSecret[] | undefined> {
-  const names = neededProjectSecrets(inputs);
-  const secrets = await Promise.all(names.map((name) => look(garden.find(resources.secrets, { namespace, name }))));
-  if (secrets.some(({ isAllowed }) => !isAllowed)) return undefined;
-  return names.flatMap((name, index) => {
-    const object = secrets[index]?.object;
-    return object === undefined ? [] : [projectSecretOf(name, namespace, object)];
-  });
-}
-
-/** What the seed shows of a Shoot. */
+/** What the seed shows of a Shoot, and the flags with which kubectl reaches it. */
 export interface Seed {
-  extension: Extension | 'missing';
+  /** The control plane. */
+  namespace: string;
+  flags: string[];
+  extension: Extension | undefined;
   managedResources: ManagedResource[];
 }
 
 /** Reads our objects in a control plane. @returns a sentence where that is not possible */
-export async function readSeed(file: string, { status }: Shoot): Promise<Seed | string> {
-  const namespace = status?.technicalID;
-  if (!namespace) return 'the Shoot has no control plane yet';
-  const seed = createKubeClient(await kubeconfigFile(file), { name: 'the seed' });
-  try {
+export async function readSeed(file: string | undefined, shoot: Shoot | undefined): Promise<Seed | string> {
+  if (file === undefined) return 'it is in the seed; --seed-kubeconfig FILE of an operator shows it';
+  const namespace = shoot?.status?.technicalID;
+  if (!namespace) return 'the Shoot names no control plane, or these credentials may not read it';
+  const read = async (seed: KubeClient) => {
     const extension = await seed.find(resources.extensions, { namespace, name: EXTENSION_TYPE });
     const managedResources = await listManagedResources(seed, namespace);
-    return { extension: extension === undefined ? 'missing' : extensionOf(extension), managedResources };
+    return {
+      namespace,
+      flags: ['--kubeconfig', file],
+      extension: extension && extensionOf(extension),
+      managedResources,
+    };
+  };
+  try {
+    return await closing(createKubeClient(await kubeconfigFile(file), { name: 'the seed' }), read);
   } catch (error) {
-    if (error instanceof KubeError) return describeError(error);
+    if (error instanceof KubeError) return `${describeError(error)}; check --seed-kubeconfig`;
     throw error;
+  }
+}
+
+async function closing<T>(client: HttpKubeClient, act: (client: KubeClient) => Promise<T>): Promise<T> {
+  try {
+    return await act(client);
   } finally {
-    seed.close();
+    client.close();
   }
 }
 
@@ -141,55 +145,41 @@ export interface ShootSeen {
   flags: string[];
 }
 
-/** Where members write a kubeconfig of their own for the commands (docs/command.md). */
-const SHOOT_KUBECONFIG = 'shoot.kubeconfig';
-
 /**
- * Reads Flux in the shoot: with a kubeconfig, or with credentials that the garden gives for ten minutes. A viewer sees
- * kinds that are newer than the last reconciliation of the Shoot only after the next one; then an administrator is asked.
+ * Reads Flux in the shoot with a kubeconfig, or with one that the garden gives for ten minutes. A viewer sees kinds that
+ * are newer than the last reconciliation of the Shoot only after the next one; an admin is asked then.
+ * @param file undefined: the garden is asked; `none`: it is not
  * @returns a sentence where that is not possible
  */
 export async function readShoot(
   garden: Connection,
-  { namespace, name }: Subject,
+  shoot: Shoot | undefined,
+  subject: Subject,
   record: Applied,
   file: string | undefined,
   now: Date,
 ): Promise<ShootSeen | string> {
-  const requested = (['viewer', 'admin'] as const).map((as) => ({
-    how: `Read with a kubeconfig of ${as === 'admin' ? 'an admin' : 'a viewer'} that expires after 10 minutes.`,
-    forbidden: 'these credentials may not create shoots/viewerkubeconfig or shoots/adminkubeconfig',
-    open: () => requestShootAccess(garden, { namespace, name }, as),
-  }));
+  if (shoot !== undefined && isHibernated(shoot)) return 'the Shoot is hibernated';
+  if (file === 'none') return 'it is in the shoot; omit --shoot-kubeconfig none to see it';
   const ways =
     file === undefined
-      ? requested
-      : [
-          {
-            how: `Read with ${file}.`,
-            forbidden: `the user of ${file} may not list what Flux has`,
-            open: () => kubeconfigFile(file),
-          },
-        ];
+      ? (['viewer', 'admin'] as const).map((who) => ({ who, open: () => requestShootAccess(garden, subject, who) }))
+      : [{ who: file, open: () => kubeconfigFile(file) }];
   let problem = '';
-  for (const { how, forbidden, open } of ways) {
+  for (const { who, open } of ways) {
     try {
-      const flux = await readAt(await open(), record, now);
-      return { flux, how, flags: ['--kubeconfig', file ?? SHOOT_KUBECONFIG] };
+      const client = createKubeClient(await open(), { name: 'the shoot', limits: shootLimits });
+      const flux = await closing(client, (api) => readFlux(api, record, now));
+      const how = `Read with ${file ?? `a kubeconfig of ${who === 'admin' ? 'an admin' : 'a viewer'} that expires after 10 minutes`}.`;
+      // Where members write one for their own commands (docs/command.md).
+      return { flux, how, flags: ['--kubeconfig', file ?? 'shoot.kubeconfig'] };
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
-      problem = error instanceof ForbiddenError ? forbidden : describeError(error);
+      problem =
+        error instanceof ForbiddenError ? 'these credentials do not reach into the shoot' : describeError(error);
       if (!(error instanceof ForbiddenError || error instanceof NotFoundError)) break;
     }
   }
-  return problem;
-}
-
-async function readAt(connection: Connection, record: Applied, now: Date): Promise<SeenFlux> {
-  const shoot = createKubeClient(connection, { name: 'the shoot', limits: shootLimits });
-  try {
-    return await readFlux(shoot, record, now);
-  } finally {
-    shoot.close();
-  }
+  const remedy = 'pass --shoot-kubeconfig FILE, or get the right to create shoots/viewerkubeconfig';
+  return `${problem}; ${file === undefined ? remedy : 'check --shoot-kubeconfig'}`;
 }
