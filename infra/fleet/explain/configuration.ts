@@ -37,7 +37,7 @@ export function explainConfiguration(inputs: ConfigInputs | string, subject: Sub
   const [first, ...others] = issues;
   const found = first && {
     sentence: withFullStop(issueText(first)),
-    command: kubectl(commandFor(first, subject.name), subject),
+    command: commandFor(first, subject),
     details: others.map(issueText),
   };
   if (config instanceof ConfigError) {
@@ -56,10 +56,12 @@ export function explainConfiguration(inputs: ConfigInputs | string, subject: Sub
   return { link: { ...link, mark: found ? 'attention' : 'ok', text, ...found }, values, config };
 }
 
-/** Of a Secret it shows no content. */
-function commandFor({ object }: Place, shoot: string): string[] {
-  const [, kind = 'Shoot', name = shoot] = /^(ConfigMap|Secret) (?:\S+\/)?(\S+)$/.exec(object) ?? [];
-  return kind === 'Secret' ? ['describe', 'secret', name] : ['get', kind.toLowerCase(), name, '-o', 'yaml'];
+/** Of a Secret it shows no content. The defaults of the landscape are in no object. */
+function commandFor({ object }: Place, subject: Subject): string | undefined {
+  const [, kind, name = ''] = /^(ConfigMap|Secret) (?:\S+\/)?(\S+)$/.exec(object) ?? [];
+  if (kind === 'Secret') return kubectl(['describe', 'secret', name], subject);
+  if (kind === 'ConfigMap') return kubectl(['get', 'configmap', name, '-o', 'yaml'], subject);
+  return object === 'providerConfig' ? kubectl(['get', 'shoot', subject.name, '-o', 'yaml'], subject) : undefined;
 }
 
 /** `flux-config` instead of `ConfigMap garden-foo/flux-config`. */

@@ -129,9 +129,8 @@ const OF_USERS: Origin = { from: 'providerConfig', isReleased: true };
 
 function findingsOf({ flux: { controllers, objects }, flags }: ShootSeen, record: Applied, now: Date): Finding[] {
   const verdict = controllersVerdict(record, controllers, { conditions: [], now });
-  const isBroken = verdict.reason !== 'Progressing';
   const pods = kubectl(['get', 'pods'], { namespace: record.namespace, flags });
-  const ofControllers = { isBroken, rank: isBroken ? 0 : 4, sentence: () => verdict.message, command: pods };
+  const ofControllers = { isBroken: true, rank: 0, sentence: () => verdict.message, command: pods };
   const configured = [record.source, record.kustomization, ...(record.others ?? [])].filter((one) => one !== undefined);
   const named = new Map(configured.map((one) => [nameOf({ ...one, metadata: one }), one]));
   const found = new Map(objects.map(({ object }) => [nameOf(object), object]));

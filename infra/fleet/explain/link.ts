@@ -46,7 +46,9 @@ export function chainText(links: readonly Link[], isWide: boolean, terminal: Ter
   const lines = links.flatMap((link) => {
     const { sign, color } = marks[link.mark];
     const isExplained = link === broken || (isWide && link.sentence !== undefined);
-    const why = isExplained ? [`${link.sentence}`, `$ ${link.command}`] : [];
+    const why = isExplained
+      ? [link.sentence, link.command && `$ ${link.command}`].filter((one) => one !== undefined)
+      : [];
     const shown = isWide ? link.details : link.details.slice(0, MOST_DETAILS).map(shortened);
     const rest = link.details.length - shown.length;
     const below = [...shown, ...(rest > 0 ? [`… ${rest} more with -o wide`] : [])];

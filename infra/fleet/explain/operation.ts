@@ -58,11 +58,13 @@ function ofExtension(seed: Seed | string): Verdict | undefined {
   return { mark: 'attention', sentence: lastOperation?.description ?? 'shoot-flux has not reported yet.', command };
 }
 
+const ownEntry = (shoot: Shoot | undefined) => shoot?.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE);
+
 function ofShoot(shoot: Shoot | undefined, subject: Subject): Verdict | undefined {
   const { namespace, name } = subject;
   const command = kubectl(['describe', 'shoot', name], subject);
   const last = shoot?.status?.lastOperation;
-  if (shoot?.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE)?.disabled === true) {
+  if (ownEntry(shoot)?.disabled === true) {
     const sentence = `Shoot ${namespace}/${name} disables ${EXTENSION_TYPE}; remove disabled from its entry in spec.extensions.`;
     return { mark: 'broken', sentence, command };
   }
@@ -81,8 +83,13 @@ function ofLine({ shoot, line, isFluxSeen }: Seen, subject: Subject): Verdict | 
   const command = kubectl(['get', 'configmap', 'flux-status', '-o', `jsonpath={.data.${name}}`], subject);
   if (shoot !== undefined && isHibernated(shoot)) return { mark: 'attention', sentence: HIBERNATED, command };
   if (line === undefined) {
-    const remedy = `add ${EXTENSION_TYPE} to its spec.extensions, or wait until its first operation has begun`;
-    return { mark: 'attention', sentence: `flux-status has no line for Shoot ${name}; ${remedy}.`, command };
+    // The registration may enable it for all Shoots; then it has a line after its first operation.
+    const isMissing = shoot?.status?.lastOperation?.state === 'Succeeded' && ownEntry(shoot) === undefined;
+    const remedy = isMissing
+      ? `add ${EXTENSION_TYPE} to spec.extensions of the Shoot`
+      : 'wait until its operation has ended, and look for Events on the Shoot if it stays so';
+    const sentence = `flux-status has no line for Shoot ${name}; ${remedy}.`;
+    return { mark: isMissing ? 'broken' : 'attention', sentence, command };
   }
   const { state, sentence = `Flux is ${state}.` } = line;
   if (state === 'Ready' || state === 'Hibernated') return undefined;

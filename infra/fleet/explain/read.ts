@@ -174,7 +174,7 @@ export async function readShoot(
       // Where members write one for their own commands (docs/command.md).
       return { flux, how, flags: ['--kubeconfig', file ?? 'shoot.kubeconfig'] };
     } catch (error) {
-      if (!(error instanceof KubeError)) throw error;
+      if (!(error instanceof (file === undefined ? ShootFluxError : KubeError))) throw error;
       problem =
         error instanceof ForbiddenError ? 'these credentials do not reach into the shoot' : describeError(error);
       if (!(error instanceof ForbiddenError || error instanceof NotFoundError)) break;
