@@ -122,11 +122,12 @@ const linesOf = (out: string, link: string) =>
   new RegExp(`^\\S ${link} .*\\n(?: .*\\n)*`, 'm').exec(out)?.[0].split('\n');
 
 describe('shoot-flux explain, in the seed', () => {
-  it('shows the Extension, the ManagedResources and the last check', async () => {
+  it('shows the Extension, its conditions and the ManagedResources', async () => {
     const { out, err, code } = await explain('good', '-o', 'wide');
     expect(linesOf(out, 'Operation')?.slice(2)).toEqual([
       expect.stringMatching(/^ +Extension: Create Succeeded \(100%\), \d+d ago: applied$/),
       '                 Record: Flux v2.9.4, syncMode Once, configuration c0ffee',
+      '                 FluxReady True: Flux v2.9.4 is running.',
       '',
     ]);
     expect(linesOf(out, 'Delivery')).toEqual([
@@ -134,13 +135,7 @@ describe('shoot-flux explain, in the seed', () => {
       ...names.map((name) => `                 ManagedResource ${name} is applied`),
       '',
     ]);
-    expect(linesOf(out, 'Flux')).toEqual([
-      '✔ Flux           it was Ready at the last check',
-      '                 Flux v2.9.4 is running.',
-      '                 The shoot is not seen: it is in the shoot; omit --shoot-kubeconfig none to see it.',
-      '',
-    ]);
-    expect(err).toBe("Not seen: the landscape's defaults and policy (--config FILE).\n");
+    expect(err).toBe("Not seen: Flux, the landscape's defaults and policy (--config FILE).\n");
     expect(code).toBe(0);
   });
 
@@ -165,7 +160,7 @@ describe('shoot-flux explain, in the seed', () => {
       'Extension shoot--foo--none/shoot-flux does not exist in this seed; enable',
       'extension shoot-flux',
     ],
-    ['broken', 'Flux', 'Correct the path.', 'extension shoot-flux'],
+    ['broken', 'Operation', 'Correct the path.', 'extension shoot-flux'],
   ])('of Shoot %s marks %s', async (name, link, sentence, object) => {
     const { out, code } = await explain(name);
     expect(out.match(/^✗ \w+/gm)).toEqual([`✗ ${link}`]);

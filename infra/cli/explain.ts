@@ -75,7 +75,7 @@ async function explained(
   const { config = effectiveConfig({}) } = configuration;
   const record = extension?.status?.state?.applied ?? recordFrom(config, garden.line?.flux);
   const shoot = await readShoot(target.connection, garden.shoot, subject, record, values['shoot-kubeconfig'], now);
-  const flux = explainFlux(shoot, record, seed, now);
+  const flux = explainFlux(shoot, record, now);
   const links: [Link, ...Link[]] = [
     configuration.link,
     explainOperation({ ...garden, seed, isFluxSeen: flux.mark !== 'unseen' }, subject, now),

@@ -20,8 +20,12 @@ const user = (name: string, spec: object = {}) => kustomizationFactory(name, spe
 const explained = (objects: KubeObject[], controllers = deployments) => {
   const withGeneration = (object: KubeObject) => ({ ...object, metadata: { ...object.metadata, generation: 1 } });
   const seen = objects.map((object) => ({ object: withGeneration(object), inventory: 0 }));
-  const flux = { controllers: { deployments: controllers.map(withGeneration) }, objects: seen };
-  return safeLink(explainFlux({ flux, how: 'Read.', flags: [] }, record, '', now));
+  const flux = {
+    controllers: { deployments: controllers.map(withGeneration) },
+    objects: seen,
+    unread: ['HelmRelease'],
+  };
+  return safeLink(explainFlux({ flux, how: 'Read.', flags: [] }, record, now));
 };
 
 describe('the link Flux', () => {
@@ -89,9 +93,10 @@ describe('the link Flux', () => {
     );
     const { text, details } = explained([source, root, ...many]);
     expect(text).toBe('60 parts are not Ready; Flux has 62 objects');
-    expect(details.slice(49, 52)).toEqual([
+    expect(details.slice(49, 53)).toEqual([
       'Kustomization flux-system/app-50: https://***@git.example is not there',
       '9 more are not Ready.',
+      'Only the first 5000 objects of kind HelmRelease were read.',
       'GitRepository flux-system/main-gitrepo is Ready',
     ]);
     expect(JSON.stringify(details)).not.toMatch(/s3cr3t|\\u001b/);

@@ -7,20 +7,21 @@ import { observe } from '../../../functions/readiness/observe.ts';
 import { conditionOf, essentials } from '../../../functions/readiness/seen.ts';
 import { fluxKinds } from '../../../shared/config/templates.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
-import { findCondition, parts, withoutConfigHash } from '../../../shared/gardener/checked.ts';
 import { managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import type { Applied, ShootObject } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resource, resources } from '../../../shared/kube/resource.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { kubectl, type Link } from './link.ts';
-import type { Seed, ShootSeen } from './read.ts';
+import type { ShootSeen } from './read.ts';
 
 /** What was read of Flux in a shoot. */
 export interface SeenFlux {
   controllers: ObservedControllers;
   /** The essentials of each object, and how many objects a Kustomization has applied. */
   objects: { object: KubeObject; inventory: number }[];
+  /** Kinds of which there are more objects than were read. */
+  unread: string[];
 }
 
 /** More objects of one kind are not read. */
@@ -36,15 +37,17 @@ export async function readFlux(shoot: KubeClient, record: Applied, now: Date): P
   const labelSelector = 'app.kubernetes.io/part-of=flux';
   await shoot.list(resources.customResourceDefinitions, { labelSelector, onItem });
   const objects: SeenFlux['objects'] = [];
+  const unread: string[] = [];
   for (const kind of kinds) {
     const onItem = (item: KubeObject) => {
       const inventory = entriesAt(item, 'status', 'inventory', 'entries').length;
       objects.push({ object: { ...essentials(item), kind: kind.kind }, inventory });
     };
-    await shoot.list(kind, { onItem, limit: MOST_OBJECTS, onUnreadable: () => {} });
+    const page = await shoot.list(kind, { onItem, limit: MOST_OBJECTS, onUnreadable: () => {} });
+    if (page.continue !== undefined) unread.push(kind.kind);
   }
   const { source: _, kustomization: __, others: ___, ...controllers } = record;
-  return { controllers: await observe(shoot, controllers, now), objects };
+  return { controllers: await observe(shoot, controllers, now), objects, unread };
 }
 
 /** Returns where the objects of a CRD are served; nothing for a kind that Flux does not report about. */
@@ -87,14 +90,15 @@ interface Finding {
 const MOST_NAMED = 50;
 
 /** Explains how Flux and its objects are in the shoot. @param seen or why they are not seen */
-export function explainFlux(seen: ShootSeen | string, record: Applied, seed: Seed | string, now: Date): Link {
-  if (typeof seen === 'string') return explainLastCheck(seen, seed);
-  const { objects } = seen.flux;
+export function explainFlux(seen: ShootSeen | string, record: Applied, now: Date): Link {
+  if (typeof seen === 'string') return { name: 'Flux', mark: 'unseen', text: seen, details: [] };
+  const { objects, unread } = seen.flux;
   const [first, ...others] = findingsOf(seen, record, now).sort((one, other) => one.rank - other.rank);
   const unnamed = others.length - MOST_NAMED;
   const details = [
     ...others.slice(0, MOST_NAMED).map(({ sentence }) => sentence()),
     ...(unnamed > 0 ? [`${unnamed} more are not Ready.`] : []),
+    ...unread.map((kind) => `Only the first ${MOST_OBJECTS} objects of kind ${kind} were read.`),
     ...readyDetails(seen.flux),
     seen.how,
   ];
@@ -106,22 +110,6 @@ export function explainFlux(seen: ShootSeen | string, record: Applied, seed: See
   const text = `${others.length === 0 ? '1 part is' : `${others.length + 1} parts are`} not Ready; Flux has ${count}`;
   const { isBroken, command } = first;
   return { name: 'Flux', mark: isBroken ? 'broken' : 'attention', text, sentence: first.sentence(), command, details };
-}
-
-/** Explains how Flux was when `readiness` looked last, for those who see the seed. @param why the shoot is not seen */
-function explainLastCheck(why: string, seed: Seed | string): Link {
-  const conditions =
-    typeof seed === 'string' ? [] : parts.flatMap((type) => findCondition(seed.extension?.status ?? {}, type) ?? []);
-  if (typeof seed === 'string' || conditions.length === 0)
-    return { name: 'Flux', mark: 'unseen', text: why, details: [] };
-  const details = [...conditions.map(({ message }) => withoutConfigHash(message)), `The shoot is not seen: ${why}.`];
-  const wrong = conditions.filter(({ status }) => status !== 'True');
-  // What a user has to correct explains the rest.
-  const first = wrong.find(({ codes }) => codes !== undefined) ?? wrong[0];
-  if (first === undefined) return { name: 'Flux', mark: 'ok', text: 'it was Ready at the last check', details };
-  const command = kubectl(['get', 'extension', 'shoot-flux', '-o', 'yaml'], seed);
-  const text = `${first.type} is ${first.status} since ${first.lastTransitionTime}`;
-  return { name: 'Flux', mark: 'broken', text, sentence: withoutConfigHash(first.message), command, details };
 }
 
 /** What came from the repository, or users have created, is corrected where it is. */

@@ -1,3 +1,4 @@
+import { fluxState } from '../../../functions/project-status/flux-state.ts';
 import { findCondition, withoutConfigHash } from '../../../shared/gardener/checked.ts';
 import { HIBERNATED, isHibernated } from '../../../shared/gardener/operation.ts';
 import { EXTENSION_TYPE, type LastOperation, type Shoot } from '../../../shared/gardener/types.ts';
@@ -19,7 +20,11 @@ type Verdict = Pick<Link, 'mark' | 'sentence' | 'command'>;
 /** Explains how the last operation of the Shoot ended, for Gardener and for our part of it. */
 export function explainOperation(seen: Seen, subject: Subject, now: Date): Link {
   const { shoot, line, seed } = seen;
-  const { lastOperation: own, state } = (typeof seed === 'string' ? undefined : seed.extension?.status) ?? {};
+  const {
+    lastOperation: own,
+    conditions = [],
+    state,
+  } = (typeof seed === 'string' ? undefined : seed.extension?.status) ?? {};
   const { applied, bootstrapped } = state ?? {};
   const last = shoot?.status?.lastOperation;
   const since = line?.since === undefined ? '' : ` for ${ageOf(line.since, now)}`;
@@ -28,16 +33,17 @@ export function explainOperation(seen: Seen, subject: Subject, now: Date): Link 
     line && `flux-status: ${line.state}${since}${line.flux === undefined ? '' : `, Flux ${line.flux}`}`,
     own && `Extension: ${operationText(own, now)}: ${own.description}`,
     applied && `Record: Flux ${applied.fluxVersion}, syncMode ${applied.syncMode}, configuration ${applied.configHash}`,
+    ...conditions.map(({ type, status, message }) => `${type} ${status}: ${withoutConfigHash(message)}`),
     bootstrapped && `First success: ${bootstrapped.at}`,
   ].filter((report) => report !== undefined);
-  const verdict = ofExtension(seed) ?? ofShoot(shoot, subject) ?? ofLine(seen, subject) ?? ({ mark: 'ok' } as const);
+  const verdict = ofExtension(seen) ?? ofShoot(shoot, subject) ?? ofLine(seen, subject) ?? ({ mark: 'ok' } as const);
   return { name: 'Operation', text, details, ...verdict };
 }
 
 const operationText = ({ type, state, progress, lastUpdateTime }: LastOperation, now: Date) =>
   `${type} ${state} (${progress}%), ${ageOf(lastUpdateTime, now)} ago`;
 
-function ofExtension(seed: Seed | string): Verdict | undefined {
+function ofExtension({ seed, isFluxSeen }: Seen): Verdict | undefined {
   if (typeof seed === 'string') return undefined;
   const command = kubectl(['get', 'extension', EXTENSION_TYPE, '-o', 'yaml'], seed);
   if (seed.extension === undefined) {
@@ -49,13 +55,13 @@ function ofExtension(seed: Seed | string): Verdict | undefined {
     };
   }
   const { status = {} } = seed.extension;
-  const { lastOperation, lastError } = status;
-  const kept = findCondition(status, 'ConfigurationFollowed');
-  if (lastError && lastOperation?.state !== 'Processing')
-    return { mark: 'broken', sentence: lastError.description, command };
-  if (kept?.status === 'False') return { mark: 'broken', sentence: withoutConfigHash(kept.message), command };
-  if (lastOperation?.state === 'Succeeded') return undefined;
-  return { mark: 'attention', sentence: lastOperation?.description ?? 'shoot-flux has not reported yet.', command };
+  const hasFailed = status.lastError != null && status.lastOperation?.state !== 'Processing';
+  const isKept = findCondition(status, 'ConfigurationFollowed')?.status === 'False';
+  const state = fluxState(seed.extension);
+  if (state.type === 'ready') return undefined;
+  // The next links show what a check has found.
+  const isBroken = state.type === 'failing' && (hasFailed || isKept || !isFluxSeen);
+  return { mark: isBroken ? 'broken' : 'attention', sentence: state.sentence, command };
 }
 
 const ownEntry = (shoot: Shoot | undefined) => shoot?.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE);
