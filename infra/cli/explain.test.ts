@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectOf, shootOn, startGarden, statusMapOf } from '../fleet/testing.ts';
-import { fluxConfigOf, shootFlux } from './testing.ts';
+import { files, fluxConfigOf, shootFlux } from './testing.ts';
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d+/, '');
 const sentence =
@@ -92,6 +92,13 @@ describe('shoot-flux explain', () => {
     const leaking = await explain('operator', 'leaking', '--project', 'bar');
     expect(leaking.out).toContain('repositoryUrl contains credentials');
     expect(leaking.out).not.toContain('s3cr3t');
+  });
+
+  it('shows what the landscape decides to those who have its config file', async () => {
+    await using written = await files({ config: { defaults: { flux: { tolerationKeys: ['dedicated'] } } } });
+    const { out, err } = await explain('operator', 'good', '--config', written.paths.config, '-o', 'wide');
+    expect(out).toMatch(/^ +flux\.tolerationKeys +dedicated +defaults: flux\.tolerationKeys$/m);
+    expect(err).toBe('Not seen: Delivery, Flux.\n');
   });
 
   it('has a form for programs', async () => {

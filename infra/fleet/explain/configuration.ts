@@ -95,7 +95,10 @@ function shownValue(value: unknown): string {
   }
   const fields = fieldsOf(value);
   if (fields === undefined) return safeText(String(value), LONGEST_VALUE);
-  const { kind, metadata } = fields;
-  if (metadata === undefined) return safeText(`{${Object.keys(fields).join(', ')}}`, LONGEST_VALUE);
+  const { kind, metadata, ...others } = fields;
+  if (metadata === undefined) {
+    const keys = Object.keys(fields);
+    return safeText(keys.join() === 'name' ? `${others.name}` : `{${keys.join(', ')}}`, LONGEST_VALUE);
+  }
   return `${kind} ${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}`;
 }

@@ -30,8 +30,8 @@ const LONGEST_SENTENCE = 1500;
 /** Returns the link without secrets and control characters, which objects of others may hold anywhere. */
 export function safeLink(link: Link): Link {
   const safe = (text: string) => safeText(text, LONGEST_SENTENCE);
-  const { text, sentence, details } = link;
-  return { ...link, text: safe(text), sentence: sentence && safe(sentence), details: details.map(safe) };
+  const { name, mark, text, sentence, command, details } = link;
+  return { name, mark, text: safe(text), sentence: sentence && safe(sentence), command, details: details.map(safe) };
 }
 
 const INDENT = ' '.repeat('✔ Configuration  '.length);

@@ -49,13 +49,15 @@ function turnOf({ statusMap, rollout }: Ahead, subject: Subject, now: Date): Par
 function checkText({ line, extension }: Ahead, now: Date): string {
   const { lastOperation, conditions = [] } = extension?.status ?? {};
   if (line?.state === 'Hibernated') return 'Flux is checked when the Shoot wakes up';
-  if (line === undefined || (lastOperation !== undefined && lastOperation.state !== 'Succeeded')) {
+  const isOver = lastOperation === undefined ? line !== undefined : lastOperation.state === 'Succeeded';
+  if (!isOver) {
     return 'Flux is checked when its objects are applied; what fails is tried again within 15m';
   }
   const known =
-    conditions.length > 0 ? conditions : [{ lastTransitionTime: line.since ?? '' } as (typeof conditions)[0]];
-  const endedAt = Date.parse(lastOperation?.lastUpdateTime ?? line.since ?? '') || 0;
-  const seconds = secondsUntilNextCheck(known, line.state === 'Ready', false, { now, endedAt }) ?? 0;
+    conditions.length > 0 ? conditions : [{ lastTransitionTime: line?.since ?? '' } as (typeof conditions)[0]];
+  const isReady = line === undefined ? known.every(({ status }) => status === 'True') : line.state === 'Ready';
+  const endedAt = Date.parse(lastOperation?.lastUpdateTime ?? line?.since ?? '') || 0;
+  const seconds = secondsUntilNextCheck(known, isReady, false, { now, endedAt }) ?? 0;
   return `the next check of Flux is within ${durationText(seconds, now)}`;
 }
 

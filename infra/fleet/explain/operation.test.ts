@@ -36,7 +36,14 @@ it.each<[string, Shoot, Line | undefined, string, string | RegExp | undefined, s
     ...(['broken', /^Shoot garden-foo\/bar disables shoot-flux; remove disabled/, described] as const),
   ],
   ['hibernated', shootWith('Succeeded', { hibernation: { enabled: true } }), ready, 'attention', /hibernated/, shown],
-  ['new', shootWith('Succeeded'), undefined, 'attention', /^flux-status has no line for Shoot bar; wait until/, shown],
+  [
+    'new',
+    shootWith('Succeeded'),
+    undefined,
+    'attention',
+    /^flux-status has no line for Shoot bar; wait a few minutes/,
+    shown,
+  ],
   [
     'without the extension',
     shootWith('Succeeded', { extensions: [] }),

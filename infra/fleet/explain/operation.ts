@@ -93,7 +93,7 @@ function ofLine({ shoot, line, isFluxSeen }: Seen, subject: Subject): Verdict | 
     const isMissing = shoot?.status?.lastOperation?.state === 'Succeeded' && ownEntry(shoot) === undefined;
     const remedy = isMissing
       ? `add ${EXTENSION_TYPE} to spec.extensions of the Shoot`
-      : 'wait until its operation has ended, and look for Events on the Shoot if it stays so';
+      : 'wait a few minutes, and look at the Events of the Shoot if there is still none';
     const sentence = `flux-status has no line for Shoot ${name}; ${remedy}.`;
     return { mark: isMissing ? 'broken' : 'attention', sentence, command };
   }
