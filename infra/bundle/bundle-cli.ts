@@ -63,8 +63,9 @@ const commandFile = fileURLToPath(new URL('../../dist/command/shoot-flux', impor
  * Bundles the commands for people into one file that needs nothing but Node.js. It has no suffix, as kubectl and flux
  * want it for plugins. CommonJS loads the parts of Node.js when they are used; a module would load all of them at each
  * start, which takes twice as long.
+ * @param version default: that of the checkout
  */
-export async function bundleCommand(file = commandFile): Promise<void> {
+export async function bundleCommand(file = commandFile, version?: string): Promise<void> {
   await rm(file, { force: true });
   await build({
     ...oneFile,
@@ -73,7 +74,7 @@ export async function bundleCommand(file = commandFile): Promise<void> {
     define: { 'import.meta.url': 'importMetaUrl', 'import.meta.dirname': '__dirname', 'import.meta.main': 'false' },
     entryPoints: [join(root, 'infra/bundle/shoot-flux.js')],
     outfile: file,
-    plugins: [withoutServices, packed],
+    plugins: [withoutServices, packed, withVersion(version)],
   });
   await chmod(file, 0o755);
 }
@@ -105,6 +106,18 @@ export const { KubeConfig } = module.exports;`,
     });
   },
 };
+
+/** Of the manifest, only the version is of use; a release has its own. */
+const withVersion = (version?: string): Plugin => ({
+  name: 'with version',
+  setup({ onLoad }) {
+    onLoad({ filter: /^.*\/package\.json$/ }, async ({ path }) => {
+      if (path !== join(root, 'package.json')) return undefined;
+      const own = (JSON.parse(await readFile(path, 'utf8')) as { version: string }).version;
+      return { contents: JSON.stringify({ version: version ?? own }), loader: 'json' };
+    });
+  },
+});
 
 /** Services belong to the image. */
 const withoutServices: Plugin = {
