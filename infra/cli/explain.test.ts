@@ -97,7 +97,7 @@ describe('shoot-flux explain', () => {
   it('shows what the landscape decides to those who have its config file', async () => {
     await using written = await files({ config: { defaults: { flux: { tolerationKeys: ['dedicated'] } } } });
     const { out, err } = await explain('operator', 'good', '--config', written.paths.config, '-o', 'wide');
-    expect(out).toMatch(/^ +flux\.tolerationKeys +dedicated +defaults: flux\.tolerationKeys$/m);
+    expect(out).toMatch(/^ +flux\.tolerationKeys +dedicated +the landscape's defaults: flux\.tolerationKeys$/m);
     expect(err).toBe('Not seen: Delivery, Flux.\n');
   });
 
