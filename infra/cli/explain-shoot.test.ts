@@ -1,5 +1,6 @@
 import { gitRepositoryFactory, kustomizationFactory } from '@shoot-flux/landscape/flux/objects';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../shared/kube/resource.ts';
 import { controllerOf, shootOn, startGarden, startShoot, statusMapOf, withReady } from '../fleet/testing.ts';
 import { files, fluxConfigOf, shootFlux } from './testing.ts';
 
@@ -32,6 +33,26 @@ const shoot = (name: string) =>
     },
   });
 
+/** Helm repositories, of which those of registries report nothing. */
+const helmRepositories: KubeObject = {
+  ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+  metadata: { name: 'helmrepositories.source.toolkit.fluxcd.io', labels: { 'app.kubernetes.io/part-of': 'flux' } },
+  spec: {
+    ...{ group: 'source.toolkit.fluxcd.io', scope: 'Namespaced' },
+    names: { kind: 'HelmRepository', plural: 'helmrepositories' },
+    versions: [
+      {
+        ...{ name: 'v1', served: true, storage: true },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};
+const helmRepository = (name: string, type: string): KubeObject => ({
+  ...{ apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'HelmRepository' },
+  ...{ metadata: { namespace: 'flux-system', name }, spec: { url: `${type}://charts.example`, type } },
+});
+
 const stack = new AsyncDisposableStack();
 let garden: Awaited<ReturnType<typeof startGarden>>;
 let paths: { good: string };
@@ -40,6 +61,8 @@ beforeAll(async () => {
     await startShoot([
       ...controllers,
       withReady(source, 'True', 'stored', { artifact: { revision } }),
+      helmRepositories,
+      helmRepository('registry', 'oci'),
       kustomization,
       withReady(kustomizationFactory('apps', { path: './apps' }), 'True', 'applied', { lastAppliedRevision: revision }),
     ]),

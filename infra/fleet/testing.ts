@@ -139,7 +139,8 @@ export async function startGarden(objects: KubeObject[] = [], kubeconfigs: Shoot
 
 /** Starts the API server of a shoot with the CRDs of Flux, and a viewer, who reads everything except Secrets. */
 export async function startShoot(objects: KubeObject[] = [], viewable = ['*']) {
-  const crds = fluxCrds() as unknown as JsonObject[];
+  const isCrd = ({ kind }: KubeObject) => kind === 'CustomResourceDefinition';
+  const crds = [...fluxCrds(), ...objects.filter(isCrd)] as unknown as JsonObject[];
   const api = await startKubeApi({
     authorization: 'RBAC',
     tokens: { 'viewer-token': { name: 'vera' } },
@@ -155,7 +156,11 @@ export async function startShoot(objects: KubeObject[] = [], viewable = ['*']) {
       roleRef: { apiGroup, kind: 'ClusterRole', name },
     },
   ];
-  const created = [...roles, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } }, ...objects];
+  const created = [
+    ...roles,
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } },
+    ...objects.filter((one) => !isCrd(one)),
+  ];
   for (const { status, ...object } of created) {
     api.objects.create(object as unknown as Parameters<typeof api.objects.create>[0]);
     if (status !== undefined) api.objects.patchStatus(object, status as object);

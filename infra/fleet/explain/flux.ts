@@ -40,6 +40,7 @@ export async function readFlux(shoot: KubeClient, record: Applied, now: Date): P
   const unread: string[] = [];
   for (const kind of kinds) {
     const onItem = (item: KubeObject) => {
+      if (isStatic(item)) return;
       const inventory = entriesAt(item, 'status', 'inventory', 'entries').length;
       objects.push({ object: { ...essentials(item), kind: kind.kind }, inventory });
     };
@@ -49,6 +50,9 @@ export async function readFlux(shoot: KubeClient, record: Applied, now: Date): P
   const { source: _, kustomization: __, others: ___, ...controllers } = record;
   return { controllers: await observe(shoot, controllers, now), objects, unread };
 }
+
+/** The controller only reads a HelmRepository of a registry, and reports nothing. */
+const isStatic = ({ kind, spec }: KubeObject) => kind === 'HelmRepository' && textAt(spec, 'type') === 'oci';
 
 /** Returns where the objects of a CRD are served; nothing for a kind that Flux does not report about. */
 function resourceOf({ spec }: KubeObject): Resource[] {
@@ -65,14 +69,16 @@ export function recordFrom(config: EffectiveConfig, fluxVersion = ''): Applied {
     const place = origins[part]?.path === `${part}.template` ? undefined : origins[part];
     return { apiVersion, kind, namespace: metadata.namespace ?? '', name: metadata.name, ...(place && { place }) };
   };
-  const others = objects.map((object, index) => reference(object, `objects[${index}]`));
+  const others = objects.flatMap((object, index) =>
+    failures[object.kind] === undefined || isStatic(object) ? [] : [reference(object, `objects[${index}]`)],
+  );
   return {
     ...{ configHash: '', fluxVersion, namespace: flux.namespace, ownsNamespace: false, objects: {} },
     ...{ components: [...flux.components], syncMode, fromFluxConfig: hasFluxConfig },
     managedResources: { [managedResourceNames.sync]: '' },
     ...(source && { source: reference(source, 'source') }),
     ...(kustomization && { kustomization: reference(kustomization, 'kustomization') }),
-    others: others.filter(({ kind }) => failures[kind] !== undefined) as NonNullable<Applied['others']>,
+    others: others as NonNullable<Applied['others']>,
   };
 }
 

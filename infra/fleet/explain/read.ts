@@ -55,10 +55,10 @@ export async function readGarden(garden: KubeClient, { namespace, name }: Omit<S
     orForbidden(findStatusMap(garden, namespace)),
     orForbidden(garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG })),
   ]);
-  if (shoot === 'forbidden' && map === 'forbidden') throw missingRight(`read Shoot ${name}`, namespace);
   const statusMap = typeof map === 'object' && isOwn(map) ? map : undefined;
   const line = publishedLine(statusMap, name);
-  if (shoot === undefined || (shoot === 'forbidden' && line === undefined)) {
+  if (shoot === 'forbidden' && line === undefined) throw missingRight(`read Shoot ${name}`, namespace);
+  if (shoot === undefined) {
     throw new ShootFluxError(`Shoot ${namespace}/${name} does not exist; check its name and its project`);
   }
   const fluxConfig = typeof configMap === 'object' ? fluxConfigMapOf(namespace, configMap) : configMap;
