@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 afterAll(() => garden[Symbol.asyncDispose]());
 
-const explain = (who: 'member' | 'operator' | 'nobody', ...args: string[]) =>
+const explain = (who: 'member' | 'viewer' | 'operator' | 'nobody', ...args: string[]) =>
   shootFlux(['explain', '--kubeconfig', garden.people[who], ...args, '--shoot-kubeconfig', 'none']);
 
 describe('shoot-flux explain', () => {
@@ -99,6 +99,13 @@ describe('shoot-flux explain', () => {
     const { out, err } = await explain('operator', 'good', '--config', written.paths.config, '-o', 'wide');
     expect(out).toMatch(/^ +flux\.tolerationKeys +dedicated +the landscape's defaults: flux\.tolerationKeys$/m);
     expect(err).toBe('Not seen: Delivery, Flux.\n');
+  });
+
+  it('shows a viewer all but the Secrets of the project', async () => {
+    const { out, err, code } = await explain('viewer', 'good');
+    expect(out).toMatch(/^✔ Configuration {2}flux-config: 3 values; all others are defaults$/m);
+    expect(err).toMatch(/^Not seen: Delivery, Flux, the Secrets of the project \(role of a member\), the landscape's/);
+    expect(code).toBe(0);
   });
 
   it('has a form for programs', async () => {

@@ -38,9 +38,10 @@ export default command({
     using target = await openTarget(values, terminal.environment);
     const { namespace = '', kubectl: flags } = target;
     const garden = await readGarden(target.garden, { namespace, name });
-    const { links, layers } = await explained(target, garden, { namespace, name, flags }, values, terminal);
+    const { links, layers, hasSecrets } = await explained(target, garden, { namespace, name, flags }, values, terminal);
     const broken = links.find(({ mark }) => mark === 'broken');
     const unseen = links.filter(({ mark }) => mark === 'unseen').map((link) => link.name as string);
+    if (!hasSecrets) unseen.push('the Secrets of the project (role of a member)');
     if (values.config === undefined) unseen.push("the landscape's defaults and policy (--config FILE)");
     const output = values.output ?? 'table';
     const content = { namespace, name, broken: broken?.name ?? null, links, values: layers, unseen };
@@ -64,7 +65,7 @@ async function explained(
   subject: Subject,
   { config: file, ...values }: Values<typeof options>,
   terminal: Terminal,
-): Promise<{ links: [Link, ...Link[]]; layers: ValueFrom[] }> {
+): Promise<{ links: [Link, ...Link[]]; layers: ValueFrom[]; hasSecrets: boolean }> {
   const now = new Date();
   const landscape =
     file === undefined ? undefined : readLandscape(fromConfigFile(file, (await readDocument(file, terminal)) ?? {}));
@@ -83,5 +84,6 @@ async function explained(
     flux,
     explainNext({ ...garden, extension }, subject, now),
   ];
-  return { links: links.map(safeLink) as [Link, ...Link[]], layers: configuration.values };
+  const hasSecrets = typeof layers === 'string' || layers.projectSecrets !== undefined;
+  return { links: links.map(safeLink) as [Link, ...Link[]], layers: configuration.values, hasSecrets };
 }

@@ -20,8 +20,14 @@ const memberRules = [
   { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['get', 'list', 'watch'] },
 ];
 
+/** Those of a viewer, who sees no Secrets (gardener.cloud:system:project-viewer-aggregation). */
+const viewerRules = memberRules.map(({ apiGroups, resources }) => ({
+  ...{ apiGroups, verbs: ['get', 'list', 'watch'] },
+  resources: resources.filter((name) => name !== 'secrets'),
+}));
+
 /** Returns the rights of a member of a project. */
-export function membership(user: string, project: string): KubeObject[] {
+export function membership(user: string, project: string, rules = memberRules): KubeObject[] {
   const namespace = `garden-${project}`;
   const name = `member-${project}-${user}`;
   const subjects = [{ kind: 'User', apiGroup, name: user }];
@@ -32,7 +38,7 @@ export function membership(user: string, project: string): KubeObject[] {
     verbs: ['get'],
   };
   return [
-    { apiVersion, kind: 'Role', metadata: { namespace, name }, rules: memberRules },
+    { apiVersion, kind: 'Role', metadata: { namespace, name }, rules },
     {
       ...{ apiVersion, kind: 'RoleBinding', metadata: { namespace, name }, subjects },
       roleRef: { apiGroup, kind: 'Role', name },
@@ -79,8 +85,8 @@ export function statusMapOf(
   return { ...emptyStatusMap(namespace), data: { ...data, ...more, Summary: summaryOf(data) } };
 }
 
-/** Tokens by who has them: a member of project `foo`, an operator, and somebody without any right. */
-const tokens = { 'member-token': { name: 'mia' }, 'nobody-token': { name: 'nick' } };
+/** Tokens by who has them: a member of project `foo`, a viewer of it, an operator, and somebody without any right. */
+const tokens = { 'member-token': { name: 'mia' }, 'viewer-token': { name: 'vera' }, 'nobody-token': { name: 'nick' } };
 
 /** Kubeconfigs of shoots, as a garden gives them to members: by `<name>/viewerkubeconfig` or `<name>/adminkubeconfig`. */
 type ShootKubeconfigs = Readonly<Record<string, string>>;
@@ -104,10 +110,15 @@ async function startFront(listener: RequestListener, kubeconfigs: ShootKubeconfi
   return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 }
 
-/** Starts a garden in this process, and writes the kubeconfigs of three people; the namespace of each is `garden-foo`. */
+/** Starts a garden in this process, and writes the kubeconfigs of four people; the namespace of each is `garden-foo`. */
 export async function startGarden(objects: KubeObject[] = [], kubeconfigs: ShootKubeconfigs = {}) {
   const api = await startKubeApi({ authorization: 'RBAC', tokens, objects: gardenCrds() as unknown as JsonObject[] });
-  for (const object of [...projectOf('foo'), ...membership('mia', 'foo'), ...objects]) {
+  for (const object of [
+    ...projectOf('foo'),
+    ...membership('mia', 'foo'),
+    ...membership('vera', 'foo', viewerRules),
+    ...objects,
+  ]) {
     api.objects.create(object as unknown as Parameters<typeof api.objects.create>[0]);
   }
   const front = await startFront(api.listener, kubeconfigs);
@@ -122,6 +133,7 @@ export async function startGarden(objects: KubeObject[] = [], kubeconfigs: Shoot
   };
   const people = await files({
     member: kubeconfig('member-token'),
+    viewer: kubeconfig('viewer-token'),
     nobody: kubeconfig('nobody-token'),
     operator: kubeconfig(api.token),
   });
