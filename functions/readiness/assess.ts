@@ -158,7 +158,8 @@ function together(states: readonly Look[]): Omit<Verdict, 'type'> {
   return { ...first, message: [...named.map(({ message }) => message), ...more].join(' ') };
 }
 
-function missingState({ kind, namespace, name }: ShootObject, { isReleased }: Origin): Omit<Verdict, 'type'> {
+/** Returns the verdict about an object that does not exist in the shoot. */
+export function missingState({ kind, namespace, name }: ShootObject, { isReleased }: Origin): Omit<Verdict, 'type'> {
   const remedy = isReleased
     ? 'recreate it in the shoot (with syncMode Once it is no longer managed), or set syncMode to ManifestsOnly or Reconcile'
     : 'the next reconciliation of the Shoot recreates it';
@@ -166,7 +167,8 @@ function missingState({ kind, namespace, name }: ShootObject, { isReleased }: Or
   return { status: 'False', reason: 'Missing', message };
 }
 
-function objectState(object: KubeObject, state: Readiness, origin: Origin): Omit<Verdict, 'type'> {
+/** Returns the verdict about an object in the shoot, with the remedy. */
+export function objectState(object: KubeObject, state: Readiness, origin: Origin): Omit<Verdict, 'type'> {
   const name = nameOf(object);
   switch (state.state) {
     case 'current': {
@@ -197,7 +199,7 @@ function namespaceChoice({ keepsNamespace, isReleased }: Origin): string {
 }
 
 /** Where the user can correct the object: the names of objects from the keys of `flux-config` are fixed. */
-function originOf(applied: Applied, reference: ShootObject): Origin {
+export function originOf(applied: Applied, reference: ShootObject): Origin {
   const { name, place, patched } = reference;
   const isMain = name === MAIN_GIT_REPOSITORY || name === MAIN_KUSTOMIZATION;
   return {

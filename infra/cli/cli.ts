@@ -29,6 +29,10 @@ const commands: Record<string, Entry> = {
     load: async () => ({ default: (await import('./suspend.ts')).resumption }),
   },
   keys: { summary: "Show or rotate the key pair of a project's repository.", load: () => import('./keys.ts') },
+  explain: {
+    summary: 'Show what is wrong with Flux in one Shoot, from its configuration to its workload.',
+    load: () => import('./explain.ts'),
+  },
   render: { summary: 'Print the objects for a shoot.', load: () => import('./render.ts') },
   validate: { summary: 'Check a configuration.', load: () => import('./validate.ts') },
   distribution: {

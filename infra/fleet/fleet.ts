@@ -146,7 +146,11 @@ async function statusMaps(garden: KubeClient, namespace: string | undefined): Pr
 
 /** Returns the error with its remedy, where it is that a right is missing. */
 export function unseenOr(error: unknown, verb: string, namespace: string | undefined): unknown {
-  if (!(error instanceof ForbiddenError)) return error;
+  return error instanceof ForbiddenError ? missingRight(verb, namespace) : error;
+}
+
+/** Returns the error that a right is missing, with its remedy. */
+export function missingRight(verb: string, namespace: string | undefined): UnseenError {
   const remedy =
     namespace === undefined
       ? 'name one with --project, or use credentials of an operator'
