@@ -1,6 +1,8 @@
 import { access } from '../doctor/access.ts';
-import { examined, type Item, type Patient, type Verdict } from '../doctor/finding.ts';
+import { examined, type Finding, type Item, type Patient, type Verdict } from '../doctor/finding.ts';
+import { resourceManagers } from '../doctor/resource-manager.ts';
 import { rights, usualWebhooks } from '../doctor/rights.ts';
+import { webhooks } from '../doctor/webhooks.ts';
 import { type Color, colored, type Output, outputOption, printed } from '../fleet/print.ts';
 import { clusterNotes, clustersOf, heartbeatOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
@@ -42,26 +44,31 @@ Exit codes: 0 nothing is wrong, 1 something is (✗), 2 wrong usage, 3 the garde
   },
 });
 
+type Examine = (patient: Patient) => Promise<Finding | Finding[]>;
+
 async function examine(values: DoctorValues): Promise<Item[]> {
   const clusters = await clustersOf(values, false);
   const now = () => new Date();
+  const isServed = values['webhook-port'] !== undefined;
+  const configuration = values['webhook-configuration'] ?? usualWebhooks.configuration;
   const deployment = {
     heartbeat: await heartbeatOf(values, clusters),
-    webhooks: values['webhook-port'] === undefined ? undefined : webhooksOf(values),
+    webhooks: isServed ? { secret: secretOf(values) ?? usualWebhooks.secret, configuration } : undefined,
   };
   const seen = await Promise.all(Object.entries(clusters.files).map(([name, file]) => access(name, file, now)));
   const patients = seen.flatMap(({ patient }) => patient ?? []);
-  const ofCluster = async (patient: Patient) => [
-    ...(await examined(patient.name, 'rights', () => rights(patient, deployment))),
-  ];
-  const found = await Promise.all(patients.map(ofCluster));
+  const checks = (patient: Patient): Promise<Item[]>[] => {
+    const check = (name: string, examine: Examine) => examined(patient.name, name, () => examine(patient));
+    const isSeed = patient.place === 'seed';
+    return [
+      check('rights', () => rights(patient, deployment)),
+      check('webhooks', () => webhooks(patient, { configuration, isServed, now })),
+      ...(isSeed ? [check('resource-manager', resourceManagers)] : []),
+    ];
+  };
+  const found = await Promise.all(patients.flatMap(checks));
   for (const { kube } of patients) kube.close();
   return [...seen.flatMap(({ items }) => items), ...found.flat()];
-}
-
-function webhooksOf(values: DoctorValues) {
-  const { secret, configuration } = usualWebhooks;
-  return { secret: secretOf(values) ?? secret, configuration: values['webhook-configuration'] ?? configuration };
 }
 
 const colors: Record<Verdict, Color> = { '✔': 'green', '✗': 'red', '!': 'yellow' };

@@ -4,7 +4,7 @@ import { connectionOf } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { clusterName, GARDEN } from '../../shared/runtime/key.ts';
 import { textAt } from '../../shared/shapes.ts';
-import { bad, type Finding, good, type Item, kubectl, type Patient, unknown } from './finding.ts';
+import { bad, capital, type Finding, good, type Item, kubectl, type Patient, unknown } from './finding.ts';
 
 /** Certificates, tokens and Leases tolerate less than a minute. */
 const MOST_SKEW_MS = 30_000;
@@ -53,8 +53,6 @@ function refused(name: string, file: string, error: unknown): Finding {
     return bad(`${who} does not answer, so ${more}: ${describeError(error)}`, kubectl({ file }, 'version'));
   return bad(`${who} does not accept the credentials of ${file}, so ${more}: ${describeError(error)}`, remedy);
 }
-
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /**
  * Compares a server's clock with ours.
