@@ -1,9 +1,7 @@
-import { ShootFluxError } from '../../shared/errors.ts';
-import { ForbiddenError, KubeError, NotFoundError } from '../../shared/kube/errors.ts';
+import { ForbiddenError } from '../../shared/kube/errors.ts';
 import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
-import { clusterName } from '../../shared/runtime/key.ts';
 
 /** Good, bad, or not known: it could not be seen, or it will be bad soon. */
 export type Verdict = '✔' | '✗' | '!';
@@ -19,7 +17,7 @@ export interface Finding {
 
 /** A finding with where it belongs, as `doctor` prints it. */
 export interface Item extends Finding {
-  /** `garden`, the name of a seed, or `process`. */
+  /** `garden`, the name of a seed, `distribution` or `process`. */
   place: string;
   check: string;
 }
@@ -53,13 +51,11 @@ export async function examined(
   check: string,
   examine: () => Promise<Finding | Finding[]>,
 ): Promise<Item[]> {
-  const findings = await examine().catch((error: unknown) => unseen(place, error));
+  const findings = await examine().catch(unseen);
   return [findings].flat().map((finding) => ({ place, check, ...finding }));
 }
 
-function unseen(place: string, error: unknown): Finding {
-  if (!(error instanceof ShootFluxError)) throw error;
-  if (error instanceof NotFoundError) return unknown(`${clusterName(place)} does not serve this: ${error.message}`);
+function unseen(error: unknown): Finding {
   const why = error instanceof ForbiddenError ? 'the credentials may not read it' : 'it could not be read';
-  return unknown(`Not checked, because ${why}: ${error instanceof KubeError ? describeError(error) : error.message}`);
+  return unknown(`Not checked, because ${why}: ${describeError(error)}`);
 }
