@@ -1,6 +1,7 @@
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { type KubeApi, type KubeApiOptions, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import forge from 'node-forge';
+import type { KubeObject } from '../../shared/kube/resource.ts';
 import { kubeconfigOf } from '../../shared/kube/testing.ts';
 import { files, shootFlux } from '../cli/testing.ts';
 import { findAllDefinitions } from '../functions.ts';
@@ -71,6 +72,11 @@ export async function startClusters() {
       await Promise.all([garden.stop(), seed.stop()]);
     },
   };
+}
+
+/** Creates an object of any kind in the store of a test server. */
+export function createObject(api: KubeApi, object: KubeObject): void {
+  api.objects.create(object);
 }
 
 /** Issues a certificate of itself, valid between these days from now. @returns PEM */
