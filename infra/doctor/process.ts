@@ -17,8 +17,11 @@ export async function examineProcess(url: string): Promise<Item[]> {
 const ANSWER_MS = 5000;
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** @throws ShootFluxError where nothing answers */
-async function read(url: string, mayFail = false): Promise<string> {
+/**
+ * @param mark in what we answer there; another program may listen
+ * @throws ShootFluxError where we do not answer
+ */
+async function read(url: string, mark: RegExp, mayFail = false): Promise<string> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'error' });
     let text = '';
@@ -27,16 +30,17 @@ async function read(url: string, mayFail = false): Promise<string> {
       text += decoder.decode(chunk, { stream: true });
       if (text.length > MOST_BYTES) throw new Error('the answer is too long');
     }
-    if (response.ok || mayFail) return text;
-    throw new Error(`status ${response.status}`);
+    if (!(response.ok || mayFail)) throw new Error(`status ${response.status}`);
+    if (!mark.test(text)) throw new Error('this is not the port of shoot-flux');
+    return text;
   } catch (error) {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    throw new ShootFluxError(`${url} does not answer: ${errorMessage(cause)}`);
+    throw new ShootFluxError(`${url} does not answer as it should: ${errorMessage(cause)}`);
   }
 }
 
 async function ready(base: string): Promise<Finding | Finding[]> {
-  const lines = (await read(`${base}/readyz`, true)).split('\n');
+  const lines = (await read(`${base}/readyz`, /^(ok|down|not ready) |^\n?$/, true)).split('\n');
   const wrong = lines.filter((line) => /^(down|not ready) /.test(line));
   if (wrong.length === 0) return good('The process follows all its clusters');
   return wrong
@@ -53,7 +57,7 @@ const OLD_SECONDS = 120;
 async function queue(base: string): Promise<Finding | Finding[]> {
   const keys: Record<string, number> = {};
   const buckets = new Map<number, number>();
-  for (const line of (await read(`${base}/metrics`)).split('\n')) {
+  for (const line of (await read(`${base}/metrics`, /^shoot_flux_/m)).split('\n')) {
     const [, name, labels = '', text] = LINE.exec(line) ?? [];
     const label = (wanted: string) => new RegExp(`${wanted}="([^"]*)"`).exec(labels)?.[1] ?? '';
     if (name === 'queue_keys') keys[label('state')] = (keys[label('state')] ?? 0) + Number(text);
@@ -77,7 +81,7 @@ async function queue(base: string): Promise<Finding | Finding[]> {
 }
 
 async function deadLetters(base: string): Promise<Finding> {
-  const content: unknown = JSON.parse(await read(`${base}/dead-letters`));
+  const content: unknown = JSON.parse(await read(`${base}/dead-letters`, /^{\n {2}"deadLetters": /));
   const [first, ...rest] = entriesAt(content, 'deadLetters');
   if (first === undefined) return good('No change was given up');
   const key = ['cluster', 'namespace', 'name'].map((part) => textAt(first, 'key', part)).join('/');

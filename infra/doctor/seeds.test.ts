@@ -47,7 +47,7 @@ describe('seeds of the garden', () => {
     for (const name of ['a', 'b']) shoot(name, 'gcp');
     installation('gcp', [], 'provider-gcp');
     expect(await lines()).toEqual([
-      '✗ garden seeds: Nobody serves seed gcp: 2 Shoots have the extension there, such as garden-foo/a, and it has no ControllerInstallation; add it to the seeds of a deployment.',
+      '✗ garden seeds: Nobody serves seed gcp: 2 Shoots, such as garden-foo/a, have the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment.',
       '    kubectl --kubeconfig adminGarden get controllerinstallations',
     ]);
   });

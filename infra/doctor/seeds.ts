@@ -31,6 +31,12 @@ export async function readShoots(garden: KubeClient): Promise<ServedShoot[]> {
   return shoots;
 }
 
+/** Begins a sentence about Shoots: `2 Shoots, such as garden-foo/a, have`. */
+export function shootsHave(shoots: readonly ServedShoot[]): string {
+  const [first] = shoots;
+  return shoots.length === 1 ? `Shoot ${first?.name} has` : `${shoots.length} Shoots, such as ${first?.name}, have`;
+}
+
 const installations = resource(
   'core.gardener.cloud',
   'v1beta1',
@@ -56,7 +62,7 @@ export async function servedSeeds(
   const remedy = kubectl(garden, 'get controllerinstallations');
   const findings = unserved.map(([seed, some = []]) =>
     bad(
-      `Nobody serves seed ${seed}: ${some.length} ${some.length === 1 ? 'Shoot has' : 'Shoots have'} the extension there, such as ${some[0]?.name}, and it has no ControllerInstallation; add it to the seeds of a deployment`,
+      `Nobody serves seed ${seed}: ${shootsHave(some)} the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment`,
       remedy,
     ),
   );

@@ -76,8 +76,8 @@ describe('the distribution', () => {
 
   it('lacks a release for the Kubernetes of Shoots', async () => {
     expect((await findings({ 'v2.9.4': '2026-05-20' }, '1.33.2', '1.33.9', '1.37.0', '1.35.0')).slice(1)).toEqual([
-      `✗ No Flux release in the distribution supports Kubernetes 1.33 of 2 Shoots, such as garden-foo/0, any more; upgrade them, or add an older release | ${make} v2.8.0`,
-      `! No Flux release in the distribution supports Kubernetes 1.37 of 1 Shoots, such as garden-foo/2, yet; add a newer one | ${make} v2.12.0`,
+      `✗ 2 Shoots, such as garden-foo/0, have Kubernetes 1.33, which no Flux release in the distribution supports any more; upgrade Kubernetes, or add an older release | ${make} v2.8.0`,
+      `! Shoot garden-foo/2 has Kubernetes 1.37, which no Flux release in the distribution supports yet; add a newer one | ${make} v2.12.0`,
     ]);
   });
 

@@ -8,7 +8,7 @@ import { unsupportedAs } from '../../shared/flux/versions.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { textAt } from '../../shared/shapes.ts';
 import { bad, type Finding, good, type Patient, unknown } from './finding.ts';
-import type { ServedShoot } from './seeds.ts';
+import { type ServedShoot, shootsHave } from './seeds.ts';
 
 /** The conditions of our webhooks, and the policy for our Secrets, are in Kubernetes from this version on. */
 const FIRST_KUBERNETES = '1.30.0';
@@ -70,16 +70,11 @@ function supportOf(available: string[], shoots: readonly ServedShoot[], make: (v
   const findings = Object.entries(byMinor).flatMap(([minor, some = []]): Finding[] => {
     const states = available.map((version) => unsupportedAs(version, minor));
     if (states.includes(undefined)) return [];
-    const who = `Kubernetes ${minor} of ${some.length} Shoots, such as ${some[0]?.name}`;
     const flux = `v2.${Number(minor.split('.')[1]) - 25}.0`;
-    if (states.includes('new'))
-      return [unknown(`No Flux release in the distribution supports ${who}, yet; add a newer one`, make(flux))];
-    return [
-      bad(
-        `No Flux release in the distribution supports ${who}, any more; upgrade them, or add an older release`,
-        make(flux),
-      ),
-    ];
+    const what = `${shootsHave(some)} Kubernetes ${minor}, which no Flux release in the distribution supports`;
+    return states.includes('new')
+      ? [unknown(`${what} yet; add a newer one`, make(flux))]
+      : [bad(`${what} any more; upgrade Kubernetes, or add an older release`, make(flux))];
   });
   if (findings.length > 0 || shoots.length === 0) return findings;
   return [good(`Its releases support the Kubernetes of all ${shoots.length} Shoots`)];
