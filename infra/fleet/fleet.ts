@@ -1,5 +1,6 @@
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import { isOwn, type Line, linesOf } from '../../shared/gardener/status-map.ts';
+import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
 import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
@@ -40,19 +41,36 @@ const PAGE = 500;
 export async function readFleet(garden: KubeClient, namespace?: string, labelSelector?: string): Promise<Fleet> {
   const unseen: string[] = [];
   const maps = await statusMaps(garden, namespace);
-  const shoots = await listAll(garden, resources.shoots, { namespace, labelSelector, metadataOnly: true }).catch(
-    (error: unknown) => {
-      if (!(error instanceof ForbiddenError) || labelSelector !== undefined)
-        throw unseenOr(error, 'list Shoots', namespace);
-      unseen.push(`Seeds and labels are missing: these credentials may not list Shoots ${within(namespace)}.`);
-      return undefined;
-    },
+  const selector = [OURS, labelSelector].filter((part) => part !== undefined).join(',');
+  const shoots = await listAll(garden, resources.shoots, {
+    namespace,
+    labelSelector: selector,
+    metadataOnly: true,
+  }).catch((error: unknown) => {
+    if (!(error instanceof ForbiddenError) || labelSelector !== undefined)
+      throw unseenOr(error, 'list Shoots', namespace);
+    unseen.push(`Seeds and labels are missing: these credentials may not list Shoots ${within(namespace)}.`);
+    return undefined;
+  });
+  const foreign = maps.find((map) => !isOwn(map));
+  if (foreign !== undefined)
+    unseen.push(
+      `ConfigMap ${foreign.metadata.namespace}/${FLUX_STATUS} is not written by shoot-flux; delete or rename it.`,
+    );
+  const fleet = fleetOf(maps, shoots, labelSelector !== undefined);
+  const isNothing = maps.length === 0 && fleet.shoots.length === 0 && labelSelector === undefined;
+  if (!isNothing || namespace === undefined) return { ...fleet, unseen };
+  throw new UnseenError(
+    `No Shoot ${within(namespace)} has the extension shoot-flux: enable it for a Shoot, or check the name of the project`,
   );
-  return { ...fleetOf(maps, shoots, labelSelector !== undefined), unseen };
 }
 
+/** The garden's API server labels the Shoots that have an extension, also those that have it by default (ExtensionLabels). */
+const OURS = `extensions.extensions.gardener.cloud/${EXTENSION_TYPE}=true`;
+
 /**
- * Joins ConfigMaps `flux-status` with the Shoots.
+ * Joins ConfigMaps `flux-status` with the Shoots that have the extension. One without a line is progressing: the first
+ * line appears within a minute, if a shoot-flux serves its seed.
  * @param shoots their metadata; undefined: unknown
  * @param isFiltered true: a Shoot that is not among them is left out
  */
@@ -62,7 +80,7 @@ export function fleetOf(
   isFiltered = false,
 ): Omit<Fleet, 'unseen'> {
   const known = new Map(shoots?.map(({ metadata }) => [`${metadata.namespace}/${metadata.name}`, metadata]));
-  const rows = maps.filter(isOwn).flatMap((map) => {
+  const rows: FleetShoot[] = maps.filter(isOwn).flatMap((map) => {
     const { namespace = '' } = map.metadata;
     return [...linesOf(map)].flatMap(([name, line]): FleetShoot[] => {
       const metadata = known.get(`${namespace}/${name}`);
@@ -70,12 +88,21 @@ export function fleetOf(
       return [{ ...line, namespace, name, seed: seedOf(metadata?.labels), labels: metadata?.labels }];
     });
   });
+  for (const { namespace, name } of rows) known.delete(`${namespace}/${name}`);
+  const silent = [...known.values()].map(
+    ({ namespace = '', name, labels, creationTimestamp }): FleetShoot => ({
+      ...{ state: 'Progressing', since: creationTimestamp, after: 'new', sentence: NO_LINE },
+      ...{ namespace, name, seed: seedOf(labels), labels },
+    }),
+  );
   const rollouts = maps.filter(isOwn).flatMap((map): [string, string][] => {
     const text = textAt(map, 'data', 'Rollout');
     return text === undefined ? [] : [[map.metadata.namespace ?? '', text]];
   });
-  return { shoots: rows.sort(compare), rollouts: Object.fromEntries(rollouts) };
+  return { shoots: [...rows, ...silent].sort(compare), rollouts: Object.fromEntries(rollouts) };
 }
+
+const NO_LINE = 'No state has been reported yet; if this lasts, ask an operator whether shoot-flux serves the seed.';
 
 function compare(one: FleetShoot, other: FleetShoot): number {
   const byState = states.indexOf(one.state) - states.indexOf(other.state);
@@ -96,19 +123,14 @@ const seedOf = (labels: Record<string, string> = {}) =>
     .map((label) => label.slice(SEED_LABEL.length))
     .join(',');
 
-/** @throws UnseenError where there is none, or none may be read */
+/** @throws UnseenError where none may be read */
 async function statusMaps(garden: KubeClient, namespace: string | undefined): Promise<KubeObject[]> {
   try {
     if (namespace === undefined) {
       return await listAll(garden, resources.configMaps, { fieldSelector: `metadata.name=${FLUX_STATUS}` });
     }
     const map = await garden.find(resources.configMaps, { namespace, name: FLUX_STATUS });
-    if (map !== undefined && isOwn(map)) return [map];
-    const what =
-      map === undefined ? `has no ConfigMap ${FLUX_STATUS}` : `has a ConfigMap ${FLUX_STATUS} of somebody else`;
-    throw new UnseenError(
-      `Namespace ${namespace} ${what}: enable the extension shoot-flux for a Shoot, or check the name of the project`,
-    );
+    return map === undefined ? [] : [map];
   } catch (error) {
     throw unseenOr(error, `read ConfigMap ${FLUX_STATUS}`, namespace);
   }
