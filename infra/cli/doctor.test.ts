@@ -93,7 +93,7 @@ describe('shoot-flux doctor', () => {
 
   it.each([
     [[], 'option --garden KUBECONFIG is required'],
-    [['--garden', 'g', '-o', 'wide'], '-o wide is not table, json or yaml'],
+    [['--garden', 'g', '-o', 'wide'], '-o wide is not table, json, yaml'],
   ])('refuses %j', async (args, message) => {
     const { code, err } = await doctor(...args);
     expect(err).toContain(message);

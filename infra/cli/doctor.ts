@@ -31,6 +31,8 @@ const options = {
   }),
 } as const;
 
+const forms = ['table', 'json', 'yaml'];
+
 type DoctorValues = Values<typeof options>;
 
 export default command({
@@ -41,7 +43,7 @@ export default command({
 Takes the flags, environment variables and config file of run: in its Pod, no option is needed.
 Exit codes: 0 nothing is wrong, 1 something is (✗), 2 wrong usage, 3 the garden does not answer these credentials.`,
   async run({ output = 'table', ...flags }, _, terminal) {
-    if (output === 'name' || output === 'wide') throw new UsageError(`-o ${output} is not table, json or yaml`);
+    if (!forms.includes(output)) throw new UsageError(`-o ${output} is not ${forms.join(', ')}`);
     const read = async (path: string) => (await readDocument(path, terminal)) ?? {};
     const sources = { flags: flags as Record<string, FlagValue>, environment: terminal.environment, read };
     const values: DoctorValues = await fromAllSources(options, sources);

@@ -42,22 +42,12 @@ export async function rights(patient: Patient, deployment: Deployment): Promise<
   const remedy = remedyOf(patient);
   if (missing.length === all.length)
     return bad(`The credentials have none of the ${all.length} rights that the functions need`, remedy);
-  const groups = Object.values(
-    Object.groupBy(missing, ({ right: { group, resource, name, namespace }, users }) =>
-      JSON.stringify([group, resource, name, namespace, [...users]]),
-    ),
-  );
-  return groups.map((group = []) => bad(`${sentenceOf(group)}, as ${usersOf(group)} must`, remedy));
+  return missing.map(({ right: { verb, group, resource, name, namespace }, users }) => {
+    const object = `${resource}${group && `.${group}`}${name && ` ${name}`}`;
+    const where = namespace === '' ? 'all namespaces' : `namespace ${namespace}`;
+    return bad(`The credentials may not ${verb} ${object} in ${where}, as ${[...users].join(' and ')} must`, remedy);
+  });
 }
-
-const sentenceOf = (group: Need[]) => {
-  const { group: apiGroup = '', resource = '', name, namespace } = group[0]?.right ?? {};
-  const object = `${resource}${apiGroup && `.${apiGroup}`}${name && ` ${name}`}`;
-  const verbs = group.map(({ right }) => right.verb).join(' and ');
-  return `The credentials may not ${verbs} ${object} in ${namespace ? `namespace ${namespace}` : 'all namespaces'}`;
-};
-
-const usersOf = (group: Need[]) => [...(group[0]?.users ?? [])].join(' and ');
 
 /** A right, and the parts of the product that need it. */
 interface Need {

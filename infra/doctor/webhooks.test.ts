@@ -41,9 +41,9 @@ const day = '\\d{4}-\\d\\d-\\d\\d';
 it('reports a cluster that calls no webhook; in the garden, only where they are served', async () => {
   const all = await clusters.lines('webhooks');
   expect(all).toEqual([
-    '! garden webhooks: The garden has no ValidatingWebhookConfiguration gardener-extension-shoot-flux for admission: mistakes in a providerConfig are reported only once its Shoot is reconciled.',
+    '! garden webhooks: The garden has no ValidatingWebhookConfiguration gardener-extension-shoot-flux: mistakes in a providerConfig are reported only once its Shoot is reconciled.',
     '    kubectl --kubeconfig adminGarden apply --server-side -f infra/gardener/webhooks-garden.yaml',
-    '✗ aws webhooks: Seed aws has no MutatingWebhookConfiguration gardener-extension-shoot-flux for resource-manager-webhook: nothing adds the namespaces of Flux to the arguments of resource-managers.',
+    '✗ aws webhooks: Seed aws has no MutatingWebhookConfiguration gardener-extension-shoot-flux: nothing adds the namespaces of Flux to the arguments of resource-managers.',
     '    kubectl --kubeconfig adminSeed apply --server-side -f infra/gardener/webhooks-seed.yaml',
   ]);
   expect((await clusters.lines('webhooks', '--webhook-port', '9443'))[0]).toMatch(/^✗ garden/);

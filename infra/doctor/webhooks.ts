@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import { errorMessage } from '../../shared/errors.ts';
 import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
-import type { KubeObject } from '../../shared/kube/resource.ts';
 import { clusterName } from '../../shared/runtime/key.ts';
 import type { Webhook } from '../../shared/runtime/webhook.ts';
 import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
@@ -30,62 +29,45 @@ export interface WebhookExpectation {
 /** Examines the webhook configuration of a cluster, the authorities in it, and whatever answers at its address. */
 export async function webhooks(patient: Patient, expected: WebhookExpectation): Promise<Finding | Finding[]> {
   const definitions = (await findWebhookDefinitions()).filter(({ webhook }) => webhook.in === patient.place);
-  const findings = await Promise.all(
-    definitions.map(async ({ name, webhook: { type } }) => {
-      const found = await findConfiguration(patient, type, expected.configuration, `${name}.`);
-      return found === undefined
-        ? absent(patient, type, name, expected)
-        : examineEntry(patient, { ...found, type }, expected.now());
-    }),
-  );
-  return findings.flat();
-}
-
-interface Found {
-  configuration: KubeObject;
-  entry: object;
+  const findings = definitions.map(async ({ name, webhook: { type } }) => {
+    const found = await findConfiguration(patient, type, expected.configuration, `${name}.`);
+    return found === undefined ? absent(patient, type, expected) : examineEntry(patient, found, expected.now());
+  });
+  return (await Promise.all(findings)).flat();
 }
 
 /** Charts give the configuration a name that changes with its content, so an operator's credentials look for its entry. */
-async function findConfiguration(
-  { kube }: Patient,
-  type: Webhook['type'],
-  name: string,
-  prefix: string,
-): Promise<Found | undefined> {
+async function findConfiguration({ kube }: Patient, type: Webhook['type'], name: string, prefix: string) {
   const named = await kube.find(configurations[type], { name });
-  const all =
-    named === undefined ? await unless(kube.list(configurations[type], { limit: 500 }), ForbiddenError) : undefined;
-  for (const configuration of [...(named === undefined ? [] : [named]), ...(all?.items ?? [])]) {
-    const isOurs = (entry: object) =>
-      configuration === named || new RegExp(`^${prefix}.*shoot-flux`).test(textAt(entry, 'name') ?? '');
-    const entry = entriesAt(configuration, 'webhooks').find(isOurs);
-    if (entry !== undefined) return { configuration, entry };
+  const listed = named ?? (await unless(kube.list(configurations[type], { limit: 500 }), ForbiddenError))?.items ?? [];
+  const isOurs = (entry: object) => new RegExp(`^${prefix}.*shoot-flux`).test(textAt(entry, 'name') ?? '');
+  for (const configuration of [listed].flat()) {
+    const entry = entriesAt(configuration, 'webhooks').find((entry) => named !== undefined || isOurs(entry));
+    if (entry !== undefined) return { what: `${type}WebhookConfiguration ${configuration.metadata.name}`, entry };
   }
   return undefined;
 }
 
-function absent(patient: Patient, type: Webhook['type'], name: string, expected: WebhookExpectation): Finding {
-  const { place } = patient;
-  const sentence = `${capital(clusterName(patient.name))} has no ${type}WebhookConfiguration ${expected.configuration}`;
-  const effect =
-    place === 'garden'
-      ? 'mistakes in a providerConfig are reported only once its Shoot is reconciled'
-      : 'nothing adds the namespaces of Flux to the arguments of resource-managers';
+const effects = {
+  garden: 'mistakes in a providerConfig are reported only once its Shoot is reconciled',
+  seed: 'nothing adds the namespaces of Flux to the arguments of resource-managers',
+};
+
+function absent(patient: Patient, type: Webhook['type'], { configuration, isServed }: WebhookExpectation): Finding {
+  const { name, place } = patient;
+  const sentence = `${capital(clusterName(name))} has no ${type}WebhookConfiguration ${configuration}: ${effects[place]}`;
   const remedy = kubectl(patient, `apply --server-side -f infra/gardener/webhooks-${place}.yaml`);
-  const text = `${sentence} for ${name}: ${effect}`;
-  return place === 'seed' || expected.isServed ? bad(text, remedy) : unknown(text, remedy);
+  return place === 'seed' || isServed ? bad(sentence, remedy) : unknown(sentence, remedy);
 }
 
 /** Examines one entry of a configuration. */
 async function examineEntry(
   patient: Patient,
-  { configuration, entry, type }: Found & { type: Webhook['type'] },
+  { what, entry }: { what: string; entry: object },
   now: Date,
 ): Promise<Finding[]> {
-  const what = `${type}WebhookConfiguration ${configuration.metadata.name}`;
   const client = fieldsAt(entry, 'clientConfig') ?? {};
-  const remedy = kubectl(patient, `get ${configurations[type].plural} ${configuration.metadata.name} -o yaml`);
+  const remedy = kubectl(patient, `describe ${what.replace(' ', '/').toLowerCase()}`);
   const bundle = textAt(client, 'caBundle');
   // Without one, API servers trust the authorities of their system: right for a URL such as that of a Lambda.
   if (bundle === undefined && textAt(client, 'url') === undefined)
