@@ -32,6 +32,9 @@ const commands: Record<string, Entry> = {
   explain: {
     summary: 'Show what is wrong with Flux in one Shoot, from its configuration to its workload.',
     load: () => import('./explain.ts'),
+  doctor: {
+    summary: 'Examine a deployment: credentials, rights, webhooks, versions, queue.',
+    load: () => import('./doctor.ts'),
   },
   render: { summary: 'Print the objects for a shoot.', load: () => import('./render.ts') },
   validate: { summary: 'Check a configuration.', load: () => import('./validate.ts') },

@@ -75,7 +75,8 @@ export async function functionsOf(values: Values<typeof webhookOptions>): Promis
   throw new UsageError(`${quoted(values, 'webhook-function', unknown)} is not one of ${known.join(', ')}`);
 }
 
-function secretOf(values: Values<typeof webhookOptions>): CertificateSecret | undefined {
+/** Returns where the certificates are; undefined for the usual place. @throws UsageError */
+export function secretOf(values: Pick<Values<typeof webhookOptions>, 'webhook-secret'>): CertificateSecret | undefined {
   const text = values['webhook-secret'];
   if (text === undefined) return undefined;
   const [, cluster = GARDEN, namespace, name] = /^(?:([^:/]+):)?([^:/]+)\/([^:/]+)$/.exec(text) ?? [];
