@@ -1,0 +1,222 @@
+import semver from 'semver';
+import type { Selection } from '../../events/watcher/selections.ts';
+import type { Observer } from '../../events/watcher/tracker.ts';
+import { fluxState, isElsewhere } from '../../functions/project-status/flux-state.ts';
+import { FLUX_STATUS } from '../../shared/config/project-config.ts';
+import { GRACE_SECONDS } from '../../shared/gardener/checked.ts';
+import { askedOperation, HIBERNATED } from '../../shared/gardener/operation.ts';
+import { extensionOf } from '../../shared/gardener/read-objects.ts';
+import { ROLLOUT_PHASE, type RolloutPhase } from '../../shared/gardener/rollout.ts';
+import { type Extension, TIMESTAMP_ANNOTATION } from '../../shared/gardener/types.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { GARDEN } from '../../shared/runtime/key.ts';
+import type { Labels } from '../../shared/runtime/metrics.ts';
+import type { PrometheusMetrics } from './metrics.ts';
+
+/** So many projects of a seed, those with the most Shoots, have numbers of their own; the others are `other`. */
+export const MOST_PROJECTS = 100;
+
+const MOST_VERSIONS = 20;
+
+/** A Shoot that is not Ready for longer is overdue. */
+const OVERDUE_SECONDS = 1800;
+
+/** The value of the label `state`; `not_ready` is a failure that no user has to correct. */
+type State = 'ready' | 'progressing' | 'not_ready' | 'needs_user' | 'hibernated' | 'leaving';
+
+/** There are 10,000 of them: small numbers, and texts that equal ones share. Times are seconds since 1970. */
+interface Known {
+  project: string;
+  version: string;
+  state: State;
+  /** Since when it is not Ready. */
+  since: number;
+  /** When what is under way was asked for; 0: nothing is; `UNSEEN`: before this process began. */
+  requested: number;
+  /** True while only Ready is missing. */
+  isApplied: boolean;
+}
+
+const UNSEEN = -1;
+
+/** Numbers about all Shoots and rollouts of the watched clusters. */
+export type ShootNumbers = ReturnType<typeof createShootNumbers>;
+
+/**
+ * Folds what the watcher sees anyway into numbers. A restart lists everything, so only a request that is being answered
+ * meanwhile is not measured.
+ * @param releases versions of the distribution; none where the functions run elsewhere
+ */
+export function createShootNumbers(metrics: PrometheusMetrics, releases: readonly string[], now = Date.now) {
+  const seeds = new Map<string, Map<string, Known>>();
+  const rollouts = new Map<string, RolloutPhase>();
+  let seesGarden = false;
+  const texts = new Map<string, string>();
+  const seconds = () => Math.floor(now() / 1000);
+
+  /** A part of a text would keep all of it, and there are few different ones. */
+  const shared = (text: string): string => {
+    if (texts.size > 10_000) texts.clear();
+    const known = texts.get(text) ?? Buffer.from(text).toString();
+    texts.set(known, known);
+    return known;
+  };
+
+  const followed = (cluster: string, before: Known | undefined, extension: Extension): Known => {
+    const { state, since } = stateOf(extension, seconds());
+    const { namespace = '' } = extension.metadata;
+    const project = /^shoot--(.+?)--./.exec(namespace)?.[1] ?? OTHER;
+    const version = extension.status?.state?.applied?.fluxVersion ?? 'none';
+    const known = { project: shared(project), version: shared(version), state, since };
+    const { requested, isApplied, observed } = requestAfter(before, extension, state, seconds());
+    const labels = { cluster, operation: extension.status?.lastOperation?.type ?? 'Create' };
+    const took = Math.max(0, now() / 1000 - requested);
+    if (observed.includes('applied')) metrics.observe('request_applied_seconds', took, labels);
+    if (observed.includes('ready')) metrics.observe('request_ready_seconds', took, labels);
+    return { ...known, requested: observed.includes('ready') ? 0 : requested, isApplied };
+  };
+
+  return {
+    /** Returns what has to see the objects of a selection; undefined: nothing of it is counted. */
+    observerOf({ cluster, resource, fieldSelector }: Selection): Observer | undefined {
+      if (cluster === GARDEN && fieldSelector === `metadata.name=${FLUX_STATUS}`) {
+        seesGarden = true;
+        return (text, object) => {
+          const phase = object?.metadata.labels?.[ROLLOUT_PHASE];
+          if (phase === 'in-progress' || phase === 'paused') rollouts.set(text, phase);
+          else rollouts.delete(text);
+        };
+      }
+      if (resource !== resources.extensions) return undefined;
+      const shoots = new Map<string, Known>();
+      seeds.set(cluster, shoots);
+      return (text, object) => {
+        const extension = object && extensionOf(object);
+        if (extension === undefined || isElsewhere(extension)) shoots.delete(text);
+        else shoots.set(text, followed(cluster, shoots.get(text), extension));
+      };
+    },
+
+    /** Sets the gauges, for somebody who reads them now. */
+    collect(): void {
+      const all = [...seeds.values()].flatMap((shoots) => [...shoots.values()]);
+      const behind = versionsBehind([...new Set([...releases, ...all.map(({ version }) => version)])]);
+      const [shoots, overdue, old] = [new Map<string, Row>(), new Map<string, Row>(), new Map<string, Row>()];
+      for (const [cluster, known] of seeds) {
+        const ofSeed = [...known.values()];
+        const projectOf = bounded(
+          ofSeed.map(({ project }) => project),
+          MOST_PROJECTS,
+        );
+        const versionOf = bounded(
+          ofSeed.map(({ version }) => version),
+          MOST_VERSIONS,
+        );
+        for (const shoot of ofSeed) {
+          const project = projectOf(shoot.project);
+          const state = stateAt(shoot, seconds());
+          add(shoots, { cluster, project, state, flux_version: versionOf(shoot.version) });
+          if (isOverdue(shoot, seconds())) add(overdue, { cluster, project, state });
+          if (behind.has(shoot.version)) add(old, { cluster, project });
+        }
+      }
+      metrics.gauges('shoots', [...shoots.values()]);
+      metrics.gauges('shoots_overdue', [...overdue.values()]);
+      metrics.gauges('shoots_behind', [...old.values()]);
+      if (!seesGarden) return;
+      for (const [state, phase] of Object.entries({ in_progress: 'in-progress', paused: 'paused' })) {
+        metrics.gauge('rollouts', [...rollouts.values()].filter((one) => one === phase).length, { state });
+      }
+    },
+  };
+}
+
+const OTHER = 'other';
+
+interface Row {
+  value: number;
+  labels: Labels;
+}
+
+function add(rows: Map<string, Row>, labels: Labels): void {
+  const id = Object.values(labels).join(' ');
+  const row = rows.get(id) ?? { value: 0, labels };
+  row.value++;
+  rows.set(id, row);
+}
+
+/** Returns a function that keeps the most frequent names and replaces all others. */
+function bounded(names: readonly string[], most: number): (name: string) => string {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const kept = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, most);
+  const named = new Set(kept.map(([name]) => name));
+  return (name) => (named.has(name) ? name : OTHER);
+}
+
+/** Returns the state that an Extension says, and since when a Shoot that is not Ready is not. */
+function stateOf(extension: Extension, now: number): Pick<Known, 'state' | 'since'> {
+  const { metadata, status = {} } = extension;
+  if (metadata.deletionTimestamp !== undefined) return { state: 'leaving', since: now };
+  if (status.lastOperation?.description === HIBERNATED) return { state: 'hibernated', since: now };
+  const flux = fluxState(extension);
+  // The next attempt of an operation that fails is no news.
+  const times = [flux.since, status.state?.failingSince ?? flux.since].map((time) => Date.parse(time) / 1000 || now);
+  const since = Math.min(...times);
+  if (flux.type === 'ready') return { state: 'ready', since };
+  if (flux.type === 'working') return { state: 'progressing', since };
+  return { state: flux.needsUser ? 'needs_user' : 'not_ready', since };
+}
+
+/** A failure without a user's mistake counts as progress at first, as in `flux-status`. */
+function stateAt({ state, since }: Known, now: number): State {
+  return state === 'not_ready' && now - since < GRACE_SECONDS ? 'progressing' : state;
+}
+
+function isOverdue({ state, since }: Known, now: number): boolean {
+  return ['progressing', 'not_ready', 'needs_user'].includes(state) && now - since >= OVERDUE_SECONDS;
+}
+
+/**
+ * Follows one request from gardenlet's timestamp, or from the first sight of an operation that nobody asked for, until
+ * it is applied and until Flux is Ready. What a user has to correct first says nothing about us.
+ */
+function requestAfter(
+  before: Known | undefined,
+  extension: Extension,
+  state: State,
+  now: number,
+): Pick<Known, 'requested' | 'isApplied'> & { observed: ('applied' | 'ready')[] } {
+  if (state === 'needs_user' || state === 'hibernated' || state === 'leaving')
+    return { requested: 0, isApplied: false, observed: [] };
+  const { requested = 0, isApplied = false } = before ?? {};
+  const asked = askedOperation(extension) !== undefined;
+  if (asked || extension.status?.lastOperation?.state !== 'Succeeded') {
+    const isFollowed = requested !== 0 && !isApplied && !(asked && requested === UNSEEN);
+    if (isFollowed) return { requested, isApplied, observed: [] };
+    const at = Date.parse(extension.metadata.annotations?.[TIMESTAMP_ANNOTATION] ?? '') / 1000 || now;
+    const unasked = before === undefined ? UNSEEN : now;
+    return { requested: Math.floor(asked ? at : unasked), isApplied: false, observed: [] };
+  }
+  if (requested <= 0) return { requested: 0, isApplied: false, observed: [] };
+  const observed = [...(isApplied ? [] : ['applied' as const]), ...(state === 'ready' ? ['ready' as const] : [])];
+  return { requested, isApplied: true, observed };
+}
+
+/** Flux maintains so many minor versions. */
+const MAINTAINED_MINORS = 3;
+
+/**
+ * Returns the versions that lack a fix: there is a newer one of the same minor version, or the minor version is no longer
+ * maintained, judged by the newest version.
+ */
+export function versionsBehind(versions: readonly string[]): Set<string> {
+  const known = versions.flatMap((version) => semver.parse(version) ?? []).sort(semver.compare);
+  const newest = known.at(-1);
+  const isBehind = (version: semver.SemVer) =>
+    newest !== undefined &&
+    (version.major < newest.major ||
+      version.minor <= newest.minor - MAINTAINED_MINORS ||
+      known.some((other) => other.minor === version.minor && semver.gt(other, version)));
+  return new Set(versions.filter((version) => known.some((one) => one.raw === version && isBehind(one))));
+}
