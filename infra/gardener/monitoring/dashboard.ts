@@ -13,6 +13,12 @@ function panel(title: string, unit: Panel['unit'], ...series: Panel['series']): 
   return { title, series, unit };
 }
 
+/** Two Pods may see the same Shoots. */
+const shoots = (metric: string, by: string, labels: string) =>
+  `sum by (${by}) (max by (cluster, project${labels}) (shoot_flux_${metric}))`;
+const requests = (metric: string) =>
+  `histogram_quantile(0.9, sum by (operation, le) (rate(shoot_flux_request_${metric}_seconds_bucket[$__rate_interval])))`;
+
 /** The rows of the dashboard: each panel answers one question. */
 const rows: [title: string, panels: Panel[]][] = [
   [
@@ -30,6 +36,28 @@ const rows: [title: string, panels: Panel[]][] = [
         '{{cluster}}',
         'sum by (cluster) (increase(shoot_flux_heartbeat_failures_total[$__rate_interval]))',
       ]),
+    ],
+  ],
+  [
+    'How are the Shoots?',
+    [
+      panel('By state', 'short', ['{{state}}', shoots('shoots', 'state', ', state, flux_version')]),
+      panel('By Flux version', 'short', [
+        '{{flux_version}}',
+        shoots('shoots', 'flux_version', ', state, flux_version'),
+      ]),
+      panel('Not Ready for 30 minutes', 'short', [
+        '{{project}} {{state}}',
+        shoots('shoots_overdue', 'project, state', ', state'),
+      ]),
+      panel('Flux lacks fixes', 'short', ['{{project}}', shoots('shoots_behind', 'project', '')]),
+      panel(
+        'From a request to its end, p90',
+        's',
+        ['{{operation}}: applied', requests('applied')],
+        ['{{operation}}: Ready', requests('ready')],
+      ),
+      panel('Rollouts', 'short', ['{{state}}', 'max by (state) (shoot_flux_rollouts)']),
     ],
   ],
   [
