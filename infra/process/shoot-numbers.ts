@@ -24,17 +24,31 @@ const OVERDUE_SECONDS = 1800;
 /** The value of the label `state`; `not_ready` is a failure that no user has to correct. */
 type State = 'ready' | 'progressing' | 'not_ready' | 'needs_user' | 'hibernated' | 'leaving';
 
-/** There are 10,000 of them: small numbers, and texts that equal ones share. Times are seconds since 1970. */
-interface Known {
+/** What Shoots of a seed have in common, and how many there are. */
+interface Group {
   project: string;
   version: string;
   state: State;
+  count: number;
+  /** So many fail for so short a time that they count as progressing. */
+  young: number;
+  overdue: number;
+}
+
+/** There are 10,000 of them, so they are small. Times are seconds since 1970. */
+interface Known {
+  group: Group;
   /** Since when it is not Ready. */
   since: number;
   /** When what is under way was asked for; 0: nothing is; `UNSEEN`: before this process began. */
   requested: number;
   /** True while only Ready is missing. */
   isApplied: boolean;
+}
+
+interface Seed {
+  shoots: Map<string, Known>;
+  groups: Map<string, Group>;
 }
 
 const UNSEEN = -1;
@@ -48,32 +62,30 @@ export type ShootNumbers = ReturnType<typeof createShootNumbers>;
  * @param releases versions of the distribution; none where the functions run elsewhere
  */
 export function createShootNumbers(metrics: PrometheusMetrics, releases: readonly string[], now = Date.now) {
-  const seeds = new Map<string, Map<string, Known>>();
+  const seeds = new Map<string, Seed>();
   const rollouts = new Map<string, RolloutPhase>();
   let seesGarden = false;
-  const texts = new Map<string, string>();
   const seconds = () => Math.floor(now() / 1000);
 
-  /** A part of a text would keep all of it, and there are few different ones. */
-  const shared = (text: string): string => {
-    if (texts.size > 10_000) texts.clear();
-    const known = texts.get(text) ?? Buffer.from(text).toString();
-    texts.set(known, known);
-    return known;
-  };
-
-  const followed = (cluster: string, before: Known | undefined, extension: Extension): Known => {
+  const followed = (
+    cluster: string,
+    groups: Seed['groups'],
+    before: Known | undefined,
+    extension: Extension,
+  ): Known => {
     const { state, since } = stateOf(extension, seconds());
     const { namespace = '' } = extension.metadata;
     const project = /^shoot--(.+?)--./.exec(namespace)?.[1] ?? OTHER;
     const version = extension.status?.state?.applied?.fluxVersion ?? 'none';
-    const known = { project: shared(project), version: shared(version), state, since };
+    const id = `${project} ${version} ${state}`;
+    const group = groups.get(id) ?? { project, version, state, count: 0, young: 0, overdue: 0 };
+    groups.set(id, group);
     const { requested, isApplied, observed } = requestAfter(before, extension, state, seconds());
     const labels = { cluster, operation: extension.status?.lastOperation?.type ?? 'Create' };
     const took = Math.max(0, now() / 1000 - requested);
     if (observed.includes('applied')) metrics.observe('request_applied_seconds', took, labels);
     if (observed.includes('ready')) metrics.observe('request_ready_seconds', took, labels);
-    return { ...known, requested: observed.includes('ready') ? 0 : requested, isApplied };
+    return { group, since, requested: observed.includes('ready') ? 0 : requested, isApplied };
   };
 
   return {
@@ -88,36 +100,33 @@ export function createShootNumbers(metrics: PrometheusMetrics, releases: readonl
         };
       }
       if (resource !== resources.extensions) return undefined;
-      const shoots = new Map<string, Known>();
-      seeds.set(cluster, shoots);
+      const { shoots, groups }: Seed = { shoots: new Map(), groups: new Map() };
+      seeds.set(cluster, { shoots, groups });
       return (text, object) => {
         const extension = object && extensionOf(object);
         if (extension === undefined || isElsewhere(extension)) shoots.delete(text);
-        else shoots.set(text, followed(cluster, shoots.get(text), extension));
+        else shoots.set(text, followed(cluster, groups, shoots.get(text), extension));
       };
     },
 
     /** Sets the gauges, for somebody who reads them now. */
     collect(): void {
-      const all = [...seeds.values()].flatMap((shoots) => [...shoots.values()]);
+      for (const seed of seeds.values()) count(seed, seconds());
+      const all = [...seeds.values()].flatMap(({ groups }) => [...groups.values()]);
       const behind = versionsBehind([...new Set([...releases, ...all.map(({ version }) => version)])]);
       const [shoots, overdue, old] = [new Map<string, Row>(), new Map<string, Row>(), new Map<string, Row>()];
-      for (const [cluster, known] of seeds) {
-        const ofSeed = [...known.values()];
-        const projectOf = bounded(
-          ofSeed.map(({ project }) => project),
-          MOST_PROJECTS,
-        );
-        const versionOf = bounded(
-          ofSeed.map(({ version }) => version),
-          MOST_VERSIONS,
-        );
-        for (const shoot of ofSeed) {
-          const project = projectOf(shoot.project);
-          const state = stateAt(shoot, seconds());
-          add(shoots, { cluster, project, state, flux_version: versionOf(shoot.version) });
-          if (isOverdue(shoot, seconds())) add(overdue, { cluster, project, state });
-          if (behind.has(shoot.version)) add(old, { cluster, project });
+      for (const [cluster, { groups }] of seeds) {
+        const ofSeed = [...groups.values()];
+        const projectOf = bounded(ofSeed, 'project', MOST_PROJECTS);
+        const versionOf = bounded(ofSeed, 'version', MOST_VERSIONS);
+        for (const group of ofSeed) {
+          const { state, count, young } = group;
+          const labels = { cluster, project: projectOf(group.project) };
+          const version = { flux_version: versionOf(group.version) };
+          add(shoots, { ...labels, state, ...version }, count - young);
+          add(shoots, { ...labels, state: 'progressing', ...version }, young);
+          add(overdue, { ...labels, state }, group.overdue);
+          if (behind.has(group.version)) add(old, labels, count);
         }
       }
       metrics.gauges('shoots', [...shoots.values()]);
@@ -138,24 +147,38 @@ interface Row {
   labels: Labels;
 }
 
-function add(rows: Map<string, Row>, labels: Labels): void {
+function add(rows: Map<string, Row>, labels: Labels, value: number): void {
+  if (value === 0) return;
   const id = Object.values(labels).join(' ');
   const row = rows.get(id) ?? { value: 0, labels };
-  row.value++;
+  row.value += value;
   rows.set(id, row);
 }
 
-/** Returns a function that keeps the most frequent names and replaces all others. */
-function bounded(names: readonly string[], most: number): (name: string) => string {
+/** Counts the Shoots of each group, and drops groups without any: at once, because a state also changes with the time. */
+function count({ shoots, groups }: Seed, now: number): void {
+  for (const group of groups.values()) Object.assign(group, { count: 0, young: 0, overdue: 0 });
+  for (const { group, since } of shoots.values()) {
+    group.count++;
+    if (group.state === 'ready' || group.state === 'hibernated' || group.state === 'leaving') continue;
+    // As in `flux-status`.
+    if (group.state === 'not_ready' && now - since < GRACE_SECONDS) group.young++;
+    if (now - since >= OVERDUE_SECONDS) group.overdue++;
+  }
+  for (const [id, group] of groups) if (group.count === 0) groups.delete(id);
+}
+
+/** Returns a function that keeps the names of most Shoots, and replaces all others. */
+function bounded(groups: readonly Group[], by: 'project' | 'version', most: number): (name: string) => string {
   const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const group of groups) counts.set(group[by], (counts.get(group[by]) ?? 0) + group.count);
   const kept = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, most);
   const named = new Set(kept.map(([name]) => name));
   return (name) => (named.has(name) ? name : OTHER);
 }
 
 /** Returns the state that an Extension says, and since when a Shoot that is not Ready is not. */
-function stateOf(extension: Extension, now: number): Pick<Known, 'state' | 'since'> {
+function stateOf(extension: Extension, now: number): { state: State; since: number } {
   const { metadata, status = {} } = extension;
   if (metadata.deletionTimestamp !== undefined) return { state: 'leaving', since: now };
   if (status.lastOperation?.description === HIBERNATED) return { state: 'hibernated', since: now };
@@ -166,15 +189,6 @@ function stateOf(extension: Extension, now: number): Pick<Known, 'state' | 'sinc
   if (flux.type === 'ready') return { state: 'ready', since };
   if (flux.type === 'working') return { state: 'progressing', since };
   return { state: flux.needsUser ? 'needs_user' : 'not_ready', since };
-}
-
-/** A failure without a user's mistake counts as progress at first, as in `flux-status`. */
-function stateAt({ state, since }: Known, now: number): State {
-  return state === 'not_ready' && now - since < GRACE_SECONDS ? 'progressing' : state;
-}
-
-function isOverdue({ state, since }: Known, now: number): boolean {
-  return ['progressing', 'not_ready', 'needs_user'].includes(state) && now - since >= OVERDUE_SECONDS;
 }
 
 /**
