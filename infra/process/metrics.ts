@@ -1,10 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type HistogramConfiguration, Registry } from 'prom-client';
 import type { Labels, Metrics } from '../../shared/runtime/metrics.ts';
 
+export type GaugeValue = [value: number, labels: Labels];
+
 /** Metrics for Prometheus; every name gets the prefix `shoot_flux_`. */
 export interface PrometheusMetrics extends Metrics {
-  /** Replaces all values of a gauge: what is not among them any more is gone. */
-  gauges(name: string, values: readonly { value: number; labels: Labels }[]): void;
+  /** Replaces all values of a gauge: those with the same labels are added, and what is not among them any more is gone. */
+  gauges(name: string, values: readonly GaugeValue[]): void;
   /** Returns the metrics in the text format, with its content type. */
   expose(): Promise<{ contentType: string; text: string }>;
 }
@@ -35,11 +37,8 @@ export function createPrometheusMetrics(): PrometheusMetrics {
     count: (name, labels = {}, by = 1) => metric(Counter, name, labels).inc(labels, by),
     gauge: (name, value, labels = {}) => metric(Gauge, name, labels).set(labels, value),
     gauges(name, values) {
-      const labels = values[0]?.labels;
       (registry.getSingleMetric(`shoot_flux_${name}`) as Gauge | undefined)?.reset();
-      if (labels === undefined) return;
-      const gauge = metric(Gauge, name, labels);
-      for (const { value, labels } of values) gauge.set(labels, value);
+      for (const [value, labels] of values) if (value !== 0) metric(Gauge, name, labels).inc(labels, value);
     },
     observe: (name, seconds, labels = {}) => metric(Histogram, name, labels).observe(labels, seconds),
     expose: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),

@@ -10,8 +10,7 @@ import { ROLLOUT_PHASE, type RolloutPhase } from '../../shared/gardener/rollout.
 import { type Extension, TIMESTAMP_ANNOTATION } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
-import type { Labels } from '../../shared/runtime/metrics.ts';
-import type { PrometheusMetrics } from './metrics.ts';
+import type { GaugeValue, PrometheusMetrics } from './metrics.ts';
 
 /** So many projects of a seed, those with the most Shoots, have numbers of their own; the others are `other`. */
 export const MOST_PROJECTS = 100;
@@ -53,11 +52,8 @@ interface Seed {
 
 const UNSEEN = -1;
 
-/** Numbers about all Shoots and rollouts of the watched clusters. */
-export type ShootNumbers = ReturnType<typeof createShootNumbers>;
-
 /**
- * Folds what the watcher sees anyway into numbers. A restart lists everything, so only a request that is being answered
+ * Folds what the watcher sees anyway into numbers about all Shoots and rollouts of its clusters. A restart lists everything, so only a request that is being answered
  * meanwhile is not measured.
  * @param releases versions of the distribution; none where the functions run elsewhere
  */
@@ -67,12 +63,7 @@ export function createShootNumbers(metrics: PrometheusMetrics, releases: readonl
   let seesGarden = false;
   const seconds = () => Math.floor(now() / 1000);
 
-  const followed = (
-    cluster: string,
-    groups: Seed['groups'],
-    before: Known | undefined,
-    extension: Extension,
-  ): Known => {
+  const followed = (cluster: string, groups: Seed['groups'], before: Known | undefined, extension: Extension) => {
     const { state, since } = stateOf(extension, seconds());
     const { namespace = '' } = extension.metadata;
     const project = /^shoot--(.+?)--./.exec(namespace)?.[1] ?? OTHER;
@@ -114,24 +105,24 @@ export function createShootNumbers(metrics: PrometheusMetrics, releases: readonl
       for (const seed of seeds.values()) count(seed, seconds());
       const all = [...seeds.values()].flatMap(({ groups }) => [...groups.values()]);
       const behind = versionsBehind([...new Set([...releases, ...all.map(({ version }) => version)])]);
-      const [shoots, overdue, old] = [new Map<string, Row>(), new Map<string, Row>(), new Map<string, Row>()];
+      const shoots: GaugeValue[] = [];
+      const overdue: GaugeValue[] = [];
+      const old: GaugeValue[] = [];
       for (const [cluster, { groups }] of seeds) {
         const ofSeed = [...groups.values()];
         const projectOf = bounded(ofSeed, 'project', MOST_PROJECTS);
         const versionOf = bounded(ofSeed, 'version', MOST_VERSIONS);
-        for (const group of ofSeed) {
-          const { state, count, young } = group;
+        for (const { version, state, count, young, ...group } of ofSeed) {
           const labels = { cluster, project: projectOf(group.project) };
-          const version = { flux_version: versionOf(group.version) };
-          add(shoots, { ...labels, state, ...version }, count - young);
-          add(shoots, { ...labels, state: 'progressing', ...version }, young);
-          add(overdue, { ...labels, state }, group.overdue);
-          if (behind.has(group.version)) add(old, labels, count);
+          const flux = { ...labels, state, flux_version: versionOf(version) };
+          shoots.push([count - young, flux], [young, { ...flux, state: 'progressing' }]);
+          overdue.push([group.overdue, { ...labels, state }]);
+          if (behind.has(version)) old.push([count, labels]);
         }
       }
-      metrics.gauges('shoots', [...shoots.values()]);
-      metrics.gauges('shoots_overdue', [...overdue.values()]);
-      metrics.gauges('shoots_behind', [...old.values()]);
+      metrics.gauges('shoots', shoots);
+      metrics.gauges('shoots_overdue', overdue);
+      metrics.gauges('shoots_behind', old);
       if (!seesGarden) return;
       for (const [state, phase] of Object.entries({ in_progress: 'in-progress', paused: 'paused' })) {
         metrics.gauge('rollouts', [...rollouts.values()].filter((one) => one === phase).length, { state });
@@ -141,19 +132,6 @@ export function createShootNumbers(metrics: PrometheusMetrics, releases: readonl
 }
 
 const OTHER = 'other';
-
-interface Row {
-  value: number;
-  labels: Labels;
-}
-
-function add(rows: Map<string, Row>, labels: Labels, value: number): void {
-  if (value === 0) return;
-  const id = Object.values(labels).join(' ');
-  const row = rows.get(id) ?? { value: 0, labels };
-  row.value += value;
-  rows.set(id, row);
-}
 
 /** Counts the Shoots of each group, and drops groups without any: at once, because a state also changes with the time. */
 function count({ shoots, groups }: Seed, now: number): void {
