@@ -5,7 +5,7 @@ import { isHibernated } from '../../shared/gardener/operation.ts';
 import { clusterOf, extensionOf } from '../../shared/gardener/read-objects.ts';
 import { rolloutIn, secondsUntilOver } from '../../shared/gardener/rollout.ts';
 import { findStatusMap, isOwn, type Line, publishedLine, shootAfter } from '../../shared/gardener/status-map.ts';
-import type { Shoot } from '../../shared/gardener/types.ts';
+import type { Extension, Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { DNS_LABEL, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
