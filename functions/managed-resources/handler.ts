@@ -8,6 +8,7 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { deliverByManagedResource, pauseWhilePending } from './deliver/deliver.ts';
 import { isStillApplying } from './deliver/judge.ts';
+import { deliverMonitoring } from './deliver/monitoring.ts';
 import { withNextCheck } from './deliver/next-check.ts';
 import { deliverRestored, surplusOf } from './deliver/restored.ts';
 import { followSuspension } from './deliver/suspension.ts';
@@ -125,6 +126,7 @@ async function reconcile(run: Run): Promise<Outcome> {
     surplus === undefined
       ? await deliverByManagedResource(run, plan, controlPlane)
       : await deliverRestored(run, plan, controlPlane, surplus);
+  await deliverMonitoring(run, controlPlane, parts.inputs.render.config);
   if (releasesMoreNext(plan, controlPlane, configuration, outcome)) return requeueAfter(1);
   return unlessLeftProtected(run, found, withNextCheck(run, plan, outcome));
 }

@@ -1,5 +1,5 @@
 import { findCondition, isAbout, isChecked, parts, withoutConfigHash } from '../../shared/gardener/checked.ts';
-import type { Condition, Extension } from '../../shared/gardener/types.ts';
+import { type Condition, type Extension, OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 
 /** What an Extension says about Flux in its shoot. Times are RFC 3339. */
 export type FluxState =
@@ -66,6 +66,14 @@ export function rolloutNews({
   // An error of a configuration that was not applied says nothing about the one that is.
   const hasFailed = status.lastOperation?.state === 'Error' && status.state?.unapplied !== true;
   return [applied.revision, isJudged || hasFailed, applied.suspension !== undefined];
+}
+
+/** True when another seed has the control plane, or this one does not have its state yet: only one of both reports. */
+export function isElsewhere({ metadata, status }: Extension): boolean {
+  const operation = metadata.annotations?.[OPERATION_ANNOTATION];
+  if (operation === 'migrate' || operation === 'wait-for-state') return true;
+  const last = status?.lastOperation;
+  return operation !== 'restore' && last?.type === 'Migrate' && last.state === 'Succeeded';
 }
 
 function failing(conditions: [Condition, ...Condition[]], needsUser: boolean): FluxState {

@@ -352,7 +352,7 @@ function plainUrlProblem(text: string): string | undefined {
   }
   if (/\s/.test(text)) {
     const meant = withoutCredentials(meantUrl(text).url.replaceAll(/\s/g, '%20'));
-    return `${quote(text)} contains a space; write %20 for it, as in ${meant}`;
+    return `${quote(text)} contains a space; write %20 for it${meant.length > 500 ? '' : `, as in ${meant}`}`;
   }
   // Some programs read it as a slash, so they would see another host.
   if (text.includes('\\')) return `${quote(text)} contains a backslash; use only slashes`;

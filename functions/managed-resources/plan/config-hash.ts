@@ -17,6 +17,7 @@ export function configHash(config: EffectiveConfig): string {
     syncMode: _mode,
     deletionPolicy: _policy,
     adopt: _adopt,
+    monitoring: _monitoring,
     warnings: _warnings,
     ...content
   } = config;
