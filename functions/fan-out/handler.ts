@@ -1,7 +1,15 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FLUX_CONFIG, FLUX_SOURCE, FLUX_STATUS, projectSecretNames } from '../../shared/config/project-config.ts';
-import { changesFor } from '../../shared/gardener/shoot-changes.ts';
+import {
+  FLUX_CONFIG,
+  FLUX_PUSH,
+  FLUX_SOURCE,
+  FLUX_STATUS,
+  PUSHED,
+  projectSecretNames,
+} from '../../shared/config/project-config.ts';
+import { type PushRequest, pushRequestOf } from '../../shared/config/push.ts';
+import { changesFor, type Receiver } from '../../shared/gardener/shoot-changes.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AnswerTooLargeError, GoneError } from '../../shared/kube/errors.ts';
@@ -9,7 +17,7 @@ import { type KubeObject, type ObjectMeta, type Resource, resources } from '../.
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { GARDEN, type ReconcileKey } from '../../shared/runtime/key.ts';
-import { done, type Outcome } from '../../shared/runtime/outcome.ts';
+import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { definition } from './function.ts';
 
 /** How long a run begins new pages; a page may take as long as a call, and the function has ten seconds. */
@@ -22,8 +30,8 @@ const PAGES_MS = 4_000;
 const REST = 0.5;
 
 /**
- * Sends one change for each Shoot of the project, with the key of its Extension in the seed: to `managed-resources`, or to
- * `project-status` where `flux-status` has to be written again.
+ * Sends one change for each Shoot of the project, with the key of its Extension in the seed: to `managed-resources`, to
+ * `project-status` where `flux-status` has to be written again, or to `push` where a Git host has reported a push.
  */
 export const handler: Handler = (key, context) => fanOut(key, context, PAGES_MS);
 
@@ -31,11 +39,9 @@ export const handler: Handler = (key, context) => fanOut(key, context, PAGES_MS)
 export async function fanOut(key: ReconcileKey, context: Context, pagesMs: number): Promise<Outcome> {
   const started = performance.now();
   const garden = await context.kube(key.cluster);
-  const isStatus = key.name === FLUX_STATUS;
-  const cause = isStatus
-    ? rebuildCause(key, context.causes)
-    : forwardedCause(key, await readVersions(garden, key), context.causes);
-  const receiver = isStatus ? 'project-status' : 'managed-resources';
+  const pass = await passOf(garden, key, context);
+  if (pass.cause === undefined) return pass.outcome;
+  const { cause, receiver, outcome } = pass;
   const pages = pagesOf(garden, key.namespace, (error) => {
     // Its resync reaches it; the Shoots after it do not wait for it.
     context.log.warn('shoot skipped', { error: error.message });
@@ -46,7 +52,9 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
     const before = performance.now();
     const page = await pages(position);
     const took = performance.now() - before;
-    const changes = page.shoots.flatMap((shoot) => changesFor(shoot, context.settings.seeds, cause, receiver));
+    const changes = page.shoots.flatMap((shoot) =>
+      receiver === 'push' && isAsleep(shoot) ? [] : changesFor(shoot, context.settings.seeds, cause, receiver),
+    );
     if (changes.length > 0) await context.send(changes);
     sent += changes.length;
     position = next(position, page.names, page.token);
@@ -57,7 +65,59 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
   }
   if (position !== undefined) await sendRest(key, context, position, cause);
   context.log.info('changes forwarded', { changes: sent, ...(position !== undefined && { after: position.after }) });
-  return done;
+  return outcome;
+}
+
+/** What is sent, and to which function; and what follows this run. */
+interface Pass {
+  /** Absent: nothing yet. */
+  cause?: ForwardedCause;
+  receiver: Receiver;
+  outcome: Outcome;
+}
+
+async function passOf(garden: KubeClient, key: ReconcileKey, context: Context): Promise<Pass> {
+  const { causes } = context;
+  if (key.name === FLUX_STATUS) return { cause: rebuildCause(key, causes), receiver: 'project-status', outcome: done };
+  if (key.name === FLUX_PUSH) {
+    const name = { namespace: key.namespace, name: FLUX_PUSH };
+    const secret = await garden.find(resources.secrets, name, { metadataOnly: true });
+    const now = context.now();
+    const request = pushRequestOf(secret?.metadata.annotations?.[PUSHED], now.getTime());
+    return { ...pushPass(key, request, causes, now), receiver: 'push' };
+  }
+  const cause = forwardedCause(key, await readVersions(garden, key), causes);
+  return { cause, receiver: 'managed-resources', outcome: done };
+}
+
+/**
+ * Decides whether the Shoots are told of pushes now, and when again. A request that is due may have been replaced by the
+ * next one before this run: its own cause says so, or it would be put off as long as there are pushes.
+ */
+export function pushPass(
+  { namespace }: ReconcileKey,
+  request: PushRequest | undefined,
+  causes: Cause[],
+  now: Date,
+): Pick<Pass, 'cause' | 'outcome'> {
+  if (request === undefined) return { outcome: done };
+  const isWaiting = request.at > now.getTime();
+  const outcome = isWaiting ? requeueAfter((request.at - now.getTime()) / 1000) : done;
+  const begun = causes.some(({ type }) => type === 'continue') ? [now.toISOString()] : [];
+  const due = causes.flatMap((cause) => (cause.type === 'notBefore' ? [cause.notBefore] : []));
+  const times = isWaiting ? [...due, ...begun] : [new Date(request.at).toISOString()];
+  const time = times
+    .filter((text) => Date.parse(text) <= now.getTime())
+    .sort()
+    .at(-1);
+  if (time === undefined) return { outcome };
+  const object = { kind: 'Secret', namespace, name: FLUX_PUSH, uid: 'pushed', resourceVersion: time };
+  return { cause: { type: 'object', cluster: GARDEN, ...object, also: request.repositories.join(',') }, outcome };
+}
+
+/** Its API server does not answer, and its Flux fetches when it wakes up. */
+function isAsleep({ spec, status }: Shoot): boolean {
+  return spec?.hibernation?.enabled === true || status?.hibernated === true;
 }
 
 async function sendRest(key: ReconcileKey, context: Context, position: Position, forwarded: ForwardedCause) {

@@ -7,7 +7,7 @@ import { SERVICE_HOST } from '../webhooks/names.ts';
 import { type PathTokens, pathTokensOf } from '../webhooks/path-token.ts';
 import type { WebhookOptions } from '../webhooks/webhooks.ts';
 import { UsageError, type Values } from './option.ts';
-import type { webhookOptions } from './options.ts';
+import type { pushOptions, webhookOptions } from './options.ts';
 import { isFlag, named, quoted } from './sources.ts';
 
 /** Returns the tokens of the paths; undefined when none are required. @throws ShootFluxError */
@@ -35,7 +35,7 @@ const dependent = [...httpsOptions, 'webhook-function', 'webhook-token-sha256'] 
  * @throws UsageError, or ShootFluxError for a certificate that cannot be used
  */
 export async function webhooksOf(
-  values: Values<typeof webhookOptions>,
+  values: Values<typeof webhookOptions & typeof pushOptions>,
   needPort: readonly (keyof typeof webhookOptions)[] = dependent,
 ): Promise<WebhookOptions | undefined> {
   const { 'webhook-host': hosts, 'webhook-cert': certFile, 'webhook-key': keyFile, 'webhook-ca': caFile } = values;
@@ -46,7 +46,10 @@ export async function webhooksOf(
     return undefined;
   }
   const configuration = values['webhook-configuration'];
-  const common = { port, configuration, functions: await functionsOf(values), tokens: tokensOf(values) };
+  const common = {
+    ...{ port, configuration, functions: await functionsOf(values), tokens: tokensOf(values) },
+    ...(values['push-url'] !== undefined && { takesPushes: true }),
+  };
   if (certFile === undefined && keyFile === undefined) {
     if (caFile !== undefined) throw new UsageError('--webhook-ca requires --webhook-cert');
     return {

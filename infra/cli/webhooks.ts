@@ -6,11 +6,11 @@ import { clientsOf } from '../process/clients.ts';
 import { startEndpoints } from '../process/endpoints.ts';
 import { createPrometheusMetrics } from '../process/metrics.ts';
 import { startPlainServer } from '../webhooks/server.ts';
-import { servedWebhooks, serveWebhooks, type WebhookDependencies } from '../webhooks/webhooks.ts';
+import { servedPushes, servedWebhooks, serveWebhooks, type WebhookDependencies } from '../webhooks/webhooks.ts';
 import { clusterNotes, clustersOf } from './clusters.ts';
 import { service } from './command.ts';
 import { port } from './option.ts';
-import { clusterOptions, landscapeOptions, webhookOptions } from './options.ts';
+import { clusterOptions, landscapeOptions, pushOptions, webhookOptions } from './options.ts';
 import { functionsOf, httpsOptions, tokensOf, webhooksOf } from './webhook-options.ts';
 
 /** Knative and other platforms pass another one in `PORT`. */
@@ -27,6 +27,7 @@ export default service({
     ),
     ...webhookOptions,
     ...landscapeOptions,
+    ...pushOptions,
   },
   notes: `${clusterNotes}\nWith --webhook-port for a Deployment of its own; without it for a Knative Service, or any container behind a proxy. The paths are /admission and /resource-manager.`,
   async start(values, _, _terminal, log) {
@@ -51,7 +52,8 @@ export default service({
     const paths = definitions.map(({ webhook }) => webhook.path).join(' and ');
     if (https === undefined) {
       const served = await servedWebhooks(functions, dependencies);
-      const { port, stop } = await startPlainServer({ port: values.port ?? HTTP_PORT, served, tokens });
+      const push = values['push-url'] === undefined ? undefined : await servedPushes(dependencies);
+      const { port, stop } = await startPlainServer({ port: values.port ?? HTTP_PORT, served, tokens, push });
       return { line: `serves ${paths} on port ${port}`, stop };
     }
     const webhooks = await serveWebhooks(https, dependencies);

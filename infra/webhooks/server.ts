@@ -20,6 +20,7 @@ import {
 } from './answer.ts';
 import type { KeyPair } from './certificates.ts';
 import { isAllowed, type PathTokens } from './path-token.ts';
+import { MOST_PUSH_BYTES, type PushServer, pushNotAllowed, pushTooLong } from './push.ts';
 
 /** A webhook function, and what answers for it. */
 export interface ServedWebhook {
@@ -33,6 +34,8 @@ export interface ServerOptions {
   served: ServedWebhook[];
   /** Present: a path is served only with one of these tokens at its end. */
   tokens?: PathTokens | undefined;
+  /** Present: Git hosts may report pushes. They prove who they are in another way than by a token in the path. */
+  push?: PushServer | undefined;
 }
 
 /** Almost all bodies are smaller, and are never refused for want of room. */
@@ -69,7 +72,18 @@ async function respond(
   }
 }
 
-async function answerOf(request: IncomingMessage, { served, tokens }: ServerOptions, room: Room): Promise<HttpAnswer> {
+async function answerOf(
+  request: IncomingMessage,
+  { served, tokens, push }: ServerOptions,
+  room: Room,
+): Promise<HttpAnswer> {
+  const namespace = push?.namespaceAt(request.url ?? '');
+  if (push !== undefined && namespace !== undefined) {
+    if (request.method !== 'POST') return pushNotAllowed;
+    const signal = timeLimit();
+    const { headers } = request;
+    return withBody(request, room, (body) => push.answer({ namespace, headers, body }, signal), pushLimit);
+  }
   const webhook = webhookAt(request.url ?? '', served, tokens);
   if (webhook === undefined) return notFound(served, tokens);
   if (request.method !== 'POST') return sentenceAnswer(405, 'Send an AdmissionReview with POST.');
@@ -96,15 +110,19 @@ function notFound(served: ServedWebhook[], tokens: PathTokens | undefined): Http
   return sentenceAnswer(404, tokens === undefined ? `There is no such path; use ${paths}.` : 'Not found.');
 }
 
+const reviewLimit = { most: MAX_BYTES, tooLong };
+const pushLimit = { most: MOST_PUSH_BYTES, tooLong: pushTooLong };
+
 /** Reads a body and gives it to `use`; it occupies room until that is done. */
 async function withBody(
   request: IncomingMessage,
   room: Room,
   use: (body: Buffer) => Promise<HttpAnswer>,
+  { most, tooLong }: typeof reviewLimit = reviewLimit,
 ): Promise<HttpAnswer> {
   // One that arrives in parts, without a length, may be as long as any.
-  const length = Number(request.headers['content-length'] ?? MAX_BYTES);
-  if (length > MAX_BYTES) return tooLong;
+  const length = Number(request.headers['content-length'] ?? most);
+  if (length > most) return tooLong;
   // Takes memory only for what arrives. In chunks of one byte, a body would take a hundred times its length.
   const buffer = Buffer.allocUnsafe(length);
   let end = 0;

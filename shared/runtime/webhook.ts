@@ -38,3 +38,21 @@ export type WebhookContext = Pick<Context, 'kube' | 'log' | 'signal'> & {
 
 /** Answers one request; `handler` in `functions/<name>/handler.ts`. */
 export type WebhookHandler = (request: AdmissionRequest, context: WebhookContext) => Promise<AdmissionAnswer>;
+
+/** A function that answers Git hosts. */
+export interface PushDefinition extends FunctionBasics {
+  /** Where it is served; the namespace of the project follows. */
+  pushPath: `/${string}/`;
+}
+
+/** A call of a Git host. */
+export interface PushCall {
+  /** That of a project, which may not exist. */
+  namespace: string;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Buffer;
+}
+
+/** Takes a call; `handler` in `functions/<name>/handler.ts`. @returns false when the caller has not proved who it is */
+export type PushHandler = (call: PushCall, context: Pick<Context, 'kube' | 'now' | 'log'>) => Promise<boolean>;
