@@ -140,7 +140,7 @@ export const webhookOptions = {
   }),
   'webhook-function': list(
     'NAME',
-    'Serve this webhook function and no other: admission, resource-manager-webhook. Repeatable.',
+    'Serve this webhook function and no other: admission, resource-manager-webhook, push-webhook. Repeatable.',
     { default: 'all of them' },
   ),
   'webhook-token-sha256': text(

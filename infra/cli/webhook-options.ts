@@ -1,5 +1,5 @@
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { findWebhookDefinitions } from '../functions.ts';
+import { findPushWebhook, findWebhookDefinitions } from '../functions.ts';
 import { certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { hostOf } from '../webhooks/certificates.ts';
 import type { CertificateSecret } from '../webhooks/managed-certificates.ts';
@@ -48,7 +48,7 @@ export async function webhooksOf(
   const configuration = values['webhook-configuration'];
   const common = {
     ...{ port, configuration, functions: await functionsOf(values), tokens: tokensOf(values) },
-    ...(values['push-url'] !== undefined && { takesPushes: true }),
+    ...((await takesPushes(values)) && { takesPushes: true }),
   };
   if (certFile === undefined && keyFile === undefined) {
     if (caFile !== undefined) throw new UsageError('--webhook-ca requires --webhook-cert');
@@ -69,10 +69,17 @@ export async function webhooksOf(
   return { ...common, hosts: [], certificate };
 }
 
+/** Returns whether Git hosts may report pushes to this process. */
+export async function takesPushes(values: Values<typeof webhookOptions & typeof pushOptions>): Promise<boolean> {
+  const { name } = (await findPushWebhook()).definition;
+  return values['push-url'] !== undefined && values['webhook-function']?.includes(name) !== false;
+}
+
 /** Returns the names of the functions to serve; undefined for all of them. @throws UsageError */
 export async function functionsOf(values: Values<typeof webhookOptions>): Promise<string[] | undefined> {
   const names = values['webhook-function'];
-  const known = (await findWebhookDefinitions()).map(({ name }) => name);
+  const webhooks = [...(await findWebhookDefinitions()), (await findPushWebhook()).definition];
+  const known = webhooks.map(({ name }) => name);
   const unknown = names?.find((name) => !known.includes(name));
   if (unknown === undefined) return names;
   throw new UsageError(`${quoted(values, 'webhook-function', unknown)} is not one of ${known.join(', ')}`);

@@ -11,7 +11,7 @@ import { clusterNotes, clustersOf } from './clusters.ts';
 import { service } from './command.ts';
 import { port } from './option.ts';
 import { clusterOptions, landscapeOptions, pushOptions, webhookOptions } from './options.ts';
-import { functionsOf, httpsOptions, tokensOf, webhooksOf } from './webhook-options.ts';
+import { functionsOf, httpsOptions, takesPushes, tokensOf, webhooksOf } from './webhook-options.ts';
 
 /** Knative and other platforms pass another one in `PORT`. */
 const HTTP_PORT = 8080;
@@ -29,7 +29,7 @@ export default service({
     ...landscapeOptions,
     ...pushOptions,
   },
-  notes: `${clusterNotes}\nWith --webhook-port for a Deployment of its own; without it for a Knative Service, or any container behind a proxy. The paths are /admission and /resource-manager.`,
+  notes: `${clusterNotes}\nWith --webhook-port for a Deployment of its own; without it for a Knative Service, or any container behind a proxy. The paths are /admission, /resource-manager and, with --push-url, /push/.`,
   async start(values, _, _terminal, log) {
     const functions = await functionsOf(values);
     const definitions = (await findWebhookDefinitions()).filter(({ name }) => functions?.includes(name) !== false);
@@ -49,10 +49,11 @@ export default service({
       log,
       metrics,
     };
-    const paths = definitions.map(({ webhook }) => webhook.path).join(' and ');
+    const isPushed = await takesPushes(values);
+    const paths = [...definitions.map(({ webhook }) => webhook.path), ...(isPushed ? ['/push/'] : [])].join(' and ');
     if (https === undefined) {
       const served = await servedWebhooks(functions, dependencies);
-      const push = values['push-url'] === undefined ? undefined : await servedPushes(dependencies);
+      const push = isPushed ? await servedPushes(dependencies) : undefined;
       const { port, stop } = await startPlainServer({ port: values.port ?? HTTP_PORT, served, tokens, push });
       return { line: `serves ${paths} on port ${port}`, stop };
     }
