@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
@@ -5,6 +6,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Product, startProduct } from '../../infra/process/product.ts';
@@ -22,6 +24,7 @@ import {
   startStage,
   untilLogged,
 } from '../scenarios/stage.ts';
+import { documented } from './documents.ts';
 import { ownDistribution, startApisWithShippedRights } from './embedded-apis.ts';
 import { speedUpTime } from './fast-clock.ts';
 
@@ -245,6 +248,18 @@ describe('a push', () => {
   });
 });
 
+/** Runs a command of the page as a member of the project. */
+async function run(command: string): Promise<string> {
+  await using temporary = await mkdtempDisposable(join(tmpdir(), 'push-kubectl-'));
+  const KUBECONFIG = join(temporary.path, 'kubeconfig');
+  await writeFile(KUBECONFIG, apis.garden.kubeconfig());
+  const line = command
+    .replace('kubectl', `node ${join(import.meta.dirname, 'kubectl.ts')}`)
+    .replace('garden-my-project', PROJECT);
+  const { stdout } = await promisify(execFile)('sh', ['-c', line], { env: { ...process.env, KUBECONFIG } });
+  return stdout;
+}
+
 describe('the token for a Git host', () => {
   const told = (reason: string) =>
     eventually(
@@ -253,16 +268,19 @@ describe('the token for a Git host', () => {
       (events) => events.length > 0,
     );
 
-  it('is made once, told by its place only, and made again when the Secret is deleted', async () => {
-    const token = await switchedOn();
-    const [event] = await told('PushWebhook');
-    expect(event?.message).toBe(
-      `Add a webhook to your repository at the Git host: URL ${PUSH_URL}/push/${PROJECT}, content type application/json, only push events, and as its secret the value of token in Secret ${PROJECT}/flux-push.`,
+  it('is made once, told by its place only, and made again when the Secret is deleted, as the page says', async () => {
+    await stage.setFluxConfig({ repositoryUrl });
+    await run(documented('docs/howto/push.md', 'patch configmap'));
+    await told('PushWebhook');
+    expect(await run(documented('docs/howto/push.md', 'get events'))).toContain(
+      `Normal   PushWebhook   Add a webhook to your repository at the Git host: URL ${PUSH_URL}/push/${PROJECT}, content type application/json, only push events, and as its secret the value of token in Secret ${PROJECT}/flux-push.\n`,
     );
+    const token = await run(documented('docs/howto/push.md', 'get secret'));
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
     await switchedOn({ fluxVersion: 'v2' });
     await stage.quiet();
     expect(Buffer.from((await flux())?.data?.token ?? '', 'base64').toString()).toBe(token);
-    await stage.garden.delete(resources.secrets, inProject('flux-push'));
+    await run(documented('docs/howto/push.md', 'delete secret'));
     const next = await eventually('another token', flux, (live) => live?.data?.token !== undefined);
     expect(next?.data?.token).not.toBe(Buffer.from(token).toString('base64'));
     expect(await push(token)).toMatchObject({ status: 401 });
