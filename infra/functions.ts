@@ -9,8 +9,8 @@ import { definition as pushWebhook } from '../functions/push-webhook/function.ts
 import { definition as readiness } from '../functions/readiness/function.ts';
 import { definition as resourceManagerWebhook } from '../functions/resource-manager-webhook/function.ts';
 import { definition as syncMode } from '../functions/sync-mode/function.ts';
-import type { FunctionDefinition } from '../shared/runtime/definition.ts';
-import type { PushDefinition, PushHandler, WebhookDefinition, WebhookHandler } from '../shared/runtime/webhook.ts';
+import type { FunctionBasics, FunctionDefinition } from '../shared/runtime/definition.ts';
+import type { PushHandler, WebhookDefinition, WebhookHandler } from '../shared/runtime/webhook.ts';
 
 /** The functions that take changes from a queue, sorted by name. Their code is imported where they run. */
 const queued = [
@@ -30,11 +30,11 @@ const webhooks = [
 ];
 
 /** The definition that a function's `function.ts` exports. */
-export type AnyDefinition = FunctionDefinition | WebhookDefinition | PushDefinition;
+export type AnyDefinition = FunctionDefinition | WebhookDefinition | FunctionBasics;
 
 /** The function that answers Git hosts. */
 export interface PushWebhook {
-  definition: PushDefinition;
+  definition: FunctionBasics;
   handler: PushHandler;
 }
 

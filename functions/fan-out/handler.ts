@@ -17,7 +17,7 @@ import { type KubeObject, type ObjectMeta, type Resource, resources } from '../.
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { GARDEN, type ReconcileKey } from '../../shared/runtime/key.ts';
-import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { done, type Outcome } from '../../shared/runtime/outcome.ts';
 import { definition } from './function.ts';
 
 /** How long a run begins new pages; a page may take as long as a call, and the function has ten seconds. */
@@ -40,8 +40,8 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
   const started = performance.now();
   const garden = await context.kube(key.cluster);
   const pass = await passOf(garden, key, context);
-  if (pass.cause === undefined) return pass.outcome;
-  const { cause, receiver, outcome } = pass;
+  if (pass === undefined) return done;
+  const { cause, receiver } = pass;
   const pages = pagesOf(garden, key.namespace, (error) => {
     // Its resync reaches it; the Shoots after it do not wait for it.
     context.log.warn('shoot skipped', { error: error.message });
@@ -65,54 +65,34 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
   }
   if (position !== undefined) await sendRest(key, context, position, cause);
   context.log.info('changes forwarded', { changes: sent, ...(position !== undefined && { after: position.after }) });
-  return outcome;
+  return done;
 }
 
-/** What is sent, and to which function; and what follows this run. */
-interface Pass {
-  /** Absent: nothing yet. */
-  cause?: ForwardedCause;
-  receiver: Receiver;
-  outcome: Outcome;
-}
-
-async function passOf(garden: KubeClient, key: ReconcileKey, context: Context): Promise<Pass> {
+/** Decides what is sent, and to which function; undefined: nothing. */
+async function passOf(
+  garden: KubeClient,
+  key: ReconcileKey,
+  context: Context,
+): Promise<{ cause: ForwardedCause; receiver: Receiver } | undefined> {
   const { causes } = context;
-  if (key.name === FLUX_STATUS) return { cause: rebuildCause(key, causes), receiver: 'project-status', outcome: done };
-  if (key.name === FLUX_PUSH) {
-    const name = { namespace: key.namespace, name: FLUX_PUSH };
-    const secret = await garden.find(resources.secrets, name, { metadataOnly: true });
-    const now = context.now();
-    const request = pushRequestOf(secret?.metadata.annotations?.[PUSHED], now.getTime());
-    return { ...pushPass(key, request, causes, now), receiver: 'push' };
+  if (key.name === FLUX_STATUS) return { cause: rebuildCause(key, causes), receiver: 'project-status' };
+  if (key.name !== FLUX_PUSH) {
+    return { cause: forwardedCause(key, await readVersions(garden, key), causes), receiver: 'managed-resources' };
   }
-  const cause = forwardedCause(key, await readVersions(garden, key), causes);
-  return { cause, receiver: 'managed-resources', outcome: done };
+  const secret = await garden.find(resources.secrets, key, { metadataOnly: true });
+  const now = context.now().getTime();
+  const request = pushRequestOf(secret?.metadata.annotations?.[PUSHED], now);
+  if (request === undefined) return undefined;
+  // Some seconds at most. What is pushed meanwhile is part of the request, or makes one more run.
+  await sleep(Math.max(0, request.at - now), undefined, { signal: context.signal });
+  return { cause: pushCause(key, request), receiver: 'push' };
 }
 
-/**
- * Decides whether the Shoots are told of pushes now, and when again. A request that is due may have been replaced by the
- * next one before this run: its own cause says so, or it would be put off as long as there are pushes.
- */
-export function pushPass(
-  { namespace }: ReconcileKey,
-  request: PushRequest | undefined,
-  causes: Cause[],
-  now: Date,
-): Pick<Pass, 'cause' | 'outcome'> {
-  if (request === undefined) return { outcome: done };
-  const isWaiting = request.at > now.getTime();
-  const outcome = isWaiting ? requeueAfter((request.at - now.getTime()) / 1000) : done;
-  const begun = causes.some(({ type }) => type === 'continue') ? [now.toISOString()] : [];
-  const due = causes.flatMap((cause) => (cause.type === 'notBefore' ? [cause.notBefore] : []));
-  const times = isWaiting ? [...due, ...begun] : [new Date(request.at).toISOString()];
-  const time = times
-    .filter((text) => Date.parse(text) <= now.getTime())
-    .sort()
-    .at(-1);
-  if (time === undefined) return { outcome };
-  const object = { kind: 'Secret', namespace, name: FLUX_PUSH, uid: 'pushed', resourceVersion: time };
-  return { cause: { type: 'object', cluster: GARDEN, ...object, also: request.repositories.join(',') }, outcome };
+/** Returns the cause with which each Shoot asks its sources: the same in every attempt. */
+function pushCause({ namespace }: ReconcileKey, { at, repositories }: PushRequest): ForwardedCause {
+  const object = { kind: 'Secret', namespace, name: FLUX_PUSH, uid: 'pushed' };
+  const resourceVersion = new Date(at).toISOString();
+  return { type: 'object', cluster: GARDEN, ...object, resourceVersion, also: repositories.join(',') };
 }
 
 /** Its API server does not answer, and its Flux fetches when it wakes up. */

@@ -7,11 +7,7 @@ import { type Notice, normal, warning } from '../../shared/gardener/event.ts';
 import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { fieldManager, type Run } from './config-map.ts';
 
-interface Secret extends KubeObject {
-  /** Base64. */
-  data?: Record<string, string>;
-  immutable?: boolean;
-}
+type Secret = KubeObject & { data?: Record<string, string>; immutable?: boolean };
 
 /** Ensures that a project that takes pushes has a token for its Git host, and says what to enter there. */
 export async function pushNotices(run: Run): Promise<Notice[]> {

@@ -1,11 +1,10 @@
 import { FLUX_CONFIG, FLUX_PUSH } from '../../shared/config/project-config.ts';
-import type { PushDefinition } from '../../shared/runtime/webhook.ts';
+import type { FunctionBasics } from '../../shared/runtime/definition.ts';
 
 /** Takes the reports of Git hosts. */
-export const definition: PushDefinition = {
+export const definition: FunctionBasics = {
   name: 'push-webhook',
-  description: 'Checks that a push is reported by a Git host of the project, and notes it on the Secret flux-push.',
-  pushPath: '/push/',
+  description: 'Checks that a Git host of the project reports a push, and notes it on the Secret flux-push.',
   rights: {
     garden: [
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: [FLUX_CONFIG] },

@@ -1,4 +1,3 @@
-import { FLUX_PUSH } from '../../shared/config/project-config.ts';
 import { EVERY_REPOSITORY, repositoryId } from '../../shared/config/push.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { isOurs } from '../../shared/gardener/gate.ts';
@@ -8,32 +7,26 @@ import type { Extension } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { unlessGone } from '../../shared/kube/errors.ts';
 import { type KubeObject, resource, resources } from '../../shared/kube/resource.ts';
-import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done } from '../../shared/runtime/outcome.ts';
-
-const fieldManager = 'shoot-flux-push';
 
 /** The annotation with which `flux reconcile` asks the controllers, too. */
 const REQUESTED_AT = 'reconcile.fluxcd.io/requestedAt';
 
 const gitRepositories = resource('source.toolkit.fluxcd.io', 'v1', 'gitrepositories', 'GitRepository');
 
-/** A GitRepository, as far as it is read. */
-interface Source extends KubeObject {
-  spec?: { url?: unknown; suspend?: unknown };
-}
+type Source = KubeObject & { spec?: { url?: unknown; suspend?: unknown } };
 
 /** The others fetch at their interval. */
 const MOST_SOURCES = 500;
 
-/** A shoot that does not answer soon holds up no other: its Flux fetches at its interval. */
+/** A shoot that does not answer soon holds up no other. */
 const TIMEOUT_MS = 3_000;
 
 /**
  * Asks the sources in the shoot that read a pushed repository to fetch. A shoot that cannot be reached, for example
- * because it has just been hibernated, is no error.
+ * because it has just been hibernated, is no error: its Flux fetches at its interval.
  */
 export const handler: Handler = async (key, context) => {
   const seed = await context.kube(key.cluster);
@@ -60,34 +53,25 @@ function hasFlux(extension: Extension): boolean {
 
 /** @returns how many sources were asked */
 async function askSources(shoot: KubeClient, { causes, now }: Context): Promise<number> {
-  const { repositories, value } = pushIn(causes, now());
+  // Of the cause of `fan-out`. Where that of a retry has replaced it, all sources are asked, which does no harm.
+  const pushes = causes.map((cause) => (cause.type === 'object' ? cause : undefined));
+  const ids = new Set(pushes.flatMap((push) => (push?.also ?? EVERY_REPOSITORY).split(',')));
+  // The same in every attempt.
+  const value =
+    pushes
+      .flatMap((push) => push?.resourceVersion ?? [])
+      .sort()
+      .at(-1) ?? now().toISOString();
   const page = await unlessGone(shoot.list<Source>(gitRepositories, { limit: MOST_SOURCES, onUnreadable: () => {} }));
   const asked = (page?.items ?? []).filter(({ metadata, spec }) => {
     const id = typeof spec?.url === 'string' ? repositoryId(spec.url) : undefined;
-    const isPushed = repositories === undefined || (id !== undefined && repositories.has(id));
+    const isPushed = ids.has(EVERY_REPOSITORY) || (id !== undefined && ids.has(id));
     return isPushed && spec?.suspend !== true && metadata.annotations?.[REQUESTED_AT] !== value;
   });
   const patch = { metadata: { annotations: { [REQUESTED_AT]: value } } };
+  const options = { fieldManager: 'shoot-flux-push' };
   await Promise.all(
-    asked.map(({ metadata }) => unlessGone(shoot.mergePatch(gitRepositories, metadata, patch, { fieldManager }))),
+    asked.map(({ metadata }) => unlessGone(shoot.mergePatch(gitRepositories, metadata, patch, options))),
   );
   return asked.length;
-}
-
-/**
- * Returns which repositories were pushed, undefined for all, and the value that asks for it: the same in every attempt.
- * Where a transport has replaced the cause by that of a retry, all sources are asked, which does no harm.
- */
-export function pushIn(causes: readonly Cause[], now: Date) {
-  const pushes = causes.flatMap((cause) => (cause.type === 'object' && cause.name === FLUX_PUSH ? [cause] : []));
-  const ids = pushes.flatMap(({ also = EVERY_REPOSITORY }) => also.split(','));
-  const isEvery = pushes.length < causes.length || pushes.length === 0 || ids.includes(EVERY_REPOSITORY);
-  return {
-    repositories: isEvery ? undefined : new Set(ids),
-    value:
-      pushes
-        .map(({ resourceVersion }) => resourceVersion)
-        .sort()
-        .at(-1) ?? now.toISOString(),
-  };
 }

@@ -3,7 +3,7 @@ import { createLog, type Log } from '../../shared/runtime/log.ts';
 import type { PushWebhook, WebhookFunction } from '../functions.ts';
 import { answererOf, type HttpAnswer, MAX_BYTES, sentenceAnswer, timeLimit, tooLong } from '../webhooks/answer.ts';
 import { isAllowed, type PathTokens, pathTokensOf, TOKEN_HASHES } from '../webhooks/path-token.ts';
-import { MOST_PUSH_BYTES, pushServer, pushTooLong } from '../webhooks/push.ts';
+import { PUSH_PATH, pushAnswerer } from '../webhooks/push.ts';
 import { lambdaClusters } from './clusters.ts';
 import { createEmfMetrics } from './emf.ts';
 import { readEnvironment } from './settings.ts';
@@ -25,7 +25,7 @@ export function webhookHandler(webhook: WebhookFunction): HttpHandler {
   return madeOnce(() => make(webhook, process.env));
 }
 
-/** Returns the `handler` of the bundle that answers Git hosts. */
+/** Returns the `handler` of the bundle that answers Git hosts, at a function URL or HTTP API. */
 export function pushHandler(webhook: PushWebhook): HttpHandler {
   return madeOnce(() => makePush(webhook, process.env));
 }
@@ -43,22 +43,13 @@ const notFound = sentenceAnswer(404, 'Not found.');
 
 async function makePush(webhook: PushWebhook, variables: NodeJS.ProcessEnv): Promise<Answer> {
   const environment = await readEnvironment(variables);
-  if (environment.settings.pushUrl === undefined) return async () => notFound;
-  const { name, pushPath } = webhook.definition;
   const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
-  const kube = lambdaClusters(name, environment, variables);
-  const push = pushServer(webhook, { kube, log: createLog(environment.logLevel), metrics });
+  const kube = lambdaClusters(webhook.definition.name, environment, variables);
+  const answer = pushAnswerer(webhook, { kube, log: createLog(environment.logLevel), metrics });
   return async (event) => {
-    const path = event.rawPath ?? event.path ?? '';
-    // The stage of a REST API may precede it.
-    const namespace = push.namespaceAt(path.slice(Math.max(0, path.lastIndexOf(pushPath))));
-    if (namespace === undefined) return notFound;
-    const body = bodyOf(event);
-    if (body.length > MOST_PUSH_BYTES) return pushTooLong;
-    const headers = Object.fromEntries(
-      Object.entries(event.headers ?? {}).map(([header, value]) => [header.toLowerCase(), value]),
-    );
-    const given = await push.answer({ namespace, headers, body }, timeLimit());
+    const path = event.rawPath ?? '';
+    if (!path.startsWith(PUSH_PATH)) return notFound;
+    const given = await answer(path, { headers: event.headers ?? {}, body: bodyOf(event) }, timeLimit());
     metrics.flush();
     return given;
   };
@@ -80,7 +71,7 @@ async function make(webhook: WebhookFunction, variables: NodeJS.ProcessEnv): Pro
     const path = event.rawPath ?? event.path ?? '';
     if (!isAllowed(tokens, path.split('/').at(-1) ?? '')) return notFound;
     const body = bodyOf(event);
-    if (body.length > MAX_BYTES) return tooLong;
+    if (body.length > MAX_BYTES) return tooLong();
     const given = await answer(body, timeLimit());
     metrics.flush();
     return given;

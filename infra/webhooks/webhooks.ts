@@ -10,7 +10,7 @@ import { type CertificateFiles, certificateFromFiles } from './certificate-files
 import { type CertificateSource, validityOf } from './certificates.ts';
 import { type CertificateSecret, managedCertificates } from './managed-certificates.ts';
 import { publish } from './publish.ts';
-import { type PushServer, pushServer } from './push.ts';
+import { type PushAnswerer, pushAnswerer } from './push.ts';
 import { type ServedWebhook, type ServerOptions, startWebhookServer } from './server.ts';
 
 export interface WebhookOptions extends Omit<ServerOptions, 'served' | 'push'> {
@@ -62,9 +62,9 @@ export async function serveWebhooks(options: WebhookOptions, dependencies: Webho
 }
 
 /** Returns what answers Git hosts, with an identity of its own. */
-export async function servedPushes({ clientsOf, log, metrics }: WebhookDependencies): Promise<PushServer> {
+export async function servedPushes({ clientsOf, log, metrics }: WebhookDependencies): Promise<PushAnswerer> {
   const webhook = await findPushWebhook();
-  return pushServer(webhook, { kube: clientsOf(webhook.definition.name), log, metrics });
+  return pushAnswerer(webhook, { kube: clientsOf(webhook.definition.name), log, metrics });
 }
 
 /** Returns the webhooks to serve, each with its own identity. @param names of their functions; undefined: all */

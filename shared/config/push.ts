@@ -12,13 +12,13 @@ export interface PushRequest {
 /** Stands for all repositories: the Git host has not said which, or there are too many. */
 export const EVERY_REPOSITORY = '*';
 
+/** A shorter token of a Git host is as good as none. */
+export const SHORTEST_TOKEN = 16;
+
 /** The sources of a project fetch at most once in this time, however many pushes there are. */
 const INTERVAL_MS = 5_000;
 
-/** A shorter token is as good as none. */
-export const SHORTEST_TOKEN = 16;
-
-/** Older requests are over: what a restart or an outage has kept from being told, Flux fetches at its interval. */
+/** Older requests are over: what an outage has kept from being told, Flux fetches at its interval. */
 const RECENT_MS = 120_000;
 
 /** A change carries so many in its 253 characters. */
@@ -30,8 +30,7 @@ const FORMAT = /^(\S{20,30}) (\*|[\w-]{12}(?:,[\w-]{12}){0,7})$/;
 export function pushRequestOf(annotation: string | undefined, now: number): PushRequest | undefined {
   const [, time = '', repositories = ''] = FORMAT.exec(annotation ?? '') ?? [];
   const at = Date.parse(time);
-  const isRecent = at > now - RECENT_MS && at <= now + 2 * INTERVAL_MS;
-  return isRecent ? { at, repositories: repositories.split(',') } : undefined;
+  return at > now - RECENT_MS && at <= now + INTERVAL_MS ? { at, repositories: repositories.split(',') } : undefined;
 }
 
 /** Returns the annotation for a request. */
@@ -43,11 +42,7 @@ export function pushAnnotation({ at, repositories }: PushRequest): string {
  * Adds a push to what is requested. What was requested lately stays: it may not have reached every process yet.
  * @returns undefined when the request that waits includes it
  */
-export function withPush(
-  former: PushRequest | undefined,
-  pushed: readonly string[],
-  now: number,
-): PushRequest | undefined {
+export function withPush(former: PushRequest | undefined, pushed: string[], now: number): PushRequest | undefined {
   const all = [...new Set([...(former?.repositories ?? []), ...pushed])].sort();
   const repositories = all.length > MOST || all.includes(EVERY_REPOSITORY) ? [EVERY_REPOSITORY] : all;
   if (former === undefined || former.at <= now) {
@@ -56,10 +51,7 @@ export function withPush(
   return repositories.length === former.repositories.length ? undefined : { at: former.at, repositories };
 }
 
-/**
- * Returns an identity of the repository at a URL, of 12 characters: the same for all protocols and spellings of the URL.
- * Undefined for what is no URL.
- */
+/** Returns an identity of the repository at a URL, the same for all its addresses; undefined for what is no URL. */
 export function repositoryId(url: string): string | undefined {
   const text = fromScpForm(url) ?? url;
   if (!URL.canParse(text)) return undefined;

@@ -39,12 +39,6 @@ export type WebhookContext = Pick<Context, 'kube' | 'log' | 'signal'> & {
 /** Answers one request; `handler` in `functions/<name>/handler.ts`. */
 export type WebhookHandler = (request: AdmissionRequest, context: WebhookContext) => Promise<AdmissionAnswer>;
 
-/** A function that answers Git hosts. */
-export interface PushDefinition extends FunctionBasics {
-  /** Where it is served; the namespace of the project follows. */
-  pushPath: `/${string}/`;
-}
-
 /** A call of a Git host. */
 export interface PushCall {
   /** That of a project, which may not exist. */
@@ -54,5 +48,8 @@ export interface PushCall {
   body: Buffer;
 }
 
-/** Takes a call; `handler` in `functions/<name>/handler.ts`. @returns false when the caller has not proved who it is */
-export type PushHandler = (call: PushCall, context: Pick<Context, 'kube' | 'now' | 'log'>) => Promise<boolean>;
+/** Refused: the caller has not proved who it is, or the project takes no pushes, or does not exist. */
+export type PushResult = 'accepted' | 'refused' | 'failed';
+
+/** Takes a call of a Git host; `handler` in `functions/<name>/handler.ts`. */
+export type PushHandler = (call: PushCall, context: Pick<Context, 'kube' | 'now' | 'log'>) => Promise<PushResult>;

@@ -184,7 +184,7 @@ describe('a push', () => {
     for (const path of ['/push/', '/push/Garden', `/push/${PROJECT}/x`, `/push/${PROJECT}%2f`, '/admission']) {
       expect(await call(path, body)).toMatchObject({ status: 404 });
     }
-    expect(await call(`/push/${PROJECT}`, '', {}, 'GET')).toMatchObject({ status: 405 });
+    expect(await call(`/push/${PROJECT}`, '', {}, 'GET')).toMatchObject({ status: 401 });
     const large = 'x'.repeat(1024 * 1024 + 1);
     expect(await call(`/push/${PROJECT}`, large, { 'x-gitlab-token': token })).toMatchObject({ status: 413 });
     const chunked = { 'x-gitlab-token': token, 'transfer-encoding': 'chunked' };
