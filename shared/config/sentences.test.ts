@@ -38,7 +38,7 @@ const fluxConfigSentences: Record<string, Record<string, string>> = {
   [`fluxVersion "newest" ${NO_VERSION}`]: { fluxVersion: 'newest' },
   [`fluxVersion "v0.29.5" ${BEFORE_2}`]: { fluxVersion: 'v0.29.5' },
   'repositoryURL is not a known key; did you mean repositoryUrl?': { repositoryURL: 'x' },
-  'something is not a known key; known keys are fluxVersion, repositoryUrl, repositoryType, repositoryProvider, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, kustomizationTargetNamespace, syncMode, deletionPolicy, suspend, adopt, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, config.yaml, overrides.yaml, rollout':
+  'something is not a known key; known keys are fluxVersion, repositoryUrl, repositoryType, repositoryProvider, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, kustomizationTargetNamespace, syncMode, deletionPolicy, suspend, adopt, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, config.yaml, overrides.yaml, rollout, push':
     { something: 'x' },
   [`repositoryUrl ${CREDENTIALS}`]: { ...SSH, repositoryUrl: 'ssh://git:SECRET@github.com/org/fleet' },
   'repositoryType "Private" is not a valid value; did you mean private?': { ...SSH, repositoryType: 'Private' },
