@@ -20,6 +20,7 @@ import {
   inFlux,
   inProject,
   PROJECT,
+  PUSH_URL,
   type Stage,
   startStage,
   untilLogged,
@@ -30,7 +31,6 @@ import { speedUpTime } from './fast-clock.ts';
 
 speedUpTime();
 
-const PUSH_URL = 'https://flux.example.org';
 const repositoryUrl = 'https://git.example.com/Org/fleet.git';
 const pushed = {
   ref: 'refs/heads/main',
@@ -53,7 +53,6 @@ beforeEach(async () => {
   const options = stage.productOptions();
   product = await startProduct({
     ...options,
-    settings: { ...options.settings, pushUrl: PUSH_URL },
     webhooks: { port: 0, hosts: [], certificate: { certFile, keyFile }, functions: [], takesPushes: true },
   });
   await eventually(
@@ -300,7 +299,8 @@ describe('the token for a Git host', () => {
 
   it('is not made where the operators have not switched it on', async () => {
     await product.stop();
-    await stage.startProduct();
+    const options = stage.productOptions();
+    product = await startProduct({ ...options, settings: { ...options.settings, pushUrl: undefined } });
     await stage.setFluxConfig({ repositoryUrl, push: 'true' });
     const [event] = await told('PushNotTaken');
     expect(event?.message).toBe(
