@@ -20,6 +20,7 @@ export const definition: FunctionDefinition = {
         return [
           newsOf(fluxState(extension)),
           extension.status?.lastOperation?.description === HIBERNATED,
+          extension.status?.state?.applied?.fluxVersion,
           ...(rollout === undefined ? [] : [rollout]),
         ];
       },

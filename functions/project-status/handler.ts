@@ -38,16 +38,18 @@ export const handler: Handler = async (key, context) => {
   // Without its Cluster, a Shoot has no name. During a migration, the other seed reports.
   if (shoot === undefined || (state === undefined && isMigrating(shoot))) return done;
   const reported = shoot.metadata.deletionTimestamp === undefined ? state : undefined;
-  return report(shoot, reported, extension && rolloutNews(extension), context);
+  return report({ shoot, state: reported, extension }, context);
 };
 
-/** @param state undefined: the extension is leaving the Shoot, or has left it */
-async function report(
-  shoot: Shoot,
-  state: FluxState | undefined,
-  rollout: ReturnType<typeof rolloutNews>,
-  context: Context,
-): Promise<Outcome> {
+interface Reported {
+  shoot: Shoot;
+  /** Undefined: the extension is leaving the Shoot, or has left it. */
+  state: FluxState | undefined;
+  extension: Extension | undefined;
+}
+
+async function report({ shoot, state, extension }: Reported, context: Context): Promise<Outcome> {
+  const rollout = extension && rolloutNews(extension);
   const { name, namespace = '' } = shoot.metadata;
   const garden = await context.kube(GARDEN);
   const live = await findStatusMap(garden, namespace);
@@ -68,7 +70,8 @@ async function report(
     await wakeNext(place, removed, context);
     return outcomeOf(removed, [untilOver(removed, live, now)], context);
   }
-  const { line, againIn } = lineToShow(state, { isHibernated: isHibernated(shoot), published, now });
+  const flux = extension?.status?.state?.applied?.fluxVersion;
+  const { line, againIn } = lineToShow(state, { isHibernated: isHibernated(shoot), flux, published, now });
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
   const event = transitionEvent(shoot, { line, published, since: state.since }, now);
   if (event !== undefined) await createEvent(garden, event, fieldManager);

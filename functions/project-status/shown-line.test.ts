@@ -40,6 +40,12 @@ describe('a state', () => {
     expect(decided(working, 70, { state: 'Ready' }).line.after).toBeUndefined();
   });
 
+  it('names the Flux release of the record', () => {
+    const known = { isHibernated: false, published: undefined, now: at(0) };
+    expect(lineToShow(ready, { ...known, flux: 'v2.9.4' })).toEqual({ line: { state: 'Ready', flux: 'v2.9.4' } });
+    expect(lineToShow(ready, known)).toEqual({ line: { state: 'Ready' } });
+  });
+
   it('is Hibernated whatever failed before', () => {
     expect(decided(wrong, 1000, notReady, true)).toEqual({ line: { state: 'Hibernated' } });
   });

@@ -20,14 +20,23 @@ export function secondsUntilShown(state: FluxState, now: Date): number | undefin
   return age < SHOWN_AFTER_SECONDS ? secondsLeft(SHOWN_AFTER_SECONDS, age) : undefined;
 }
 
-/**
- * Returns what `flux-status` says about a Shoot.
- * @param published the line that members see now; undefined: none
- */
-export function lineToShow(
-  state: FluxState,
-  { isHibernated, published, now }: { isHibernated: boolean; published: Line | undefined; now: Date },
-): ShownLine {
+/** What is known about a Shoot beside its state. */
+interface Known {
+  isHibernated: boolean;
+  /** The Flux release of its record. */
+  flux?: string | undefined;
+  /** The line that members see now; undefined: none. */
+  published: Line | undefined;
+  now: Date;
+}
+
+/** Returns what `flux-status` says about a Shoot. */
+export function lineToShow(state: FluxState, { flux, ...known }: Known): ShownLine {
+  const { line, againIn } = judge(state, known);
+  return { line: { ...line, ...(flux !== undefined && { flux }) }, ...(againIn !== undefined && { againIn }) };
+}
+
+function judge(state: FluxState, { isHibernated, published, now }: Known): ShownLine {
   // Flux does not run, so that what was wrong is no news and nothing can be done about it.
   if (isHibernated) return { line: { state: 'Hibernated' } };
   if (state.type === 'ready') return { line: { state: 'Ready' } };

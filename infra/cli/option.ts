@@ -1,3 +1,5 @@
+import { ShootFluxError } from '../../shared/errors.ts';
+
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface Terminal {
@@ -6,11 +8,20 @@ export interface Terminal {
   err(text: string): void;
   stdin(): Promise<string>;
   environment: Variables;
+  /** True: a person reads the output, so that it may have colours. */
+  isTerminal?: boolean;
+  /** The file that was started; its name says how people call the command. */
+  file?: string;
 }
 
 /** The command line is wrong. The CLI prints the message and points to `--help`. */
 export class UsageError extends Error {
   override name = 'UsageError';
+}
+
+/** The credentials do not show what was asked for. The message says what to change. */
+export class UnseenError extends ShootFluxError {
+  override name = 'UnseenError';
 }
 
 /** @throws UsageError */
@@ -21,6 +32,8 @@ export function missing(option: string): never {
 export interface Option {
   /** `nested`: an object, which only the config file can hold. */
   type: 'string' | 'boolean' | 'nested';
+  /** One letter, for example `n` for `-n`. */
+  short?: string;
   /** True: repeatable; a list in the config file, and entries separated by commas in an environment variable. */
   multiple?: boolean;
   /** True: each entry has the form NAME=VALUE; an object in the config file. */

@@ -21,10 +21,12 @@ const since = '2026-01-02T03:04:05Z';
 const notReady: Line = { state: 'Not Ready', since, sentence: 'GitRepository main does not exist; create it.' };
 
 const lines = fc.oneof(
-  fc.constantFrom<Line>({ state: 'Ready' }, { state: 'Hibernated' }),
+  fc.constantFrom<Line>({ state: 'Ready' }, { state: 'Hibernated' }, { state: 'Ready', flux: 'v2.9.4' }),
   fc.record({
     state: fc.constantFrom<'Progressing' | 'Not Ready'>('Progressing', 'Not Ready'),
     since: fc.constant(since),
+    flux: fc.constantFrom(undefined, 'v2.9.4'),
+    after: fc.constantFrom(undefined, 'new', 'Not Ready'),
     sentence: fc.string({ minLength: 1, maxLength: 500, unit: 'grapheme' }),
   }),
 );
@@ -37,6 +39,10 @@ describe('the line of a Shoot', () => {
   it('names state, time and sentence', () => {
     expect(lineText(notReady, 300)).toBe(`Not Ready since ${since}: GitRepository main does not exist; create it.`);
     expect(lineText({ state: 'Ready' }, 300)).toBe('Ready');
+    expect(lineText({ state: 'Ready', flux: 'v2.9.4' }, 300)).toBe('Ready (v2.9.4)');
+    const upgraded = lineText({ state: 'Progressing', since, after: 'new', flux: 'v2.10.0-rc.1' }, 300);
+    expect(upgraded).toBe(`Progressing since ${since} (v2.10.0-rc.1, new)`);
+    expect(readLine(upgraded)).toEqual({ state: 'Progressing', since, after: 'new', flux: 'v2.10.0-rc.1' });
     const after = lineText({ state: 'Progressing', since, after: 'Not Ready', sentence: 'Applying.' }, 300);
     expect(after).toBe(`Progressing since ${since} (after Not Ready): Applying.`);
   });
@@ -47,7 +53,11 @@ describe('the line of a Shoot', () => {
         const text = lineText(line, longest);
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(longest);
         expect(text).not.toMatch(/[\r\n]/);
-        expect(readLine(text)).toMatchObject({ state: line.state, ...(line.since && { since }) });
+        expect(readLine(text)).toMatchObject({
+          state: line.state,
+          ...(line.since && { since }),
+          ...(line.flux && { flux: line.flux }),
+        });
         expect(lineText(readLine(text) as Line, longest)).toBe(text);
       }),
     );

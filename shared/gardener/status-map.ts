@@ -127,7 +127,7 @@ function textWithin(
   if (others.length >= MOST_LINES) return undefined;
   const used = others.reduce((sum, name) => sum + overhead(name) + bytesOf(data[name]), 0);
   const fits = (text: string) => used + overhead(shoot) + Buffer.byteLength(text) <= MOST_BYTES;
-  return [lineText(line, longest), lineText(line, 0)].find(fits);
+  return [lineText(line, longest), lineText(line, 0), lineText({ ...line, flux: undefined }, 0)].find(fits);
 }
 
 /** A key counts twice: it is also in `managedFields`. With quotes, and what stands between. */
@@ -166,6 +166,16 @@ export function shootAfter(map: KubeObject | undefined, shoot: string): string |
     if (name > shoot && (next === undefined || name < next)) next = name;
   }
   return next ?? first;
+}
+
+/** Returns the line of each Shoot by its name. */
+export function linesOf(map: KubeObject): ReadonlyMap<string, Line> {
+  return new Map(
+    Object.entries(dataOf(map)).flatMap(([name, text]) => {
+      const line = readLine(text);
+      return line === undefined ? [] : [[name, line] as const];
+    }),
+  );
 }
 
 /** Returns the number of keys. */
@@ -208,17 +218,19 @@ export interface Line {
   since?: string | undefined;
   /** Of Progressing: what was before, where that was not Ready. */
   after?: 'new' | 'Not Ready' | undefined;
+  /** The Flux release that the Shoot has, or gets. Absent before the first plan, and in the lines of a full ConfigMap. */
+  flux?: string | undefined;
   sentence?: string | undefined;
 }
 
 const FORM =
-  /^(Ready|Progressing|Not Ready|Hibernated)(?: since ([0-9T:.Z+-]{1,40}))?(?: \((new|after Not Ready)\))?(?:: (.*))?$/s;
+  /^(Ready|Progressing|Not Ready|Hibernated)(?: since ([0-9T:.Z+-]{1,40}))?(?: \((?:(v[\w.+-]{1,60})(?:, |(?=\))))?(new|after Not Ready)?\))?(?:: (.*))?$/s;
 
 /** Returns the line as text of at most `longest` bytes, of which only the sentence is cut. */
-export function lineText({ state, since, after, sentence }: Line, longest: number): string {
+export function lineText({ state, since, after, flux, sentence }: Line, longest: number): string {
   const time = since === undefined ? '' : ` since ${since}`;
-  const before = after === undefined ? '' : ` (${after === 'new' ? 'new' : 'after Not Ready'})`;
-  const head = `${state}${time}${before}`;
+  const notes = [flux, after === 'Not Ready' ? 'after Not Ready' : after].filter((note) => note !== undefined);
+  const head = `${state}${time}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
   if (sentence === undefined) return head;
   const room = longest - head.length - 2;
   const text = cutToBytes(safeText(sentence, LONGEST_SENTENCE), room);
@@ -232,10 +244,11 @@ const LONGEST_SENTENCE = 400;
 export function readLine(text: unknown): Line | undefined {
   const found = typeof text === 'string' ? FORM.exec(text) : null;
   if (found === null) return undefined;
-  const [, state, since, after, sentence] = found;
+  const [, state, since, flux, after, sentence] = found;
   return {
     state: state as Line['state'],
     ...(since !== undefined && { since }),
+    ...(flux !== undefined && { flux }),
     ...(after !== undefined && { after: after === 'new' ? ('new' as const) : ('Not Ready' as const) }),
     ...(sentence !== undefined && { sentence }),
   };

@@ -31,13 +31,31 @@ type User = z.infer<typeof userSchema>;
  * @param asksPlugin false: without the credentials of an `exec` or `auth-provider`, which may be away for a while
  */
 export async function kubeconfigFile(path: string, asksPlugin = true): Promise<Connection> {
-  let text: string;
+  return kubeconfigConnection(await readText(path), `kubeconfig ${path}`, dirname(resolve(path)), asksPlugin);
+}
+
+/**
+ * Returns the connection of a context of a kubeconfig file, and its namespace, as kubectl takes them.
+ * @param context default: its current context
+ */
+export async function kubeconfigTarget(
+  path: string,
+  context?: string,
+): Promise<{ connection: Connection; namespace: string | undefined }> {
+  const source = `kubeconfig ${path}`;
+  const read = parse(await readText(path), source);
+  const config = context === undefined ? read : { ...read, 'current-context': context };
+  const { namespace } = currentContext(config, source);
+  const connection = await kubeconfigConnection(JSON.stringify(config), source, dirname(resolve(path)));
+  return { connection, namespace };
+}
+
+async function readText(path: string): Promise<string> {
   try {
-    text = await readFile(path, 'utf8');
+    return await readFile(path, 'utf8');
   } catch (error) {
     throw new ShootFluxError(`kubeconfig ${path}: ${fileProblem(error)}; check the path`);
   }
-  return kubeconfigConnection(text, `kubeconfig ${path}`, dirname(resolve(path)), asksPlugin);
 }
 
 /**
@@ -89,7 +107,13 @@ function parse(text: string, source: string): Record<string, unknown> {
   throw new ShootFluxError(`${source} is not a kubeconfig in YAML or JSON`);
 }
 
-function currentContext(config: Record<string, unknown>, source: string): { cluster: Cluster; user: User } {
+interface Context {
+  cluster: Cluster;
+  user: User;
+  namespace: string | undefined;
+}
+
+function currentContext(config: Record<string, unknown>, source: string): Context {
   const wanted = config['current-context'];
   if (!wanted) throw new ShootFluxError(`${source} has no current-context; name one of its contexts there`);
   const missing = (what: string, name: unknown, list: string) =>
@@ -100,7 +124,8 @@ function currentContext(config: Record<string, unknown>, source: string): { clus
   if (!isRecord(cluster)) throw missing('cluster', context.cluster, 'clusters');
   const user = entryOf(config.users, context.user)?.user;
   if (!isRecord(user) && context.user) throw missing('user', context.user, 'users');
-  return { cluster: read(clusterSchema, cluster, source), user: read(userSchema, user ?? {}, source) };
+  const namespace = typeof context.namespace === 'string' && context.namespace !== '' ? context.namespace : undefined;
+  return { cluster: read(clusterSchema, cluster, source), user: read(userSchema, user ?? {}, source), namespace };
 }
 
 /** Reads the fields of an entry. In place of a text there may be anything, for example `{length: 1000000000}`. */

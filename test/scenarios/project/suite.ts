@@ -10,6 +10,9 @@ const map = { namespace: PROJECT, name: 'flux-status' };
 const fieldManager = 'a-member';
 
 /** Runs of `project-status` for the Shoots of one project, on embedded or real API servers. */
+/** The line of a Shoot that is Ready with the release of the factory's record. */
+const READY = 'Ready (v2.9.4)';
+
 export function projectStatusSuite(name: string, startApis: () => Promise<Apis>, shoots: number): void {
   describe(name, () => {
     let apis: Apis;
@@ -30,13 +33,13 @@ export function projectStatusSuite(name: string, startApis: () => Promise<Apis>,
     it('a Shoot appears when it is Ready, with its failures and their end, and disappears with the extension', async () => {
       await project.set('one', ready);
       expect(await project.run('one')).toEqual(done);
-      const isReady = { one: 'Ready', Summary: '1 Ready, 0 progressing, 0 not Ready of 1 Shoot' };
+      const isReady = { one: READY, Summary: '1 Ready, 0 progressing, 0 not Ready of 1 Shoot' };
       expect(await project.lines()).toEqual(isReady);
 
       await project.set('one', failing);
       expect(await project.run('one')).toEqual(done);
       expect(await project.lines()).toEqual({
-        one: 'Not Ready since 2026-01-02T03:05:00Z: The quota has no room.',
+        one: 'Not Ready since 2026-01-02T03:05:00Z (v2.9.4): The quota has no room.',
         Summary: '0 Ready, 0 progressing, 1 not Ready of 1 Shoot',
       });
 
@@ -75,7 +78,7 @@ export function projectStatusSuite(name: string, startApis: () => Promise<Apis>,
       expect(Object.keys((await project.lines()) ?? {}).sort()).toEqual(['Summary', 'a', 'b', 'c', 'd']);
       for (const _ of [1, 2]) await project.run('b');
       expect(await project.lines()).toEqual({
-        ...{ a: 'Ready', b: 'Ready' },
+        ...{ a: READY, b: READY },
         Summary: '2 Ready, 0 progressing, 0 not Ready of 2 Shoots',
       });
     });
@@ -95,13 +98,13 @@ export function projectStatusSuite(name: string, startApis: () => Promise<Apis>,
     it('a hibernated Shoot is not counted as failing', async () => {
       await project.set('asleep', failing, { spec: { hibernation: { enabled: true } } });
       await project.run('asleep');
-      expect(await project.lines()).toMatchObject({ asleep: 'Hibernated' });
+      expect(await project.lines()).toMatchObject({ asleep: 'Hibernated (v2.9.4)' });
       await project.set('asleep', ready, { spec: { hibernation: { enabled: false } }, status: { hibernated: true } });
       expect(await project.run('asleep')).toEqual(requeueAfter(60));
-      expect(await project.lines()).toMatchObject({ asleep: 'Hibernated' });
+      expect(await project.lines()).toMatchObject({ asleep: 'Hibernated (v2.9.4)' });
       await project.set('asleep', ready, { spec: { hibernation: { enabled: false } }, status: { hibernated: false } });
       expect(await project.run('asleep')).toEqual(done);
-      expect(await project.lines()).toMatchObject({ asleep: 'Ready' });
+      expect(await project.lines()).toMatchObject({ asleep: READY });
       expect(await project.eventsOf('asleep')).toEqual([]);
     });
 
@@ -116,7 +119,7 @@ export function projectStatusSuite(name: string, startApis: () => Promise<Apis>,
       await project.deleteExtension('moved');
       await project.run('moved');
       expect(writes()).toEqual([]);
-      expect(await project.lines()).toMatchObject({ moved: 'Ready' });
+      expect(await project.lines()).toMatchObject({ moved: READY });
     });
 
     it('a ConfigMap of this name that belongs to others is left alone, and they are informed once', async () => {
@@ -175,7 +178,7 @@ export function projectStatusSuite(name: string, startApis: () => Promise<Apis>,
       const bad = Math.ceil(shoots / 10);
       expect(lines?.Summary).toBe(`${shoots - bad} Ready, 0 progressing, ${bad} not Ready of ${shoots} Shoots`);
       expect(Object.keys(lines ?? {})).toHaveLength(shoots + 1);
-      expect(names.filter((shoot, index) => (lines?.[shoot] === 'Ready') !== (index % 10 !== 0))).toEqual([]);
+      expect(names.filter((shoot, index) => (lines?.[shoot] === READY) !== (index % 10 !== 0))).toEqual([]);
     });
 
     it('a run that is killed at any request, before or after it, leaves the same lines and Events', async () => {
@@ -200,7 +203,7 @@ export function projectStatusSuite(name: string, startApis: () => Promise<Apis>,
             death.arm(at, isAfter);
             const shoot = `killed-${step}-${isAfter}-${at}`;
             expect(await live(shoot, step), shoot).toEqual(undisturbed);
-            expect((await project.lines())?.[shoot], shoot).toBe('Ready');
+            expect((await project.lines())?.[shoot], shoot).toBe(READY);
             kills++;
             if (death.requests() < at) break;
           }

@@ -114,6 +114,13 @@ export async function startFleet(options: FleetOptions) {
     copies: (shoot: string) => contentOf(shoot, managedResourceNames.secrets).objects(),
     /** The installed objects that the shoot gets. */
     controllers: (shoot: string) => contentOf(shoot, managedResourceNames.controllers).objects(),
+    /** The source and the root Kustomization that the shoot gets. */
+    synced: (shoot: string) => contentOf(shoot, managedResourceNames.sync).objects(),
+    /** The record as a former version has left it, without the targetNamespace. */
+    ageRecord: (shoot: string) =>
+      void seed(shoot).objects.patchStatus(extensionName(shoot), {
+        state: { applied: { targetNamespace: null, keepsNamespace: null } },
+      }),
     /** A run for the Shoot, as after an event. */
     wake: (shoot: string) => schedule('managed-resources', shoot, fleet.now),
     /** As in the garden: a label, a deletion, hibernation. */
@@ -372,7 +379,9 @@ export async function startFleet(options: FleetOptions) {
     );
     return [
       ...gone.map((shoot) => `${shoot} does not exist, but takes part`),
-      ...[...state.failed].filter((shoot) => lines[shoot] === 'Ready').map((shoot) => `${shoot} failed, but is Ready`),
+      ...[...state.failed]
+        .filter((shoot) => lines[shoot]?.startsWith('Ready'))
+        .map((shoot) => `${shoot} failed, but is Ready`),
       ...[...state.waiting.keys()]
         .filter((shoot) => shoots.includes(shoot) && revisionOf(shoot) === state.revision)
         .map((shoot) => `${shoot} has the revision, but waits`),
