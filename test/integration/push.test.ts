@@ -9,12 +9,16 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gitRepositories } from '@shoot-flux/landscape/flux/objects';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { handler } from '../../functions/push/handler.ts';
 import { type Product, startProduct } from '../../infra/process/product.ts';
 import { renewed } from '../../infra/webhooks/certificates.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import type { Cause } from '../../shared/runtime/change-request.ts';
+import { contextOf } from '../scenarios/context.ts';
 import {
   type Apis,
   asleep,
+  EXTENSION,
   eventually,
   inControlPlane,
   inFlux,
@@ -244,6 +248,21 @@ describe('a push', () => {
     await stage.quiet();
     const requests = stage.requests.filter(({ identity }) => identity === 'push');
     expect(requests.map(({ method, cluster }) => `${method} ${cluster}`)).toEqual(['GET local', 'GET local']);
+  });
+
+  it('is not lost where a retry has replaced its cause, and asks nothing of a Shoot that is being removed', async () => {
+    await stage.setFluxConfig({ repositoryUrl });
+    await stage.deliver();
+    await stage.quiet();
+    const causes: Cause[] = [{ type: 'notBefore', notBefore: new Date().toISOString(), attempt: 1 }];
+    const retry = () =>
+      handler({ cluster: 'local', ...EXTENSION }, contextOf({ kube: async () => stage.seed, causes }));
+    expect(await retry()).toEqual({ type: 'done' });
+    const first = await requestedAt();
+    expect(first).toBeDefined();
+    await stage.patchStatus({ lastOperation: { type: 'Migrate' } });
+    await retry();
+    expect(await requestedAt()).toBe(first);
   });
 });
 
