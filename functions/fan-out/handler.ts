@@ -1,8 +1,16 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FLUX_CONFIG, FLUX_SOURCE, FLUX_STATUS, projectSecretNames } from '../../shared/config/project-config.ts';
+import {
+  FLUX_CONFIG,
+  FLUX_PUSH,
+  FLUX_SOURCE,
+  FLUX_STATUS,
+  PUSHED,
+  projectSecretNames,
+} from '../../shared/config/project-config.ts';
+import { type PushRequest, pushRequestOf } from '../../shared/config/push.ts';
 import { suspensionOf } from '../../shared/config/suspension.ts';
-import { changesFor } from '../../shared/gardener/shoot-changes.ts';
+import { changesFor, type Receiver } from '../../shared/gardener/shoot-changes.ts';
 import { createStatusMap, findStatusMap, isOwn, SUSPENDED_TEXT } from '../../shared/gardener/status-map.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -26,8 +34,8 @@ const PAGES_MS = 4_000;
 const REST = 0.5;
 
 /**
- * Sends one change for each Shoot of the project, with the key of its Extension in the seed: to `managed-resources`, or to
- * `project-status` where `flux-status` has to be written again.
+ * Sends one change for each Shoot of the project, with the key of its Extension in the seed: to `managed-resources`, to
+ * `project-status` where `flux-status` has to be written again, or to `push` where a Git host has reported a push.
  */
 export const handler: Handler = (key, context) => fanOut(key, context, PAGES_MS);
 
@@ -35,11 +43,9 @@ export const handler: Handler = (key, context) => fanOut(key, context, PAGES_MS)
 export async function fanOut(key: ReconcileKey, context: Context, pagesMs: number): Promise<Outcome> {
   const started = performance.now();
   const garden = await context.kube(key.cluster);
-  const isStatus = key.name === FLUX_STATUS;
-  const cause = isStatus
-    ? rebuildCause(key, context.causes)
-    : forwardedCause(key, await readVersions(garden, key), context.causes);
-  const receiver = isStatus ? 'project-status' : 'managed-resources';
+  const pass = await passOf(garden, key, context);
+  if (pass === undefined) return done;
+  const { cause, receiver } = pass;
   const pages = pagesOf(garden, key.namespace, (error) => {
     // Its resync reaches it; the Shoots after it do not wait for it.
     context.log.warn('shoot skipped', { error: error.message });
@@ -51,7 +57,9 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
     const before = performance.now();
     const page = await pages(position);
     const took = performance.now() - before;
-    const changes = page.shoots.flatMap((shoot) => changesFor(shoot, context.settings.seeds, cause, receiver));
+    const changes = page.shoots.flatMap((shoot) =>
+      receiver === 'push' && isAsleep(shoot) ? [] : changesFor(shoot, context.settings.seeds, cause, receiver),
+    );
     if (changes.length > 0) await context.send(changes);
     sent += changes.length;
     position = next(position, page.names, page.token);
@@ -86,6 +94,38 @@ async function showSuspension(garden: KubeClient, namespace: string, { log }: Co
   } catch (error) {
     log.warn('suspension not shown', { error: describeError(error) });
   }
+}
+
+/** Decides what is sent, and to which function; undefined: nothing. */
+async function passOf(
+  garden: KubeClient,
+  key: ReconcileKey,
+  context: Context,
+): Promise<{ cause: ForwardedCause; receiver: Receiver } | undefined> {
+  const { causes } = context;
+  if (key.name === FLUX_STATUS) return { cause: rebuildCause(key, causes), receiver: 'project-status' };
+  if (key.name !== FLUX_PUSH) {
+    return { cause: forwardedCause(key, await readVersions(garden, key), causes), receiver: 'managed-resources' };
+  }
+  const secret = await garden.find(resources.secrets, key, { metadataOnly: true });
+  const now = context.now().getTime();
+  const request = pushRequestOf(secret?.metadata.annotations?.[PUSHED], now);
+  if (request === undefined) return undefined;
+  // Some seconds at most. What is pushed meanwhile is part of the request, or makes one more run.
+  await sleep(Math.max(0, request.at - now), undefined, { signal: context.signal });
+  return { cause: pushCause(key, request), receiver: 'push' };
+}
+
+/** Returns the cause with which each Shoot asks its sources: the same in every attempt. */
+function pushCause({ namespace }: ReconcileKey, { at, repositories }: PushRequest): ForwardedCause {
+  const object = { kind: 'Secret', namespace, name: FLUX_PUSH, uid: 'pushed' };
+  const resourceVersion = new Date(at).toISOString();
+  return { type: 'object', cluster: GARDEN, ...object, resourceVersion, also: repositories.join(',') };
+}
+
+/** Its API server does not answer, and its Flux fetches when it wakes up. */
+function isAsleep({ spec, status }: Shoot): boolean {
+  return spec?.hibernation?.enabled === true || status?.hibernated === true;
 }
 
 async function sendRest(key: ReconcileKey, context: Context, position: Position, forwarded: ForwardedCause) {

@@ -9,7 +9,7 @@ import { stringify } from 'yaml';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { bundleFunction, lambdaDefinitions } from '../bundle/bundle.ts';
 import { bundleCommand } from '../bundle/bundle-cli.ts';
-import { isWebhook } from '../functions.ts';
+import { isQueued } from '../functions.ts';
 import { chartArchive, filesBelow, programArchive } from '../gardener/registration/chart-archive.ts';
 import { inlineRegistration, type Release, registrationFiles } from '../gardener/registration/registration.ts';
 import { type ImageOptions, makeImage } from '../image/image.ts';
@@ -98,7 +98,7 @@ async function lambdaPackages(distribution?: string): Promise<Files> {
   for (const definition of definitions) {
     const { name } = definition;
     const bundle = await contents(join(folder.path, name), `dist/functions/${name}`);
-    files[`lambda/${name}.zip`] = zip([...bundle, ...(isWebhook(definition) ? [] : flux)]);
+    files[`lambda/${name}.zip`] = zip([...bundle, ...(isQueued(definition) ? flux : [])]);
   }
   return files;
 }

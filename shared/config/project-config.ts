@@ -1,6 +1,7 @@
 import { type KubeObject, resources } from '../kube/resource.ts';
 import type { Subscription } from '../runtime/definition.ts';
 import { fieldsOf } from '../shapes.ts';
+import { pushRequestOf } from './push.ts';
 
 /** The ConfigMap with a project's configuration, and the Secret with the credentials of its repository. */
 export const FLUX_CONFIG = 'flux-config';
@@ -27,6 +28,13 @@ export const CONTINUE = 'flux.extensions.gardener.cloud/continue';
  * of Flux in a shoot: who has suspended it so.
  */
 export const SUSPENDED = 'flux.extensions.gardener.cloud/suspended';
+
+/**
+ * The Secret of a project with the `token` by which Git hosts prove that they report a push. Its annotation says what they
+ * have reported, so that it reaches every process that serves Shoots of the project.
+ */
+export const FLUX_PUSH = 'flux-push';
+export const PUSHED = 'flux.extensions.gardener.cloud/pushed';
 
 /** The ConfigMap in which the members of a project see how Flux is doing in their Shoots. */
 export const FLUX_STATUS = 'flux-status';
@@ -92,6 +100,25 @@ export const fluxStatusSubscription: Subscription = {
   isNews: (object) => writesOfOthers(object).length > 0,
   wakes: (object) => writesOfOthers(object),
   keys: ({ metadata: { namespace = '' } }, cluster) => [{ cluster, namespace, name: FLUX_STATUS }],
+};
+
+/** Reports that a Git host has reported a push, to the key of the Secret. */
+export const pushSubscription: Subscription = {
+  in: 'garden',
+  resource: resources.secrets,
+  fieldSelector: `metadata.name=${FLUX_PUSH}`,
+  metadataOnly: true,
+  isNews: ({ metadata }) => pushRequestOf(metadata.annotations?.[PUSHED], Date.now()) !== undefined,
+  wakes: ({ metadata }) => metadata.annotations?.[PUSHED],
+  keys: ({ metadata: { namespace = '' } }, cluster) => [{ cluster, namespace, name: FLUX_PUSH }],
+};
+
+/** Reports that a project has deleted its `flux-push`, or has another one, to the key of its configuration. */
+export const tokenSubscription: Subscription = {
+  ...pushSubscription,
+  isNews: () => true,
+  wakes: ({ metadata }) => metadata.uid,
+  keys,
 };
 
 /** Names and times of writes by others of which values are left. Our corrections change neither. */

@@ -49,6 +49,11 @@ async function answer(resource: Resource): Promise<string> {
     return items.map(({ type, reason, message }) => `${type}   ${reason}   ${message}\n`).join('');
   }
   if (verb === 'delete' && rest.length === 0) return deleteAll(resource);
+  if (verb === 'delete') {
+    const [name = '', ...others] = rest;
+    if (others.length > 0 || !(await client.delete(resource, { namespace, name }))) fail(`${kind} "${name}" not found`);
+    return `${kind} "${name}" deleted\n`;
+  }
   if (verb === 'create') {
     return create(resource, namespace, kind === 'secret' && rest[0] === 'generic' ? rest.slice(1) : rest);
   }

@@ -228,7 +228,7 @@ describe('the rendered objects', () => {
     const rules = await shippedRules('seed');
     for (const mode of ['embedded', 'bridge-sqs', 'bridge-knative']) {
       const objects = await renderChart({ namespace, values: { ...seed, mode, sqs } });
-      const functions = ['managed-resources', 'readiness', 'sync-mode'];
+      const functions = ['managed-resources', 'push', 'readiness', 'sync-mode'];
       for (const name of [...functions, 'watcher', 'heartbeat']) {
         const kind = name === 'heartbeat' ? 'Role' : 'ClusterRole';
         expect(find(objects, kind, `:${name}`).rules).toEqual(rules[name]);
