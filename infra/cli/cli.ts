@@ -19,6 +19,10 @@ const commands: Record<string, Entry> = {
     summary: 'Show the state of Flux in the Shoots of a project, or of all.',
     load: () => import('./status.ts'),
   },
+  page: {
+    summary: 'Serve a page about Flux in all Shoots, or write it to files.',
+    load: () => import('./page.ts'),
+  },
   render: { summary: 'Print the objects for a shoot.', load: () => import('./render.ts') },
   validate: { summary: 'Check a configuration.', load: () => import('./validate.ts') },
   webhooks: { summary: 'Serve the webhooks alone.', load: () => import('./webhooks.ts') },

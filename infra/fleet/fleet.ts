@@ -9,6 +9,18 @@ import { UnseenError } from '../cli/option.ts';
 /** The states in the order in which people ask about them. */
 export const states = ['Not Ready', 'Progressing', 'Hibernated', 'Ready'] as const satisfies Line['state'][];
 
+/** Returns a state as it is written in options and addresses: `not-ready`. */
+export const wordOf = (state: Line['state']): string => state.toLowerCase().replace(' ', '-');
+
+/** How many Shoots are in each state. */
+export type Counts = Record<Line['state'] | 'all', number>;
+
+export function countsOf(shoots: readonly Line[]): Counts {
+  const counts = { 'Not Ready': 0, Progressing: 0, Hibernated: 0, Ready: 0, all: shoots.length };
+  for (const { state } of shoots) counts[state]++;
+  return counts;
+}
+
 /** One Shoot as members of its project see it. */
 export interface FleetShoot extends Line {
   namespace: string;
@@ -38,17 +50,29 @@ const PAGE = 500;
  * @throws UnseenError
  */
 export async function readFleet(garden: KubeClient, namespace?: string, labelSelector?: string): Promise<Fleet> {
-  const unseen: string[] = [];
-  const maps = await statusMaps(garden, namespace);
-  const shoots = await listAll(garden, resources.shoots, { namespace, labelSelector, metadataOnly: true }).catch(
-    (error: unknown) => {
-      if (!(error instanceof ForbiddenError) || labelSelector !== undefined)
-        throw unseenOr(error, 'list Shoots', namespace);
-      unseen.push(`Seeds and labels are missing: these credentials may not list Shoots ${within(namespace)}.`);
-      return undefined;
-    },
-  );
+  const maps = await readStatusMaps(garden, namespace);
+  const { shoots, unseen } = await readShoots(garden, namespace, labelSelector);
   return { ...fleetOf(maps, shoots, labelSelector !== undefined), unseen };
+}
+
+/**
+ * Reads the metadata of Shoots; undefined, and a sentence, where none may be listed.
+ * @throws UnseenError where that leaves nothing to show
+ */
+export async function readShoots(
+  garden: KubeClient,
+  namespace: string | undefined,
+  labelSelector?: string,
+): Promise<{ shoots: KubeObject[] | undefined; unseen: string[] }> {
+  try {
+    const shoots = await listAll(garden, resources.shoots, { namespace, labelSelector, metadataOnly: true });
+    return { shoots, unseen: [] };
+  } catch (error) {
+    if (!(error instanceof ForbiddenError) || labelSelector !== undefined)
+      throw unseenOr(error, 'list Shoots', namespace);
+    const sentence = `Seeds and labels are missing: these credentials may not list Shoots ${within(namespace)}.`;
+    return { shoots: undefined, unseen: [sentence] };
+  }
 }
 
 /**
@@ -96,8 +120,8 @@ const seedOf = (labels: Record<string, string> = {}) =>
     .map((label) => label.slice(SEED_LABEL.length))
     .join(',');
 
-/** @throws UnseenError where there is none, or none may be read */
-async function statusMaps(garden: KubeClient, namespace: string | undefined): Promise<KubeObject[]> {
+/** Reads the ConfigMaps `flux-status`. @throws UnseenError where there is none, or none may be read */
+export async function readStatusMaps(garden: KubeClient, namespace: string | undefined): Promise<KubeObject[]> {
   try {
     if (namespace === undefined) {
       return await listAll(garden, resources.configMaps, { fieldSelector: `metadata.name=${FLUX_STATUS}` });
