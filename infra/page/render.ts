@@ -3,6 +3,7 @@ import { compareOrder, isPaused, isUnderWay, type RolloutState } from '../../sha
 import type { Line } from '../../shared/gardener/status-map.ts';
 import { type Counts, countsOf, type FleetShoot, states, wordOf } from '../fleet/fleet.ts';
 import { ageOf } from '../fleet/print.ts';
+import type { History } from './history.ts';
 import { countsBy, type Facet, facets, noQuery, PAGE_ROWS, projectOf, type Query, seedsOf, selected } from './query.ts';
 import type { Snapshot } from './summary.ts';
 
@@ -29,19 +30,10 @@ export interface View {
   user?: string | undefined;
 }
 
-/** Something that has happened to a Shoot. */
-export interface HistoryEntry {
-  time: string;
-  type: string;
-  reason: string;
-  message: string;
-  count: number;
-}
-
 const symbols: Record<Line['state'], string> = { 'Not Ready': '✗', Progressing: '…', Hibernated: '☾', Ready: '✔' };
 
 const stateMark = (state: Line['state']) =>
-  html`<span class="state ${wordOf(state)}"><span aria-hidden="true">${symbols[state]}</span> ${state}</span>`;
+  html`<span class="state ${wordOf(state)}"><span aria-hidden="true">${symbols[state]}</span> <span class="word">${state}</span></span>`;
 
 const link = (href: string | undefined, text: Html | string) =>
   href === undefined ? html`${text}` : html`<a href="${href}">${text}</a>`;
@@ -75,11 +67,11 @@ ${links.script === undefined ? '' : html`<script type="module" src="${links.scri
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <a class="home" href="${links.list(noQuery)}">Flux in all Shoots</a>
-<p id="as-of" data-live>As of <time datetime="${time}">${time.slice(0, 10)} ${time.slice(11, 19)} UTC</time>${user === undefined ? '' : html`, as ${user} sees it`}</p>
+<p id="as-of">As of <time datetime="${time}">${time.slice(0, 10)} ${time.slice(11, 19)} UTC</time>${user === undefined ? '' : html`, as ${user} sees it`}</p>
 <button id="pause" type="button" hidden>Pause updates</button>
 </header>
 <main id="main" tabindex="-1">
-<div id="notes" data-live>
+<div id="notes">
 ${snapshot.isStale ? html`<p class="note" role="alert">The garden does not answer. This is what it said last.</p>` : ''}
 ${snapshot.unseen.map((sentence) => html`<p class="note">${sentence}</p>`)}
 </div>
@@ -103,7 +95,7 @@ export function listPage(view: View, query: Query): Html {
 ${stateLinks(view, query, countsOf(rest))}
 ${query.project === '' ? rollouts(view, rest) : rollout(view, query.project)}
 ${links.script === undefined ? '' : filters(query, snapshot)}
-<section id="shoots" data-live aria-labelledby="shoots-heading">
+<section id="shoots" aria-labelledby="shoots-heading">
 <h2 id="shoots-heading">${query.state === '' ? 'Shoots, what is not Ready first' : query.state}</h2>
 ${shoots.length === 0 ? html`<p>${emptyText(snapshot.shoots.length)}</p>` : shootTable(view, rows)}
 ${pages(query.page, shoots.length, 'Shoots', (page) => links.list({ ...query, page }))}
@@ -125,7 +117,7 @@ function stateLinks({ links }: View, query: Query, counts: Counts): Html {
     const current = isCurrent ? html` aria-current="page"` : '';
     return html`<li>${href === undefined ? html`<span>${text}</span>` : html`<a href="${href}"${current}>${text}</a>`}</li>`;
   };
-  return html`<nav id="states" data-live aria-label="States"><ul class="cards">
+  return html`<nav id="states" aria-label="States"><ul class="cards">
 ${card('', 'all', counts.all)}
 ${states.map((state) => card(state, stateMark(state), counts[state]))}
 </ul></nav>`;
@@ -140,7 +132,7 @@ function filters(query: Query, { shoots }: Snapshot): Html {
     .sort();
   const input = (name: 'text' | 'project' | 'seed', label: string) =>
     html`<label>${label} <input name="${name}" value="${query[name]}" autocomplete="off" spellcheck="false"></label>`;
-  return html`<form role="search" aria-label="Filters" method="get">
+  return html`<form id="filters" role="search" aria-label="Filters" method="get">
 <label>State <select name="state">${option('', 'all', query.state)}${states.map((state) => option(wordOf(state), state, query.state && wordOf(query.state)))}</select></label>
 ${input('project', 'Project')}
 ${input('seed', 'Seed')}
@@ -192,7 +184,7 @@ function facetSection(view: View, facet: Facet, shoots: readonly FleetShoot[]): 
   if (rows.length === 0) return html``;
   const more = rows.length - FIRST_ROWS;
   const id = `by-${facet}`;
-  return html`<section id="${id}" data-live aria-labelledby="${id}-heading">
+  return html`<section id="${id}" aria-labelledby="${id}-heading">
 <h2 id="${id}-heading">By ${facetNames[facet]}</h2>
 ${countTable(view, facet, rows.slice(0, FIRST_ROWS))}
 ${more > 0 ? html`<p><a href="${view.links.counts(facet, 1)}">All ${rows.length.toLocaleString('en')} by ${facetNames[facet]}</a></p>` : ''}
@@ -219,7 +211,7 @@ export function countsPage(view: View, facet: Facet, number: number): Html {
   const rows = countsBy(facet, view.snapshot.shoots);
   const heading = `Shoots by ${facetNames[facet]}`;
   const main = html`<h1>${heading}</h1>
-<section id="counts" data-live aria-label="${heading}">
+<section id="counts" aria-label="${heading}">
 ${countTable(view, facet, rows.slice((number - 1) * PAGE_ROWS, number * PAGE_ROWS))}
 ${pages(number, rows.length, heading, (target) => view.links.counts(facet, target))}
 </section>`;
@@ -231,7 +223,7 @@ function rollouts({ snapshot, links }: View, shoots: readonly FleetShoot[]): Htm
   const namespaces = new Set(shoots.map(({ namespace }) => namespace));
   const current = [...snapshot.states].filter(([namespace, state]) => namespaces.has(namespace) && isUnderWay(state));
   if (current.length === 0) return html``;
-  return html`<section id="rollouts" data-live aria-labelledby="rollouts-heading">
+  return html`<section id="rollouts" aria-labelledby="rollouts-heading">
 <h2 id="rollouts-heading">Rollouts</h2>
 <ul>${current.slice(0, MOST_ROLLOUTS).map(([namespace]) => {
     const project = projectOf(namespace);
@@ -250,7 +242,7 @@ function rollout(view: View, project: string): Html {
   if (found === undefined) return html``;
   const [namespace, text] = found;
   const state = snapshot.states.get(namespace);
-  return html`<section id="rollout" data-live aria-labelledby="rollout-heading">
+  return html`<section id="rollout" aria-labelledby="rollout-heading">
 <h2 id="rollout-heading">Rollout</h2>
 <p>${text}</p>
 ${state === undefined ? '' : waveTable(view, namespace, state)}
@@ -307,9 +299,6 @@ ${wavesOf(state).map(
 }`;
 }
 
-/** What one Shoot's page says about its history. */
-export type History = { entries: HistoryEntry[] } | { unseen: string };
-
 /** Renders the page of one Shoot. */
 export function shootPage(view: View, shoot: FleetShoot, history: History): Html {
   const { links, now } = view;
@@ -321,7 +310,7 @@ export function shootPage(view: View, shoot: FleetShoot, history: History): Html
     link(links.list({ ...noQuery, seed }), seed),
   ]);
   const main = html`<h1>Shoot ${name}</h1>
-<section id="shoot" data-live aria-label="State">
+<section id="shoot" aria-label="State">
 <p class="big">${stateMark(state)}${since === undefined ? '' : html` for ${age(since, now)}`}</p>
 ${problem === '' ? '' : html`<div class="problem"><h2>What is the matter</h2><p>${problem}</p>${remedy === undefined ? '' : html`<h2>What to do</h2><p>${remedy}</p>`}</div>`}
 <dl>
@@ -332,7 +321,7 @@ ${seeds.length === 0 ? '' : html`<dt>Seed</dt><dd>${seeds}</dd>`}
 <dt>More</dt><dd><code>shoot-flux explain ${name} --project ${project}</code></dd>
 </dl>
 </section>
-<section id="history" data-live aria-labelledby="history-heading">
+<section id="history" aria-labelledby="history-heading">
 <h2 id="history-heading">History</h2>
 ${historyOf(history, now)}
 </section>`;
@@ -348,11 +337,11 @@ function historyOf(history: History, now: Date): Html {
 ${history.entries.map(
   ({
     time,
-    type,
+    isWarning,
     reason,
     message,
     count,
-  }) => html`<tr><td>${age(time, now)}</td><td>${type === 'Warning' ? html`<b>⚠ ${reason}</b>` : reason}${count > 1 ? ` (${count} times)` : ''}</td><td class="sentence">${message}</td></tr>
+  }) => html`<tr><td>${age(time, now)}</td><td>${isWarning ? html`<b>⚠ ${reason}</b>` : reason}${count > 1 ? ` (${count} times)` : ''}</td><td class="sentence">${message}</td></tr>
 `,
 )}</tbody></table>`;
 }

@@ -13,7 +13,7 @@ export async function startPage(objects: KubeObject[], options: Partial<PageOpti
   const failures: string[] = [];
   const onFailed = (message: string) => failures.push(message);
   const summary = await startSummary({ garden: client, namespace: undefined, onFailed, pauseMs: 50 });
-  const server = await servePage({ summary, host: '127.0.0.1', port: 0, ...options });
+  const server = await servePage({ summary, garden: client, onFailed, host: '127.0.0.1', port: 0, ...options });
   const url = `http://127.0.0.1:${server.port}`;
   return {
     garden,

@@ -23,6 +23,7 @@ import {
   objectPath,
   queryText,
   type Resource,
+  resource,
 } from './resource.ts';
 import {
   createTransport,
@@ -47,6 +48,8 @@ export interface HttpKubeClient extends KubeClient {
   dropIdle(): void;
   /** Asks over a new connection whether the API server answers, with whatever status. @throws UnreachableError */
   probe(): Promise<void>;
+  /** Asks what the server does not store: `/version`, or with a body a review such as a SelfSubjectAccessReview. */
+  ask(path: string, body?: object): Promise<unknown>;
 }
 
 /**
@@ -132,8 +135,15 @@ function clientOver(transport: Transport): HttpKubeClient {
     close: () => transport.agent.destroy(),
     dropIdle: () => transport.agent.dropIdle(),
     probe: () => probe(transport),
+    ask(path, body) {
+      const method = body === undefined ? 'GET' : 'POST';
+      return call({ method, resource: unnamed(path), path, ...(body && { body, contentType: jsonType }) });
+    },
   };
 }
+
+/** Names a path in messages. */
+const unnamed = (path: string) => resource('', 'v1', path, path, false);
 
 /** Keeps the old `onRequest` beside the new one. */
 function merged(old: KubeClientOptions, options: KubeClientOptions): KubeClientOptions {
