@@ -1,13 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { standIn } from '../../shared/flux/testing.ts';
 import { fluxConfigOf, kubeconfigOf } from '../cli/testing.ts';
-import { bundleCli } from './bundle-cli.ts';
+import { bundleCli, bundleCommand } from './bundle-cli.ts';
 
 const run = promisify(execFile);
 const sources = join(import.meta.dirname, '../cli/shoot-flux.js');
@@ -41,7 +41,7 @@ async function start(entry: string, args: string[]): Promise<Ended> {
 /** The commands that the help lists. */
 async function commands(): Promise<string[]> {
   const { stdout } = await start(sources, ['--help']);
-  return [...(/Commands:\n((?: {2}.*\n)+)/.exec(stdout)?.[1] ?? '').matchAll(/^ {2}(\S+)/gm)].map(
+  return [...(/Commands:\n(.*)\n\nEvery command/s.exec(stdout)?.[1] ?? '').matchAll(/^ {2}(\S+)/gm)].map(
     ([, name = '']) => name,
   );
 }
@@ -85,5 +85,49 @@ describe('the bundle of the commands', () => {
     const { code, stderr } = await start(bundled, args);
     expect(code).toBe(1);
     expect(stderr).toContain('its exec or auth-provider failed');
+  });
+});
+
+describe('the one file for people', () => {
+  let file: string;
+  beforeAll(async () => {
+    file = join(folder, 'one', 'shoot-flux');
+    await bundleCommand(file);
+  });
+  const execute = (path: string, args: string[]) =>
+    run(path, args, { cwd: folder, env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` } });
+
+  it('has the commands of the sources, apart from services, and says where those are', async () => {
+    const { stdout } = await execute(file, ['--help']);
+    expect(stdout).toBe((await start(sources, ['--help'])).stdout);
+    expect((await execute(file, ['status', '--help'])).stdout).toBe(
+      (await start(sources, ['status', '--help'])).stdout,
+    );
+    await expect(execute(file, ['run'])).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('the image'),
+    });
+  });
+
+  it('renders what the sources render', async () => {
+    await writeFile(join(folder, 'config.json'), JSON.stringify(fluxConfigOf({ repositoryType: 'public' })));
+    const args = ['render', '--flux-distribution', standIn.folder, '--flux-config', 'config.json', '--json'];
+    expect((await execute(file, args)).stdout).toBe((await start(sources, args)).stdout);
+  });
+
+  it.each(['kubectl-shoot_flux', 'flux-shoot'])('is a plugin under the name %s', async (name) => {
+    const plugin = join(folder, 'one', name);
+    await symlink(file, plugin);
+    const usage = name === 'flux-shoot' ? 'flux shoot' : 'kubectl shoot-flux';
+    expect((await execute(plugin, ['status', '--help'])).stdout).toContain(`Usage:\n  ${usage} status [options]`);
+    expect((await execute(plugin, ['__complete', 'stat'])).stdout).toMatch(/^status\t/);
+  });
+
+  it('asks the plugin of a kubeconfig', async () => {
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'false', interactiveMode: 'Never' };
+    await writeFile(join(folder, 'login.json'), JSON.stringify(kubeconfigOf({ exec })));
+    await expect(execute(file, ['status', '--kubeconfig', 'login.json', '-A'])).rejects.toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining('its exec or auth-provider failed') },
+    });
   });
 });

@@ -1,6 +1,7 @@
 import { chmod, readdir, readFile, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 /** Folder of the bundle: `shoot-flux.mjs` starts every command. */
@@ -54,6 +55,81 @@ export async function bundleCli(folder = cliFolder): Promise<Metafile> {
   await chmod(join(folder, 'shoot-flux.mjs'), 0o755);
   return metafile;
 }
+
+/** The one file for people: `shoot-flux`, without what only an installation runs. */
+const commandFile = fileURLToPath(new URL('../../dist/command/shoot-flux', import.meta.url));
+
+/**
+ * Bundles the commands for people into one file that needs nothing but Node.js. It has no suffix, as kubectl and flux
+ * want it for plugins. CommonJS loads the parts of Node.js when they are used; a module would load all of them at each
+ * start, which takes twice as long.
+ * @param version default: that of the checkout
+ */
+export async function bundleCommand(file = commandFile, version?: string): Promise<void> {
+  await rm(file, { force: true });
+  await build({
+    ...oneFile,
+    format: 'cjs',
+    banner: { js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;" },
+    define: { 'import.meta.url': 'importMetaUrl', 'import.meta.dirname': '__dirname', 'import.meta.main': 'false' },
+    entryPoints: [join(root, 'infra/bundle/shoot-flux.js')],
+    outfile: file,
+    plugins: [withoutServices, packed, withVersion(version)],
+  });
+  await chmod(file, 0o755);
+}
+
+const { bundle, platform, target, mainFields, external, logLevel, absWorkingDir } = modules;
+const oneFile = {
+  ...{ bundle, platform, target, mainFields, external, logLevel, absWorkingDir },
+  ...{ minify: true, lineLimit: 200, legalComments: 'none' },
+} as const satisfies BuildOptions;
+
+/** Packs what only kubeconfigs with a plugin need: as text, it would be parsed at each start, for longer than all the rest. */
+const packed: Plugin = {
+  name: 'packed',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: new RegExp(`^${CLIENT_NODE}$`) }, () => ({ path: 'client-node', namespace: 'packed' }));
+    onLoad({ filter: /./, namespace: 'packed' }, async () => {
+      const contents = `export { KubeConfig } from '${CLIENT_NODE}';`;
+      const stdin = { contents, resolveDir: root };
+      const { outputFiles } = await build({ ...oneFile, format: 'cjs', stdin, write: false });
+      const text = brotliCompressSync(outputFiles[0]?.contents ?? '').toString('base64');
+      return {
+        contents: `import { compileFunction } from 'node:vm';
+import { brotliDecompressSync } from 'node:zlib';
+const module = { exports: {} };
+const code = brotliDecompressSync(Buffer.from('${text}', 'base64')).toString();
+compileFunction(code, ['module', 'exports', 'require'])(module, module.exports, require);
+export const { KubeConfig } = module.exports;`,
+      };
+    });
+  },
+};
+
+/** Of the manifest, only the version is of use; a release has its own. */
+const withVersion = (version?: string): Plugin => ({
+  name: 'with version',
+  setup({ onLoad }) {
+    onLoad({ filter: /^.*\/package\.json$/ }, async ({ path }) => {
+      if (path !== join(root, 'package.json')) return undefined;
+      const own = (JSON.parse(await readFile(path, 'utf8')) as { version: string }).version;
+      return { contents: JSON.stringify({ version: version ?? own }), loader: 'json' };
+    });
+  },
+});
+
+/** Services belong to the image. */
+const withoutServices: Plugin = {
+  name: 'without services',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/infra\/cli\/(run|serve|watch|webhooks)\.ts$/ }, ({ path }) => ({
+      contents: `import { elsewhere } from './command.ts'; export default elsewhere('${basename(path, '.ts')}');`,
+      loader: 'ts',
+      resolveDir: dirname(path),
+    }));
+  },
+};
 
 /** Returns the programs of threads: every `*-thread.ts`. */
 async function threadFiles(): Promise<string[]> {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { DELAY, delayDefinition } from '../../events/sqs/queues.ts';
 import { type AnyDefinition, findAllDefinitions, isWebhook } from '../functions.ts';
-import { bundleCli, modules } from './bundle-cli.ts';
+import { bundleCli, bundleCommand, modules } from './bundle-cli.ts';
 
 /** Folder of the bundles: `<folder>/<function>/index.mjs`, with its chunks beside it. */
 export const bundleFolder = fileURLToPath(new URL('../../dist/functions', import.meta.url));
@@ -58,6 +58,7 @@ export const handler = ${make}({ definition, handler: run });`;
 
 async function main(): Promise<void> {
   console.table((await bundleAll()).map(({ name, kb }) => ({ function: name, KB: kb.toFixed(0) })));
+  await bundleCommand();
   const { outputs } = await bundleCli();
   console.table(Object.entries(outputs).map(([file, { bytes }]) => ({ file, KB: (bytes / 1000).toFixed(0) })));
 }

@@ -3,4 +3,5 @@
 import { prepareProcess } from '../cli/prepare.js';
 
 prepareProcess(process.argv[2]);
-await import('../cli/main.ts');
+// Without `await`: CommonJS cannot wait here.
+void import('../cli/main.ts');

@@ -14,7 +14,7 @@ test.each(['run', 'render', 'validate', 'distribution'])('%s --help shows usage 
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toMatch(new RegExp(`^Usage:\n  shoot-flux ${name} .*\\[options\\]\n`));
   expect(out).toMatch(/\n {2}--flux-distribution DIR {2}/);
-  expect(out).toMatch(/\n {2}--help /);
+  expect(out).toMatch(/\n {2}-h, --help /);
 });
 
 test('lists every command in the overview', async () => {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
 import { errorMessage } from '../../shared/errors.ts';
 import { createLog, type Log } from '../../shared/runtime/log.ts';
@@ -9,6 +10,17 @@ import { fromAllSources } from './sources.ts';
 
 /** `failure` is also that something is not Ready; `unseen`, that the credentials do not show what was asked for. */
 export const exitCodes = { success: 0, failure: 1, wrongUsage: 2, unseen: 3 } as const;
+
+/** Names of the file under which kubectl and flux find a plugin, and how people call it. */
+export const plugins: Readonly<Record<string, string>> = {
+  'kubectl-shoot_flux': 'kubectl shoot-flux',
+  'flux-shoot': 'flux shoot',
+};
+
+/** Returns how people call the program. */
+export function programOf({ file = '' }: Terminal): string {
+  return plugins[basename(file)] ?? 'shoot-flux';
+}
 
 /** A command, as its file defines it. */
 interface CommandDefinition<O extends Record<string, Option>> {
@@ -27,7 +39,10 @@ interface CommandDefinition<O extends Record<string, Option>> {
 
 /** A command that parses its own arguments. */
 export interface Command {
-  definition: Pick<CommandDefinition<Record<string, Option>>, 'name' | 'summary' | 'options' | 'isService'>;
+  definition: Pick<
+    CommandDefinition<Record<string, Option>>,
+    'name' | 'summary' | 'positionals' | 'options' | 'isService'
+  >;
   run(args: string[], terminal: Terminal): Promise<number>;
 }
 
@@ -68,9 +83,21 @@ export function service<const O extends Record<string, Option>>({ start, ...rest
   });
 }
 
+/** Returns a service in the file that has none. */
+export function elsewhere(name: string): Command {
+  return command({
+    name,
+    summary: 'A part of the image, which this file does not have.',
+    options: {},
+    run: async () => {
+      throw new UsageError(`${name} is a part of the image: deploy it with the chart, or run it from a checkout`);
+    },
+  });
+}
+
 type Flags = Record<string, FlagValue>;
 
-const help: Option = { type: 'boolean', description: 'Show this help.' };
+const help: Option = { type: 'boolean', short: 'h', description: 'Show this help.' };
 
 /** Adds parsing and `--help` to a command. */
 export function command<const O extends Record<string, Option>>(definition: CommandDefinition<O>): Command {
@@ -81,7 +108,7 @@ export function command<const O extends Record<string, Option>>(definition: Comm
     async run(args, terminal) {
       const { values: flags, positionals } = parse(args, options, isService);
       if (flags.help === true) {
-        terminal.out(helpText(definition, options));
+        terminal.out(helpText(definition, options, programOf(terminal)));
         return exitCodes.success;
       }
       if (positionals.length > 0 && definition.positionals === undefined) {
@@ -115,13 +142,17 @@ function usageProblem(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/'([^']*)'/g, '"$1"');
 }
 
-function helpText(definition: CommandDefinition<Record<string, Option>>, options: Record<string, Option>): string {
+function helpText(
+  definition: CommandDefinition<Record<string, Option>>,
+  options: Record<string, Option>,
+  program: string,
+): string {
   const flags = Object.entries(options).filter(([, { type }]) => type !== 'nested');
   const rows = flags.map(([name, option]): [string, string] => [
     `  ${option.short === undefined ? '' : `-${option.short}, `}--${name}${option.value === undefined ? '' : ` ${option.value}`}`,
     helpLine(option),
   ]);
-  const usage = ['shoot-flux', definition.name, definition.positionals, '[options]'].filter(Boolean).join(' ');
+  const usage = [program, definition.name, definition.positionals, '[options]'].filter(Boolean).join(' ');
   const notes = definition.notes === undefined ? [] : ['', definition.notes];
   return `${['Usage:', `  ${usage}`, '', definition.summary, '', 'Options:', ...columns(rows), ...notes].join('\n')}\n`;
 }

@@ -16,6 +16,7 @@ const terminal: Terminal = {
   stdin: () => text(process.stdin),
   environment: process.env,
   isTerminal: process.stdout.isTTY === true,
+  file: process.argv[1] ?? '',
 };
 // Without `await`: a bundle in CommonJS cannot wait here.
 void cli(process.argv.slice(2), terminal).then((code) => {

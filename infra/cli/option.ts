@@ -10,6 +10,8 @@ export interface Terminal {
   environment: Variables;
   /** True: a person reads the output, so that it may have colours. */
   isTerminal?: boolean;
+  /** The file that was started; its name says how people call the command. */
+  file?: string;
 }
 
 /** The command line is wrong. The CLI prints the message and points to `--help`. */

@@ -12,6 +12,10 @@ const objects = [
   shootOn('aws-1', 'garden-foo', 'bad'),
   shootOn('aws-2', 'garden-foo', 'worse', { metadata: { name: 'worse', labels: { stage: 'prod' } } }),
   shootOn('aws-2', 'garden-bar', 'asleep'),
+  shootOn('aws-3', 'garden-bar', 'silent'),
+  shootOn('aws-3', 'garden-bar', 'other', {
+    metadata: { name: 'other', labels: { 'extensions.extensions.gardener.cloud/shoot-flux': 'false' } },
+  }),
   statusMapOf(
     'garden-foo',
     {
@@ -53,10 +57,13 @@ describe('shoot-flux status', () => {
   it('shows an operator all projects, and a project by its name', async () => {
     const all = await status('operator', '-A');
     expect(all.out).toContain('NAMESPACE    NAME     STATE');
-    expect(all.out).toContain('2 not Ready, 0 progressing, 1 hibernated, 1 Ready of 4 Shoots');
+    expect(all.out).toContain('2 not Ready, 1 progressing, 1 hibernated, 1 Ready of 5 Shoots');
     const one = await status('operator', '--project', 'bar');
-    expect(one.out).toMatch(/^NAME.*\nasleep {3}Hibernated +v2\.9\.4 +aws-2\n\n0 not Ready/);
-    expect(one.code).toBe(0);
+    expect(one.out).toMatch(
+      /^NAME.*\nsilent {3}Progressing +\d+s +aws-3 +No state has been reported yet; .*\nasleep {3}Hib/,
+    );
+    expect(one.code).toBe(1);
+    expect((await status('operator', '--project', 'bar', '--state', 'hibernated')).code).toBe(0);
   });
 
   it.each([
@@ -101,7 +108,12 @@ describe('shoot-flux status', () => {
     ],
     ['member', ['--project', 'bar'], 3, 'These credentials may not read ConfigMap flux-status in namespace garden-bar'],
     ['operator', ['--project', 'none'], 1, 'Project none does not exist; check its name'],
-    ['operator', ['-n', 'default'], 3, 'Namespace default has no ConfigMap flux-status: enable the extension'],
+    [
+      'operator',
+      ['-n', 'default'],
+      3,
+      'No Shoot in namespace default has the extension shoot-flux: enable it for a Shoot',
+    ],
     ['member', ['-A', '-n', 'a'], 2, 'omit --namespace or --all-namespaces'],
     ['member', ['--state', 'broken'], 2, '--state broken is none of not-ready, progressing, hibernated, ready'],
     ['member', ['--context', 'other'], 1, 'current-context other is not among its contexts'],

@@ -1,5 +1,6 @@
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import { isOwn, type Line, linesOf } from '../../shared/gardener/status-map.ts';
+import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
 import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
@@ -51,22 +52,48 @@ const PAGE = 500;
  */
 export async function readFleet(garden: KubeClient, namespace?: string, labelSelector?: string): Promise<Fleet> {
   const maps = await readStatusMaps(garden, namespace);
-  const { shoots, unseen } = await readShoots(garden, namespace, labelSelector);
-  return { ...fleetOf(maps, shoots, labelSelector !== undefined), unseen };
+  const read = await readShoots(garden, namespace, labelSelector);
+  return fleetIn(maps, read, namespace, labelSelector !== undefined);
 }
 
+/** Joins what was read. @throws UnseenError where a namespace has nothing to show */
+export function fleetIn(
+  maps: readonly KubeObject[],
+  { shoots, unseen }: ShootsRead,
+  namespace: string | undefined,
+  isFiltered = false,
+): Fleet {
+  const fleet = fleetOf(maps, shoots, isFiltered);
+  const isNothing = maps.length === 0 && fleet.shoots.length === 0 && !isFiltered;
+  if (isNothing && namespace !== undefined)
+    throw new UnseenError(
+      `No Shoot ${within(namespace)} has the extension shoot-flux: enable it for a Shoot, or check the name of the project`,
+    );
+  const foreign = maps.find((map) => !isOwn(map));
+  if (foreign === undefined) return { ...fleet, unseen };
+  const name = `${foreign.metadata.namespace}/${FLUX_STATUS}`;
+  return {
+    ...fleet,
+    unseen: [...unseen, `ConfigMap ${name} is not written by shoot-flux; delete or rename it.`],
+  };
+}
+
+/** The garden's API server labels the Shoots that have an extension, also those that have it by default (ExtensionLabels). */
+const OURS = `extensions.extensions.gardener.cloud/${EXTENSION_TYPE}=true`;
+
 /**
- * Reads the metadata of Shoots; undefined, and a sentence, where none may be listed.
- * @throws UnseenError where that leaves nothing to show
+ * Reads the metadata of Shoots that have the extension.
+ * @throws UnseenError where none may be listed, and that leaves nothing to show
  */
 export async function readShoots(
   garden: KubeClient,
   namespace: string | undefined,
   labelSelector?: string,
-): Promise<{ shoots: KubeObject[] | undefined; unseen: string[] }> {
+): Promise<ShootsRead> {
+  const selector = [OURS, labelSelector].filter((part) => part !== undefined).join(',');
   try {
-    const shoots = await listAll(garden, resources.shoots, { namespace, labelSelector, metadataOnly: true });
-    return { shoots, unseen: [] };
+    const options = { namespace, labelSelector: selector, metadataOnly: true };
+    return { shoots: await listAll(garden, resources.shoots, options), unseen: [] };
   } catch (error) {
     if (!(error instanceof ForbiddenError) || labelSelector !== undefined)
       throw unseenOr(error, 'list Shoots', namespace);
@@ -75,8 +102,16 @@ export async function readShoots(
   }
 }
 
+interface ShootsRead {
+  /** Undefined: they may not be listed. */
+  shoots: readonly KubeObject[] | undefined;
+  /** Says so. */
+  unseen: string[];
+}
+
 /**
- * Joins ConfigMaps `flux-status` with the Shoots.
+ * Joins ConfigMaps `flux-status` with the Shoots that have the extension. One without a line is progressing: the first
+ * line appears within a minute, if a shoot-flux serves its seed.
  * @param shoots their metadata; undefined: unknown
  * @param isFiltered true: a Shoot that is not among them is left out
  */
@@ -86,7 +121,7 @@ export function fleetOf(
   isFiltered = false,
 ): Omit<Fleet, 'unseen'> {
   const known = new Map(shoots?.map(({ metadata }) => [`${metadata.namespace}/${metadata.name}`, metadata]));
-  const rows = maps.filter(isOwn).flatMap((map) => {
+  const rows: FleetShoot[] = maps.filter(isOwn).flatMap((map) => {
     const { namespace = '' } = map.metadata;
     return [...linesOf(map)].flatMap(([name, line]): FleetShoot[] => {
       const metadata = known.get(`${namespace}/${name}`);
@@ -94,12 +129,24 @@ export function fleetOf(
       return [{ ...line, namespace, name, seed: seedOf(metadata?.labels), labels: metadata?.labels }];
     });
   });
+  for (const { namespace, name } of rows) known.delete(`${namespace}/${name}`);
+  const silent = [...known.values()].map(
+    ({ namespace = '', name, labels, creationTimestamp }): FleetShoot => ({
+      ...{ state: 'Progressing', since: creationTimestamp, after: 'new', sentence: NO_LINE },
+      ...{ namespace, name, seed: seedOf(labels), labels },
+    }),
+  );
   const rollouts = maps.filter(isOwn).flatMap((map): [string, string][] => {
     const text = textAt(map, 'data', 'Rollout');
     return text === undefined ? [] : [[map.metadata.namespace ?? '', text]];
   });
-  return { shoots: rows.sort(compare), rollouts: Object.fromEntries(rollouts) };
+  return { shoots: [...rows, ...silent].sort(compare), rollouts: Object.fromEntries(rollouts) };
 }
+
+const NO_LINE = 'No state has been reported yet; if this lasts, ask an operator whether shoot-flux serves the seed.';
+
+/** Returns whether only the Shoot itself is known, and no line of `flux-status`. */
+export const isSilent = ({ sentence }: Line): boolean => sentence === NO_LINE;
 
 function compare(one: FleetShoot, other: FleetShoot): number {
   const byState = states.indexOf(one.state) - states.indexOf(other.state);
@@ -120,19 +167,14 @@ const seedOf = (labels: Record<string, string> = {}) =>
     .map((label) => label.slice(SEED_LABEL.length))
     .join(',');
 
-/** Reads the ConfigMaps `flux-status`. @throws UnseenError where there is none, or none may be read */
+/** Reads the ConfigMaps `flux-status`. @throws UnseenError where none may be read */
 export async function readStatusMaps(garden: KubeClient, namespace: string | undefined): Promise<KubeObject[]> {
   try {
     if (namespace === undefined) {
       return await listAll(garden, resources.configMaps, { fieldSelector: `metadata.name=${FLUX_STATUS}` });
     }
     const map = await garden.find(resources.configMaps, { namespace, name: FLUX_STATUS });
-    if (map !== undefined && isOwn(map)) return [map];
-    const what =
-      map === undefined ? `has no ConfigMap ${FLUX_STATUS}` : `has a ConfigMap ${FLUX_STATUS} of somebody else`;
-    throw new UnseenError(
-      `Namespace ${namespace} ${what}: enable the extension shoot-flux for a Shoot, or check the name of the project`,
-    );
+    return map === undefined ? [] : [map];
   } catch (error) {
     throw unseenOr(error, `read ConfigMap ${FLUX_STATUS}`, namespace);
   }

@@ -54,7 +54,10 @@ export function projectOf(name: string): KubeObject[] {
 /** Returns a Shoot as the garden's API server labels it. */
 export function shootOn(seed: string, namespace: string, name: string, parts: Partial<KubeObject> = {}): KubeObject {
   const { metadata, ...rest } = parts;
-  const labels = { [`name.seed.gardener.cloud/${seed}`]: 'true', ...metadata?.labels };
+  const labels = {
+    ...{ [`name.seed.gardener.cloud/${seed}`]: 'true', 'extensions.extensions.gardener.cloud/shoot-flux': 'true' },
+    ...metadata?.labels,
+  };
   return {
     ...{ apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot', spec: { seedName: seed } },
     ...{ metadata: { ...metadata, namespace, name, labels }, ...rest },

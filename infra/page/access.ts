@@ -4,6 +4,7 @@ import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import { fieldsAt } from '../../shared/shapes.ts';
+import { isSilent } from '../fleet/fleet.ts';
 import type { Snapshot } from './summary.ts';
 
 /** Who looks, as a proxy in front of the page says. */
@@ -66,10 +67,12 @@ export async function seenBy(identity: Identity, snapshot: Snapshot, may: MayUse
   const readable = (at: 0 | 1) => new Set(namespaces.filter((_, index) => answers[index]?.[at]));
   const [lines, seeds] = [readable(0), readable(1)];
   const shoots = snapshot.shoots
-    .filter(({ namespace }) => lines.has(namespace))
+    .filter((shoot) => lines.has(shoot.namespace) && (seeds.has(shoot.namespace) || !isSilent(shoot)))
     .map((shoot) => (seeds.has(shoot.namespace) ? shoot : { ...shoot, seed: '', labels: undefined }));
   const own = <T>(entries: Iterable<[string, T]>) => [...entries].filter(([namespace]) => lines.has(namespace));
-  const { unseen, readAt, isStale } = snapshot;
+  const { readAt, isStale } = snapshot;
+  // They name other projects.
+  const unseen = (await may(identity, 'lines', '')) ? snapshot.unseen : [];
   // Field by field, so that a new one is not shown to everybody.
   return {
     ...{ shoots, unseen, readAt, isStale },

@@ -3,8 +3,7 @@ import { errorMessage } from '../../shared/errors.ts';
 import { type RolloutState, rolloutIn } from '../../shared/gardener/rollout.ts';
 import { isOwn } from '../../shared/gardener/status-map.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import type { KubeObject } from '../../shared/kube/resource.ts';
-import { type Fleet, fleetOf, readShoots, readStatusMaps } from '../fleet/fleet.ts';
+import { type Fleet, fleetIn, readShoots, readStatusMaps } from '../fleet/fleet.ts';
 
 /** What the garden said about all Shoots when it was last read. */
 export interface Snapshot extends Fleet {
@@ -44,7 +43,7 @@ const IDLE_MS = 60_000;
 /** Reads the garden once, and then in the background. @throws UnseenError when the credentials show nothing */
 export async function startSummary(options: SummaryOptions): Promise<Summary> {
   const { garden, namespace, onFailed, pauseMs = PAUSE_MS } = options;
-  let shoots: { shoots: KubeObject[] | undefined; unseen: string[]; at: number } | undefined;
+  let shoots: (Awaited<ReturnType<typeof readShoots>> & { at: number }) | undefined;
   const read = async (): Promise<Snapshot> => {
     const maps = await readStatusMaps(garden, namespace);
     if (shoots === undefined || Date.now() - shoots.at >= SHOOTS_MS)
@@ -53,8 +52,8 @@ export async function startSummary(options: SummaryOptions): Promise<Summary> {
       const state = rolloutIn(map);
       return state === undefined ? [] : [[map.metadata.namespace ?? '', state]];
     });
-    const { unseen } = shoots;
-    return { ...fleetOf(maps, shoots.shoots), unseen, states: new Map(states), readAt: new Date(), isStale: false };
+    const fleet = fleetIn(maps, shoots, namespace);
+    return { ...fleet, states: new Map(states), readAt: new Date(), isStale: false };
   };
   let snapshot = await read();
   let looked = Date.now();

@@ -13,6 +13,7 @@ Options:
   --registry R         Registry of image and charts, for example registry.example.com/gardener (required).
   --out DIR            Folder to write. Default: dist/release.
   --distribution DIR   Make this distribution part of the image and of the packages for Lambda.
+  --downloads URL      Where the files will be found: adds the manifests by which krew and flux install the command.
   --builder NAME       podman or buildah. Default: buildah.
   --base-image IMAGE   Replace the base of the image.
   --node-image IMAGE   Replace the image with Node.js 24.
@@ -26,18 +27,22 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean' } as const;
 const options = {
-  ...{ version: text, registry: text, out: text, distribution: text, builder: text },
+  ...{ version: text, registry: text, out: text, distribution: text, downloads: text, builder: text },
   ...{ 'base-image': text, 'node-image': text, 'no-image': flag, help: flag },
 };
 
-await makeCommand(help, options, async ({ version, registry, out = 'dist/release', distribution, ...values }) => {
-  // docker writes no OCI layout.
-  const builder = builders.find((name) => name !== 'docker' && name === (values.builder ?? 'buildah'));
-  if (version === undefined || registry === undefined || builder === undefined) return undefined;
-  const image = { builder, baseImage: values['base-image'], nodeImage: values['node-image'] };
-  await makeRelease({
-    ...{ version, registry, out, distribution, epoch: process.env.SOURCE_DATE_EPOCH },
-    image: values['no-image'] === true ? undefined : image,
-  });
-  return `${out} has the release ${version}.\n`;
-});
+await makeCommand(
+  help,
+  options,
+  async ({ version, registry, out = 'dist/release', distribution, downloads, ...values }) => {
+    // docker writes no OCI layout.
+    const builder = builders.find((name) => name !== 'docker' && name === (values.builder ?? 'buildah'));
+    if (version === undefined || registry === undefined || builder === undefined) return undefined;
+    const image = { builder, baseImage: values['base-image'], nodeImage: values['node-image'] };
+    await makeRelease({
+      ...{ version, registry, out, distribution, downloads, epoch: process.env.SOURCE_DATE_EPOCH },
+      image: values['no-image'] === true ? undefined : image,
+    });
+    return `${out} has the release ${version}.\n`;
+  },
+);

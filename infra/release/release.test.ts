@@ -1,15 +1,20 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { parse } from 'yaml';
 import { standIn } from '../../shared/flux/testing.ts';
 import { findAllDefinitions, isWebhook } from '../functions.ts';
 import { filesBelow } from '../gardener/registration/chart-archive.ts';
 import { CHECKSUMS, checkVersion, makeRelease, notesOf, writeFiles } from './release.ts';
+
+const run = promisify(execFile);
 
 const changelog = `# Changelog
 
@@ -36,7 +41,10 @@ test.each(['v0.1.0', '0.1', '0.1.0+build', '', '../0.1.0'])('%j is not a version
   expect(() => checkVersion(version)).toThrow('is not a version; write it like 0.1.0');
 });
 
-const release = { version: '1.2.3-rc.1', registry: 'registry.example.org/gardener', distribution: standIn.folder };
+const release = {
+  ...{ version: '1.2.3-rc.1', registry: 'registry.example.org/gardener', distribution: standIn.folder },
+  downloads: 'https://git.example.org/releases/v1.2.3-rc.1',
+};
 const definitions = await findAllDefinitions();
 
 describe('the files of a release', () => {
@@ -116,6 +124,24 @@ describe('the files of a release', () => {
       const hasFlux = Object.keys(files).some((path) => path.startsWith('dist/flux-distribution/'));
       expect([definition.name, hasFlux]).toEqual([definition.name, !isWebhook(definition)]);
     }
+  });
+
+  it('have the command as one file, as a package of npm, and for the plugins of kubectl and flux', async () => {
+    const sums = await text(CHECKSUMS);
+    const sumOf = (path: string) => new RegExp(`^(\\w{64})  command/${path}$`, 'm').exec(sums)?.[1] ?? 'none';
+    const archive = 'shoot-flux-command-1.2.3-rc.1.tgz';
+    const { spec } = parse(await text('command/krew.yaml'));
+    const krew = { uri: `${release.downloads}/${archive}`, sha256: sumOf(archive), bin: 'package/shoot-flux' };
+    expect(spec.version).toBe('v1.2.3-rc.1');
+    expect(spec.platforms).toEqual([expect.objectContaining(krew), expect.objectContaining(krew)]);
+    const [{ platforms }] = parse(await text('command/flux-plugin.yaml')).versions;
+    const flux = { url: `${release.downloads}/shoot-flux`, checksum: `sha256:${sumOf('shoot-flux')}` };
+    expect(platforms).toEqual(Array.from({ length: 4 }, () => expect.objectContaining(flux)));
+    await run('tar', ['--extract', '--file', join(out, 'command', archive), '--directory', folder]);
+    const { bin } = JSON.parse(await readFile(join(folder, 'package/package.json'), 'utf8'));
+    expect(Object.keys(bin)).toEqual(['shoot-flux', 'kubectl-shoot_flux', 'flux-shoot']);
+    const { stdout } = await run(join(folder, 'package', bin['flux-shoot']), ['--version']);
+    expect(stdout).toBe('1.2.3-rc.1\n');
   });
 
   it('are not mixed with those of another release', async () => {

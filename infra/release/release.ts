@@ -5,10 +5,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Zippable, zipSync } from 'fflate';
+import { stringify } from 'yaml';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { bundleFunction, lambdaDefinitions } from '../bundle/bundle.ts';
+import { bundleCommand } from '../bundle/bundle-cli.ts';
+import { plugins } from '../cli/command.ts';
 import { isWebhook } from '../functions.ts';
-import { chartArchive, filesBelow } from '../gardener/registration/chart-archive.ts';
+import { chartArchive, filesBelow, programArchive } from '../gardener/registration/chart-archive.ts';
 import { inlineRegistration, type Release, registrationFiles } from '../gardener/registration/registration.ts';
 import { type ImageOptions, makeImage } from '../image/image.ts';
 import { knativeManifests } from '../knative/manifests.ts';
@@ -17,6 +20,8 @@ interface ReleaseOptions extends Release {
   out: string;
   /** Becomes part of the image and of the Lambda packages; absent: they have none. */
   distribution?: string | undefined;
+  /** Where the files of the release will be found; absent: no manifests for krew and for plugins of flux. */
+  downloads?: string | undefined;
   /** Absent: everything but the image. */
   image?: Pick<ImageOptions, 'builder' | 'baseImage' | 'nodeImage'> | undefined;
   epoch?: string | undefined;
@@ -25,7 +30,8 @@ interface ReleaseOptions extends Release {
 const changelog = fileURLToPath(new URL('../../CHANGELOG.md', import.meta.url));
 
 /** Writes everything that a release consists of: the same checkout, distribution and bases give the same bytes. */
-export async function makeRelease({ out, distribution, image, epoch, ...release }: ReleaseOptions): Promise<void> {
+export async function makeRelease(options: ReleaseOptions): Promise<void> {
+  const { out, distribution, downloads, image, epoch, ...release } = options;
   const { version, registry } = release;
   checkVersion(version);
   const notes = notesOf(await readFile(changelog, 'utf8'), version);
@@ -38,6 +44,7 @@ export async function makeRelease({ out, distribution, image, epoch, ...release 
     ...(await registrations(release)),
     ...(await knativeFiles(release)),
     ...(await lambdaPackages(distribution)),
+    ...(await commandFiles(version, downloads)),
   });
   if (image !== undefined) {
     const tag = `${registry}/shoot-flux:${version}`;
@@ -97,6 +104,57 @@ async function lambdaPackages(distribution?: string): Promise<Files> {
   return files;
 }
 
+/** The command for people, a package of npm with it, and manifests by which kubectl's krew and flux install it. */
+async function commandFiles(version: string, downloads: string | undefined): Promise<Files> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-command-'));
+  const file = join(folder.path, 'shoot-flux');
+  await bundleCommand(file, version);
+  const program = await readFile(file);
+  const { description, license, engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const names = ['shoot-flux', ...Object.keys(plugins)];
+  const bin = Object.fromEntries(names.map((name) => [name, './shoot-flux']));
+  const manifest = { name: 'shoot-flux', version, description, license, engines, bin };
+  const archive = programArchive({
+    'package/package.json': JSON.stringify(manifest, null, 2),
+    'package/shoot-flux': program,
+  });
+  const packageName = `shoot-flux-command-${version}.tgz`;
+  const files = { 'command/shoot-flux': program, [`command/${packageName}`]: archive };
+  if (downloads === undefined) return files;
+  const tag = `v${version}`;
+  const systems = ['linux', 'darwin'];
+  const krew = {
+    ...{
+      apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',
+      kind: 'Plugin',
+      metadata: { name: 'shoot-flux' },
+    },
+    spec: {
+      ...{ version: tag, shortDescription: 'Show and explain Flux in the Shoots of Gardener', description },
+      caveats: `It needs Node.js ${engines.node}.`,
+      platforms: systems.map((os) => ({
+        selector: { matchLabels: { os } },
+        ...{ uri: `${downloads}/${packageName}`, sha256: sha256(archive), bin: 'package/shoot-flux' },
+      })),
+    },
+  };
+  const platforms = systems.flatMap((os) =>
+    ['amd64', 'arm64'].map((arch) => ({
+      os,
+      arch,
+      url: `${downloads}/shoot-flux`,
+      checksum: `sha256:${sha256(program)}`,
+    })),
+  );
+  const flux = {
+    ...{ apiVersion: 'cli.fluxcd.io/v1beta1', kind: 'Plugin', name: 'shoot', description, bin: 'flux-shoot' },
+    versions: [{ version, platforms }],
+  };
+  return { ...files, 'command/krew.yaml': stringify(krew), 'command/flux-plugin.yaml': stringify(flux) };
+}
+
+const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
+
 async function contents(folder: string, prefix: string) {
   const paths = await filesBelow(folder);
   return Promise.all(
@@ -139,8 +197,7 @@ async function writeChecksums(folder: string): Promise<void> {
   const lines: string[] = [];
   for (const path of await filesBelow(folder)) {
     if (path === CHECKSUMS) continue;
-    const sum = createHash('sha256').update(await readFile(join(folder, path)));
-    lines.push(`${sum.digest('hex')}  ${path}\n`);
+    lines.push(`${sha256(await readFile(join(folder, path)))}  ${path}\n`);
   }
   await writeFile(join(folder, CHECKSUMS), lines.join(''));
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CHANGE_SECONDS } from '../../shared/gardener/rollout.ts';
+import { textAt } from '../../shared/shapes.ts';
 import { Killed, killing } from '../scenarios/killing.ts';
 import { type Fleet, type FleetOptions, startFleet } from '../scenarios/rollout/fleet.ts';
 
@@ -95,6 +96,47 @@ describe('forty Shoots of one project with overrides and waves', () => {
       expect([shoot, isDebug(shoot)]).toEqual([shoot, shoot.endsWith('7')]);
     expect(fleet.status().Summary).toBe('40 Ready, 0 progressing, 0 not Ready of 40 Shoots');
   });
+});
+
+/** What the root Kustomization of a Shoot gets. */
+const targetNamespaceOf = (shoot: string) => {
+  const kustomization = fleet.synced(shoot).find(({ kind }) => kind === 'Kustomization');
+  return textAt(kustomization, 'spec', 'targetNamespace');
+};
+
+it('a targetNamespace that nobody wrote is kept in waves, and goes in waves', async () => {
+  fleet = await startFleet({ shoots: names(6) });
+  fleet.edit({ ...data('one', two), kustomizationTargetNamespace: 'default' });
+  await fleet.settle();
+  for (const shoot of names(6)) fleet.ageRecord(shoot);
+  const lost = new Set<string>();
+  fleet.observe = () => {
+    for (const shoot of names(6)) if (targetNamespaceOf(shoot) !== 'default') lost.add(shoot);
+  };
+  // One fails more than may: the rest waits with the former revision.
+  fleet.verdict = (shoot, branch) => (branch === 'two' && shoot !== 's5' ? 'bad' : 'ready');
+  fleet.edit(data('two', one));
+  await fleet.settle();
+  expect(withBranch('one').length).toBeGreaterThan(0);
+  expect(withBranch('two').length).toBeGreaterThan(0);
+  fleet.verdict = () => 'ready';
+  fleet.edit(data('three', two));
+  await fleet.settle();
+  expect(withBranch('three')).toHaveLength(6);
+  expect([...lost]).toEqual([]);
+  expect(fleet.extension('s0').status?.state?.applied?.keepsNamespace).toBe(true);
+
+  most = { unjudged: 0, places: 0 };
+  fleet.observe = () => {
+    const open = names(6)
+      .filter((shoot) => targetNamespaceOf(shoot) === undefined)
+      .filter((shoot) => fleet.unjudged('three').includes(shoot));
+    most.unjudged = Math.max(most.unjudged, open.length);
+  };
+  fleet.edit({ ...data('three', one), kustomizationTargetNamespace: 'none' });
+  await fleet.settle();
+  expect(names(6).map(targetNamespaceOf)).toEqual(names(6).map(() => undefined));
+  expect(most.unjudged).toBe(1);
 });
 
 describe('a rollout', () => {

@@ -29,7 +29,14 @@ export async function chartArchive(
       return file(`${name}/${path}`, edited(content, withRegistry(registry)));
     return file(`${name}/${path}`, content);
   });
-  return { name, archive: gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), { level: 9 }) };
+  return { name, archive: packed(blocks) };
+}
+
+const packed = (blocks: Buffer[]) => gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), { level: 9 });
+
+/** Packs files by path, which everyone may read and execute: the same files give the same bytes. */
+export function programArchive(files: Readonly<Record<string, Buffer | string>>): Buffer {
+  return packed(Object.entries(files).flatMap(([path, content]) => file(path, Buffer.from(content), 0o755)));
 }
 
 /** Lists the files below a folder by path with `/`, sorted. */
@@ -50,13 +57,13 @@ const withRegistry = (registry: string) => (values: string) =>
   values.replaceAll(/^(\s*repository: )\S+\/shoot-flux$/gm, `$1${registry}/shoot-flux`);
 
 /** Returns the header and the content of a regular file in the format ustar. */
-function file(path: string, content: Buffer): Buffer[] {
+function file(path: string, content: Buffer, mode = 0o644): Buffer[] {
   const header = Buffer.alloc(BLOCK);
   const octal = (value: number, at: number, length: number) =>
     header.write(`${value.toString(8).padStart(length - 1, '0')}\0`, at);
   if (Buffer.byteLength(path) > 100) throw new Error(`${path} is longer than the 100 bytes of a name in an archive.`);
   header.write(path, 0);
-  octal(0o644, 100, 8);
+  octal(mode, 100, 8);
   octal(0, 108, 8);
   octal(0, 116, 8);
   octal(content.length, 124, 12);

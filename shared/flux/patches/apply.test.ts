@@ -331,8 +331,8 @@ describe('the policy judges the result:', () => {
     }),
   )('%s', (_what, [patch, policy, expected]) => {
     expect(sentence(patch, policy, tenants)).toBe(`providerConfig: flux.patches[0] ${expected}`);
-    // What an option needs may have another value, and is not removed.
-    expect(sentence(patch, {}, tenants)).toMatch(/^no error$|removes --events-addr/);
+    // Without the policy, only what lifts the lockdown or removes what an option needs is wrong.
+    expect(sentence(patch, {}, tenants)).toMatch(/^no error$|removes --(events-addr|no-cross-namespace-refs)/);
   });
 
   it('nothing else', () => {

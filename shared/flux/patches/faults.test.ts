@@ -69,6 +69,18 @@ describe('a patch may not remove what options of the same configuration wrote:',
       manager({ args: ['--concurrent=3'] }),
       /removes .*--no-cross-namespace-refs=true.*--no-remote-bases=true.* keep what is there, and add your own with op: add, path: \/spec\/template\/spec\/containers\/0\/args\/-$/,
     ],
+    [
+      'a flag of multi-tenancy, by another value behind it',
+      { multiTenancy: true },
+      operation('add', `${args}/-`, '--no-cross-namespace-refs=false'),
+      `${needs('--no-cross-namespace-refs=true')}keep its value, or set multiTenancy to false`,
+    ],
+    [
+      'the account of tenants, by another one',
+      { multiTenancy: true },
+      operation('add', `${args}/-`, '--default-service-account=cluster-admin'),
+      `${needs('--default-service-account=default')}keep its value, or change tenantDefaultServiceAccount`,
+    ],
     ['the address of events', {}, manager({ args: ['--concurrent=3'] }), /removes --events-addr from/],
     [
       'the address of artifacts',

@@ -151,7 +151,7 @@ function versionProblem(before: KubeObject, after: KubeObject, what: string): st
 }
 
 /** The flags of the lockdown. */
-const LOCKDOWN =
+export const LOCKDOWN =
   /^--(no-cross-namespace-refs|no-remote-bases|default-service-account|default-\w[\w-]*-service-account)=/;
 
 /** Any other argument might take the next one as its value, or end the flags. */

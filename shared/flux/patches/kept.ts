@@ -1,7 +1,7 @@
 import type { FluxInstall } from '../../config/types.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { entriesAt, fieldsAt, textAt, textListOf } from '../../shapes.ts';
-import { podOf } from './guard.ts';
+import { LOCKDOWN, podOf } from './guard.ts';
 
 /** Something that an object of the installation has to keep, because options or Flux rely on it. */
 export interface Part {
@@ -61,7 +61,7 @@ function podParts(deployment: KubeObject, install: FluxInstall): Found[] {
   const keptNodes = Object.keys(fieldsAt(pod, 'nodeSelector') ?? {}).filter((key) => Object.hasOwn(nodeSelector, key));
   const isClaim = entriesAt(pod, 'volumes').some((volume) => Object.hasOwn(volume, 'persistentVolumeClaim'));
   return [
-    ...entriesAt(pod, 'containers').flatMap(containerParts),
+    ...entriesAt(pod, 'containers').flatMap((container, index) => containerParts(container, index, install)),
     ...selected
       .filter(([key, value]) => labels[key] === value)
       .map(([key]) => part(`selected ${key}`, `the label ${key} of its Pods`, '/spec/template/metadata/labels/KEY')),
@@ -90,23 +90,36 @@ const FREE_NAMES: ReadonlySet<unknown> = new Set(['GOMEMLIMIT', 'GOMAXPROCS', 'h
 /** A longer flag, such as one with an address, is shown without its value. */
 const MOST_SHOWN = 40;
 
-function containerParts(container: Record<string, unknown>, index: number): Found[] {
+function containerParts(container: Record<string, unknown>, index: number, { multiTenancy }: FluxInstall): Found[] {
   const { name, args } = container;
   const one = (list: string, what: string, id: unknown = what): Found => ({
     ...part(`${name} ${list} ${id}`, what, `${POD}/containers/${index}/${list}/-`),
     within: `container ${name}`,
     isFree: FREE.test(what) || FREE_NAMES.has(id),
   });
+  const flags = flagsOf(textListOf(args));
   return [
     part(`container ${name}`, `the container ${name}`, `${POD}/containers/-`),
-    ...flagsOf(textListOf(args)).map((flag) => {
+    ...flags.map((flag) => {
       const [name = flag] = FLAG_NAME.exec(flag) ?? [];
       return one('args', flag.length > MOST_SHOWN ? name : flag, name);
     }),
+    ...(multiTenancy === true ? lockdownParts(flags, String(name)) : []),
     ...entriesAt(container, 'env').map(({ name: id }) => one('env', `the variable ${id}`, id)),
     ...entriesAt(container, 'volumeMounts').map(({ mountPath: id }) => one('volumeMounts', `the mount at ${id}`, id)),
     ...entriesAt(container, 'ports').map(({ name: id }) => one('ports', `the port ${id}`, id)),
   ];
+}
+
+/** Another value would lift the lockdown, and the last one wins. */
+function lockdownParts(flags: readonly string[], container: string): Found[] {
+  const last = new Map(flags.filter((flag) => LOCKDOWN.test(flag)).map((flag) => [flag.split('=', 1)[0], flag]));
+  return [...last].map(([name = '', flag]) => ({
+    key: `${container} args ${flag} at last`,
+    what: flag,
+    remedy: `keep its value, or ${name.endsWith('-account') ? 'change tenantDefaultServiceAccount' : 'set multiTenancy to false'}`,
+    within: `${container} args ${name}`,
+  }));
 }
 
 const GATES = '--feature-gates=';

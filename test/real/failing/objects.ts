@@ -49,22 +49,30 @@ function gitRepositories({ git, front, web, closed, silent }: Servers): Reasons 
   const tls = { ...http, url: `https://${front}/fleet.git` };
   return {
     ready: { good: http },
-    RevisionNotFound: { branch: { ...http, ref: { branch: 'none' } } },
+    RevisionNotFound: {
+      branch: { ...http, ref: { branch: 'none' } },
+      // The controller asks for refs/heads/refs/heads/main.
+      'full-ref': { ...http, ref: { branch: 'refs/heads/main' } },
+    },
     RevisionInvalid: { range: { ...http, ref: { semver: '>>9' } } },
     CertificateNotTrusted: { authority: tls },
     AuthenticationFailed: {
       password: { ...tls, ...secretRef('login') },
       'deploy-key': { ...ssh, ...secretRef('deploy-key') },
+      'allow-list': { ...http, url: `${web}/403/allow-list`, ...secretRef('login') },
+      'single-sign-on': { ...http, url: `${web}/403/single-sign-on`, ...secretRef('login') },
     },
     CredentialsMissing: {
       'no-secret': { ...ssh, ...secretRef('none') },
       verify: { ...http, verify: { mode: 'HEAD', ...secretRef('none') } },
     },
     CredentialsIncomplete: { 'no-identity': { ...ssh, ...secretRef('host-keys') } },
+    CredentialsUnusable: { passphrase: { ...ssh, ...secretRef('locked-key') } },
+    ProxyFailed: { proxy: { ...http, proxySecretRef: { name: 'proxy' } } },
     HostKeyMismatch: { 'host-key': { ...ssh, ...secretRef('other-host') } },
     ConnectionRefused: { refused: { ...http, url: `http://${closed}/a.git` } },
     TimedOut: { silent: { ...http, url: `http://${silent}/a.git`, timeout: '2s' } },
-    NoGitServer: { page: { ...http, url: `${web}/200` } },
+    NoGitServer: { page: { ...http, url: `${web}/200` }, query: { ...http, url: `${git.httpUrl}?ref=main` } },
   };
 }
 
@@ -93,6 +101,7 @@ function helmRepositories({ registry, web, closed, front }: Servers): Reasons {
   return {
     ready: {
       charts,
+      elsewhere: { ...HOUR, url: `${web}/elsewhere` },
       oci: { ...oci, ...secretRef('registry') },
       'oci-anonymous': oci,
       'oci-password': { ...oci, ...secretRef('wrong-registry') },
@@ -137,6 +146,7 @@ const charts: Reasons = {
     'oci-unknown': { ...oci, chart: 'nothing' },
   },
   RevisionInvalid: { range: { ...http, version: '>>9' } },
+  ArtifactUnusable: { elsewhere: { ...app, ...from('HelmRepository', 'elsewhere') } },
   SourceMissing: { 'no-source': { ...app, ...from('HelmRepository', 'none') } },
   SourceNotReady: { waits: { ...app, ...from('HelmRepository', 'refused') } },
   AuthenticationFailed: {
@@ -255,6 +265,7 @@ interface Folder {
 const configMap = (name: string, parts: object = {}) => ({
   ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, ...parts },
 });
+const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 const encrypted = {
   ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'encrypted', namespace: 'default' } },
   data: { key: 'ENC[AES256_GCM,data:YQ==,iv:YQ==,tag:YQ==,type:str]' },
@@ -300,6 +311,11 @@ const folders: Record<string, Record<string, Folder>> = {
     unnamed: { files: { 'a.yaml': { apiVersion: 'v1', kind: 'Secret', data: { pin: 's3cr3t' } } } },
     'no-kustomization': {
       files: { 'kustomization.yaml': 'resources: [a.yaml\n', 'a.yaml': configMap('no-kustomization') },
+    },
+    // A targetNamespace renames both.
+    namespaces: {
+      spec: { targetNamespace: 'default' },
+      files: { 'a.yaml': namespace('one'), 'b.yaml': namespace('two') },
     },
     'no-component': { spec: { components: ['../nowhere'] } },
     'no-patch': { spec: { patches: [{ patch: 'a: [' }] } },

@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { createPrivateKey } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { GitServer } from '@shoot-flux/landscape/git';
 import { generateKeyPair, openSshKey, publicLine } from '@shoot-flux/landscape/git/keys';
-import { stringify } from 'yaml';
+import { parse as parseYaml, stringify } from 'yaml';
 import { freePorts, listen } from '../cluster/ports.ts';
 import { startPrivateRegistry } from '../sync/private-registry.ts';
 import { ageKey, encrypted, pgpKey } from '../sync/sops.ts';
@@ -35,6 +36,14 @@ export interface StartedServers extends AsyncDisposable {
   secrets: Record<string, Record<string, string>>;
 }
 
+const PKCS8 = { type: 'pkcs8', format: 'pem' } as const;
+
+/** What Git hosts answer to credentials that are right, but not let in. */
+const REFUSALS: Record<string, string> = {
+  'allow-list': 'The repository owner has an IP allow list enabled, and 203.0.113.7 is not permitted to access this.',
+  'single-sign-on': "The 'org' organization has enabled or enforced SAML SSO.",
+};
+
 const SOPS = 'sops encrypt --in-place secret.yaml';
 const rules = (key: string) => `creation_rules:\n  - path_regex: .*\n    encrypted_regex: ^stringData$\n    ${key}\n`;
 
@@ -43,12 +52,12 @@ export async function startServers(git: GitServer): Promise<StartedServers> {
   const registry = stack.use(await startPrivateRegistry());
   const site = stack.use(await startChartSite(failingChart('app')));
   const front = stack.use(await startTlsFront(() => ({ status: 401 })));
-  const locked = ['--batch', '--pinentry-mode loopback', '--passphrase open'].join(' ');
+  const unattended = ['--batch', '--pinentry-mode loopback', '--passphrase open'].join(' ');
   const pgp = stack.use(
     await pgpKey(
       [
-        `gpg ${locked} --quick-generate-key my-project default default never`,
-        `gpg ${locked} --armor --export-secret-keys my-project > project.asc`,
+        `gpg ${unattended} --quick-generate-key my-project default default never`,
+        `gpg ${unattended} --armor --export-secret-keys my-project > project.asc`,
       ],
       'project.asc',
     ),
@@ -73,7 +82,9 @@ export async function startServers(git: GitServer): Promise<StartedServers> {
   });
   await registry.pushArtifact('fleet:v1', { 'a.yaml': 'a: b' });
   await registry.pushChart('charts', failingChart('app'));
-  const identity = openSshKey(generateKeyPair().privateKey);
+  const { privateKey } = generateKeyPair();
+  const identity = openSshKey(privateKey);
+  const locked = createPrivateKey(privateKey).export({ ...PKCS8, cipher: 'aes-256-cbc', passphrase: 'open' });
   const hostKeys = { known_hosts: git.knownHosts };
   const otherHost = `${git.knownHosts.split(' ')[0]} ${publicLine(generateKeyPair().publicKey)}`;
   const wrong = JSON.stringify({ auths: { [registry.host]: { username: 'robot', password: 'wrong' } } });
@@ -95,6 +106,9 @@ export async function startServers(git: GitServer): Promise<StartedServers> {
       'only-password': { password: 's3cr3t' },
       'host-keys': hostKeys,
       'deploy-key': { identity, ...hostKeys },
+      // With the line break that an editor adds.
+      'locked-key': { identity: locked.toString(), password: 'open\n', ...hostKeys },
+      proxy: { address: `http://127.0.0.1:${closed}` },
       'other-host': { identity, known_hosts: otherHost },
       cosign: { 'cosign.pub': 'no key' },
       'bad-values': { 'values.yaml': 'a: b: s3cr3t' },
@@ -145,7 +159,8 @@ data: { replicas: "{{ .Values.replicas }}" }
 `;
 
 /**
- * A web site with a repository of charts below `/charts`; another path with a status answers with that status.
+ * A web site with a repository of charts below `/charts`, and below `/elsewhere` one whose index leads to a registry;
+ * another path with a status answers with that status.
  * @param files of its chart
  */
 async function startChartSite(files: Record<string, string>) {
@@ -154,13 +169,19 @@ async function startChartSite(files: Record<string, string>) {
   const site = join(folder.path, 'charts');
   await runProgram(helm, ['package', folder.path, '--destination', site]);
   await runProgram(helm, ['repo', 'index', site]);
+  const index = parseYaml(await readFile(join(site, 'index.yaml'), 'utf8')) as { entries: Record<string, object[]> };
+  const urls = ['oci://registry.example.com/charts/app:1.2.3'];
+  const entries = { app: index.entries.app?.map((version) => ({ ...version, urls })) };
+  await mkdir(join(folder.path, 'elsewhere'));
+  await writeFile(join(folder.path, 'elsewhere/index.yaml'), stringify({ ...index, entries }));
   const server = createHttpServer(async (incoming, response) => {
     incoming.resume();
     const path = new URL(incoming.url ?? '/', 'http://site').pathname;
     const status = Number(/\/([2-5]\d\d)(?:\/|$)/.exec(path)?.[1] ?? 0);
     const file = status === 0 ? await readFile(join(folder.path, path)).catch(() => undefined) : undefined;
-    response.writeHead(status || (file === undefined ? 404 : 200));
-    response.end(file ?? '<html>A page.</html>');
+    const refusal = Object.entries(REFUSALS).find(([name]) => path.includes(`/403/${name}`))?.[1];
+    response.writeHead(status || (file === undefined ? 404 : 200), { 'content-type': 'text/plain' });
+    response.end(file ?? refusal ?? '<html>A page.</html>');
   });
   const listening = await listen(server);
   return {

@@ -114,6 +114,13 @@ export async function startFleet(options: FleetOptions) {
     copies: (shoot: string) => contentOf(shoot, managedResourceNames.secrets).objects(),
     /** The installed objects that the shoot gets. */
     controllers: (shoot: string) => contentOf(shoot, managedResourceNames.controllers).objects(),
+    /** The source and the root Kustomization that the shoot gets. */
+    synced: (shoot: string) => contentOf(shoot, managedResourceNames.sync).objects(),
+    /** The record as a former version has left it, without the targetNamespace. */
+    ageRecord: (shoot: string) =>
+      void seed(shoot).objects.patchStatus(extensionName(shoot), {
+        state: { applied: { targetNamespace: null, keepsNamespace: null } },
+      }),
     /** A run for the Shoot, as after an event. */
     wake: (shoot: string) => schedule('managed-resources', shoot, fleet.now),
     /** As in the garden: a label, a deletion, hibernation. */
