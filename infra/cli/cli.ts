@@ -35,6 +35,9 @@ const commands: Record<string, Entry> = {
   doctor: {
     summary: 'Examine a deployment: credentials, rights, webhooks, versions, queue.',
     load: () => import('./doctor.ts'),
+  page: {
+    summary: 'Serve a page about Flux in all Shoots, or write it to files.',
+    load: () => import('./page.ts'),
   },
   render: { summary: 'Print the objects for a shoot.', load: () => import('./render.ts') },
   validate: { summary: 'Check a configuration.', load: () => import('./validate.ts') },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from '../../shared/gardener/status-map.ts';
-import { type Fleet, type FleetShoot, readFleet, states } from '../fleet/fleet.ts';
+import { countsOf, type Fleet, type FleetShoot, readFleet, states, wordOf } from '../fleet/fleet.ts';
 import { ageOf, type Cell, type Color, type Output, outputOption, printed, table } from '../fleet/print.ts';
 import { allNamespacesOption, openTarget, targetOptions } from '../fleet/target.ts';
 import { command, exitCodes } from './command.ts';
@@ -45,10 +45,6 @@ export default command({
 });
 
 const isBad = ({ state }: Line) => state === 'Not Ready' || state === 'Progressing';
-
-function wordOf(state: Line['state']): string {
-  return state.toLowerCase().replace(' ', '-');
-}
 
 function stateOf(text: string): Line['state'] {
   const state = words[text.toLowerCase()];
@@ -129,13 +125,6 @@ function rows(shoots: FleetShoot[], output: Output, isAll: boolean, terminal: Te
     ];
   });
   return table(head, cells, terminal);
-}
-
-/** Returns how many Shoots are in each state. */
-export function countsOf(shoots: readonly Line[]): Record<Line['state'] | 'all', number> {
-  const counts = { 'Not Ready': 0, Progressing: 0, Hibernated: 0, Ready: 0, all: shoots.length };
-  for (const { state } of shoots) counts[state]++;
-  return counts;
 }
 
 function summaryOf(shoots: readonly Line[]): string {
