@@ -2,7 +2,7 @@ import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startClusters } from '../doctor/testing.ts';
 import { RUN_USER } from '../gardener/rbac.ts';
-import { shootFlux } from './testing.ts';
+import { files, shootFlux } from './testing.ts';
 
 const roleOf = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
 
@@ -68,6 +68,27 @@ describe('shoot-flux doctor', () => {
     expect(code).toBe(1);
   });
 
+  it('takes the config file of the deployment, and changes nothing', async () => {
+    const { garden, seed, paths } = clusters;
+    await using written = await files({
+      config: { garden: paths.garden, seeds: { aws: paths.seed }, webhookPort: 9443 },
+    });
+    const apis = [garden, seed];
+    for (const { requests } of apis) requests.length = 0;
+    const { out } = await doctor('--config', written.paths.config);
+    expect(out).toContain('✗ garden webhooks: The garden has no ValidatingWebhookConfiguration');
+    expect(out).toContain('✔ aws rights: ');
+    const writes = apis
+      .flatMap(({ requests }) => requests)
+      .filter(({ verb, method }) => verb !== 'create' && method !== 'GET');
+    const reviews = apis.flatMap(({ requests }) => requests).filter(({ verb }) => verb === 'create');
+    expect(writes).toEqual([]);
+    expect([...new Set(reviews.map(({ path }) => path))]).toEqual([
+      '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+      '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    ]);
+  });
+
   it('has a form for programs', async () => {
     const { paths } = clusters;
     const { out } = await doctor('--garden', paths.garden, '-o', 'json');
@@ -93,7 +114,7 @@ describe('shoot-flux doctor', () => {
 
   it.each([
     [[], 'option --garden KUBECONFIG is required'],
-    [['--garden', 'g', '-o', 'wide'], '-o wide is not table, json, yaml'],
+    [['--garden', 'g', '-o', 'wide'], '-o wide is not table, json or yaml'],
   ])('refuses %j', async (args, message) => {
     const { code, err } = await doctor(...args);
     expect(err).toContain(message);

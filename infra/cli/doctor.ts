@@ -1,3 +1,4 @@
+import { GARDEN } from '../../shared/runtime/key.ts';
 import { type Access, access } from '../doctor/access.ts';
 import { examined, type Finding, type Item, unknown, type Verdict } from '../doctor/finding.ts';
 import { examineProcess } from '../doctor/process.ts';
@@ -6,10 +7,10 @@ import { rights, usualWebhooks } from '../doctor/rights.ts';
 import { readShoots, servedSeeds, servers } from '../doctor/seeds.ts';
 import { distribution, versions } from '../doctor/versions.ts';
 import { webhooks } from '../doctor/webhooks.ts';
-import { type Color, colored, type Output, outputOption, printed } from '../fleet/print.ts';
+import { type Color, colored, printed } from '../fleet/print.ts';
 import { clusterNotes, clustersOf, heartbeatOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
-import { type FlagValue, type Terminal, text, UsageError, type Values, type Variables } from './option.ts';
+import { type FlagValue, type Terminal, text, UsageError, type Values, type Variables, word } from './option.ts';
 import { clusterOptions, healthOptions, runOptions, settingsOptions, webhookOptions } from './options.ts';
 import { readDocument } from './read-file.ts';
 import { fromAllSources } from './sources.ts';
@@ -17,13 +18,17 @@ import { secretOf } from './webhook-options.ts';
 
 const options = {
   garden: clusterOptions.garden,
-  seed: { ...clusterOptions.seed, description: 'A seed that is served, under its name in the garden. Repeatable.' },
+  seed: {
+    ...clusterOptions.seed,
+    required: undefined,
+    description: 'A seed that is served, under its name in the garden. Repeatable.',
+  },
   'flux-distribution': { ...settingsOptions['flux-distribution'], required: undefined },
-  'webhook-port': webhookOptions['webhook-port'],
+  'webhook-port': { ...webhookOptions['webhook-port'], description: 'The port of the webhooks: they are served.' },
   'webhook-secret': webhookOptions['webhook-secret'],
   'webhook-configuration': webhookOptions['webhook-configuration'],
   ...healthOptions,
-  port: runOptions.port,
+  port: { ...runOptions.port, description: 'The port of run for /healthz, /readyz, /metrics and /dead-letters.' },
   url: text('URL', 'Address of the running process, as --port of run serves it, for example http://127.0.0.1:8080.', {
     default: 'inside a cluster, this host with --port',
     problem: (url) =>
@@ -31,27 +36,31 @@ const options = {
   }),
 } as const;
 
-const forms = ['table', 'json', 'yaml'];
+const forms = { output: { ...word(['table', 'json', 'yaml'], 'Form of the output.'), short: 'o' } } as const;
+
+type Form = (typeof forms.output.words)[number];
 
 type DoctorValues = Values<typeof options>;
 
 export default command({
   name: 'doctor',
   summary: 'Examine a deployment: credentials, rights, webhooks, versions, queue. Changes nothing.',
-  options: { ...options, config: text('FILE', 'Config file of the deployment.'), ...outputOption },
+  options: { ...options, config: text('FILE', 'Config file of the deployment.'), ...forms },
   notes: `${clusterNotes}
 Takes the flags, environment variables and config file of run: in its Pod, no option is needed.
 Exit codes: 0 nothing is wrong, 1 something is (✗), 2 wrong usage, 3 the garden does not answer these credentials.`,
   async run({ output = 'table', ...flags }, _, terminal) {
-    if (!forms.includes(output)) throw new UsageError(`-o ${output} is not ${forms.join(', ')}`);
+    const { words } = forms.output;
+    if (!words.includes(output)) throw new UsageError(`-o ${output} ${forms.output.problem?.(output)}`);
     const read = async (path: string) => (await readDocument(path, terminal)) ?? {};
     const sources = { flags: flags as Record<string, FlagValue>, environment: terminal.environment, read };
     const values: DoctorValues = await fromAllSources(options, sources);
     const items = await examine(values, terminal.environment);
     show(items, output, terminal);
     const isGood = ({ verdict }: Item) => verdict !== '✗';
-    if (!items.some(({ place, check }) => place === 'garden' && check === 'clock')) return exitCodes.unseen;
-    return items.every(isGood) ? exitCodes.success : exitCodes.failure;
+    if (items.every(isGood)) return exitCodes.success;
+    const isUnseen = (item: Item) => item.place === GARDEN && item.check === 'credentials' && !isGood(item);
+    return items.some(isUnseen) ? exitCodes.unseen : exitCodes.failure;
   },
 });
 
@@ -65,7 +74,7 @@ async function examine(values: DoctorValues, environment: Variables): Promise<It
     webhooks: isServed ? { secret: secretOf(values) ?? usualWebhooks.secret, configuration } : undefined,
   };
   const seen = await Promise.all(Object.entries(clusters.files).map(([name, file]) => access(name, file, now)));
-  const garden = seen.find(({ patient }) => patient?.place === 'garden')?.patient;
+  const garden = seen.find(({ patient }) => patient?.place === GARDEN)?.patient;
   const shoots = garden === undefined ? Promise.resolve([]) : readShoots(garden.kube);
   const ofCluster = async ({ items, patient }: Access): Promise<Item[]> => {
     if (patient === undefined) return items;
@@ -74,7 +83,7 @@ async function examine(values: DoctorValues, environment: Variables): Promise<It
       check('rights', () => rights(patient, deployment)),
       check('versions', () => versions(patient)),
       check('webhooks', () => webhooks(patient, { configuration, isServed, now })),
-      ...(patient.place === 'garden'
+      ...(patient.place === GARDEN
         ? [check('seeds', async () => servedSeeds(patient, await shoots, clusters.seeds))]
         : [check('resource-manager', () => resourceManagers(patient)), check('server', () => servers(patient, now()))]),
     ]);
@@ -101,7 +110,7 @@ const not = (place: string, check: string, option: string): Item => ({
 
 const colors: Record<Verdict, Color> = { '✔': 'green', '✗': 'red', '!': 'yellow' };
 
-function show(items: Item[], output: Output, terminal: Terminal): void {
+function show(items: Item[], output: Form, terminal: Terminal): void {
   const counts = { '✔': 0, '✗': 0, '!': 0 };
   for (const { verdict } of items) counts[verdict]++;
   if (printed(output, 'Doctor', { items, counts }, terminal)) return;
@@ -109,6 +118,6 @@ function show(items: Item[], output: Output, terminal: Terminal): void {
     `${colored(verdict, colors[verdict], terminal)} ${place} ${check}: ${sentence.replace(/\.$/, '')}.`,
     ...(remedy === undefined ? [] : [`    ${remedy}`]),
   ]);
-  const summary = `${counts['✔']} good, ${counts['✗']} bad, ${counts['!']} not known`;
+  const summary = `${counts['✔']} ✔, ${counts['✗']} ✗, ${counts['!']} !`;
   terminal.out(`${[...lines, '', summary].join('\n')}\n`);
 }

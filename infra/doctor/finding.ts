@@ -56,6 +56,7 @@ export async function examined(
 }
 
 function unseen(error: unknown): Finding {
-  const why = error instanceof ForbiddenError ? 'the credentials may not read it' : 'it could not be read';
-  return unknown(`Not checked, because ${why}: ${describeError(error)}`);
+  const text = describeError(error);
+  if (!(error instanceof ForbiddenError)) return unknown(`Not checked, because it could not be read: ${text}`);
+  return unknown(`Not checked, because ${text.replace(/^.* is forbidden: User/, 'user')}; use those of an operator`);
 }

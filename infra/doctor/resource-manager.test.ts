@@ -71,6 +71,6 @@ it('says what it may not read', async () => {
   controlPlane('a', [], record('flux-system'));
   const all = await clusters.lines('resource-manager', '--seed', `gcp=${clusters.paths.seed}`);
   expect(all.at(-1)).toMatch(
-    /^! gcp resource-manager: Not checked, because the credentials may not read it: GET deployments/,
+    /^! gcp resource-manager: Not checked, because user "shoot-flux-run" cannot get resource "deployments"/,
   );
 });

@@ -51,8 +51,11 @@ export async function servedSeeds(
   shoots: readonly ServedShoot[],
   named: readonly string[],
 ): Promise<Finding[]> {
-  const { items } = await garden.kube.list(installations);
-  const ours = items.filter(({ spec }) => textAt(spec, 'registrationRef', 'name')?.includes(EXTENSION_TYPE));
+  const ours: KubeObject[] = [];
+  const onItem = (item: KubeObject) => {
+    if (textAt(item.spec, 'registrationRef', 'name')?.includes(EXTENSION_TYPE)) ours.push(item);
+  };
+  await garden.kube.list(installations, { onItem });
   const installed = new Set(ours.map(({ spec }) => textAt(spec, 'seedRef', 'name')));
   const bySeed = Object.groupBy(
     shoots.filter(({ seed }) => seed !== ''),

@@ -59,7 +59,7 @@ describe('the distribution', () => {
 
   it('is good with a new release for all Shoots', async () => {
     expect(await findings({ 'v2.9.4': '2026-05-20', 'v2.8.8': '2025-05-20' }, '1.34.1', '1.33.9')).toEqual([
-      '✔ The newest Flux release is v2.9.4, added 12 days ago',
+      '✔ The newest Flux release is v2.9.4, added 12d ago',
       '✔ Its releases support the Kubernetes of all 2 Shoots',
     ]);
   });
@@ -67,7 +67,7 @@ describe('the distribution', () => {
   it('is old, or has no date', async () => {
     const compare = 'compare it with https://github.com/fluxcd/flux2/releases';
     expect(await findings({ 'v2.9.4': '2026-01-01' })).toEqual([
-      `! The newest Flux release is v2.9.4, added 151 days ago; ${compare} | ${make} vX.Y.Z`,
+      `! The newest Flux release is v2.9.4, added 151d ago; ${compare} | ${make} vX.Y.Z`,
     ]);
     expect(await findings({ 'v2.9.4': '1970-01-01' })).toEqual([
       `! The newest Flux release is v2.9.4, its files have no date; ${compare}`,
@@ -76,8 +76,8 @@ describe('the distribution', () => {
 
   it('lacks a release for the Kubernetes of Shoots', async () => {
     expect((await findings({ 'v2.9.4': '2026-05-20' }, '1.33.2', '1.33.9', '1.37.0', '1.35.0')).slice(1)).toEqual([
-      `✗ 2 Shoots, such as garden-foo/0, have Kubernetes 1.33, which no Flux release in the distribution supports any more; upgrade Kubernetes, or add an older release | ${make} v2.8.0`,
-      `! Shoot garden-foo/2 has Kubernetes 1.37, which no Flux release in the distribution supports yet; add a newer one | ${make} v2.12.0`,
+      `✗ 2 Shoots, such as garden-foo/0, have Kubernetes 1.33, which no Flux release in the distribution supports any more; upgrade Kubernetes, or add an older release | ${make} v2.8.X`,
+      `! Shoot garden-foo/2 has Kubernetes 1.37, which no Flux release in the distribution supports yet; add a newer one | ${make} v2.12.X`,
     ]);
   });
 

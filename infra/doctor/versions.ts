@@ -7,6 +7,7 @@ import { CHECKSUMS } from '../../shared/flux/release-files.ts';
 import { unsupportedAs } from '../../shared/flux/versions.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { textAt } from '../../shared/shapes.ts';
+import { ageOf } from '../fleet/print.ts';
 import { bad, type Finding, good, type Patient, unknown } from './finding.ts';
 import { type ServedShoot, shootsHave } from './seeds.ts';
 
@@ -39,10 +40,8 @@ function judged(what: string, version: string | undefined, first: string, why: s
   return bad(`It runs ${what} ${version}; upgrade it, because ${first} ${why}`);
 }
 
-const DAY = 86_400_000;
-
 /** Flux releases a patch about each month. */
-const OLD_DAYS = 90;
+const OLD_MS = 90 * 86_400_000;
 
 /** Examines the releases of the distribution: their age, and whether they support the Kubernetes of the Shoots. */
 export async function distribution(dir: string, shoots: readonly ServedShoot[], now: Date): Promise<Finding[]> {
@@ -51,18 +50,17 @@ export async function distribution(dir: string, shoots: readonly ServedShoot[], 
     `shoot-flux distribution make --flux-distribution ${dir} --from manifests.tar.gz --version ${version}`;
   const [newest] = available;
   if (newest === undefined) return [bad(`${dir} holds no stable Flux release`, make('vX.Y.Z'))];
-  return [await ageOf(dir, newest, now, make('vX.Y.Z')), ...supportOf(available, shoots, make)];
+  return [await newestRelease(dir, newest, now, make('vX.Y.Z')), ...supportOf(available, shoots, make)];
 }
 
-async function ageOf(dir: string, newest: string, now: Date, make: string): Promise<Finding> {
+async function newestRelease(dir: string, newest: string, now: Date, make: string): Promise<Finding> {
   const { mtime } = await stat(join(dir, newest, CHECKSUMS));
-  const days = Math.floor((now.getTime() - mtime.getTime()) / DAY);
   const look = 'compare it with https://github.com/fluxcd/flux2/releases';
   // Images have files without a time.
   if (mtime.getUTCFullYear() < 2020)
     return unknown(`The newest Flux release is ${newest}, its files have no date; ${look}`);
-  const age = `The newest Flux release is ${newest}, added ${days} days ago`;
-  return days > OLD_DAYS ? unknown(`${age}; ${look}`, make) : good(age);
+  const age = `The newest Flux release is ${newest}, added ${ageOf(mtime.toISOString(), now)} ago`;
+  return now.getTime() - mtime.getTime() > OLD_MS ? unknown(`${age}; ${look}`, make) : good(age);
 }
 
 function supportOf(available: string[], shoots: readonly ServedShoot[], make: (version: string) => string): Finding[] {
@@ -70,7 +68,7 @@ function supportOf(available: string[], shoots: readonly ServedShoot[], make: (v
   const findings = Object.entries(byMinor).flatMap(([minor, some = []]): Finding[] => {
     const states = available.map((version) => unsupportedAs(version, minor));
     if (states.includes(undefined)) return [];
-    const flux = `v2.${Number(minor.split('.')[1]) - 25}.0`;
+    const flux = `v2.${Number(minor.split('.')[1]) - 25}.X`;
     const what = `${shootsHave(some)} Kubernetes ${minor}, which no Flux release in the distribution supports`;
     return states.includes('new')
       ? [unknown(`${what} yet; add a newer one`, make(flux))]
