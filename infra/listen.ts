@@ -2,13 +2,17 @@ import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { ShootFluxError } from '../shared/errors.ts';
 
-/** Starts listening, and returns the port; 0 chooses a free one. @throws ShootFluxError when it is not available */
-export async function listen(server: Server, port: number): Promise<number> {
+/**
+ * Starts listening, and returns the port; 0 chooses a free one.
+ * @param host default: all addresses
+ * @throws ShootFluxError when it is not available
+ */
+export async function listen(server: Server, port: number, host?: string): Promise<number> {
   const listening = Promise.withResolvers<void>();
   server.once('error', ({ message }) => {
     listening.reject(new ShootFluxError(`port ${port} is not available (${message}); choose another one.`));
   });
-  server.listen(port, listening.resolve);
+  server.listen(port, host, listening.resolve);
   await listening.promise;
   return (server.address() as AddressInfo).port;
 }

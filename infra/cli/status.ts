@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from '../../shared/gardener/status-map.ts';
-import { type Fleet, type FleetShoot, readFleet, states } from '../fleet/fleet.ts';
+import { countsOf, type Fleet, type FleetShoot, readFleet, states, wordOf } from '../fleet/fleet.ts';
 import { ageOf, type Cell, type Color, type Output, outputOption, printed, table } from '../fleet/print.ts';
 import { allNamespacesOption, openTarget, targetOptions } from '../fleet/target.ts';
 import { command, exitCodes } from './command.ts';
@@ -46,29 +46,31 @@ export default command({
 
 const isBad = ({ state }: Line) => state === 'Not Ready' || state === 'Progressing';
 
-function wordOf(state: Line['state']): string {
-  return state.toLowerCase().replace(' ', '-');
-}
-
 function stateOf(text: string): Line['state'] {
   const state = words[text.toLowerCase()];
   if (state === undefined) throw new UsageError(`--state ${text} is none of ${Object.keys(words).join(', ')}`);
   return state;
 }
 
-function show({ shoots, rollouts }: Fleet, output: Output, isAll: boolean, terminal: Terminal): void {
+function show({ shoots, rollouts, suspensions }: Fleet, output: Output, isAll: boolean, terminal: Terminal): void {
   const items = shoots.map(({ labels: _, ...shoot }) => shoot);
-  if (printed(output, 'Status', { items, rollouts, counts: countsOf(shoots) }, terminal)) return;
+  if (printed(output, 'Status', { items, rollouts, suspensions, counts: countsOf(shoots) }, terminal)) return;
   if (output === 'name') {
     terminal.out(shoots.map((shoot) => `${nameOf(shoot, isAll)}\n`).join(''));
     return;
   }
-  const lines = shoots.length === 0 ? [] : [...rows(shoots, output, isAll, terminal), ''];
-  const texts = Object.entries(rollouts).map(
-    ([namespace, text]) => `Rollout${isAll ? ` in ${namespace}` : ''}: ${text}`,
-  );
+  const isLong = output === 'table' && shoots.length > MOST_LISTED && shoots.some(isBad);
+  const listed = isLong ? shoots.filter(isBad) : shoots;
+  const lines = listed.length === 0 ? [] : [...rows(listed, output, isAll, terminal), ''];
+  const textsOf = (what: string, texts: Record<string, string>) =>
+    Object.entries(texts).map(([namespace, text]) => `${what}${isAll ? ` in ${namespace}` : ''}: ${text}`);
+  const texts = [...textsOf('Suspended', suspensions), ...textsOf('Rollout', rollouts)];
   terminal.out(`${[...lines, ...texts, summaryOf(shoots)].join('\n')}\n`);
+  if (isLong) terminal.err('Only those that are not Ready or progressing are listed; -o wide lists all.\n');
 }
+
+/** Of more Shoots, those that are well would push the others off the screen. */
+const MOST_LISTED = 50;
 
 /** Prints what changes, as kubectl does. */
 async function follow(
@@ -123,13 +125,6 @@ function rows(shoots: FleetShoot[], output: Output, isAll: boolean, terminal: Te
     ];
   });
   return table(head, cells, terminal);
-}
-
-/** Returns how many Shoots are in each state. */
-export function countsOf(shoots: readonly Line[]): Record<Line['state'] | 'all', number> {
-  const counts = { 'Not Ready': 0, Progressing: 0, Hibernated: 0, Ready: 0, all: shoots.length };
-  for (const { state } of shoots) counts[state]++;
-  return counts;
 }
 
 function summaryOf(shoots: readonly Line[]): string {

@@ -1,5 +1,5 @@
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
-import { isOwn, type Line, linesOf } from '../../shared/gardener/status-map.ts';
+import { isOwn, type Line, linesOf, SUSPENDED_TEXT } from '../../shared/gardener/status-map.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
 import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
@@ -9,6 +9,18 @@ import { UnseenError } from '../cli/option.ts';
 
 /** The states in the order in which people ask about them. */
 export const states = ['Not Ready', 'Progressing', 'Hibernated', 'Ready'] as const satisfies Line['state'][];
+
+/** Returns a state as it is written in options and addresses: `not-ready`. */
+export const wordOf = (state: Line['state']): string => state.toLowerCase().replace(' ', '-');
+
+/** How many Shoots are in each state. */
+export type Counts = Record<Line['state'] | 'all', number>;
+
+export function countsOf(shoots: readonly Line[]): Counts {
+  const counts = { 'Not Ready': 0, Progressing: 0, Hibernated: 0, Ready: 0, all: shoots.length };
+  for (const { state } of shoots) counts[state]++;
+  return counts;
+}
 
 /** One Shoot as members of its project see it. */
 export interface FleetShoot extends Line {
@@ -26,6 +38,8 @@ export interface Fleet {
   shoots: FleetShoot[];
   /** Namespace -> the sentence about its rollout, where a project has one. */
   rollouts: Record<string, string>;
+  /** Namespace -> who has suspended the project, when and why. */
+  suspensions: Record<string, string>;
   /** Sentences about what could not be seen. */
   unseen: string[];
 }
@@ -39,34 +53,63 @@ const PAGE = 500;
  * @throws UnseenError
  */
 export async function readFleet(garden: KubeClient, namespace?: string, labelSelector?: string): Promise<Fleet> {
-  const unseen: string[] = [];
-  const maps = await statusMaps(garden, namespace);
-  const selector = [OURS, labelSelector].filter((part) => part !== undefined).join(',');
-  const shoots = await listAll(garden, resources.shoots, {
-    namespace,
-    labelSelector: selector,
-    metadataOnly: true,
-  }).catch((error: unknown) => {
-    if (!(error instanceof ForbiddenError) || labelSelector !== undefined)
-      throw unseenOr(error, 'list Shoots', namespace);
-    unseen.push(`Seeds and labels are missing: these credentials may not list Shoots ${within(namespace)}.`);
-    return undefined;
-  });
-  const foreign = maps.find((map) => !isOwn(map));
-  if (foreign !== undefined)
-    unseen.push(
-      `ConfigMap ${foreign.metadata.namespace}/${FLUX_STATUS} is not written by shoot-flux; delete or rename it.`,
+  const maps = await readStatusMaps(garden, namespace);
+  const read = await readShoots(garden, namespace, labelSelector);
+  return fleetIn(maps, read, namespace, labelSelector !== undefined);
+}
+
+/** Joins what was read. @throws UnseenError where a namespace has nothing to show */
+export function fleetIn(
+  maps: readonly KubeObject[],
+  { shoots, unseen }: ShootsRead,
+  namespace: string | undefined,
+  isFiltered = false,
+): Fleet {
+  const fleet = fleetOf(maps, shoots, isFiltered);
+  const isNothing = maps.length === 0 && fleet.shoots.length === 0 && !isFiltered;
+  if (isNothing && namespace !== undefined)
+    throw new UnseenError(
+      `No Shoot ${within(namespace)} has the extension shoot-flux: enable it for a Shoot, or check the name of the project`,
     );
-  const fleet = fleetOf(maps, shoots, labelSelector !== undefined);
-  const isNothing = maps.length === 0 && fleet.shoots.length === 0 && labelSelector === undefined;
-  if (!isNothing || namespace === undefined) return { ...fleet, unseen };
-  throw new UnseenError(
-    `No Shoot ${within(namespace)} has the extension shoot-flux: enable it for a Shoot, or check the name of the project`,
-  );
+  const foreign = maps.find((map) => !isOwn(map));
+  if (foreign === undefined) return { ...fleet, unseen };
+  const name = `${foreign.metadata.namespace}/${FLUX_STATUS}`;
+  return {
+    ...fleet,
+    unseen: [...unseen, `ConfigMap ${name} is not written by shoot-flux; delete or rename it.`],
+  };
 }
 
 /** The garden's API server labels the Shoots that have an extension, also those that have it by default (ExtensionLabels). */
 const OURS = `extensions.extensions.gardener.cloud/${EXTENSION_TYPE}=true`;
+
+/**
+ * Reads the metadata of Shoots that have the extension.
+ * @throws UnseenError where none may be listed, and that leaves nothing to show
+ */
+export async function readShoots(
+  garden: KubeClient,
+  namespace: string | undefined,
+  labelSelector?: string,
+): Promise<ShootsRead> {
+  const selector = [OURS, labelSelector].filter((part) => part !== undefined).join(',');
+  try {
+    const options = { namespace, labelSelector: selector, metadataOnly: true };
+    return { shoots: await listAll(garden, resources.shoots, options), unseen: [] };
+  } catch (error) {
+    if (!(error instanceof ForbiddenError) || labelSelector !== undefined)
+      throw unseenOr(error, 'list Shoots', namespace);
+    const sentence = `Seeds and labels are missing: these credentials may not list Shoots ${within(namespace)}.`;
+    return { shoots: undefined, unseen: [sentence] };
+  }
+}
+
+interface ShootsRead {
+  /** Undefined: they may not be listed. */
+  shoots: readonly KubeObject[] | undefined;
+  /** Says so. */
+  unseen: string[];
+}
 
 /**
  * Joins ConfigMaps `flux-status` with the Shoots that have the extension. One without a line is progressing: the first
@@ -95,14 +138,23 @@ export function fleetOf(
       ...{ namespace, name, seed: seedOf(labels), labels },
     }),
   );
-  const rollouts = maps.filter(isOwn).flatMap((map): [string, string][] => {
-    const text = textAt(map, 'data', 'Rollout');
+  const all = [...rows, ...silent].sort(compare);
+  return { shoots: all, rollouts: textsOf(maps, 'Rollout'), suspensions: textsOf(maps, SUSPENDED_TEXT) };
+}
+
+/** Returns what a key says by the namespaces of the projects that have it. */
+function textsOf(maps: readonly KubeObject[], key: string): Record<string, string> {
+  const texts = maps.filter(isOwn).flatMap((map): [string, string][] => {
+    const text = textAt(map, 'data', key);
     return text === undefined ? [] : [[map.metadata.namespace ?? '', text]];
   });
-  return { shoots: [...rows, ...silent].sort(compare), rollouts: Object.fromEntries(rollouts) };
+  return Object.fromEntries(texts);
 }
 
 const NO_LINE = 'No state has been reported yet; if this lasts, ask an operator whether shoot-flux serves the seed.';
+
+/** Returns whether only the Shoot itself is known, and no line of `flux-status`. */
+export const isSilent = ({ sentence }: Line): boolean => sentence === NO_LINE;
 
 function compare(one: FleetShoot, other: FleetShoot): number {
   const byState = states.indexOf(one.state) - states.indexOf(other.state);
@@ -123,8 +175,8 @@ const seedOf = (labels: Record<string, string> = {}) =>
     .map((label) => label.slice(SEED_LABEL.length))
     .join(',');
 
-/** @throws UnseenError where none may be read */
-async function statusMaps(garden: KubeClient, namespace: string | undefined): Promise<KubeObject[]> {
+/** Reads the ConfigMaps `flux-status`. @throws UnseenError where none may be read */
+export async function readStatusMaps(garden: KubeClient, namespace: string | undefined): Promise<KubeObject[]> {
   try {
     if (namespace === undefined) {
       return await listAll(garden, resources.configMaps, { fieldSelector: `metadata.name=${FLUX_STATUS}` });
@@ -138,7 +190,11 @@ async function statusMaps(garden: KubeClient, namespace: string | undefined): Pr
 
 /** Returns the error with its remedy, where it is that a right is missing. */
 export function unseenOr(error: unknown, verb: string, namespace: string | undefined): unknown {
-  if (!(error instanceof ForbiddenError)) return error;
+  return error instanceof ForbiddenError ? missingRight(verb, namespace) : error;
+}
+
+/** Returns the error that a right is missing, with its remedy. */
+export function missingRight(verb: string, namespace: string | undefined): UnseenError {
   const remedy =
     namespace === undefined
       ? 'name one with --project, or use credentials of an operator'

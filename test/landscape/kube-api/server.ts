@@ -85,9 +85,20 @@ export class Handler {
     response: ServerResponse,
   ): void {
     const { registry, webhooks } = this.#options;
+    // Everybody who is known may ask (ClusterRole system:basic-user).
+    if (info.plural === 'selfsubjectreviews' && info.group === 'authentication.k8s.io' && verb === 'create') {
+      const status = { userInfo: { username: user.name, groups: [...user.groups] } };
+      const kind = { apiVersion: `${info.group}/${info.version}`, kind: 'SelfSubjectReview' };
+      send(response, 201, { ...kind, metadata: { creationTimestamp: new Date().toISOString() }, status });
+      return;
+    }
     const definition = registry.find(info.group, info.version, info.plural);
     const authorize = (what: string) => this.#authorize(user, what, info, nameAsked(info, query));
     authorize(verb);
+    if (info.group === 'authorization.k8s.io' && info.plural === 'subjectaccessreviews' && verb === 'create') {
+      send(response, 201, reviewed(registry, body));
+      return;
+    }
     const isMisplaced = info.namespace !== '' && definition?.namespaced === false;
     if (definition === undefined ? !registry.serves(info.group, info.version) : isMisplaced && definition.custom) {
       sendText(response, 404, pageNotFound);
@@ -166,6 +177,27 @@ export class Handler {
     else send(response, 200, body);
   }
 }
+
+/** Answers whether roles and bindings let a user do something; it stores nothing. */
+function reviewed(registry: Registry, body: Json | undefined): JsonObject {
+  const spec = fieldsOf(fieldsOf(body).spec);
+  const asked = fieldsOf(spec.resourceAttributes);
+  const text = (value: Json | undefined) => (typeof value === 'string' ? value : '');
+  const { verb, group, resource, namespace, name } = asked;
+  const groups = Array.isArray(spec.groups) ? spec.groups.map(text) : [];
+  const allowed = isAllowed(
+    registry,
+    { name: text(spec.user), groups },
+    {
+      ...{ verb: text(verb), group: text(group), resource: text(resource) },
+      ...{ namespace: text(namespace), name: text(name) },
+    },
+  );
+  return { ...fieldsOf(body), metadata: { creationTimestamp: null }, status: { allowed } };
+}
+
+const fieldsOf = (value: Json | undefined): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 
 /** A request to a resource, before its path is understood. */
 interface Asked extends Pick<Call, 'query' | 'userAgent' | 'body'> {

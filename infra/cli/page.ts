@@ -1,0 +1,58 @@
+import { openTarget, targetOptions } from '../fleet/target.ts';
+import { untilSignal } from '../process/signals.ts';
+import { command, exitCodes } from './command.ts';
+import { list, port, text, UsageError } from './option.ts';
+
+const HOST = '127.0.0.1';
+const PORT = 8090;
+
+export default command({
+  name: 'page',
+  summary: 'Serve a page about Flux in all Shoots that the credentials show, or write it to files.',
+  options: {
+    ...targetOptions,
+    port: port('Port of the page.', String(PORT)),
+    host: text('ADDRESS', 'Address to listen on; any but a loopback one needs --user-header.', { default: HOST }),
+    'allow-host': list('NAME', 'Name under which browsers reach the page, besides localhost. Repeatable.'),
+    'user-header': text(
+      'NAME',
+      'Show each project only to users who may read its ConfigMap flux-status. A proxy must set this header to the user, and nobody else may reach the port.',
+      { default: 'show what the credentials show' },
+    ),
+    'groups-header': text('NAME', "Header with the user's groups, separated by commas."),
+  },
+  notes: 'It only reads. Without --project and --namespace, it shows all projects.',
+  async run(values, _, terminal) {
+    const { host = HOST, port = PORT } = values;
+    const identity = identityOf(values);
+    if (identity === undefined && !isLoopback(host))
+      throw new UsageError(`--host ${host} would show all that your credentials do to everybody; add --user-header`);
+    const isAll = values.project === undefined && values.namespace === undefined;
+    using target = await openTarget({ ...values, 'all-namespaces': isAll }, terminal.environment);
+    const { startSummary } = await import('../page/summary.ts');
+    const { servePage } = await import('../page/server.ts');
+    const onFailed = (message: string) => terminal.err(`shoot-flux page: ${message}\n`);
+    const signals = untilSignal();
+    try {
+      await using summary = await startSummary({ garden: target.garden, namespace: target.namespace, onFailed });
+      const { garden } = target;
+      const allowedHosts = values['allow-host'];
+      const server = await servePage({ summary, garden, host, port, allowedHosts, identity, onFailed });
+      terminal.err(`The page is at http://${host}:${server.port}/ until Ctrl-C\n`);
+      await signals.first;
+      await server.stop();
+    } finally {
+      signals.forget();
+    }
+    return exitCodes.success;
+  },
+});
+
+function identityOf(values: { 'user-header'?: string; 'groups-header'?: string }) {
+  const { 'user-header': userHeader, 'groups-header': groupsHeader } = values;
+  if (groupsHeader !== undefined && userHeader === undefined)
+    throw new UsageError('--groups-header needs --user-header');
+  return userHeader === undefined ? undefined : { userHeader, groupsHeader };
+}
+
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);

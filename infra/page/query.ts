@@ -1,0 +1,77 @@
+import type { Line } from '../../shared/gardener/status-map.ts';
+import { type Counts, countsOf, type FleetShoot, states, wordOf } from '../fleet/fleet.ts';
+
+/** What a list of Shoots is filtered by; an empty text filters nothing. */
+export interface Query {
+  state: Line['state'] | '';
+  project: string;
+  seed: string;
+  flux: string;
+  /** Part of a name or a sentence. */
+  text: string;
+  /** The first one is 1. */
+  page: number;
+}
+
+export const noQuery: Query = { state: '', project: '', seed: '', flux: '', text: '', page: 1 };
+
+/** So many rows are on a page: about 100 KB. */
+export const PAGE_ROWS = 200;
+
+const LONGEST = 100;
+
+/** Reads the query of an address; what cannot be meant filters nothing. */
+export function readQuery(search: URLSearchParams): Query {
+  const value = (name: string) => (search.get(name) ?? '').trim().slice(0, LONGEST);
+  const page = Number(value('page'));
+  return {
+    state: states.find((state) => wordOf(state) === value('state')) ?? '',
+    ...{ project: value('project'), seed: value('seed'), flux: value('flux'), text: value('text') },
+    page: Number.isSafeInteger(page) && page > 0 ? page : 1,
+  };
+}
+
+/** Returns the query as part of an address: ``, or for example `?state=not-ready`. */
+export function queryText({ state, project, seed, flux, text, page }: Query): string {
+  const values = { state: state && wordOf(state), project, seed, flux, text, page: page > 1 ? String(page) : '' };
+  const search = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''));
+  return search.size === 0 ? '' : `?${search}`;
+}
+
+/** Returns the project of a namespace: Gardener begins the namespaces of all projects but one with `garden-`. */
+export const projectOf = (namespace: string) => namespace.replace(/^garden-/, '');
+
+/** A Shoot that is migrated has both seeds. */
+export const seedsOf = ({ seed }: Pick<FleetShoot, 'seed'>): string[] => (seed === '' ? [] : seed.split(','));
+
+/** Returns the Shoots that the query asks for, of all pages. */
+export function selected(shoots: readonly FleetShoot[], query: Query): FleetShoot[] {
+  const text = query.text.toLowerCase();
+  return shoots.filter(
+    (shoot) =>
+      (query.state === '' || shoot.state === query.state) &&
+      (query.project === '' || projectOf(shoot.namespace) === query.project) &&
+      (query.seed === '' || seedsOf(shoot).includes(query.seed)) &&
+      (query.flux === '' || shoot.flux === query.flux) &&
+      (text === '' || shoot.name.includes(text) || (shoot.sentence ?? '').toLowerCase().includes(text)),
+  );
+}
+
+/** What Shoots are counted by. */
+export const facets = ['project', 'seed', 'flux'] as const;
+
+export type Facet = (typeof facets)[number];
+
+/** Returns the counts of each project, seed or Flux release: those with the most Shoots that are not Ready first. */
+export function countsBy(facet: Facet, shoots: readonly FleetShoot[]): [string, Counts][] {
+  const pairs = shoots.flatMap((shoot) => valuesOf(facet, shoot).map((value) => ({ value, shoot })));
+  return [...Map.groupBy(pairs, ({ value }) => value)]
+    .map(([value, group]): [string, Counts] => [value, countsOf(group.map(({ shoot }) => shoot))])
+    .sort(([a, one], [b, other]) => other['Not Ready'] - one['Not Ready'] || other.all - one.all || (a < b ? -1 : 1));
+}
+
+function valuesOf(facet: Facet, shoot: FleetShoot): string[] {
+  if (facet === 'project') return [projectOf(shoot.namespace)];
+  if (facet === 'seed') return seedsOf(shoot);
+  return shoot.flux === undefined ? [] : [shoot.flux];
+}

@@ -1,0 +1,130 @@
+import { hash } from 'node:crypto';
+import type { Server } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { compress } from 'hono/compress';
+import { secureHeaders } from 'hono/secure-headers';
+import { errorMessage } from '../../shared/errors.ts';
+import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
+import { closeServer, listen } from '../listen.ts';
+import { createAccess, type Identity, seenBy } from './access.ts';
+import { script, style } from './assets.ts';
+import { notAllowed, readHistory } from './history.ts';
+import { facets, projectOf, type Query, queryText, readQuery } from './query.ts';
+import { countsPage, type Links, listPage, messagePage, shootPage, type View } from './render.ts';
+import type { Summary } from './summary.ts';
+
+/** How a page is served. */
+export interface PageOptions {
+  summary: Summary;
+  garden: Pick<HttpKubeClient, 'ask' | 'list'>;
+  port: number;
+  host: string;
+  /** Names under which browsers reach the page, besides those of loopback. */
+  allowedHosts?: readonly string[] | undefined;
+  /** The headers in which a proxy says who looks. Absent: everybody sees what the credentials show. */
+  identity?: { userHeader: string; groupsHeader?: string | undefined } | undefined;
+  onFailed(message: string): void;
+}
+
+const name = (text: string, ending: string) => `page-${hash('sha256', text).slice(0, 12)}.${ending}`;
+
+const assets = {
+  [name(style, 'css')]: { type: 'text/css', text: style },
+  [name(script, 'js')]: { type: 'text/javascript', text: script },
+};
+
+const links: Links = {
+  list: (query) => `./${queryText(query)}`,
+  shoot: ({ namespace, name }) => `shoot?${new URLSearchParams({ project: projectOf(namespace), name })}`,
+  counts: (facet, page) => `counts?${new URLSearchParams({ by: facet, page: String(page) })}`,
+  style: name(style, 'css'),
+  script: name(script, 'js'),
+};
+
+/** Serves the page over HTTP. */
+export async function servePage(options: PageOptions) {
+  const server = createAdaptorServer({ fetch: pageApp(options).fetch, overrideGlobalObjects: false }) as Server;
+  const port = await listen(server, options.port, options.host);
+  return { port, stop: () => closeServer(server, 1000) };
+}
+
+const csp = {
+  defaultSrc: ["'none'"],
+  ...{ styleSrc: ["'self'"], scriptSrc: ["'self'"], connectSrc: ["'self'"], imgSrc: ['data:'] },
+  ...{ formAction: ["'self'"], baseUri: ["'none'"], frameAncestors: ["'none'"] },
+};
+
+function pageApp({ summary, garden, identity, allowedHosts = [], onFailed }: PageOptions): Hono<Environment> {
+  const app = new Hono<Environment>();
+  const may = createAccess(garden);
+  // Whoever terminates TLS decides about Strict-Transport-Security.
+  app.use(secureHeaders({ contentSecurityPolicy: csp, xFrameOptions: 'DENY', strictTransportSecurity: false }));
+  app.use(async (context, next) => {
+    context.header('cache-control', 'no-store');
+    // A name that an attacker lets point to loopback would make this page one of the attacker's origin.
+    const { hostname } = new URL(context.req.url);
+    if (LOOPBACK.includes(hostname) || allowedHosts.includes(hostname)) return next();
+    return context.text(`The page is not served as ${hostname}; start it with --allow-host and this name.\n`, 421);
+  });
+  app.get('/:asset{page-.+}', (context) => {
+    const asset = assets[context.req.param('asset')];
+    if (asset === undefined) return context.text('Not found\n', 404);
+    const type = `${asset.type}; charset=utf-8`;
+    return context.body(asset.text, 200, { 'content-type': type, 'cache-control': 'max-age=31536000, immutable' });
+  });
+  app.use(compress());
+  app.use(async (context, next) => {
+    const who = identity && identityIn(context, identity);
+    if (identity !== undefined && who === undefined)
+      return context.text(`The proxy in front of this page names no user in header ${identity.userHeader}.\n`, 401);
+    const latest = summary.latest();
+    const snapshot = who === undefined ? latest : await seenBy(who, latest, may);
+    context.set('who', who);
+    context.set('view', { snapshot, links, now: new Date(), user: who?.user });
+    return next();
+  });
+  app.get('/', (context) => context.html(listPage(context.get('view'), queryOf(context))));
+  app.get('/counts', (context) => {
+    const facet = facets.find((facet) => facet === context.req.query('by')) ?? 'project';
+    return context.html(countsPage(context.get('view'), facet, queryOf(context).page));
+  });
+  app.get('/shoot', async (context) => {
+    const { project, name } = context.req.query();
+    const [view, who] = [context.get('view'), context.get('who')];
+    const shoot = view.snapshot.shoots.find((shoot) => shoot.name === name && projectOf(shoot.namespace) === project);
+    if (shoot === undefined) return context.notFound();
+    const { namespace } = shoot;
+    const isAllowed = who === undefined || (await may(who, 'events', namespace));
+    const history = isAllowed ? await readHistory(garden, namespace, shoot.name) : notAllowed(namespace);
+    return context.html(shootPage(view, shoot, history));
+  });
+  app.notFound((context) => {
+    const text = 'No Shoot of this name has the extension shoot-flux, or your rights do not reach it.';
+    return context.html(messagePage(context.get('view'), 'Not found', text), 404);
+  });
+  app.onError((error, context) => {
+    onFailed(errorMessage(error));
+    return context.text('The garden does not answer; try again in a minute. The log says why.\n', 503);
+  });
+  return app;
+}
+
+type Environment = { Variables: { view: View; who: Identity | undefined } };
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+const MOST_GROUPS = 1000;
+
+/** Names of Kubernetes itself are not taken from a proxy: nobody logs in as `system:masters`. */
+const isForeign = (name: string) => name !== '' && !name.startsWith('system:');
+
+function identityIn(context: Context, { userHeader, groupsHeader }: NonNullable<PageOptions['identity']>) {
+  const valuesOf = (header: string | undefined) =>
+    (header === undefined ? '' : (context.req.header(header) ?? '')).split(',').map((value) => value.trim());
+  const user = context.req.header(userHeader)?.trim() ?? '';
+  if (!isForeign(user)) return undefined;
+  return { user, groups: valuesOf(groupsHeader).filter(isForeign).slice(0, MOST_GROUPS) };
+}
+
+const queryOf = (context: Context): Query => readQuery(new URL(context.req.url).searchParams);
