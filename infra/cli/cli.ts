@@ -32,9 +32,11 @@ const commands: Record<string, Entry> = {
   explain: {
     summary: 'Show what is wrong with Flux in one Shoot, from its configuration to its workload.',
     load: () => import('./explain.ts'),
+  },
   doctor: {
     summary: 'Examine a deployment: credentials, rights, webhooks, versions, queue.',
     load: () => import('./doctor.ts'),
+  },
   page: {
     summary: 'Serve a page about Flux in all Shoots, or write it to files.',
     load: () => import('./page.ts'),
