@@ -1,4 +1,4 @@
-import { NotFoundError, UnreachableError, unless } from '../../shared/kube/errors.ts';
+import { ForbiddenError, NotFoundError, UnreachableError, unless } from '../../shared/kube/errors.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { connectionOf } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
@@ -31,6 +31,7 @@ export async function access(name: string, file: string, now: () => Date): Promi
     const review = await unless(
       kube.ask('/apis/authentication.k8s.io/v1/selfsubjectreviews', selfReview),
       NotFoundError,
+      ForbiddenError,
     );
     if (review === undefined) await kube.ask('/version');
     const skew = skewOf(date, start, now());
