@@ -57,6 +57,8 @@ describe('the commands of the documents', () => {
     await mkdir(join(folder, 'bin'));
     const kubectl = `#!/bin/sh\nexec node ${join(import.meta.dirname, 'kubectl.ts')} "$@"\n`;
     await writeFile(join(folder, 'bin/kubectl'), kubectl, { mode: 0o755 });
+    const command = `#!/bin/sh\nexec node ${join(root, 'infra/cli/shoot-flux.js')} "$@"\n`;
+    await writeFile(join(folder, 'bin/shoot-flux'), command, { mode: 0o755 });
     createExtension();
     const deleted = JSON.stringify({ message: 'object deleted', object: 'Secret a/b', reason: 'nothing refers to it' });
     const down = JSON.stringify({ message: 'cluster down', cluster: 'my-seed', reason: 'connect ECONNREFUSED' });
@@ -107,8 +109,10 @@ describe('the commands of the documents', () => {
   const isAboutFaults = ({ path, command }: { path: string; command: string }) =>
     path === 'docs/when-something-is-wrong.md' && command.startsWith('kubectl -n garden-my-project ');
 
+  const isAct = ({ command }: { command: string }) => command.startsWith('shoot-flux ');
+
   const isRunHere = (found: { path: string; command: string }) =>
-    !isRunElsewhere(found) && !isKubectl(found) && !isAboutStatus(found) && !isAboutFaults(found);
+    !isRunElsewhere(found) && !isAct(found) && !isKubectl(found) && !isAboutStatus(found) && !isAboutFaults(found);
 
   it.each(commands.filter(isRunHere))('$path: $command', async ({ command }) => {
     // These ports may be taken on this machine.
@@ -189,6 +193,19 @@ describe('the commands of the documents', () => {
       const { annotations } = (project.api.objects.get(object) as KubeObject).metadata;
       expect(annotations?.[RECONCILE_AT]).toMatch(/^\d+$/);
     }
+  });
+
+  it('suspend and resume a project as described', async () => {
+    await using project = await startGarden(definition, handler);
+    project.api.objects.create({ ...fluxConfig({}), metadata: { namespace: PROJECT, name: 'flux-config' } } as never);
+    const member = await followerOf(project.api.kubeconfig());
+    const acts = commands.filter(isAct);
+    expect(acts).toHaveLength(2);
+    const said: string[] = [];
+    for (const { command } of acts) {
+      said.push(await member({ command: command.replace('--project my-project', `--namespace ${PROJECT}`) }));
+    }
+    expect(said).toEqual([expect.stringContaining('Suspended Flux in all Shoots'), expect.stringContaining('Resumed')]);
   });
 
   const statusCommands = (part: string) =>
