@@ -12,6 +12,9 @@ import type { Selection, Subscriber } from './selections.ts';
  */
 export type Emit = (functionName: string, key: ReconcileKey, cause: Cause, mayWaitMs?: number) => void;
 
+/** Takes each object of a selection as it is seen, by the text that names it; undefined: it is gone, or no longer matches. */
+export type Observer = (text: string, object: KubeObject | undefined) => void;
+
 /** Remembers fingerprints of the objects of one selection, never the objects, and emits a change when one differs. */
 export type Tracker = ReturnType<typeof createTracker>;
 
@@ -56,6 +59,7 @@ export function createTracker(
   emit: Emit,
   known: KnownKeys,
   onError: (functionName: string, object: unknown, error: unknown) => void,
+  observer?: Observer,
 ) {
   const entries = new Map<string, Entry>();
   const share = createSharing(entries);
@@ -98,6 +102,15 @@ export function createTracker(
     if (subscription.onlyKnownKeys !== true || known.has(name, key)) emit(name, key, cause, mayWaitMs);
   };
 
+  /** Numbers about objects are not worth a change that is lost. */
+  const show = (text: string, object: KubeObject | undefined) => {
+    try {
+      observer?.(text, object);
+    } catch (error) {
+      onError('metrics', object, error);
+    }
+  };
+
   /** Remembers an object, or nothing, in place of a former version. */
   const remember = (text: string, former: Entry | undefined, entry: Entry | undefined) => {
     if (entry === undefined) entries.delete(text);
@@ -110,6 +123,7 @@ export function createTracker(
 
   const forget = (text: string, entry: Entry, resourceVersion: string, listed?: Listed) => {
     remember(text, entry, undefined);
+    show(text, undefined);
     const cause = causeFor(text, entry.uid, resourceVersion, { deleted: true, ...listed });
     subscribers.forEach((subscriber, index) => {
       for (const key of entry.keys[index] ?? []) wake(subscriber, key, cause);
@@ -132,6 +146,7 @@ export function createTracker(
     const fingerprints = marks.map((mark) => mark.fingerprint);
     const entry = matches ? { uid, list, fingerprints, keys: share(marks.map((mark) => mark.keys)) } : undefined;
     remember(text, old, entry);
+    if (entry !== undefined || old !== undefined) show(text, entry && object);
     marks.forEach((mark, index) => {
       const before = markIn(old, index);
       const subscriber = subscribers[index];

@@ -14,7 +14,7 @@ import { createResync } from './resync.ts';
 import { type Selection, selectionsOf, type WatchedClusters } from './selections.ts';
 import { keepHeapSmall, returnMemory } from './small-heap.ts';
 import { defaultTiming, steadyTime, type Timing } from './timing.ts';
-import { createKnownKeys, createTracker, type Emit, type KnownKeys, type Tracker } from './tracker.ts';
+import { createKnownKeys, createTracker, type Emit, type KnownKeys, type Observer, type Tracker } from './tracker.ts';
 
 export type { WatchedClusters } from './selections.ts';
 
@@ -25,6 +25,8 @@ export interface WatcherOptions {
   kube(cluster: string): Promise<KubeClient>;
   /** Adds a change to the queue of its function. */
   emit: Emit;
+  /** Returns what is shown each object of a selection, for numbers about them. */
+  observerOf?: ((selection: Selection) => Observer | undefined) | undefined;
   /** Which clusters answer. Absent: each is asked again after a back-off. */
   health?: WatchedHealth | undefined;
   log: Log;
@@ -135,17 +137,18 @@ function watchedSelection(
   selection: Selection,
   emit: Emit,
   known: KnownKeys,
-  { kube, health, log, metrics }: WatcherOptions,
+  { kube, health, log, metrics, observerOf }: WatcherOptions,
   timing: Timing,
 ): WatchedSelection {
   const { cluster, resource } = selection;
   const labels = { cluster, resource: resource.plural };
   let skipped = 0;
-  const tracker = createTracker(selection, emit, known, (name, object, error) => {
+  const onError = (name: string, object: unknown, error: unknown) => {
     if (skipped++ >= mostSkippedLines) return;
     const fields = { function: name, kind: resource.kind, object: `${cluster}/${nameOf(object)}` };
     log.error('object skipped', { ...fields, error: errorMessage(error) });
-  });
+  };
+  const tracker = createTracker(selection, emit, known, onError, observerOf?.(selection));
   const onUnreadable = (error: Error) => {
     if (skipped++ < mostSkippedLines) log.error('object skipped', { ...labels, error: errorMessage(error) });
   };

@@ -1,15 +1,27 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FLUX_CONFIG, FLUX_SOURCE, FLUX_STATUS, projectSecretNames } from '../../shared/config/project-config.ts';
-import { changesFor } from '../../shared/gardener/shoot-changes.ts';
+import {
+  FLUX_CONFIG,
+  FLUX_PUSH,
+  FLUX_SOURCE,
+  FLUX_STATUS,
+  PUSHED,
+  projectSecretNames,
+} from '../../shared/config/project-config.ts';
+import { type PushRequest, pushRequestOf } from '../../shared/config/push.ts';
+import { suspensionOf } from '../../shared/config/suspension.ts';
+import { changesFor, type Receiver } from '../../shared/gardener/shoot-changes.ts';
+import { createStatusMap, findStatusMap, isOwn, SUSPENDED_TEXT } from '../../shared/gardener/status-map.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AnswerTooLargeError, GoneError } from '../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectMeta, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
 import { GARDEN, type ReconcileKey } from '../../shared/runtime/key.ts';
 import { done, type Outcome } from '../../shared/runtime/outcome.ts';
+import { fieldsOf } from '../../shared/shapes.ts';
 import { definition } from './function.ts';
 
 /** How long a run begins new pages; a page may take as long as a call, and the function has ten seconds. */
@@ -22,8 +34,8 @@ const PAGES_MS = 4_000;
 const REST = 0.5;
 
 /**
- * Sends one change for each Shoot of the project, with the key of its Extension in the seed: to `managed-resources`, or to
- * `project-status` where `flux-status` has to be written again.
+ * Sends one change for each Shoot of the project, with the key of its Extension in the seed: to `managed-resources`, to
+ * `project-status` where `flux-status` has to be written again, or to `push` where a Git host has reported a push.
  */
 export const handler: Handler = (key, context) => fanOut(key, context, PAGES_MS);
 
@@ -31,22 +43,23 @@ export const handler: Handler = (key, context) => fanOut(key, context, PAGES_MS)
 export async function fanOut(key: ReconcileKey, context: Context, pagesMs: number): Promise<Outcome> {
   const started = performance.now();
   const garden = await context.kube(key.cluster);
-  const isStatus = key.name === FLUX_STATUS;
-  const cause = isStatus
-    ? rebuildCause(key, context.causes)
-    : forwardedCause(key, await readVersions(garden, key), context.causes);
-  const receiver = isStatus ? 'project-status' : 'managed-resources';
+  const pass = await passOf(garden, key, context);
+  if (pass === undefined) return done;
+  const { cause, receiver } = pass;
   const pages = pagesOf(garden, key.namespace, (error) => {
     // Its resync reaches it; the Shoots after it do not wait for it.
     context.log.warn('shoot skipped', { error: error.message });
   });
   let position: Position | undefined = beginning(context.causes);
+  if (position.hop === 0) await showSuspension(garden, key.namespace, context);
   let sent = 0;
   for (;;) {
     const before = performance.now();
     const page = await pages(position);
     const took = performance.now() - before;
-    const changes = page.shoots.flatMap((shoot) => changesFor(shoot, context.settings.seeds, cause, receiver));
+    const changes = page.shoots.flatMap((shoot) =>
+      receiver === 'push' && isAsleep(shoot) ? [] : changesFor(shoot, context.settings.seeds, cause, receiver),
+    );
     if (changes.length > 0) await context.send(changes);
     sent += changes.length;
     position = next(position, page.names, page.token);
@@ -58,6 +71,61 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
   if (position !== undefined) await sendRest(key, context, position, cause);
   context.log.info('changes forwarded', { changes: sent, ...(position !== undefined && { after: position.after }) });
   return done;
+}
+
+const fieldManager = 'shoot-flux-fan-out';
+
+/**
+ * Shows in `flux-status` who has suspended the project: one write for all of its Shoots. Without `flux-config` they stay as
+ * they are. Best effort: it must not hold up the Shoots.
+ */
+async function showSuspension(garden: KubeClient, namespace: string, { log }: Context): Promise<void> {
+  const config = await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG }, { metadataOnly: true });
+  if (config === undefined) return;
+  const text = suspensionOf(config.metadata.annotations);
+  try {
+    const live = await findStatusMap(garden, namespace);
+    if (live === undefined && text === undefined) return;
+    const map = live ?? (await createStatusMap(garden, namespace, fieldManager));
+    if (!isOwn(map) || fieldsOf(map.data)?.[SUSPENDED_TEXT] === text) return;
+    // Without a version: Shoots write their lines all the time, and only this function writes the key.
+    const patch = { metadata: { uid: map.metadata.uid }, data: { [SUSPENDED_TEXT]: text ?? null } };
+    await garden.mergePatch(resources.configMaps, { namespace, name: FLUX_STATUS }, patch, { fieldManager });
+  } catch (error) {
+    log.warn('suspension not shown', { error: describeError(error) });
+  }
+}
+
+/** Decides what is sent, and to which function; undefined: nothing. */
+async function passOf(
+  garden: KubeClient,
+  key: ReconcileKey,
+  context: Context,
+): Promise<{ cause: ForwardedCause; receiver: Receiver } | undefined> {
+  const { causes } = context;
+  if (key.name === FLUX_STATUS) return { cause: rebuildCause(key, causes), receiver: 'project-status' };
+  if (key.name !== FLUX_PUSH) {
+    return { cause: forwardedCause(key, await readVersions(garden, key), causes), receiver: 'managed-resources' };
+  }
+  const secret = await garden.find(resources.secrets, key, { metadataOnly: true });
+  const now = context.now().getTime();
+  const request = pushRequestOf(secret?.metadata.annotations?.[PUSHED], now);
+  if (request === undefined) return undefined;
+  // Some seconds at most. What is pushed meanwhile is part of the request, or makes one more run.
+  await sleep(Math.max(0, request.at - now), undefined, { signal: context.signal });
+  return { cause: pushCause(key, request), receiver: 'push' };
+}
+
+/** Returns the cause with which each Shoot asks its sources: the same in every attempt. */
+function pushCause({ namespace }: ReconcileKey, { at, repositories }: PushRequest): ForwardedCause {
+  const object = { kind: 'Secret', namespace, name: FLUX_PUSH, uid: 'pushed' };
+  const resourceVersion = new Date(at).toISOString();
+  return { type: 'object', cluster: GARDEN, ...object, resourceVersion, also: repositories.join(',') };
+}
+
+/** Its API server does not answer, and its Flux fetches when it wakes up. */
+function isAsleep({ spec, status }: Shoot): boolean {
+  return spec?.hibernation?.enabled === true || status?.hibernated === true;
 }
 
 async function sendRest(key: ReconcileKey, context: Context, position: Position, forwarded: ForwardedCause) {

@@ -1,9 +1,11 @@
 import {
   FLUX_CONFIG,
+  FLUX_PUSH,
   FLUX_SOURCE,
   fluxConfigSubscription,
   projectSecretNames,
   projectSecretSubscriptions,
+  tokenSubscription,
 } from '../../shared/config/project-config.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
@@ -21,6 +23,7 @@ export const definition: FunctionDefinition = {
       isAwaited: ({ metadata }) => metadata.annotations?.[OPERATION_ANNOTATION] !== undefined,
     },
     ...projectSecretSubscriptions,
+    tokenSubscription,
   ],
   resync: true,
   sends: false,
@@ -28,7 +31,7 @@ export const definition: FunctionDefinition = {
     garden: [
       // Patched only to remove the operation annotation.
       { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'patch'], resourceNames: [FLUX_CONFIG] },
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'patch'], resourceNames: [FLUX_SOURCE] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'patch'], resourceNames: [FLUX_SOURCE, FLUX_PUSH] },
       // Checked, and never written.
       { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: [...projectSecretNames] },
       // RBAC cannot name what does not exist yet, and the names of Events are hashes. A policy restricts the Secrets

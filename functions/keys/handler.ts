@@ -22,6 +22,7 @@ import { type ConfigMap, checkStillRequested, type Run, removeOperation, report 
 import { missingCredentials } from './credentials.ts';
 import { type Decision, decide, HOST_KEY_TRUSTED } from './decide.ts';
 import { operationOf, operationRefused } from './pairs.ts';
+import { pushNotices } from './push-token.ts';
 import { scanHostKey } from './scan.ts';
 import { scanPolicy } from './scan-policy.ts';
 import { contentOf, findSecret, type SourceSecret, writeSecret } from './secret.ts';
@@ -41,7 +42,7 @@ export const handler: Handler = async (key, context) => {
   const { operation, notices } = operationOf(namespace, configMap.metadata.annotations);
   const run = { garden, configMap, context, namespace, operation };
   if (context.endedBefore !== undefined) throw await reportEnded(run, context.endedBefore);
-  await report(run, [...notices, ...(await checkProjectSecrets(run))]);
+  await report(run, [...notices, ...(await checkProjectSecrets(run)), ...(await pushNotices(run))]);
 
   const config = fluxConfigMapOf(namespace, configMap);
   await reportIssues(run, 'InvalidConfiguration', projectLayers(config, undefined).issues);

@@ -1,9 +1,14 @@
 import type { Repository } from '../../shared/config/flux-config.ts';
 import {
+  FINGERPRINT,
   FLUX_CONFIG,
   FLUX_SOURCE,
+  FORMER_FINGERPRINT,
+  NEXT_FINGERPRINT,
   NEXT_IDENTITY,
+  NEXT_LINE,
   NEXT_PUBLIC_KEY,
+  PUBLIC_KEY,
   ROTATE_COMPLETE,
   ROTATE_START,
 } from '../../shared/config/project-config.ts';
@@ -33,17 +38,6 @@ export interface SecretChange {
   data: Record<string, string | null>;
   annotations: Record<string, string | null>;
 }
-
-/** Public key of the current key pair, as a line for the Git host. */
-export const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
-/** `SHA256:…` of the current public key. */
-export const FINGERPRINT = 'flux.extensions.gardener.cloud/fingerprint';
-/** Public key of the pair that a rotation has prepared. */
-const NEXT_LINE = 'flux.extensions.gardener.cloud/next-public-key';
-/** `SHA256:…` of the prepared public key. */
-const NEXT_FINGERPRINT = 'flux.extensions.gardener.cloud/next-fingerprint';
-/** `SHA256:…` of the key that the last rotation replaced, until the next rotation starts. */
-const FORMER_FINGERPRINT = 'flux.extensions.gardener.cloud/former-fingerprint';
 
 /** A phase of a rotation that a user has requested. */
 export type Operation = typeof ROTATE_START | typeof ROTATE_COMPLETE;

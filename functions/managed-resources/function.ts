@@ -10,6 +10,7 @@ import { ourExtensions, patchesStatus, readsExtension } from '../../shared/garde
 import {
   applyState,
   legacyNames,
+  MONITORING,
   managedResourceNames,
   ourLabelSelector,
   rejectedNamespace,
@@ -111,7 +112,7 @@ export const definition: FunctionDefinition = {
         apiGroups: ['resources.gardener.cloud'],
         resources: ['managedresources'],
         verbs: ['get', 'patch', 'delete'],
-        resourceNames: [...Object.values(managedResourceNames), ...legacyNames],
+        resourceNames: [...Object.values(managedResourceNames), MONITORING, ...legacyNames],
       },
       { apiGroups: ['apps'], resources: ['deployments'], verbs: ['patch'], resourceNames: [RESOURCE_MANAGER] },
       // Copies of the Shoot's resources; users choose their names.

@@ -8,8 +8,10 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { deliverByManagedResource, pauseWhilePending } from './deliver/deliver.ts';
 import { isStillApplying } from './deliver/judge.ts';
+import { deliverMonitoring } from './deliver/monitoring.ts';
 import { withNextCheck } from './deliver/next-check.ts';
 import { deliverRestored, surplusOf } from './deliver/restored.ts';
+import { followSuspension } from './deliver/suspension.ts';
 import { reportHibernated, reportObstacle, takeOver } from './endings.ts';
 import { makePlan, type Plan } from './plan/plan.ts';
 import { updateScope } from './plan/scope.ts';
@@ -96,6 +98,8 @@ async function reconcile(run: Run): Promise<Outcome> {
   // What users ask for.
   const layers = await readLayers(run);
   const controlPlane = withWrittenPolicy(unprotected, layers);
+  const suspending = await followSuspension(run, controlPlane, layers.suspension);
+  if (suspending !== undefined) return suspending;
   const configuration = await readConfiguration(run, controlPlane, layers);
   const rolloutEnd = await endRollout(run, controlPlane, configuration, layers);
   if (rolloutEnd !== undefined) return rolloutEnd;
@@ -122,6 +126,7 @@ async function reconcile(run: Run): Promise<Outcome> {
     surplus === undefined
       ? await deliverByManagedResource(run, plan, controlPlane)
       : await deliverRestored(run, plan, controlPlane, surplus);
+  await deliverMonitoring(run, controlPlane, parts.inputs.render.config);
   if (releasesMoreNext(plan, controlPlane, configuration, outcome)) return requeueAfter(1);
   return unlessLeftProtected(run, found, withNextCheck(run, plan, outcome));
 }

@@ -1,5 +1,5 @@
 import { findCondition, isAbout, isChecked, parts, withoutConfigHash } from '../../shared/gardener/checked.ts';
-import type { Condition, Extension } from '../../shared/gardener/types.ts';
+import { type Condition, type Extension, OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 
 /** What an Extension says about Flux in its shoot. Times are RFC 3339. */
 export type FluxState =
@@ -50,10 +50,13 @@ export function newsOf(state: FluxState): unknown[] {
 }
 
 /**
- * Returns what of a Shoot a rollout waits for: the revision that it has, and whether its failure is about that revision.
+ * Returns what of a Shoot a rollout waits for: the revision that it has, whether its failure is about that revision, and
+ * whether it is suspended, so that it has neither worked nor failed.
  * Undefined where there is no rollout.
  */
-export function rolloutNews({ status = {} }: Extension): [revision: string, isJudged: boolean] | undefined {
+export function rolloutNews({
+  status = {},
+}: Extension): [revision: string, isJudged: boolean, isSuspended: boolean] | undefined {
   const { applied } = status.state ?? {};
   if (applied?.revision === undefined) return undefined;
   const isJudged = parts.some((type) => {
@@ -62,7 +65,15 @@ export function rolloutNews({ status = {} }: Extension): [revision: string, isJu
   });
   // An error of a configuration that was not applied says nothing about the one that is.
   const hasFailed = status.lastOperation?.state === 'Error' && status.state?.unapplied !== true;
-  return [applied.revision, isJudged || hasFailed];
+  return [applied.revision, isJudged || hasFailed, applied.suspension !== undefined];
+}
+
+/** True when another seed has the control plane, or this one does not have its state yet: only one of both reports. */
+export function isElsewhere({ metadata, status }: Extension): boolean {
+  const operation = metadata.annotations?.[OPERATION_ANNOTATION];
+  if (operation === 'migrate' || operation === 'wait-for-state') return true;
+  const last = status?.lastOperation;
+  return operation !== 'restore' && last?.type === 'Migrate' && last.state === 'Succeeded';
 }
 
 function failing(conditions: [Condition, ...Condition[]], needsUser: boolean): FluxState {

@@ -17,10 +17,12 @@ export const definition: FunctionDefinition = {
       wakes: (object) => {
         const extension = extensionOf(object);
         const rollout = rolloutNews(extension);
+        const state = fluxState(extension);
         return [
-          newsOf(fluxState(extension)),
+          newsOf(state),
           extension.status?.lastOperation?.description === HIBERNATED,
-          extension.status?.state?.applied?.fluxVersion,
+          // In any other state, it is shown with the next news.
+          state.type === 'ready' && extension.status?.state?.applied?.fluxVersion,
           ...(rollout === undefined ? [] : [rollout]),
         ];
       },

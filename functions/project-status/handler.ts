@@ -5,7 +5,7 @@ import { isHibernated } from '../../shared/gardener/operation.ts';
 import { clusterOf, extensionOf } from '../../shared/gardener/read-objects.ts';
 import { rolloutIn, secondsUntilOver } from '../../shared/gardener/rollout.ts';
 import { findStatusMap, isOwn, type Line, publishedLine, shootAfter } from '../../shared/gardener/status-map.ts';
-import { type Extension, OPERATION_ANNOTATION, type Shoot } from '../../shared/gardener/types.ts';
+import type { Extension, Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { DNS_LABEL, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
@@ -14,7 +14,7 @@ import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.t
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { foreignEvent, refusedEvent, transitionEvent } from './events.ts';
-import { type FluxState, fluxState, rolloutNews } from './flux-state.ts';
+import { type FluxState, fluxState, isElsewhere, rolloutNews } from './flux-state.ts';
 import { fieldManager, type Place, type Published, publish } from './publish.ts';
 import { type Result, wakeNext } from './rollout.ts';
 import { isHealthy, lineToShow, secondsUntilShown } from './shown-line.ts';
@@ -75,7 +75,7 @@ async function report({ shoot, state, extension }: Reported, context: Context): 
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
   const event = transitionEvent(shoot, { line, published, since: state.since }, now);
   if (event !== undefined) await createEvent(garden, event, fieldManager);
-  const result = resultOf(endOf(line, shoot, rollout?.[1] === true));
+  const result = resultOf(rollout?.[2] === true ? 'open' : endOf(line, shoot, rollout?.[1] === true));
   const gone = await leftover(place, live);
   const written = await publish(place, live, line, gone, result).catch((error: unknown) =>
     reportRefusal(garden, shoot, error, context),
@@ -145,14 +145,6 @@ async function readShoot(seed: KubeClient, namespace: string): Promise<Shoot | u
   const shoot = found && clusterOf(found)?.spec.shoot;
   const names = [shoot?.metadata.name, shoot?.metadata.namespace];
   return names.every((name) => name !== undefined && DNS_LABEL.test(name)) ? shoot : undefined;
-}
-
-/** True when another seed has the control plane, or this one does not have its state yet: only one of both reports. */
-function isElsewhere({ metadata, status }: Extension): boolean {
-  const operation = metadata.annotations?.[OPERATION_ANNOTATION];
-  if (operation === 'migrate' || operation === 'wait-for-state') return true;
-  const last = status?.lastOperation;
-  return operation !== 'restore' && last?.type === 'Migrate' && last.state === 'Succeeded';
 }
 
 function isMigrating({ status }: Shoot): boolean {

@@ -1,4 +1,8 @@
-import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from '../../shared/config/project-config.ts';
+import {
+  SUSPENDED as ANNOTATION,
+  MAIN_GIT_REPOSITORY,
+  MAIN_KUSTOMIZATION,
+} from '../../shared/config/project-config.ts';
 import { FORMER_TARGET_NAMESPACE, TARGET_NAMESPACE_CHOICE } from '../../shared/config/target-namespace.ts';
 import { configHashSuffix, expectedParts } from '../../shared/gardener/checked.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
@@ -52,7 +56,8 @@ export function assess(applied: Applied, observed: Observed, previous: Previous)
     verdicts: verdicts.map((verdict) => withConfigHash(verdict, applied)),
     flux: {
       configHash: applied.configHash,
-      ready: synced.every(({ status }) => status === 'True'),
+      // Suspended, nothing has been seen to work.
+      ready: applied.suspension === undefined && synced.every(({ status }) => status === 'True'),
       ...(revision === undefined ? {} : { appliedRevision: safeText(revision, LONGEST_REVISION) }),
       ...(notReady.length === 0 ? {} : { notReady }),
     },
@@ -88,9 +93,16 @@ function verdictOf(
 
 function ready(type: Verdict['type'], looks: readonly Look[]): Omit<Verdict, 'type'> {
   const [only] = looks;
+  const suspended = looks.find(({ isSuspended }) => isSuspended);
+  if (suspended !== undefined) return suspended.verdict();
   if (only !== undefined && type !== 'ObjectsReady') return only.verdict();
   const message = looks.length === 1 ? 'The other object is Ready.' : `All ${looks.length} other objects are Ready.`;
   return { status: 'True', reason: 'Ready', message };
+}
+
+/** True: the project is suspended, not just this object. */
+function isOfProject({ suspension }: Applied, { metadata }: KubeObject): boolean {
+  return suspension !== undefined && metadata.annotations?.[ANNOTATION] !== undefined;
 }
 
 /** What decides whether an object is named. */
@@ -98,6 +110,8 @@ interface Look {
   isReady: boolean;
   /** True: a user has to correct something. */
   isError: boolean;
+  /** True: the whole project is suspended. */
+  isSuspended?: true;
   attempt?: Attempt | undefined;
   /** Makes the sentence: milliseconds for some messages, and a shoot may write one for each of a hundred objects. */
   verdict: () => Omit<Verdict, 'type'>;
@@ -109,6 +123,15 @@ function looked(applied: Applied, reference: ShootObject, object: KubeObject | u
     return { isReady: false, isError: false, verdict: () => missingState(reference, origin) };
   }
   const state = readiness(object);
+  if (state.state === 'suspended' && isOfProject(applied, object)) {
+    const message = `Suspended ${safeText(applied.suspension ?? '')}; shoot-flux resume takes it back.`;
+    return {
+      isReady: true,
+      isError: false,
+      isSuspended: true,
+      verdict: () => ({ status: 'True', reason: SUSPENDED, message }),
+    };
+  }
   const isFailing = state.state === 'failed' || state.state === 'in progress';
   return {
     isReady: state.state === 'current',
@@ -135,7 +158,8 @@ function together(states: readonly Look[]): Omit<Verdict, 'type'> {
   return { ...first, message: [...named.map(({ message }) => message), ...more].join(' ') };
 }
 
-function missingState({ kind, namespace, name }: ShootObject, { isReleased }: Origin): Omit<Verdict, 'type'> {
+/** Returns the verdict about an object that does not exist in the shoot. */
+export function missingState({ kind, namespace, name }: ShootObject, { isReleased }: Origin): Omit<Verdict, 'type'> {
   const remedy = isReleased
     ? 'recreate it in the shoot (with syncMode Once it is no longer managed), or set syncMode to ManifestsOnly or Reconcile'
     : 'the next reconciliation of the Shoot recreates it';
@@ -143,7 +167,8 @@ function missingState({ kind, namespace, name }: ShootObject, { isReleased }: Or
   return { status: 'False', reason: 'Missing', message };
 }
 
-function objectState(object: KubeObject, state: Readiness, origin: Origin): Omit<Verdict, 'type'> {
+/** Returns the verdict about an object in the shoot, with the remedy. */
+export function objectState(object: KubeObject, state: Readiness, origin: Origin): Omit<Verdict, 'type'> {
   const name = nameOf(object);
   switch (state.state) {
     case 'current': {
@@ -174,7 +199,7 @@ function namespaceChoice({ keepsNamespace, isReleased }: Origin): string {
 }
 
 /** Where the user can correct the object: the names of objects from the keys of `flux-config` are fixed. */
-function originOf(applied: Applied, reference: ShootObject): Origin {
+export function originOf(applied: Applied, reference: ShootObject): Origin {
   const { name, place, patched } = reference;
   const isMain = name === MAIN_GIT_REPOSITORY || name === MAIN_KUSTOMIZATION;
   return {

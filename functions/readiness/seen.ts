@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { SUSPENDED } from '../../shared/config/project-config.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { entriesAt } from '../../shared/shapes.ts';
 
@@ -62,6 +63,7 @@ const schema = z.object({
   metadata: z.object({
     ...{ name: z.catch(shortText, ''), namespace: text, generation: number, deletionTimestamp: text },
     labels: orAbsent(z.object({ [VERSION]: text })),
+    annotations: orAbsent(z.object({ [SUSPENDED]: text })),
   }),
   spec: orAbsent(spec),
   status: orAbsent(status),

@@ -129,7 +129,7 @@ function textsOf(value: unknown): string[] {
 }
 
 /** The first Gardener whose resource-manager supports the flag (rule 3); older ones do not start with it. */
-const FIRST = '1.147.0';
+export const FIRST = '1.147.0';
 
 const LONGEST_QUOTE = 200;
 

@@ -8,7 +8,7 @@ import {
   VISIBILITY_SECONDS,
 } from '../../events/sqs/queues.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { type AnyDefinition, isWebhook } from '../functions.ts';
+import { type AnyDefinition, isQueued } from '../functions.ts';
 import { SIGNING_ALGORITHM, TOKEN_SECONDS } from './clusters.ts';
 import type { Parameters } from './serverless.ts';
 import { NAMESPACE } from './watcher-heartbeat.ts';
@@ -113,7 +113,7 @@ export function role(definition: AnyDefinition, all: FunctionDefinition[], acces
   const { name } = definition;
   const logs = `arn:\${AWS::Partition}:logs:\${AWS::Region}:\${AWS::AccountId}:log-group:/aws/lambda/${PREFIX}${name}:*`;
   const statements = [
-    ...(isWebhook(definition) ? [] : queueStatements(definition, all)),
+    ...(isQueued(definition) ? queueStatements(definition, all) : []),
     allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [sub(logs)]),
     ...clusterStatements(definition, access),
   ];

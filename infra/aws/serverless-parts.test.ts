@@ -5,10 +5,20 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { documents } from '../../test/integration/documents.ts';
-import { CHECKOUT, checkRoleNames, packagedLandscape, readParameters } from './serverless.ts';
+import { CHECKOUT, checkRoleNames, packagedLandscape, readParameters, serverlessParts } from './serverless.ts';
 
 const read = (parameters: Record<string, string>) =>
   readParameters(async (variable) => parameters[/^param:(\w+)/.exec(variable)?.[1] ?? '']);
+
+it('has no Lambda for Git hosts unless pushes are taken', async () => {
+  const functions = async (pushUrl: string) => {
+    const parameters: Record<string, string> = { pushUrl };
+    const name = (variable: string) => /^param:(\w+)/.exec(variable)?.[1] ?? '';
+    return Object.keys((await serverlessParts(async (variable) => parameters[name(variable)] ?? '')).functions);
+  };
+  expect(await functions('')).not.toContain('push-webhook');
+  expect(await functions('https://flux.example.org')).toContain('push-webhook');
+});
 
 describe('the subject of watchers', () => {
   it('is the ServiceAccount of the manifests, or the given one', async () => {

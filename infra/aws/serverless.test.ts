@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delayDefinition } from '../../events/sqs/queues.ts';
 import { bundleFolder, bundleFunction } from '../bundle/bundle.ts';
-import { type AnyDefinition, findDefinitions, findWebhookDefinitions } from '../functions.ts';
+import { type AnyDefinition, findDefinitions, findPushWebhook, findWebhookDefinitions } from '../functions.ts';
 import { serverlessParts } from './serverless.ts';
 
 interface Arn {
@@ -42,7 +42,8 @@ interface Properties extends Partial<Policy> {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const definitions = [...(await findDefinitions()), delayDefinition];
 const webhooks = await findWebhookDefinitions();
-const all: AnyDefinition[] = [...definitions, ...webhooks];
+const push = (await findPushWebhook()).definition;
+const all: AnyDefinition[] = [...definitions, ...webhooks, push];
 const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:on-call';
 const parameters = {
   prefix: 'other',
@@ -53,6 +54,7 @@ const parameters = {
   reservedConcurrencyKeys: '5',
   maximumConcurrency: '4',
   maximumConcurrencyKeys: '3',
+  pushUrl: 'https://flux.example.org',
 };
 let folder: string;
 let resources: Record<string, { Type: string; Properties: Properties }>;
@@ -152,7 +154,7 @@ describe('serverless.yml', () => {
     const targets = ofType('Lambda::Url').map(
       ({ TargetFunctionArn }) => resources[idIn(TargetFunctionArn)]?.Properties,
     );
-    expect(new Set(targets)).toEqual(new Set(webhooks.map(lambdaOf)));
+    expect(new Set(targets)).toEqual(new Set([...webhooks, push].map(lambdaOf)));
     for (const webhook of webhooks) {
       expect(lambdaOf(webhook)).toMatchObject({
         ReservedConcurrentExecutions: 20,
@@ -160,10 +162,17 @@ describe('serverless.yml', () => {
         Environment: { Variables: { WEBHOOK_TOKEN_SHA256: '' } },
       });
     }
+    expect(lambdaOf(push)).toMatchObject({ ReservedConcurrentExecutions: 20 });
+    for (const definition of [push, ...definitions]) {
+      expect(lambdaOf(definition)).toMatchObject({ Environment: { Variables: { PUSH_URL: parameters.pushUrl } } });
+    }
     const logs = ['logs:CreateLogStream', 'logs:PutLogEvents'];
-    expect(webhooks.map((webhook) => [webhook.name, statementsOf(webhook).flatMap(({ Action }) => Action)])).toEqual([
+    expect(
+      [...webhooks, push].map((webhook) => [webhook.name, statementsOf(webhook).flatMap(({ Action }) => Action)]),
+    ).toEqual([
       ['admission', logs],
       ['resource-manager-webhook', [...logs, 'secretsmanager:GetSecretValue', 'sts:GetWebIdentityToken']],
+      ['push-webhook', [...logs, 'secretsmanager:GetSecretValue', 'sts:GetWebIdentityToken']],
     ]);
   });
 

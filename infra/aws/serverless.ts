@@ -4,8 +4,7 @@ import { FUNCTION_TIMEOUT_SECONDS } from '../../events/run.ts';
 import { BATCH_SIZE, delayDefinition } from '../../events/sqs/queues.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
-import { type AnyDefinition, findDefinitions, findWebhookDefinitions } from '../functions.ts';
+import { type AnyDefinition, findDefinitions, findPushWebhook, findWebhookDefinitions } from '../functions.ts';
 import { serviceAccountUser } from '../gardener/rbac.ts';
 import { alarms } from './alarms.ts';
 import {
@@ -27,7 +26,8 @@ export async function serverlessParts(resolve: Resolve) {
   const { seeds, clusterAccess, watcherIssuers } = parameters;
   const definitions = [...(await findDefinitions()), delayDefinition].sort((a, b) => (a.name < b.name ? -1 : 1));
   const webhooks = await findWebhookDefinitions();
-  const all = [...definitions, ...webhooks];
+  const pushes = parameters.takesPushes ? [(await findPushWebhook()).definition] : [];
+  const all = [...definitions, ...webhooks, ...pushes];
   const region = await resolve("opt:region, env:AWS_REGION, 'eu-central-1'");
   const start = [await resolve("param:prefix, 'shoot-flux'"), await resolve('sls:stage'), region].join('-');
   checkRoleNames(
@@ -36,7 +36,8 @@ export async function serverlessParts(resolve: Resolve) {
   );
   const lambdas = await Promise.all([
     ...definitions.map((definition) => queueLambda(definition, parameters, resolve)),
-    ...webhooks.map((definition) => webhookLambda(definition, parameters)),
+    ...webhooks.map((definition) => urlLambda(definition, parameters, TOKENS)),
+    ...pushes.map((definition) => urlLambda(definition, parameters)),
   ]);
   const resources = [
     ...definitions.flatMap((definition) => queues(definition, seeds)),
@@ -80,14 +81,19 @@ async function queueLambda(definition: FunctionDefinition, parameters: Parameter
   ];
 }
 
-/** API servers cannot sign for IAM, so the URL is public: a token and the reserved concurrency protect it. */
-function webhookLambda(definition: WebhookDefinition, parameters: Parameters): Named {
+const TOKENS = { WEBHOOK_TOKEN_SHA256: `\${param:webhookTokenSha256, ''}` };
+
+/**
+ * API servers and Git hosts cannot sign for IAM, so the URL is public: the reserved concurrency protects it, with a token
+ * in its path, or the token of a project.
+ */
+function urlLambda(definition: AnyDefinition, parameters: Parameters, own: object = {}): Named {
   const { environment, ...common } = lambda(definition, parameters);
   return [
     definition.name,
     {
       ...common,
-      environment: { ...environment, WEBHOOK_TOKEN_SHA256: `\${param:webhookTokenSha256, ''}` },
+      environment: { ...environment, ...own },
       reservedConcurrency: `\${param:webhookConcurrency, 20}`,
       package: { patterns: [`dist/functions/${definition.name}/**`, LANDSCAPE] },
       url: true,
@@ -146,6 +152,8 @@ export interface Parameters {
   /** False: the account has the identity providers of these issuers already. */
   createsProviders: boolean;
   alarmTopic?: string | undefined;
+  /** True: Git hosts may report pushes. */
+  takesPushes: boolean;
 }
 
 type Resolve = (variable: string) => Promise<unknown>;
@@ -167,6 +175,7 @@ export async function readParameters(resolve: Resolve): Promise<Parameters> {
     watcherSubject: subject((await text('watcherSubject')) || serviceAccountUser('watcher')),
     createsProviders: (await choice('watcherProviders', ['create', 'existing'])) === 'create',
     alarmTopic: (await text('alarmTopic')) || undefined,
+    takesPushes: (await text('pushUrl')) !== '',
   };
 }
 

@@ -1,25 +1,39 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { createLog, type Log } from '../../shared/runtime/log.ts';
-import type { WebhookFunction } from '../functions.ts';
+import type { PushWebhook, WebhookFunction } from '../functions.ts';
 import { answererOf, type HttpAnswer, MAX_BYTES, sentenceAnswer, timeLimit, tooLong } from '../webhooks/answer.ts';
 import { isAllowed, type PathTokens, pathTokensOf, TOKEN_HASHES } from '../webhooks/path-token.ts';
+import { PUSH_PATH, pushAnswerer } from '../webhooks/push.ts';
 import { lambdaClusters } from './clusters.ts';
 import { createEmfMetrics } from './emf.ts';
 import { readEnvironment } from './settings.ts';
 
 /** The fields of an event of a function URL or HTTP API (`rawPath`), or of a REST API (`path`), that we read. */
 interface HttpEvent {
+  headers?: Record<string, string | undefined>;
   rawPath?: string;
   path?: string;
   body?: string | null;
   isBase64Encoded: boolean;
 }
 
+type Answer = (event: HttpEvent) => Promise<HttpAnswer>;
+type HttpHandler = (event: HttpEvent) => Promise<APIGatewayProxyResult>;
+
 /** Returns the `handler` of a webhook's bundle. Its URL is public, so the path has to end with a token. */
-export function webhookHandler(webhook: WebhookFunction): (event: HttpEvent) => Promise<APIGatewayProxyResult> {
-  let made: Promise<(event: HttpEvent) => Promise<HttpAnswer>> | undefined;
+export function webhookHandler(webhook: WebhookFunction): HttpHandler {
+  return madeOnce(() => make(webhook, process.env));
+}
+
+/** Returns the `handler` of the bundle that answers Git hosts, at a function URL or HTTP API. */
+export function pushHandler(webhook: PushWebhook): HttpHandler {
+  return madeOnce(() => makePush(webhook, process.env));
+}
+
+function madeOnce(create: () => Promise<Answer>): HttpHandler {
+  let made: Promise<Answer> | undefined;
   return async (event) => {
-    made ??= make(webhook, process.env);
+    made ??= create();
     const { status, contentType, body } = await (await made)(event);
     return { statusCode: status, headers: { 'content-type': contentType }, body };
   };
@@ -27,10 +41,25 @@ export function webhookHandler(webhook: WebhookFunction): (event: HttpEvent) => 
 
 const notFound = sentenceAnswer(404, 'Not found.');
 
-async function make(
-  webhook: WebhookFunction,
-  variables: NodeJS.ProcessEnv,
-): Promise<(event: HttpEvent) => Promise<HttpAnswer>> {
+async function makePush(webhook: PushWebhook, variables: NodeJS.ProcessEnv): Promise<Answer> {
+  const environment = await readEnvironment(variables);
+  const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
+  const kube = lambdaClusters(webhook.definition.name, environment, variables);
+  const answer = pushAnswerer(webhook, { kube, log: createLog(environment.logLevel), metrics });
+  return async (event) => {
+    const path = event.rawPath ?? '';
+    if (!path.startsWith(PUSH_PATH)) return notFound;
+    const given = await answer(path, { headers: event.headers ?? {}, body: bodyOf(event) }, timeLimit());
+    metrics.flush();
+    return given;
+  };
+}
+
+function bodyOf({ body, isBase64Encoded }: HttpEvent): Buffer {
+  return Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
+}
+
+async function make(webhook: WebhookFunction, variables: NodeJS.ProcessEnv): Promise<Answer> {
   const environment = await readEnvironment(variables);
   const log = createLog(environment.logLevel);
   const tokens = tokensOf(variables, log);
@@ -41,8 +70,8 @@ async function make(
   return async (event) => {
     const path = event.rawPath ?? event.path ?? '';
     if (!isAllowed(tokens, path.split('/').at(-1) ?? '')) return notFound;
-    const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
-    if (body.length > MAX_BYTES) return tooLong;
+    const body = bodyOf(event);
+    if (body.length > MAX_BYTES) return tooLong();
     const given = await answer(body, timeLimit());
     metrics.flush();
     return given;

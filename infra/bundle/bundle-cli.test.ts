@@ -92,7 +92,7 @@ describe('the one file for people', () => {
   let file: string;
   beforeAll(async () => {
     file = join(folder, 'one', 'shoot-flux');
-    await bundleCommand(file);
+    await bundleCommand(dirname(file));
   });
   const execute = (path: string, args: string[]) =>
     run(path, args, { cwd: folder, env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` } });

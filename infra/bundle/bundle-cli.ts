@@ -1,8 +1,9 @@
-import { chmod, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { plugins } from '../cli/command.ts';
 
 /** Folder of the bundle: `shoot-flux.mjs` starts every command. */
 const cliFolder = fileURLToPath(new URL('../../dist/cli', import.meta.url));
@@ -56,17 +57,24 @@ export async function bundleCli(folder = cliFolder): Promise<Metafile> {
   return metafile;
 }
 
-/** The one file for people: `shoot-flux`, without what only an installation runs. */
-const commandFile = fileURLToPath(new URL('../../dist/command/shoot-flux', import.meta.url));
+/** The package of npm for people: one file, `shoot-flux`, without what only an installation runs. */
+const commandFolder = fileURLToPath(new URL('../../dist/command', import.meta.url));
 
 /**
- * Bundles the commands for people into one file that needs nothing but Node.js. It has no suffix, as kubectl and flux
+ * Bundles the commands for people into a package of npm with one file that needs nothing but Node.js. It has no suffix, as kubectl and flux
  * want it for plugins. CommonJS loads the parts of Node.js when they are used; a module would load all of them at each
  * start, which takes twice as long.
  * @param version default: that of the checkout
  */
-export async function bundleCommand(file = commandFile, version?: string): Promise<void> {
-  await rm(file, { force: true });
+export async function bundleCommand(folder = commandFolder, version?: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  const own = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const manifest = {
+    ...pick(own, ['name', 'version', 'description', 'license', 'engines']),
+    ...(version && { version }),
+  };
+  const bin = Object.fromEntries(['shoot-flux', ...Object.keys(plugins)].map((name) => [name, 'shoot-flux']));
+  const file = join(folder, 'shoot-flux');
   await build({
     ...oneFile,
     format: 'cjs',
@@ -74,10 +82,14 @@ export async function bundleCommand(file = commandFile, version?: string): Promi
     define: { 'import.meta.url': 'importMetaUrl', 'import.meta.dirname': '__dirname', 'import.meta.main': 'false' },
     entryPoints: [join(root, 'infra/bundle/shoot-flux.js')],
     outfile: file,
-    plugins: [withoutServices, packed, withVersion(version)],
+    plugins: [withoutServices, packed, withManifest(manifest)],
   });
   await chmod(file, 0o755);
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify({ ...manifest, bin }, null, 2)}\n`);
 }
+
+const pick = (from: Record<string, unknown>, fields: string[]) =>
+  Object.fromEntries(fields.map((field) => [field, from[field]]));
 
 const { bundle, platform, target, mainFields, external, logLevel, absWorkingDir } = modules;
 const oneFile = {
@@ -107,15 +119,12 @@ export const { KubeConfig } = module.exports;`,
   },
 };
 
-/** Of the manifest, only the version is of use; a release has its own. */
-const withVersion = (version?: string): Plugin => ({
-  name: 'with version',
+const withManifest = (manifest: object): Plugin => ({
+  name: 'with manifest',
   setup({ onLoad }) {
-    onLoad({ filter: /^.*\/package\.json$/ }, async ({ path }) => {
-      if (path !== join(root, 'package.json')) return undefined;
-      const own = (JSON.parse(await readFile(path, 'utf8')) as { version: string }).version;
-      return { contents: JSON.stringify({ version: version ?? own }), loader: 'json' };
-    });
+    onLoad({ filter: /\/package\.json$/ }, ({ path }) =>
+      path === join(root, 'package.json') ? { contents: JSON.stringify(manifest), loader: 'json' } : undefined,
+    );
   },
 });
 

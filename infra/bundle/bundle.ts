@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { DELAY, delayDefinition } from '../../events/sqs/queues.ts';
-import { type AnyDefinition, findAllDefinitions, isWebhook } from '../functions.ts';
+import { type AnyDefinition, findAllDefinitions, isQueued, isWebhook } from '../functions.ts';
 import { bundleCli, bundleCommand, modules } from './bundle-cli.ts';
 
 /** Folder of the bundles: `<folder>/<function>/index.mjs`, with its chunks beside it. */
@@ -49,7 +49,8 @@ function entrySource(definition: AnyDefinition): string {
   const { name } = definition;
   if (name === DELAY)
     return "import { delayHandler } from './infra/aws/lambda.ts'; export const handler = delayHandler();";
-  const [make, from] = isWebhook(definition) ? ['webhookHandler', 'webhook'] : ['lambdaHandler', 'lambda'];
+  const ofWebhook = isWebhook(definition) ? 'webhookHandler' : 'pushHandler';
+  const [make, from] = isQueued(definition) ? ['lambdaHandler', 'lambda'] : [ofWebhook, 'webhook'];
   return `import { ${make} } from './infra/aws/${from}.ts';
 import { definition } from './functions/${name}/function.ts';
 import { handler as run } from './functions/${name}/handler.ts';

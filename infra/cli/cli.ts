@@ -16,6 +16,27 @@ const commands: Record<string, Entry> = {
     summary: 'Show the state of Flux in the Shoots of a project, or of all.',
     load: () => import('./status.ts'),
   },
+  reconcile: {
+    summary: 'Ask Flux in a Shoot, or in all Shoots of a project, to reconcile now.',
+    load: () => import('./reconcile.ts'),
+  },
+  suspend: {
+    summary: 'Suspend Flux in all Shoots of a project, for an incident.',
+    load: () => import('./suspend.ts'),
+  },
+  resume: {
+    summary: 'Resume Flux in all Shoots of a project.',
+    load: async () => ({ default: (await import('./suspend.ts')).resumption }),
+  },
+  keys: { summary: "Show or rotate the key pair of a project's repository.", load: () => import('./keys.ts') },
+  explain: {
+    summary: 'Show what is wrong with Flux in one Shoot, from its configuration to its workload.',
+    load: () => import('./explain.ts'),
+  },
+  doctor: {
+    summary: 'Examine a deployment: credentials, rights, webhooks, versions, queue.',
+    load: () => import('./doctor.ts'),
+  },
   page: {
     summary: 'Serve a page about Flux in all Shoots, or write it to files.',
     load: () => import('./page.ts'),

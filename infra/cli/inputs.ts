@@ -121,7 +121,7 @@ const shootSchema = z.looseObject({
 });
 
 /** Strict, because a misspelt `data` is an empty configuration. The values of `data` are checked later, with its keys. */
-const configMapSchema = z.strictObject({
+export const configMapSchema = z.strictObject({
   apiVersion: z.optional(z.literal('v1')),
   kind: z.literal('ConfigMap'),
   metadata: z.optional(z.looseObject({ name: z.optional(z.literal('flux-config')), namespace: name })),

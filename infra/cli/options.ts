@@ -55,6 +55,19 @@ export const landscapeOptions = {
   },
 } as const satisfies Record<string, Option>;
 
+/** Where Git hosts report pushes: what serves it, and the functions that tell projects of it. */
+export const pushOptions = {
+  'push-url': text(
+    'URL',
+    'Permit projects to have pushes reported by their Git host ([Push](howto/push.md)); the https:// address under which Git hosts reach the webhooks.',
+    {
+      default: 'pushes are not taken',
+      problem: (text) =>
+        /^https:\/\/[^/?#@\s]+(\/[\w.-]+)*$/.test(text) ? undefined : 'is not a URL such as https://flux.example.org',
+    },
+  ),
+} as const satisfies Record<string, Option>;
+
 /** Options of every command that runs functions. */
 export const settingsOptions = {
   'flux-distribution': text('DIR', 'Folder with one folder per Flux release.', { required: true }),
@@ -76,6 +89,7 @@ export const settingsOptions = {
     problem: scanEntryProblem,
   }),
   ...landscapeOptions,
+  ...pushOptions,
 } as const satisfies Record<string, Option>;
 
 /** Five times as many runs may wait for a network, each with its own connections. */
@@ -126,7 +140,7 @@ export const webhookOptions = {
   }),
   'webhook-function': list(
     'NAME',
-    'Serve this webhook function and no other: admission, resource-manager-webhook. Repeatable.',
+    'Serve this webhook function and no other: admission, resource-manager-webhook, push-webhook. Repeatable.',
     { default: 'all of them' },
   ),
   'webhook-token-sha256': text(

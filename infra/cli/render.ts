@@ -51,7 +51,7 @@ export default command({
 });
 
 /** How the project has asked for its edits to arrive; empty where it has not. */
-function rolloutText({ config }: CliInputs): string {
+export function rolloutText({ config }: CliInputs): string {
   const rollout = config.fluxConfig && documentsOf(config.fluxConfig).rollout.value;
   if (rollout === undefined) return '';
   const { maxInProgress, maxFailed, order, maintenanceWindow } = rollout;
@@ -78,7 +78,8 @@ function printJson({ groups, unknown }: Offline, terminal: Terminal): void {
   for (const sentence of unknown) terminal.err(`not shown: ${sentence}\n`);
 }
 
-function plain(object: KubeObject): KubeObject {
+/** Returns an object as the shoot gets it. */
+export function plain(object: KubeObject): KubeObject {
   const { annotations, ...metadata } = object.metadata;
   const visible = Object.entries(annotations ?? {}).filter(([name]) => !name.startsWith(DELIVERY));
   return {

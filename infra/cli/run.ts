@@ -30,7 +30,7 @@ export default service({
       // The Secret of the webhooks' certificates may be in the cluster of this process.
       credentials: () => kubeconfigFiles({ [IN_CLUSTER]: IN_CLUSTER, ...files }),
       threadKubeconfigs: files,
-      ...{ settings, log, port, webhooks, heartbeat, concurrency },
+      ...{ settings, log, port, webhooks, heartbeat, concurrency, releases },
     });
     const probes = product.port === undefined ? '' : `, probes and metrics on port ${product.port}`;
     const answers = product.webhookPort === undefined ? '' : `, webhooks on port ${product.webhookPort}`;

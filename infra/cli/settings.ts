@@ -25,6 +25,7 @@ export function settingsOf(
     shootAccess:
       values['shoot-access'] ?? (environment.KUBERNETES_SERVICE_HOST === undefined ? 'external' : 'internal'),
     hostKeyScan: { mode, allow, deny },
+    pushUrl: values['push-url'],
     ...readLandscape(values),
   };
 }

@@ -52,19 +52,25 @@ function stateOf(text: string): Line['state'] {
   return state;
 }
 
-function show({ shoots, rollouts }: Fleet, output: Output, isAll: boolean, terminal: Terminal): void {
+function show({ shoots, rollouts, suspensions }: Fleet, output: Output, isAll: boolean, terminal: Terminal): void {
   const items = shoots.map(({ labels: _, ...shoot }) => shoot);
-  if (printed(output, 'Status', { items, rollouts, counts: countsOf(shoots) }, terminal)) return;
+  if (printed(output, 'Status', { items, rollouts, suspensions, counts: countsOf(shoots) }, terminal)) return;
   if (output === 'name') {
     terminal.out(shoots.map((shoot) => `${nameOf(shoot, isAll)}\n`).join(''));
     return;
   }
-  const lines = shoots.length === 0 ? [] : [...rows(shoots, output, isAll, terminal), ''];
-  const texts = Object.entries(rollouts).map(
-    ([namespace, text]) => `Rollout${isAll ? ` in ${namespace}` : ''}: ${text}`,
-  );
+  const isLong = output === 'table' && shoots.length > MOST_LISTED && shoots.some(isBad);
+  const listed = isLong ? shoots.filter(isBad) : shoots;
+  const lines = listed.length === 0 ? [] : [...rows(listed, output, isAll, terminal), ''];
+  const textsOf = (what: string, texts: Record<string, string>) =>
+    Object.entries(texts).map(([namespace, text]) => `${what}${isAll ? ` in ${namespace}` : ''}: ${text}`);
+  const texts = [...textsOf('Suspended', suspensions), ...textsOf('Rollout', rollouts)];
   terminal.out(`${[...lines, ...texts, summaryOf(shoots)].join('\n')}\n`);
+  if (isLong) terminal.err('Only those that are not Ready or progressing are listed; -o wide lists all.\n');
 }
+
+/** Of more Shoots, those that are well would push the others off the screen. */
+const MOST_LISTED = 50;
 
 /** Prints what changes, as kubectl does. */
 async function follow(

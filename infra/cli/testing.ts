@@ -55,10 +55,10 @@ export async function runWith(command: string, inputs: Record<string, unknown>, 
 }
 
 /** The ConfigMap `flux-config` of the project `foo`. */
-export const fluxConfigOf = (data: Record<string, unknown>) => ({
+export const fluxConfigOf = (data: Record<string, unknown>, namespace = 'garden-foo') => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
-  metadata: { name: 'flux-config', namespace: 'garden-foo' },
+  metadata: { name: 'flux-config', namespace },
   data: { repositoryUrl: 'https://git.example/foo/fleet.git', repositoryBranch: 'main', ...data },
 });
 

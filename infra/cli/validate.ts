@@ -91,7 +91,8 @@ function textOf({ sentence, skipped, condition }: Verdict): string {
   return `${sentence ?? 'ok'}${condition === undefined ? '' : ` (if ${condition})`}`;
 }
 
-interface Verdict {
+/** What `--fleet --json` prints of a Shoot. */
+export interface Verdict {
   /** The file, and the Shoot in it. */
   shoot: string;
   sentence?: string;

@@ -40,8 +40,15 @@ describe('webhooks of run', () => {
       functions: ['admission'],
     });
     await expect(webhooksOf({ ...values, 'webhook-function': ['keys'] })).rejects.toThrow(
-      'is not one of admission, resource-manager-webhook',
+      'is not one of admission, resource-manager-webhook, push-webhook',
     );
+  });
+
+  it('take pushes only where --push-url says where, and no other function is named', async () => {
+    const values = { 'webhook-port': 0, 'push-url': 'https://flux.example.org' };
+    expect(await webhooksOf(values)).toMatchObject({ takesPushes: true });
+    expect(await webhooksOf({ ...values, 'webhook-function': ['push-webhook'] })).toMatchObject({ takesPushes: true });
+    expect(await webhooksOf({ ...values, 'webhook-function': ['admission'] })).not.toHaveProperty('takesPushes');
   });
 
   it('use a certificate from files, and name the file that is wrong, and why', async () => {

@@ -1,5 +1,5 @@
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { findWebhookDefinitions } from '../functions.ts';
+import { findPushWebhook, findWebhookDefinitions } from '../functions.ts';
 import { certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { hostOf } from '../webhooks/certificates.ts';
 import type { CertificateSecret } from '../webhooks/managed-certificates.ts';
@@ -7,7 +7,7 @@ import { SERVICE_HOST } from '../webhooks/names.ts';
 import { type PathTokens, pathTokensOf } from '../webhooks/path-token.ts';
 import type { WebhookOptions } from '../webhooks/webhooks.ts';
 import { UsageError, type Values } from './option.ts';
-import type { webhookOptions } from './options.ts';
+import type { pushOptions, webhookOptions } from './options.ts';
 import { isFlag, named, quoted } from './sources.ts';
 
 /** Returns the tokens of the paths; undefined when none are required. @throws ShootFluxError */
@@ -35,7 +35,7 @@ const dependent = [...httpsOptions, 'webhook-function', 'webhook-token-sha256'] 
  * @throws UsageError, or ShootFluxError for a certificate that cannot be used
  */
 export async function webhooksOf(
-  values: Values<typeof webhookOptions>,
+  values: Values<typeof webhookOptions & typeof pushOptions>,
   needPort: readonly (keyof typeof webhookOptions)[] = dependent,
 ): Promise<WebhookOptions | undefined> {
   const { 'webhook-host': hosts, 'webhook-cert': certFile, 'webhook-key': keyFile, 'webhook-ca': caFile } = values;
@@ -46,7 +46,10 @@ export async function webhooksOf(
     return undefined;
   }
   const configuration = values['webhook-configuration'];
-  const common = { port, configuration, functions: await functionsOf(values), tokens: tokensOf(values) };
+  const common = {
+    ...{ port, configuration, functions: await functionsOf(values), tokens: tokensOf(values) },
+    ...((await takesPushes(values)) && { takesPushes: true }),
+  };
   if (certFile === undefined && keyFile === undefined) {
     if (caFile !== undefined) throw new UsageError('--webhook-ca requires --webhook-cert');
     return {
@@ -66,16 +69,24 @@ export async function webhooksOf(
   return { ...common, hosts: [], certificate };
 }
 
+/** Returns whether Git hosts may report pushes to this process. */
+export async function takesPushes(values: Values<typeof webhookOptions & typeof pushOptions>): Promise<boolean> {
+  const { name } = (await findPushWebhook()).definition;
+  return values['push-url'] !== undefined && values['webhook-function']?.includes(name) !== false;
+}
+
 /** Returns the names of the functions to serve; undefined for all of them. @throws UsageError */
 export async function functionsOf(values: Values<typeof webhookOptions>): Promise<string[] | undefined> {
   const names = values['webhook-function'];
-  const known = (await findWebhookDefinitions()).map(({ name }) => name);
+  const webhooks = [...(await findWebhookDefinitions()), (await findPushWebhook()).definition];
+  const known = webhooks.map(({ name }) => name);
   const unknown = names?.find((name) => !known.includes(name));
   if (unknown === undefined) return names;
   throw new UsageError(`${quoted(values, 'webhook-function', unknown)} is not one of ${known.join(', ')}`);
 }
 
-function secretOf(values: Values<typeof webhookOptions>): CertificateSecret | undefined {
+/** Returns where the certificates are; undefined for the usual place. @throws UsageError */
+export function secretOf(values: Pick<Values<typeof webhookOptions>, 'webhook-secret'>): CertificateSecret | undefined {
   const text = values['webhook-secret'];
   if (text === undefined) return undefined;
   const [, cluster = GARDEN, namespace, name] = /^(?:([^:/]+):)?([^:/]+)\/([^:/]+)$/.exec(text) ?? [];

@@ -58,6 +58,30 @@ test('answers over HTTP on the port that Knative sets, without seeds for admissi
   await command.end();
 });
 
+test('takes pushes over HTTP where --push-url permits it, as a Knative Service, without other webhooks', async () => {
+  const name = (object: string) => ({ namespace: 'garden-foo', name: object });
+  const token = 'of-the-project-itself';
+  const garden = await startCluster([
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden-foo' } },
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: name('flux-config'), data: { push: 'true' } },
+    { apiVersion: 'v1', kind: 'Secret', metadata: name('flux-push'), stringData: { token } },
+  ] as KubeObject[]);
+  await using input = await files({ garden: garden.kubeconfig });
+  const options = ['--push-url', 'https://flux.example.org', '--webhook-function', 'push-webhook'];
+  using command = await startCommand('--garden', input.paths.garden, ...options);
+  expect(command.paths).toBe('/push/');
+  const post = (path: string, given: string) =>
+    fetch(`${command.url}${path}`, { method: 'POST', headers: { 'x-gitlab-token': given }, body: '{}' });
+  expect((await post('/push/garden-foo', token)).status).toBe(202);
+  const secret = await garden.client.find(resources.secrets, name('flux-push'));
+  expect(secret?.metadata.annotations?.['flux.extensions.gardener.cloud/pushed']).toMatch(/Z \*$/);
+  expect((await post('/push/garden-foo', 'another')).status).toBe(401);
+  expect((await post('/push/Garden', token)).status).toBe(404);
+  expect((await post('/admission', token)).status).toBe(404);
+  await command.end();
+  await garden.stop();
+});
+
 test('answers over HTTPS with certificates of its own, as a Deployment without a proxy', async () => {
   const definitions = await findAllDefinitions();
   const [garden, seed] = await Promise.all([

@@ -6,12 +6,12 @@ import { clientsOf } from '../process/clients.ts';
 import { startEndpoints } from '../process/endpoints.ts';
 import { createPrometheusMetrics } from '../process/metrics.ts';
 import { startPlainServer } from '../webhooks/server.ts';
-import { servedWebhooks, serveWebhooks, type WebhookDependencies } from '../webhooks/webhooks.ts';
+import { servedPushes, servedWebhooks, serveWebhooks, type WebhookDependencies } from '../webhooks/webhooks.ts';
 import { clusterNotes, clustersOf } from './clusters.ts';
 import { service } from './command.ts';
 import { port } from './option.ts';
-import { clusterOptions, landscapeOptions, webhookOptions } from './options.ts';
-import { functionsOf, httpsOptions, tokensOf, webhooksOf } from './webhook-options.ts';
+import { clusterOptions, landscapeOptions, pushOptions, webhookOptions } from './options.ts';
+import { functionsOf, httpsOptions, takesPushes, tokensOf, webhooksOf } from './webhook-options.ts';
 
 /** Knative and other platforms pass another one in `PORT`. */
 const HTTP_PORT = 8080;
@@ -27,8 +27,9 @@ export default service({
     ),
     ...webhookOptions,
     ...landscapeOptions,
+    ...pushOptions,
   },
-  notes: `${clusterNotes}\nWith --webhook-port for a Deployment of its own; without it for a Knative Service, or any container behind a proxy. The paths are /admission and /resource-manager.`,
+  notes: `${clusterNotes}\nWith --webhook-port for a Deployment of its own; without it for a Knative Service, or any container behind a proxy. The paths are /admission, /resource-manager and, with --push-url, /push/.`,
   async start(values, _, _terminal, log) {
     const functions = await functionsOf(values);
     const definitions = (await findWebhookDefinitions()).filter(({ name }) => functions?.includes(name) !== false);
@@ -48,10 +49,12 @@ export default service({
       log,
       metrics,
     };
-    const paths = definitions.map(({ webhook }) => webhook.path).join(' and ');
+    const isPushed = await takesPushes(values);
+    const paths = [...definitions.map(({ webhook }) => webhook.path), ...(isPushed ? ['/push/'] : [])].join(' and ');
     if (https === undefined) {
       const served = await servedWebhooks(functions, dependencies);
-      const { port, stop } = await startPlainServer({ port: values.port ?? HTTP_PORT, served, tokens });
+      const push = isPushed ? await servedPushes(dependencies) : undefined;
+      const { port, stop } = await startPlainServer({ port: values.port ?? HTTP_PORT, served, tokens, push });
       return { line: `serves ${paths} on port ${port}`, stop };
     }
     const webhooks = await serveWebhooks(https, dependencies);

@@ -5,12 +5,14 @@ import { CHARTS, chartFiles } from '../gardener/chart/files.ts';
 import { gardenerManifests } from '../gardener/manifests.ts';
 import { EXAMPLES, registrationFiles } from '../gardener/registration/registration.ts';
 import { KNATIVE, knativeManifests } from '../knative/manifests.ts';
+import { schemaFiles } from './json-schema.ts';
 import { DOCS, pages } from './pages.ts';
 
 /** Every file that follows from the code, with its content. */
 export async function generatedFiles(): Promise<[file: URL, text: string][]> {
   const folders: [URL, Record<string, string>][] = [
     [DOCS, await pages()],
+    [DOCS, schemaFiles()],
     [CHARTS, await chartFiles()],
     [EXAMPLES, await registrationFiles()],
     [KNATIVE, await knativeManifests()],

@@ -1,5 +1,5 @@
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
-import { isOwn, type Line, linesOf } from '../../shared/gardener/status-map.ts';
+import { isOwn, type Line, linesOf, SUSPENDED_TEXT } from '../../shared/gardener/status-map.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
 import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
@@ -38,6 +38,8 @@ export interface Fleet {
   shoots: FleetShoot[];
   /** Namespace -> the sentence about its rollout, where a project has one. */
   rollouts: Record<string, string>;
+  /** Namespace -> who has suspended the project, when and why. */
+  suspensions: Record<string, string>;
   /** Sentences about what could not be seen. */
   unseen: string[];
 }
@@ -136,11 +138,17 @@ export function fleetOf(
       ...{ namespace, name, seed: seedOf(labels), labels },
     }),
   );
-  const rollouts = maps.filter(isOwn).flatMap((map): [string, string][] => {
-    const text = textAt(map, 'data', 'Rollout');
+  const all = [...rows, ...silent].sort(compare);
+  return { shoots: all, rollouts: textsOf(maps, 'Rollout'), suspensions: textsOf(maps, SUSPENDED_TEXT) };
+}
+
+/** Returns what a key says by the namespaces of the projects that have it. */
+function textsOf(maps: readonly KubeObject[], key: string): Record<string, string> {
+  const texts = maps.filter(isOwn).flatMap((map): [string, string][] => {
+    const text = textAt(map, 'data', key);
     return text === undefined ? [] : [[map.metadata.namespace ?? '', text]];
   });
-  return { shoots: [...rows, ...silent].sort(compare), rollouts: Object.fromEntries(rollouts) };
+  return Object.fromEntries(texts);
 }
 
 const NO_LINE = 'No state has been reported yet; if this lasts, ask an operator whether shoot-flux serves the seed.';
@@ -182,7 +190,11 @@ export async function readStatusMaps(garden: KubeClient, namespace: string | und
 
 /** Returns the error with its remedy, where it is that a right is missing. */
 export function unseenOr(error: unknown, verb: string, namespace: string | undefined): unknown {
-  if (!(error instanceof ForbiddenError)) return error;
+  return error instanceof ForbiddenError ? missingRight(verb, namespace) : error;
+}
+
+/** Returns the error that a right is missing, with its remedy. */
+export function missingRight(verb: string, namespace: string | undefined): UnseenError {
   const remedy =
     namespace === undefined
       ? 'name one with --project, or use credentials of an operator'

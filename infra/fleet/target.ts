@@ -35,6 +35,8 @@ export interface Target extends Disposable {
   namespace: string | undefined;
   /** How to repeat the target in a command line, for example `--project foo`. */
   flags: string;
+  /** The same for kubectl, without the namespace. */
+  kubectl: readonly string[];
 }
 
 type TargetValues = Values<typeof targetOptions> & { 'all-namespaces'?: boolean };
@@ -61,8 +63,13 @@ export async function openTarget(values: TargetValues, environment: Variables): 
     const flags = Object.entries(values).flatMap(([option, value]) =>
       Object.hasOwn(targetOptions, option) && typeof value === 'string' ? [`--${option} ${value}`] : [],
     );
+    const isNamed = values.kubeconfig !== undefined || values.garden !== undefined;
+    const kubectl = [
+      ...(isNamed ? ['--kubeconfig', path] : []),
+      ...(context === undefined ? [] : ['--context', context]),
+    ];
     const close = () => garden.close();
-    return { garden, connection, namespace: await found(), flags: flags.join(' '), [Symbol.dispose]: close };
+    return { garden, connection, namespace: await found(), flags: flags.join(' '), kubectl, [Symbol.dispose]: close };
   } catch (error) {
     garden.close();
     throw error;

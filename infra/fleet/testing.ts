@@ -1,4 +1,9 @@
+import type { RequestListener } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { loopbackCertificate } from '@shoot-flux/landscape/certificate';
 import { gardenCrds } from '@shoot-flux/landscape/crds';
+import { fluxCrds } from '@shoot-flux/landscape/flux/objects';
 import { type JsonObject, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { emptyStatusMap, type Line, lineText, summaryOf } from '../../shared/gardener/status-map.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
@@ -15,8 +20,14 @@ const memberRules = [
   { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['get', 'list', 'watch'] },
 ];
 
+/** Those of a viewer, who sees no Secrets (gardener.cloud:system:project-viewer-aggregation). */
+const viewerRules = memberRules.map(({ apiGroups, resources }) => ({
+  ...{ apiGroups, verbs: ['get', 'list', 'watch'] },
+  resources: resources.filter((name) => name !== 'secrets'),
+}));
+
 /** Returns the rights of a member of a project. */
-export function membership(user: string, project: string): KubeObject[] {
+export function membership(user: string, project: string, rules = memberRules): KubeObject[] {
   const namespace = `garden-${project}`;
   const name = `member-${project}-${user}`;
   const subjects = [{ kind: 'User', apiGroup, name: user }];
@@ -27,7 +38,7 @@ export function membership(user: string, project: string): KubeObject[] {
     verbs: ['get'],
   };
   return [
-    { apiVersion, kind: 'Role', metadata: { namespace, name }, rules: memberRules },
+    { apiVersion, kind: 'Role', metadata: { namespace, name }, rules },
     {
       ...{ apiVersion, kind: 'RoleBinding', metadata: { namespace, name }, subjects },
       roleRef: { apiGroup, kind: 'Role', name },
@@ -74,17 +85,45 @@ export function statusMapOf(
   return { ...emptyStatusMap(namespace), data: { ...data, ...more, Summary: summaryOf(data) } };
 }
 
-/** Tokens by who has them: a member of project `foo`, an operator, and somebody without any right. */
-const tokens = { 'member-token': { name: 'mia' }, 'nobody-token': { name: 'nick' } };
+/** Tokens by who has them: a member of project `foo`, a viewer of it, an operator, and somebody without any right. */
+const tokens = { 'member-token': { name: 'mia' }, 'viewer-token': { name: 'vera' }, 'nobody-token': { name: 'nick' } };
 
-/** Starts a garden in this process, and writes the kubeconfigs of three people; the namespace of each is `garden-foo`. */
-export async function startGarden(objects: KubeObject[] = []) {
+/** Kubeconfigs of shoots, as a garden gives them to members: by `<name>/viewerkubeconfig` or `<name>/adminkubeconfig`. */
+type ShootKubeconfigs = Readonly<Record<string, string>>;
+
+/** Starts a server in front of a garden that answers requests for kubeconfigs of shoots. */
+async function startFront(listener: RequestListener, kubeconfigs: ShootKubeconfigs) {
+  const { cert, key } = loopbackCertificate();
+  const server = createServer({ cert, key }, (request, response) => {
+    const kubeconfig = kubeconfigs[/\/shoots\/([^/]+\/\w+kubeconfig)$/.exec(request.url ?? '')?.[1] ?? ''];
+    if (kubeconfig === undefined || /nobody/.test(request.headers.authorization ?? ''))
+      return listener(request, response);
+    // Like the real answer, without a name.
+    const status = { kubeconfig: Buffer.from(kubeconfig).toString('base64') };
+    response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify({ metadata: {}, status }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const stop = () => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  };
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
+}
+
+/** Starts a garden in this process, and writes the kubeconfigs of four people; the namespace of each is `garden-foo`. */
+export async function startGarden(objects: KubeObject[] = [], kubeconfigs: ShootKubeconfigs = {}) {
   const api = await startKubeApi({ authorization: 'RBAC', tokens, objects: gardenCrds() as unknown as JsonObject[] });
-  for (const object of [...projectOf('foo'), ...membership('mia', 'foo'), ...objects]) {
+  for (const object of [
+    ...projectOf('foo'),
+    ...membership('mia', 'foo'),
+    ...membership('vera', 'foo', viewerRules),
+    ...objects,
+  ]) {
     api.objects.create(object as unknown as Parameters<typeof api.objects.create>[0]);
   }
+  const front = await startFront(api.listener, kubeconfigs);
   const kubeconfig = (token: string) => {
-    const cluster = { server: api.url, 'certificate-authority-data': Buffer.from(api.ca).toString('base64') };
+    const cluster = { server: front.url, 'certificate-authority-data': Buffer.from(api.ca).toString('base64') };
     const config = kubeconfigOf({ token }, cluster) as unknown as { contexts: { context: object }[] };
     const contexts = config.contexts.map((entry) => ({
       ...entry,
@@ -94,6 +133,7 @@ export async function startGarden(objects: KubeObject[] = []) {
   };
   const people = await files({
     member: kubeconfig('member-token'),
+    viewer: kubeconfig('viewer-token'),
     nobody: kubeconfig('nobody-token'),
     operator: kubeconfig(api.token),
   });
@@ -103,7 +143,65 @@ export async function startGarden(objects: KubeObject[] = []) {
     people: people.paths,
     async [Symbol.asyncDispose]() {
       await people[Symbol.asyncDispose]();
+      await front.stop();
       await api.stop();
     },
+  };
+}
+
+/** Starts the API server of a shoot with the CRDs of Flux, and a viewer, who reads everything except Secrets. */
+export async function startShoot(objects: KubeObject[] = [], viewable = ['*']) {
+  const isCrd = ({ kind }: KubeObject) => kind === 'CustomResourceDefinition';
+  const crds = [...fluxCrds(), ...objects.filter(isCrd)] as unknown as JsonObject[];
+  const api = await startKubeApi({
+    authorization: 'RBAC',
+    tokens: { 'viewer-token': { name: 'vera' } },
+    objects: crds,
+  });
+  const rights = { apiGroups: viewable, resources: ['*'], verbs: ['get', 'list', 'watch'] };
+  const name = 'viewers';
+  const roles: KubeObject[] = [
+    { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: [rights] },
+    {
+      ...{ apiVersion, kind: 'ClusterRoleBinding', metadata: { name } },
+      subjects: [{ kind: 'User', apiGroup, name: 'vera' }],
+      roleRef: { apiGroup, kind: 'ClusterRole', name },
+    },
+  ];
+  const created = [
+    ...roles,
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } },
+    ...objects.filter((one) => !isCrd(one)),
+  ];
+  for (const { status, ...object } of created) {
+    api.objects.create(object as unknown as Parameters<typeof api.objects.create>[0]);
+    if (status !== undefined) api.objects.patchStatus(object, status as object);
+  }
+  return api;
+}
+
+const conditionsOf = (ready: 'True' | 'False', message: string) => [
+  { type: 'Ready', status: ready, reason: 'Any', message, lastTransitionTime: '2026-01-02T03:04:05Z' },
+];
+
+/** An object of Flux with its condition Ready. */
+export function withReady(
+  object: KubeObject,
+  ready: 'True' | 'False',
+  message = 'ok',
+  status: object = {},
+): KubeObject {
+  return { ...object, status: { observedGeneration: 1, conditions: conditionsOf(ready, message), ...status } };
+}
+
+/** A Deployment of Flux that is available. */
+export function controllerOf(name: string, status: object = {}): KubeObject {
+  const labels = { 'app.kubernetes.io/part-of': 'flux', 'app.kubernetes.io/version': 'v2.9.4' };
+  const template = { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'manager', image: 'x' }] } };
+  const replicas = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace: 'flux-system', name, labels } },
+    spec: { replicas: 1, selector: { matchLabels: { app: name } }, template },
+    status: { observedGeneration: 1, ...replicas, ...status },
   };
 }

@@ -15,15 +15,22 @@ const rulesOf = (place: 'garden' | 'seed', name: string): PolicyRule[] => {
 };
 
 describe('RBAC', () => {
-  it('lets only keys write Secrets in the garden, without rights on a seed', () => {
+  it('lets only two functions write Secrets in the garden, by their names, without rights on a seed', () => {
     const writers = definitions.filter(({ name }) =>
       rulesOf('garden', name).some(
         ({ resources, verbs }) =>
           resources.includes('secrets') && verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)),
       ),
     );
-    expect(writers.map(({ name }) => name)).toEqual(['keys']);
-    expect(rulesOf('seed', 'keys')).toEqual([]);
+    expect(writers.map(({ name }) => name)).toEqual(['keys', 'push-webhook']);
+    for (const { name } of writers) expect(rulesOf('seed', name)).toEqual([]);
+    const named = rulesOf('garden', 'push-webhook').map(({ resources, verbs, resourceNames }) => [
+      ...[resources, verbs, resourceNames].map((texts) => texts?.join()),
+    ]);
+    expect(named).toEqual([
+      ['configmaps', 'get', 'flux-config'],
+      ['secrets', 'get,patch', 'flux-push'],
+    ]);
   });
 
   it('lets the watcher see no Secret of the garden except those of projects with fixed names', () => {
@@ -31,7 +38,7 @@ describe('RBAC', () => {
       resources.includes('secrets'),
     );
     expect(secrets).toEqual(
-      ['flux-source', 'flux-registry', 'flux-sops', 'flux-variables'].map((name) => ({
+      ['flux-source', 'flux-registry', 'flux-sops', 'flux-variables', 'flux-push'].map((name) => ({
         ...{ apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'] },
         resourceNames: [name],
       })),
@@ -71,7 +78,7 @@ it('makes only these identities equal to an administrator, as docs/security.md s
   const identities = [...definitions.map(({ name }) => name), 'watcher', 'webhooks', 'heartbeat'];
   const equal = (place: 'garden' | 'seed') => identities.filter((name) => rulesOf(place, name).some(isPowerful));
   expect(equal('garden')).toEqual(['webhooks']);
-  expect(equal('seed')).toEqual(['managed-resources', 'readiness', 'webhooks']);
+  expect(equal('seed')).toEqual(['managed-resources', 'push', 'readiness', 'webhooks']);
 });
 
 describe('webhook configurations', () => {

@@ -1,8 +1,8 @@
-import { FLUX_SOURCE } from '../../shared/config/project-config.ts';
+import { FLUX_PUSH, FLUX_SOURCE } from '../../shared/config/project-config.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { PolicyRule, Subscription } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { type AnyDefinition, isWebhook } from '../functions.ts';
+import { type AnyDefinition, isQueued, isWebhook } from '../functions.ts';
 import { HEARTBEAT } from '../process/heartbeat.ts';
 import { CERTIFICATES, CONFIGURATION, NAMESPACE } from '../webhooks/names.ts';
 import { configurations } from '../webhooks/publish.ts';
@@ -97,7 +97,7 @@ function webhookRules(definitions: AnyDefinition[], place: Place): Pick<Identity
 function watchRules(definitions: AnyDefinition[], place: Place): PolicyRule[] {
   const rules = new Map<string, PolicyRule>();
   for (const definition of definitions) {
-    for (const subscription of isWebhook(definition) ? [] : definition.subscriptions) {
+    for (const subscription of isQueued(definition) ? definition.subscriptions : []) {
       if (subscription.in !== place) continue;
       const rule = watchRule(subscription);
       rules.set(JSON.stringify([rule.apiGroups, rule.resources, rule.resourceNames]), rule);
@@ -136,7 +136,7 @@ const OURS = [
  */
 export function policyObjects(name = NAME, ours = OURS): KubeObject[] {
   const allowed = [
-    `object.metadata.name == '${FLUX_SOURCE}'`,
+    `object.metadata.name in ['${FLUX_SOURCE}', '${FLUX_PUSH}']`,
     `object.metadata.namespace == '${NAMESPACE}' && object.metadata.name == '${CERTIFICATES}'`,
   ];
   return [
@@ -153,7 +153,7 @@ export function policyObjects(name = NAME, ours = OURS): KubeObject[] {
         validations: [
           {
             expression: `(${allowed.join(') || (')})`,
-            message: `shoot-flux may create only Secret ${FLUX_SOURCE}, and ${NAMESPACE}/${CERTIFICATES}`,
+            message: `shoot-flux may create only Secrets ${FLUX_SOURCE} and ${FLUX_PUSH}, and ${NAMESPACE}/${CERTIFICATES}`,
           },
           {
             expression: "has(object.type) && object.type == 'Opaque'",

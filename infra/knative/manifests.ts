@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { DELAY, typeOf } from '../../events/cloudevents/event.ts';
+import { definition } from '../../functions/push-webhook/function.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { findDefinitions } from '../functions.ts';
@@ -12,6 +13,9 @@ export const NAMESPACE = 'shoot-flux';
 export const BROKER = 'shoot-flux';
 
 export const WATCHER = 'shoot-flux-watcher';
+
+/** The function that answers Git hosts. */
+const PUSH = definition.name;
 
 /** The config file of all commands; an overlay makes the ConfigMap. */
 const CONFIG = 'shoot-flux-config';
@@ -137,13 +141,25 @@ function trigger(name: string, ref: object): KubeObject {
 
 /** Returns the Knative Service of each function, which scales to zero. */
 export function services(definitions: readonly FunctionDefinition[]): KubeObject[] {
-  return definitions.map(({ name }) => ({
+  return definitions.map(({ name }) =>
+    service(name, ['serve', name], { 'networking.knative.dev/visibility': 'cluster-local' }),
+  );
+}
+
+/** Returns what answers Git hosts: their account, and a Service that they reach from outside. */
+export function pushService(): KubeObject[] {
+  const readinessProbe = { httpGet: { path: '/healthz', port: PORT } };
+  return [
+    serviceAccount(nameOf(PUSH)),
+    service(PUSH, ['webhooks', '--webhook-function', PUSH], {}, { readinessProbe }),
+  ];
+}
+
+function service(name: string, args: string[], labels: Record<string, string>, extra?: object): KubeObject {
+  return {
     apiVersion: SERVING,
     kind: 'Service',
-    metadata: {
-      name: nameOf(name),
-      labels: { ...labelsOf(name), 'networking.knative.dev/visibility': 'cluster-local' },
-    },
+    metadata: { name: nameOf(name), labels: { ...labelsOf(name), ...labels } },
     spec: {
       template: {
         metadata: {
@@ -156,11 +172,11 @@ export function services(definitions: readonly FunctionDefinition[]): KubeObject
         spec: {
           containerConcurrency: MOST_REQUESTS,
           timeoutSeconds: ANSWER_SECONDS,
-          ...podSpec(nameOf(name), ['serve', name], { cpu: '50m', memory: '128Mi', mostMemory: '512Mi' }),
+          ...podSpec(nameOf(name), args, { cpu: '50m', memory: '128Mi', mostMemory: '512Mi' }, extra),
         },
       },
     },
-  }));
+  };
 }
 
 /** Where Knative's Pods run that deliver events. */
@@ -227,13 +243,12 @@ export function identities(definitions: readonly FunctionDefinition[]): KubeObje
   const labels = { 'bindings.knative.dev/include': 'true', 'pod-security.kubernetes.io/enforce': 'restricted' };
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels } },
-    ...[WATCHER, ...definitions.map(({ name }) => nameOf(name))].map((name) => ({
-      apiVersion: 'v1',
-      kind: 'ServiceAccount',
-      metadata: { name },
-      automountServiceAccountToken: false,
-    })),
+    ...[WATCHER, ...definitions.map(({ name }) => nameOf(name))].map(serviceAccount),
   ];
+}
+
+function serviceAccount(name: string): KubeObject {
+  return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name }, automountServiceAccountToken: false };
 }
 
 function eventPolicy(definitions: readonly FunctionDefinition[]): KubeObject {
@@ -277,6 +292,10 @@ export async function knativeManifests(image = EXAMPLE_IMAGE): Promise<Record<st
       kustomization({ kind: 'Component', namespace: NAMESPACE, resources: ['event-policy.yaml'] }),
     ]),
     'overlays/event-policy/event-policy.yaml': yaml([eventPolicy(definitions)]),
+    'overlays/push/kustomization.yaml': yaml([
+      kustomization({ kind: 'Component', namespace: NAMESPACE, resources: ['push.yaml'] }),
+    ]),
+    'overlays/push/push.yaml': yaml(pushService()),
     'overlays/example/kustomization.yaml': yaml([
       kustomization({
         namespace: NAMESPACE,

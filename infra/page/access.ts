@@ -59,7 +59,11 @@ export function createAccess(garden: Pick<HttpKubeClient, 'ask'>): MayUser {
 /** Returns the part of a snapshot that the user may read: lines of some projects, and seeds where Shoots may be listed. */
 export async function seenBy(identity: Identity, snapshot: Snapshot, may: MayUser): Promise<Snapshot> {
   const namespaces = [
-    ...new Set([...snapshot.shoots.map(({ namespace }) => namespace), ...Object.keys(snapshot.rollouts)]),
+    ...new Set([
+      ...snapshot.shoots.map(({ namespace }) => namespace),
+      ...Object.keys(snapshot.rollouts),
+      ...Object.keys(snapshot.suspensions),
+    ]),
   ];
   const answers = await inParallel(namespaces, (namespace) =>
     Promise.all([may(identity, 'lines', namespace), may(identity, 'shoots', namespace)]),
@@ -77,6 +81,7 @@ export async function seenBy(identity: Identity, snapshot: Snapshot, may: MayUse
   return {
     ...{ shoots, unseen, readAt, isStale },
     rollouts: Object.fromEntries(own(Object.entries(snapshot.rollouts))),
+    suspensions: Object.fromEntries(own(Object.entries(snapshot.suspensions))),
     states: new Map(own(snapshot.states)),
   };
 }

@@ -21,6 +21,8 @@ export interface Probes {
   /** Absent when no webhooks are served. */
   webhooks?: (() => WebhooksStatus) | undefined;
   metrics: PrometheusMetrics;
+  /** Sets the gauges about Shoots. Absent when nothing is watched. */
+  collect?: () => void;
   /** Absent when the functions run elsewhere. */
   depths?: Queue['depths'] | undefined;
   /** Absent when another queue keeps them. */
@@ -73,6 +75,7 @@ async function pageOf(path: string, probes: Probes): Promise<Page> {
     metrics.gauge('ready', ready() ? 1 : 0);
     gaugeWatched(probes);
     gaugeQueues(probes);
+    probes.collect?.();
     return metrics.expose();
   }
   if (path === '/dead-letters' && deadLetters !== undefined) {

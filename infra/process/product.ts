@@ -15,6 +15,7 @@ import { startProber } from './cluster-prober.ts';
 import { startEndpoints } from './endpoints.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createPrometheusMetrics, type PrometheusMetrics } from './metrics.ts';
+import { createShootNumbers } from './shoot-numbers.ts';
 import { startThreadedFunctions } from './threaded-functions.ts';
 
 /** What every process has that watches. */
@@ -34,6 +35,8 @@ interface ProcessOptions {
 export interface ProductOptions extends ProcessOptions {
   settings: Settings;
   webhooks?: WebhookOptions | undefined;
+  /** The Flux releases of the distribution, for the metric about those that are behind. */
+  releases?: readonly string[] | undefined;
   /**
    * Kubeconfig files, or `in-cluster`, by cluster name, for a thread in which functions run and reviews are answered, so
    * that none of them can block the process. Absent: they share the thread of the process, and its credentials.
@@ -93,7 +96,9 @@ export async function startProduct(options: ProductOptions | WatchingOptions) {
   const limits = here ? { concurrency: here.concurrency } : toTransport;
   const queue = deferred(openQueue({ definitions, metrics, health, ...limits }));
   const own: OwnProcess = { queue, health, log, metrics };
-  const watcher = createWatcher({ ...own, definitions, clusters, kube, emit: queue.add, resyncSeconds });
+  const numbers = createShootNumbers(metrics, here?.releases ?? []);
+  const { observerOf } = numbers;
+  const watcher = createWatcher({ ...own, definitions, clusters, kube, emit: queue.add, observerOf, resyncSeconds });
 
   const destination = 'open' in options ? deferred(await options.open(definitions, own)) : undefined;
   const sender = destination?.sender;
@@ -120,7 +125,7 @@ export async function startProduct(options: ProductOptions | WatchingOptions) {
   };
   const endpoints = deferred(
     await startEndpoints(options.port, {
-      ...{ alive, ready, status: watcher.status, clusters: health.status, metrics },
+      ...{ alive, ready, status: watcher.status, clusters: health.status, metrics, collect: numbers.collect },
       ...{ queues: forwarding?.status, webhooks: webhooks?.status, deadLetters: destination?.deadLetters },
       ...(here && { depths: queue.depths, deadLetters: queue.deadLetters.list }),
     }),

@@ -10,7 +10,7 @@ import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { standIn } from '../../shared/flux/testing.ts';
-import { findAllDefinitions, isWebhook } from '../functions.ts';
+import { findAllDefinitions, isQueued } from '../functions.ts';
 import { filesBelow } from '../gardener/registration/chart-archive.ts';
 import { CHECKSUMS, checkVersion, makeRelease, notesOf, writeFiles } from './release.ts';
 
@@ -122,7 +122,7 @@ describe('the files of a release', () => {
       const entry = join(unpacked, `dist/functions/${definition.name}/index.mjs`);
       expect(typeof (await import(pathToFileURL(entry).href)).handler).toBe('function');
       const hasFlux = Object.keys(files).some((path) => path.startsWith('dist/flux-distribution/'));
-      expect([definition.name, hasFlux]).toEqual([definition.name, !isWebhook(definition)]);
+      expect([definition.name, hasFlux]).toEqual([definition.name, isQueued(definition)]);
     }
   });
 

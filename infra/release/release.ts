@@ -9,8 +9,7 @@ import { stringify } from 'yaml';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { bundleFunction, lambdaDefinitions } from '../bundle/bundle.ts';
 import { bundleCommand } from '../bundle/bundle-cli.ts';
-import { plugins } from '../cli/command.ts';
-import { isWebhook } from '../functions.ts';
+import { isQueued } from '../functions.ts';
 import { chartArchive, filesBelow, programArchive } from '../gardener/registration/chart-archive.ts';
 import { inlineRegistration, type Release, registrationFiles } from '../gardener/registration/registration.ts';
 import { type ImageOptions, makeImage } from '../image/image.ts';
@@ -99,7 +98,7 @@ async function lambdaPackages(distribution?: string): Promise<Files> {
   for (const definition of definitions) {
     const { name } = definition;
     const bundle = await contents(join(folder.path, name), `dist/functions/${name}`);
-    files[`lambda/${name}.zip`] = zip([...bundle, ...(isWebhook(definition) ? [] : flux)]);
+    files[`lambda/${name}.zip`] = zip([...bundle, ...(isQueued(definition) ? flux : [])]);
   }
   return files;
 }
@@ -107,17 +106,11 @@ async function lambdaPackages(distribution?: string): Promise<Files> {
 /** The command for people, a package of npm with it, and manifests by which kubectl's krew and flux install it. */
 async function commandFiles(version: string, downloads: string | undefined): Promise<Files> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-command-'));
-  const file = join(folder.path, 'shoot-flux');
-  await bundleCommand(file, version);
-  const program = await readFile(file);
-  const { description, license, engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  const names = ['shoot-flux', ...Object.keys(plugins)];
-  const bin = Object.fromEntries(names.map((name) => [name, './shoot-flux']));
-  const manifest = { name: 'shoot-flux', version, description, license, engines, bin };
-  const archive = programArchive({
-    'package/package.json': JSON.stringify(manifest, null, 2),
-    'package/shoot-flux': program,
-  });
+  await bundleCommand(folder.path, version);
+  const program = await readFile(join(folder.path, 'shoot-flux'));
+  const manifest = await readFile(join(folder.path, 'package.json'));
+  const { description, engines } = JSON.parse(manifest.toString());
+  const archive = programArchive({ 'package/package.json': manifest, 'package/shoot-flux': program });
   const packageName = `shoot-flux-command-${version}.tgz`;
   const files = { 'command/shoot-flux': program, [`command/${packageName}`]: archive };
   if (downloads === undefined) return files;

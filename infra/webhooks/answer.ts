@@ -69,7 +69,7 @@ export function sentenceAnswer(status: number, sentence: string): HttpAnswer {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
 }
 
-export const tooLong = sentenceAnswer(413, `The body is longer than ${MAX_BYTES} bytes.`);
+export const tooLong = (most = MAX_BYTES) => sentenceAnswer(413, `The body is longer than ${most} bytes.`);
 
 /** The answer for a function that has failed, as its failure policy says. */
 function failed(failurePolicy: 'Fail' | 'Ignore'): AdmissionAnswer {

@@ -20,6 +20,7 @@ import {
 } from './answer.ts';
 import type { KeyPair } from './certificates.ts';
 import { isAllowed, type PathTokens } from './path-token.ts';
+import { MOST_PUSH_BYTES, PUSH_PATH, type PushAnswerer } from './push.ts';
 
 /** A webhook function, and what answers for it. */
 export interface ServedWebhook {
@@ -33,6 +34,8 @@ export interface ServerOptions {
   served: ServedWebhook[];
   /** Present: a path is served only with one of these tokens at its end. */
   tokens?: PathTokens | undefined;
+  /** Present: Git hosts may report pushes. They prove who they are in another way than by a token in the path. */
+  push?: PushAnswerer | undefined;
 }
 
 /** Almost all bodies are smaller, and are never refused for want of room. */
@@ -69,8 +72,17 @@ async function respond(
   }
 }
 
-async function answerOf(request: IncomingMessage, { served, tokens }: ServerOptions, room: Room): Promise<HttpAnswer> {
-  const webhook = webhookAt(request.url ?? '', served, tokens);
+async function answerOf(
+  request: IncomingMessage,
+  { served, tokens, push }: ServerOptions,
+  room: Room,
+): Promise<HttpAnswer> {
+  const { url = '', headers } = request;
+  if (push !== undefined && url.startsWith(PUSH_PATH)) {
+    const signal = timeLimit();
+    return withBody(request, room, (body) => push(url, { headers, body }, signal), MOST_PUSH_BYTES);
+  }
+  const webhook = webhookAt(url, served, tokens);
   if (webhook === undefined) return notFound(served, tokens);
   if (request.method !== 'POST') return sentenceAnswer(405, 'Send an AdmissionReview with POST.');
   const signal = timeLimit();
@@ -101,17 +113,18 @@ async function withBody(
   request: IncomingMessage,
   room: Room,
   use: (body: Buffer) => Promise<HttpAnswer>,
+  most = MAX_BYTES,
 ): Promise<HttpAnswer> {
   // One that arrives in parts, without a length, may be as long as any.
-  const length = Number(request.headers['content-length'] ?? MAX_BYTES);
-  if (length > MAX_BYTES) return tooLong;
+  const length = Number(request.headers['content-length'] ?? most);
+  if (length > most) return tooLong(most);
   // Takes memory only for what arrives. In chunks of one byte, a body would take a hundred times its length.
   const buffer = Buffer.allocUnsafe(length);
   let end = 0;
   try {
     // By default the iterator destroys the connection when it is left early, and the client gets no answer.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      if (end + chunk.length > length) return tooLong;
+      if (end + chunk.length > length) return tooLong(most);
       end += chunk.copy(buffer, end);
       room.free -= chunk.length;
       if (end > FREE_BYTES && room.free < 0) return noRoom;

@@ -3,16 +3,17 @@ import type { Settings } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { findWebhookDefinitions, findWebhooks } from '../functions.ts';
+import { findPushWebhook, findWebhookDefinitions, findWebhooks } from '../functions.ts';
 import { repeat } from '../repeat.ts';
 import { type Answerer, answererOf } from './answer.ts';
 import { type CertificateFiles, certificateFromFiles } from './certificate-files.ts';
 import { type CertificateSource, validityOf } from './certificates.ts';
 import { type CertificateSecret, managedCertificates } from './managed-certificates.ts';
 import { publish } from './publish.ts';
+import { type PushAnswerer, pushAnswerer } from './push.ts';
 import { type ServedWebhook, type ServerOptions, startWebhookServer } from './server.ts';
 
-export interface WebhookOptions extends Omit<ServerOptions, 'served'> {
+export interface WebhookOptions extends Omit<ServerOptions, 'served' | 'push'> {
   /** Names or addresses under which API servers call; the certificate is issued for them. */
   hosts: string[];
   /** Files of a certificate that is issued elsewhere. Absent: shoot-flux issues its own. */
@@ -22,6 +23,8 @@ export interface WebhookOptions extends Omit<ServerOptions, 'served'> {
   configuration?: string | undefined;
   /** Names of the functions to serve. Absent: all. */
   functions?: string[] | undefined;
+  /** True: Git hosts may report pushes. */
+  takesPushes?: boolean | undefined;
 }
 
 export interface WebhookDependencies {
@@ -54,7 +57,14 @@ export async function serveWebhooks(options: WebhookOptions, dependencies: Webho
       : certificateFromFiles(certificate, now);
   const publishTo: WebhooksOptions['publish'] = (authorities, signal) =>
     publish({ ...targets, kube: (cluster) => kube(cluster, signal) }, authorities);
-  return startWebhooks({ port, served, tokens, certificates, publish: publishTo, log, now });
+  const push = options.takesPushes ? await servedPushes(dependencies) : undefined;
+  return startWebhooks({ port, served, push, tokens, certificates, publish: publishTo, log, now });
+}
+
+/** Returns what answers Git hosts, with an identity of its own. */
+export async function servedPushes({ clientsOf, log, metrics }: WebhookDependencies): Promise<PushAnswerer> {
+  const webhook = await findPushWebhook();
+  return pushAnswerer(webhook, { kube: clientsOf(webhook.definition.name), log, metrics });
 }
 
 /** Returns the webhooks to serve, each with its own identity. @param names of their functions; undefined: all */

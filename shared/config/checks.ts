@@ -4,7 +4,7 @@ import { KUBERNETES_NAMESPACES } from '../kube/resource.ts';
 import { fromScpForm, meantSentence, meantUrl, NAMED, withPort } from './git-url.ts';
 import { limits } from './limits.ts';
 import { misspelt } from './nearest.ts';
-import { quote, shown, withoutCredentials } from './quote.ts';
+import { quote, shown, truncate, withoutCredentials } from './quote.ts';
 
 /** Returns what is wrong with a string and how to fix it, in one sentence; undefined for a valid string. */
 export type Check = (text: string) => string | undefined;
@@ -352,7 +352,7 @@ function plainUrlProblem(text: string): string | undefined {
   }
   if (/\s/.test(text)) {
     const meant = withoutCredentials(meantUrl(text).url.replaceAll(/\s/g, '%20'));
-    return `${quote(text)} contains a space; write %20 for it, as in ${meant}`;
+    return `${quote(text)} contains a space; write %20 for it, as in ${truncate(meant)}`;
   }
   // Some programs read it as a slash, so they would see another host.
   if (text.includes('\\')) return `${quote(text)} contains a backslash; use only slashes`;

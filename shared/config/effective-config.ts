@@ -72,13 +72,14 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
   ];
   if (issues.length > 0) throw new ConfigError(issues);
   const warnings = [...layers.flatMap((layer) => layer.warnings ?? []), ...checked.warnings];
-  const { syncMode, deletionPolicy, suspend, adopt } = written.content;
+  const { syncMode, deletionPolicy, suspend, adopt, monitoring } = written.content;
   return {
     flux,
     syncMode: syncMode ?? defaultSyncMode(written, ofProject.layers),
     deletionPolicy,
     suspend: suspend ?? false,
     ...(adopt === true && { adopt }),
+    ...(monitoring === true && { monitoring }),
     source,
     kustomization,
     objects,

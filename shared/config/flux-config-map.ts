@@ -12,6 +12,14 @@ export const CONFIG_YAML = 'config.yaml';
 export const OVERRIDES_YAML = 'overrides.yaml';
 export const ROLLOUT = 'rollout';
 
+/** The key that says whether Git hosts may report pushes. It is about the project, and not about its Shoots. */
+export const PUSH = 'push';
+
+/** Returns whether Git hosts may report pushes to a project. */
+export function isPushOn(configMap: object | undefined): boolean {
+  return asString(asObject(asObject(configMap)?.data)?.[PUSH])?.trim() === 'true';
+}
+
 /** The value of a key with YAML; null where it is empty. */
 interface Read {
   place: Place;

@@ -47,7 +47,7 @@ describe('the keys of flux-config', () => {
   });
 
   it('have an effect on the configuration, except those of the Secret flux-source and layers of their own', () => {
-    const without = ['knownHosts', 'sshKeyType', 'config.yaml', 'overrides.yaml', 'rollout'];
+    const without = ['knownHosts', 'sshKeyType', 'config.yaml', 'overrides.yaml', 'rollout', 'push'];
     expect(keys.filter((key) => fieldsSetBy(key).length === 0)).toEqual(without);
   });
 

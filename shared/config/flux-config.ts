@@ -162,6 +162,14 @@ export const fluxConfigSchema = z.strictObject({
     description: '[How an edit reaches the Shoots](#rollout) of the project, as YAML. Absent: all at once.',
     example: '{ maxInProgress: 10%, maxFailed: 5% }',
   }),
+  push: textRow(
+    key(z.boolean(), {
+      description:
+        '`true`: your Git host [reports pushes](howto/push.md), and Flux fetches at once instead of at its next interval. Its operators must permit it.',
+      default: '`false`',
+      example: 'true',
+    }),
+  ),
 });
 
 /** Returns the rows of a FluxConfig for the keys of `flux-config`. */

@@ -303,4 +303,10 @@ export const settings = {
     default: '`false`',
     example: 'true',
   }),
+  monitoring: key(z.boolean(), {
+    description:
+      "Whether the Shoot's Prometheus reads the metrics of Flux, with alerts, and its Plutono has a dashboard. Nothing of it is in the shoot.",
+    default: '`false`',
+    example: 'true',
+  }),
 };

@@ -46,6 +46,7 @@ export interface FluxConfig {
   deletionPolicy?: DeletionPolicy | undefined;
   suspend?: boolean | undefined;
   adopt?: boolean | undefined;
+  monitoring?: boolean | undefined;
   sources?: Rooted | undefined;
   kustomizations?: Rooted | undefined;
   /** Changes of a lower layer's Kustomization. */

@@ -51,8 +51,11 @@ function readEntry(value: unknown, place: Place): { entry?: Override; issues: Co
 /** A requirement of `matchExpressions`. */
 const expressionSchema = ruled(
   z.strictObject({
-    key: requiredKey(text(metadataKey), { description: '', example: 'example.com/stage' }),
-    operator: requiredKey(z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']), { description: '', example: 'In' }),
+    key: requiredKey(text(metadataKey), { description: 'The key of a label.', example: 'example.com/stage' }),
+    operator: requiredKey(z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']), {
+      description: 'How the label is compared.',
+      example: 'In',
+    }),
     values: z.optional(listUpTo(limits.list, text(labelValue))),
   }),
   valuesProblem,
@@ -64,9 +67,15 @@ const selectorSchema = z.strictObject({
   matchExpressions: z.optional(listUpTo(limits.list, expressionSchema)),
 });
 
-const overrideSchema = z.strictObject({
-  selector: requiredKey(selectorSchema, { description: '', example: '{ matchLabels: { stage: dev } }' }),
-  config: requiredKey(z.looseObject({}), { description: '', example: '{ flux: { version: v2.9.4 } }' }),
+export const overrideSchema = z.strictObject({
+  selector: requiredKey(selectorSchema, {
+    description: 'The Shoots, by their labels, as in Kubernetes. An empty one selects all.',
+    example: '{ matchLabels: { stage: dev } }',
+  }),
+  config: requiredKey(z.looseObject({}), {
+    description: 'A FluxConfig, which these Shoots get above the rest of `flux-config`.',
+    example: '{ flux: { version: v2.9.4 } }',
+  }),
 });
 
 /** A label selector of Kubernetes. */

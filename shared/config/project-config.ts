@@ -1,6 +1,7 @@
 import { type KubeObject, resources } from '../kube/resource.ts';
 import type { Subscription } from '../runtime/definition.ts';
 import { fieldsOf } from '../shapes.ts';
+import { pushRequestOf } from './push.ts';
 
 /** The ConfigMap with a project's configuration, and the Secret with the credentials of its repository. */
 export const FLUX_CONFIG = 'flux-config';
@@ -22,6 +23,19 @@ export const RECONCILE_AT = 'flux.extensions.gardener.cloud/reconcile-at';
 /** Annotation on `flux-config`: continues a rollout that is paused. The value names its revision. */
 export const CONTINUE = 'flux.extensions.gardener.cloud/continue';
 
+/**
+ * Annotation on `flux-config`: suspends Flux in all Shoots of the project while it is there (`suspension.ts`). On an object
+ * of Flux in a shoot: who has suspended it so.
+ */
+export const SUSPENDED = 'flux.extensions.gardener.cloud/suspended';
+
+/**
+ * The Secret of a project with the `token` by which Git hosts prove that they report a push. Its annotation says what they
+ * have reported, so that it reaches every process that serves Shoots of the project.
+ */
+export const FLUX_PUSH = 'flux-push';
+export const PUSHED = 'flux.extensions.gardener.cloud/pushed';
+
 /** The ConfigMap in which the members of a project see how Flux is doing in their Shoots. */
 export const FLUX_STATUS = 'flux-status';
 
@@ -41,6 +55,17 @@ export const NEXT_PUBLIC_KEY = 'identity.next.pub';
 /** The two phases of a rotation, named like those of Gardener's own credentials (decision 19). */
 export const ROTATE_START = 'rotate-ssh-keypair-start';
 export const ROTATE_COMPLETE = 'rotate-ssh-keypair-complete';
+
+/** Annotations on `flux-source`. The public key of the current key pair, as a line for the Git host. */
+export const PUBLIC_KEY = 'flux.extensions.gardener.cloud/public-key';
+/** `SHA256:…` of the current public key. */
+export const FINGERPRINT = 'flux.extensions.gardener.cloud/fingerprint';
+/** Public key of the pair that a rotation has prepared. */
+export const NEXT_LINE = 'flux.extensions.gardener.cloud/next-public-key';
+/** `SHA256:…` of the prepared public key. */
+export const NEXT_FINGERPRINT = 'flux.extensions.gardener.cloud/next-fingerprint';
+/** `SHA256:…` of the key that the last rotation replaced, until the next rotation starts. */
+export const FORMER_FINGERPRINT = 'flux.extensions.gardener.cloud/former-fingerprint';
 
 /** All of these objects map to the key of the project's configuration. */
 const keys = (object: KubeObject, cluster: string) => [
@@ -75,6 +100,25 @@ export const fluxStatusSubscription: Subscription = {
   isNews: (object) => writesOfOthers(object).length > 0,
   wakes: (object) => writesOfOthers(object),
   keys: ({ metadata: { namespace = '' } }, cluster) => [{ cluster, namespace, name: FLUX_STATUS }],
+};
+
+/** Reports that a Git host has reported a push, to the key of the Secret. */
+export const pushSubscription: Subscription = {
+  in: 'garden',
+  resource: resources.secrets,
+  fieldSelector: `metadata.name=${FLUX_PUSH}`,
+  metadataOnly: true,
+  isNews: ({ metadata }) => pushRequestOf(metadata.annotations?.[PUSHED], Date.now()) !== undefined,
+  wakes: ({ metadata }) => metadata.annotations?.[PUSHED],
+  keys: ({ metadata: { namespace = '' } }, cluster) => [{ cluster, namespace, name: FLUX_PUSH }],
+};
+
+/** Reports that a project has deleted its `flux-push`, or has another one, to the key of its configuration. */
+export const tokenSubscription: Subscription = {
+  ...pushSubscription,
+  isNews: () => true,
+  wakes: ({ metadata }) => metadata.uid,
+  keys,
 };
 
 /** Names and times of writes by others of which values are left. Our corrections change neither. */

@@ -68,6 +68,8 @@ export interface EffectiveConfig {
   suspend: boolean;
   /** True: a Flux is taken over that others have installed in the shoot; absent: it is left alone. */
   adopt?: boolean | undefined;
+  /** True: Flux's metrics are in the Prometheus of the Shoot; absent: they are not. */
+  monitoring?: boolean | undefined;
   /** GitRepository, OCIRepository or Bucket, complete except for `apiVersion` and `suspend`. */
   source?: KubeObject | undefined;
   /** The root Kustomization, complete except for `apiVersion` and `suspend`. */

@@ -28,7 +28,7 @@ export function oldestKubernetes(version: string): string | undefined {
 }
 
 /** Returns whether the Kubernetes is too old or too new for a release; undefined if it is neither, or not known. */
-function unsupportedAs(version: string, kubernetesVersion: string | undefined): 'old' | 'new' | undefined {
+export function unsupportedAs(version: string, kubernetesVersion: string | undefined): 'old' | 'new' | undefined {
   const minor = /^v?1\.(\d+)/.exec(kubernetesVersion ?? '')?.[1];
   const minors = supportedMinors(version);
   if (minor === undefined || minors === undefined) return undefined;

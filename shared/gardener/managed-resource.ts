@@ -15,6 +15,9 @@ export const managedResourceNames = {
   sync: 'shoot-flux-sync',
 } as const;
 
+/** The one whose objects the seed's resource-manager applies, beside them in the control plane. */
+export const MONITORING = 'shoot-flux-monitoring';
+
 /** The ManagedResources of the Go extension by 23technologies; they are released before ours are written. */
 export const legacyNames = ['extension-shoot-flux-flux-install', 'extension-shoot-flux-flux-config'];
 
@@ -50,7 +53,7 @@ export function applyState(resource: ManagedResource): ApplyState {
   return isCurrentGeneration && status === 'True' ? { state: 'applied' } : { state: 'pending' };
 }
 
-/** Returns the manifest of a ManagedResource without a class, with one content Secret. */
+/** Returns the manifest of a ManagedResource with one content Secret. Only `MONITORING` has a class. */
 export function managedResourceManifest(namespace: string, name: string, secretName: string): KubeObject {
   return {
     apiVersion: apiVersionOf(resources.managedResources),
@@ -62,7 +65,7 @@ export function managedResourceManifest(namespace: string, name: string, secretN
       // Trap 27: without this reference Gardener's garbage collector takes the Secret.
       annotations: secretReference(secretName),
     },
-    spec: { secretRefs: [{ name: secretName }], keepObjects: false },
+    spec: { ...(name === MONITORING && { class: 'seed' }), secretRefs: [{ name: secretName }], keepObjects: false },
   };
 }
 
@@ -75,7 +78,7 @@ export function managedResourcePatch(live: ManagedResource, secretName: string):
   const gone = Object.fromEntries(former.map((key) => [key, null]));
   return {
     metadata: { resourceVersion, labels: metadata.labels, annotations: { ...gone, ...metadata.annotations } },
-    spec: { ...(spec as object), ...(hasClass(live) && { class: null }) },
+    spec: { ...(hasOtherClass(live) && { class: null }), ...(spec as object) },
   };
 }
 
@@ -104,15 +107,15 @@ export function isCurrent(live: ManagedResource | undefined, secretName: string)
     refs.length === 1 &&
     refs[0]?.name === secretName &&
     live.spec.keepObjects !== true &&
-    !hasClass(live) &&
+    !hasOtherClass(live) &&
     live.metadata.labels?.[ORIGIN_LABEL] === ORIGIN &&
     reference.every(([key, value]) => live.metadata.annotations?.[key] === value)
   );
 }
 
-/** True for one that another resource-manager serves than that of the shoot. */
-function hasClass({ spec }: ManagedResource): boolean {
-  return (spec.class ?? '') !== '';
+/** True for one that another resource-manager serves than it should. */
+function hasOtherClass({ metadata, spec }: ManagedResource): boolean {
+  return (spec.class ?? '') !== (metadata.name === MONITORING ? 'seed' : '');
 }
 
 /** True when everything that `managed-resources` recorded last is applied in exactly that form. */

@@ -9,6 +9,7 @@ import {
   MOST_WAITING,
   mostFailed,
   mostInProgress,
+  phaseIn,
   type RolloutState,
   readState,
   rolloutText,
@@ -145,6 +146,13 @@ describe('what members read', () => {
         '(s0, s1, s2, s3, s4, …). It continues when they are Ready, or with the annotation ' +
         'flux.extensions.gardener.cloud/continue=0123456789ab.11 on flux-config.',
     );
+  });
+
+  it('says in which phase it is', () => {
+    const phaseOf = (parts: Partial<RolloutState>) => phaseIn(rolloutText(state(parts), 200));
+    expect(phaseOf({ waiting: waiting(3) })).toBe('in-progress');
+    expect(phaseOf({ waiting: waiting(3), failed: new Set(names(11)) })).toBe('paused');
+    expect([phaseOf({ done: 200 }), phaseIn(null)]).toEqual([null, null]);
   });
 });
 

@@ -122,6 +122,17 @@ function sortKeyOf(value: string | undefined): { rank: number; number: number; t
 export const ROLLOUT_TEXT = 'Rollout';
 export const ROLLOUT_STATE = 'RolloutState';
 
+/** Label of `flux-status` while a rollout goes on: its metadata is all that the watcher sees of it. */
+export const ROLLOUT_PHASE = 'flux.extensions.gardener.cloud/rollout';
+export type RolloutPhase = 'in-progress' | 'paused';
+
+/** Returns the phase that a text of `rolloutText` says; null: there is no rollout, or it has ended. */
+export function phaseIn(text: string | null): RolloutPhase | null {
+  const said = /^Revision \w+ is (paused|under way)/.exec(text ?? '')?.[1];
+  if (said === undefined) return null;
+  return said === 'paused' ? 'paused' : 'in-progress';
+}
+
 /** Returns the state and what members read about it, as keys of `flux-status`. */
 export function rolloutData(state: RolloutState, shoots: number): Record<string, string> {
   return { [ROLLOUT_TEXT]: rolloutText(state, shoots), [ROLLOUT_STATE]: stateText(state) };

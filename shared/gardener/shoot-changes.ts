@@ -11,6 +11,9 @@ export function selfHostedCluster(shoot: string): string {
   return `shoot--${shoot}`;
 }
 
+/** The functions that work on what `fan-out` sends. */
+export type Receiver = 'managed-resources' | 'project-status' | 'push';
+
 /**
  * Returns the changes for one Shoot: one for each of its seeds that this deployment serves, or for the self-hosted Shoot
  * itself. During a control plane migration these are two. Shoots without the extension get changes too, because an
@@ -21,7 +24,7 @@ export function changesFor(
   shoot: Shoot,
   servedSeeds: string[],
   cause: Cause,
-  name: 'managed-resources' | 'project-status' = 'managed-resources',
+  name: Receiver = 'managed-resources',
 ): ChangeRequest[] {
   const { metadata, spec, status } = shoot;
   const isOnSeed = Boolean(status?.seedName || spec?.seedName);

@@ -88,6 +88,8 @@ const recordFields = {
   imagePlaces: optional(imagePlaces),
   /** One sentence for each field of the configuration that is left out. Readers: users; the next run, for new ones. */
   warnings: optional(texts),
+  /** While the project is suspended and source or Kustomization are ours: who and why. Readers: `readiness`, the scope. */
+  suspension: optional(text),
   /** An error out of scope, or why the last applied objects are kept; with the remedy. Reader: `readiness`. */
   problem: optional(text),
 

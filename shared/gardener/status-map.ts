@@ -5,9 +5,13 @@ import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
 import { cutExactly, safeText } from '../runtime/safe-text.ts';
 import { fieldsOf } from '../shapes.ts';
 import { orRefused } from './creation-refused.ts';
+import { phaseIn, ROLLOUT_PHASE, ROLLOUT_TEXT } from './rollout.ts';
 
 /** The key of the summary. No Shoot has capital letters in its name, and they are sorted before all others. */
 export const SUMMARY = 'Summary';
+
+/** The key that says who has suspended the project, and why; absent: nobody. */
+export const SUSPENDED_TEXT = 'Suspended';
 
 /** What the lines of a project should not exceed together, in bytes: each write sends and stores all of them. */
 const WISHED_BYTES = 256 * 1024;
@@ -60,7 +64,9 @@ export function patchStatusMap(
   data: Record<string, string | null>,
   fieldManager: string,
 ): Promise<KubeObject | undefined> {
-  const body = { metadata: { uid, resourceVersion }, data };
+  const text = data[ROLLOUT_TEXT];
+  const labels = text === undefined ? undefined : { [ROLLOUT_PHASE]: phaseIn(text) };
+  const body = { metadata: { uid, resourceVersion, labels }, data };
   const name = { namespace, name: FLUX_STATUS };
   const patch = garden.mergePatch(resources.configMaps, name, body, { fieldManager });
   return unless(patch, ConflictError, NotFoundError);

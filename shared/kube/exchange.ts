@@ -102,12 +102,13 @@ function send(
   const { agent, options } = transport;
   const body = bodyOf(call);
   const start = performance.now();
-  const report = (status: number) =>
+  const report = (status: number, date?: string) =>
     options.onRequest?.({
       method: call.method,
       resource: resourceText(call.resource),
       status,
       ms: performance.now() - start,
+      date,
     });
   return new Promise((resolve, reject) => {
     const outgoing = requestOf(transport, call, signal, {
@@ -130,7 +131,7 @@ function send(
     outgoing.on('response', (response) => {
       isSettled = true;
       answer = response;
-      report(response.statusCode ?? 0);
+      report(response.statusCode ?? 0, response.headers.date);
       resolve(response);
     });
     outgoing.on('error', (error) => {

@@ -40,6 +40,8 @@ export interface RequestInfo {
   /** HTTP status; 0 without an answer. */
   status: number;
   ms: number;
+  /** What the server's clock said when it answered, in whole seconds; as the header `Date` writes it. */
+  date?: string | undefined;
 }
 
 /** The options of a client of one API server. */

@@ -32,6 +32,8 @@ export interface Settings extends Landscape {
   shootAccess: 'internal' | 'external';
   /** Which hosts `knownHosts: scan` may contact; absent: all except special addresses, such as loopback. */
   hostKeyScan?: HostKeyScan | undefined;
+  /** Where Git hosts report pushes, for example `https://flux.example.org`; absent: nowhere. */
+  pushUrl?: string | undefined;
 }
 
 /** Everything that a function may use besides its key. */

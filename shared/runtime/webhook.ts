@@ -38,3 +38,18 @@ export type WebhookContext = Pick<Context, 'kube' | 'log' | 'signal'> & {
 
 /** Answers one request; `handler` in `functions/<name>/handler.ts`. */
 export type WebhookHandler = (request: AdmissionRequest, context: WebhookContext) => Promise<AdmissionAnswer>;
+
+/** A call of a Git host. */
+export interface PushCall {
+  /** That of a project, which may not exist. */
+  namespace: string;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Buffer;
+}
+
+/** Refused: the caller has not proved who it is, or the project takes no pushes, or does not exist. */
+export type PushResult = 'accepted' | 'refused' | 'failed';
+
+/** Takes a call of a Git host; `handler` in `functions/<name>/handler.ts`. */
+export type PushHandler = (call: PushCall, context: Pick<Context, 'kube' | 'now' | 'log'>) => Promise<PushResult>;

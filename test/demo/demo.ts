@@ -12,6 +12,7 @@ import { distributionAt } from '../../shared/flux/distribution.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { testDistribution } from '../made-distribution.ts';
+import type { Objects } from './crowd.ts';
 import { createObserver, type Observer } from './observe.ts';
 import type { Output } from './output.ts';
 import { podinfoFiles, versions } from './podinfo.ts';
@@ -29,6 +30,8 @@ export interface DemoOptions {
 export interface Demo {
   /** One sentence for each failure; empty on success. */
   missing: string[];
+  /** The objects of the garden, without HTTP. */
+  garden: Objects;
   /** Writes kubeconfigs for kubectl; returns name -> path. */
   writeKubeconfigs(folder: string): Promise<Record<string, string>>;
   stop(): Promise<void>;
@@ -71,6 +74,7 @@ export async function runDemo({ output, ended, ...options }: DemoOptions): Promi
   const missing: string[] = [];
   const demo: Demo = {
     missing,
+    garden: landscape.garden.api.objects,
     writeKubeconfigs: (folder) => writeKubeconfigs(folder, landscape),
     async stop() {
       await product.stop();

@@ -59,7 +59,8 @@ describe('the commands of the documents', () => {
     await writeFile(join(folder, 'bin/kubectl'), kubectl, { mode: 0o755 });
     createExtension();
     const deleted = JSON.stringify({ message: 'object deleted', object: 'Secret a/b', reason: 'nothing refers to it' });
-    await writeFile(join(folder, 'shoot-flux.log'), `${givenUp('shoot--my-project--my-shoot')}\n${deleted}\n`);
+    const down = JSON.stringify({ message: 'cluster down', cluster: 'my-seed', reason: 'connect ECONNREFUSED' });
+    await writeFile(join(folder, 'shoot-flux.log'), `${givenUp('shoot--my-project--my-shoot')}\n${deleted}\n${down}\n`);
   }
 
   /** gardenlet has written this one. */
@@ -103,8 +104,11 @@ describe('the commands of the documents', () => {
     path === 'docs/configuration.md' && command.startsWith('kubectl ');
   const isAboutStatus = ({ path }: { path: string }) => path === 'docs/status.md';
 
+  const isAboutFaults = ({ path, command }: { path: string; command: string }) =>
+    path === 'docs/when-something-is-wrong.md' && command.startsWith('kubectl -n garden-my-project ');
+
   const isRunHere = (found: { path: string; command: string }) =>
-    !isRunElsewhere(found) && !isKubectl(found) && !isAboutStatus(found);
+    !isRunElsewhere(found) && !isKubectl(found) && !isAboutStatus(found) && !isAboutFaults(found);
 
   it.each(commands.filter(isRunHere))('$path: $command', async ({ command }) => {
     // These ports may be taken on this machine.
@@ -224,6 +228,40 @@ describe('the commands of the documents', () => {
     expect(whole).toContain('Summary: 0 Ready, 0 progressing, 1 not Ready of 1 Shoot');
     expect(whole).toMatch(/my-third-cluster: .*Not Ready since /);
     expect(events).toMatch(/^Warning +FluxNotReady +Flux is not Ready: /m);
+    await apis.stop();
+  });
+
+  it('lead from what a member sees to the sentence, and try again at once, with kubectl', async () => {
+    const apis = await startApisWithShippedRights();
+    await using project = await startProject(apis);
+    await project.set('my-shoot', failing);
+    await project.run('my-shoot');
+    const shoot = { namespace: PROJECT, name: 'my-shoot' };
+    const error = 'extension encountered error during reconciliation: ConfigMap garden-foo/flux-config: wrong';
+    const write = { fieldManager: 'test' };
+    const spec = { extensions: [{ type: 'other' }, { type: EXTENSION_TYPE }] };
+    const status = { lastErrors: [{ description: 'earlier' }, { description: error }] };
+    await project.garden.mergePatch(resources.shoots, shoot, { spec, status }, write);
+    const configMap = { ...fluxConfig({ syncMode: 'Once' }), metadata: { namespace: PROJECT, name: 'flux-config' } };
+    await project.garden.create(resources.configMaps, configMap, write);
+    const follow = await followerOf(apis.garden.kubeconfig());
+    const steps = commands.filter(isAboutFaults);
+    const output: string[] = [];
+    for (const step of steps) output.push(await follow(step));
+    expect(output).toEqual([
+      expect.stringMatching(/my-shoot: .*Not Ready since /),
+      expect.stringMatching(/^Warning +FluxNotReady +Flux is not Ready: /),
+      '',
+      'shoot/my-shoot changed\n',
+      `earlier ${error}`,
+      `other ${EXTENSION_TYPE}`,
+      expect.stringContaining('syncMode: Once'),
+    ]);
+    const { annotations } = (await project.garden.find(resources.shoots, shoot))?.metadata ?? {};
+    expect(annotations).toMatchObject({
+      [RECONCILE_AT]: expect.stringMatching(/^\d+$/),
+      'gardener.cloud/operation': 'reconcile',
+    });
     await apis.stop();
   });
 

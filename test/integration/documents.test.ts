@@ -5,7 +5,7 @@ import { failures } from '../../functions/readiness/explain/explain.ts';
 import { documents, root, scripts } from './documents.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
-const running = read('docs/running.md');
+const status = read('docs/status.md');
 const pages = ['', 'docs', 'events', 'functions', 'infra', 'shared', 'test'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: folder !== '', encoding: 'utf8' })
     .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
@@ -56,5 +56,5 @@ it('explains every reason of a condition', () => {
   const reasons = Object.values(failures)
     .flat()
     .map(({ reason }) => reason);
-  expect([...new Set(reasons)].filter((reason) => !running.includes(`\`${reason}\``))).toEqual([]);
+  expect([...new Set(reasons)].filter((reason) => !status.includes(`\`${reason}\``))).toEqual([]);
 });

@@ -13,7 +13,7 @@ import { isCrd } from '../../shared/flux/custom-resources.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { PROJECT, startFleet } from '../scenarios/rollout/fleet.ts';
-import { documented, example, root } from './documents.ts';
+import { documented, example, exampleWith, root } from './documents.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -124,6 +124,26 @@ describe('many Shoots', () => {
       kustomization: { spec: { interval: '1m' } },
     });
     expect(configOf({ stage: 'dev', frozen: '' })).toMatchObject({ suspend: true });
+  });
+});
+
+describe('pull requests', () => {
+  const PAGE = 'docs/howto/pull-requests.md';
+  const validate = documented('docs/howto/pull-requests.md', 'validate');
+
+  test('the hook and the command check the project of the page, and find a mistake', async () => {
+    const configMap = example(PAGE, 'ConfigMap');
+    await write('flux-config.yaml', configMap);
+    await write('shoots/dev.yaml', example('docs/howto/many-shoots.md', 'Shoot'));
+    const [{ hooks }] = parse(exampleWith(PAGE, 'repos')).repos;
+    const known = parse(await readFile(join(root, '.pre-commit-hooks.yaml'), 'utf8'));
+    const { entry } = known.find(({ id }: { id: string }) => id === hooks[0].id);
+    const hook = [join(root, entry), ...hooks[0].args].join(' ');
+    for (const command of [validate, hook])
+      expect(await run(command)).toEqual({ code: 0, out: 'dev.yaml (dev): ok\n' });
+    await write('flux-config.yaml', configMap.replace('repositoryBranch', 'repositorybranch'));
+    for (const command of [validate, hook])
+      expect(await run(command)).toEqual({ code: 1, out: expect.stringContaining('did you mean repositoryBranch?') });
   });
 });
 

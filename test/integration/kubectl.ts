@@ -49,6 +49,11 @@ async function answer(resource: Resource): Promise<string> {
     return items.map(({ type, reason, message }) => `${type}   ${reason}   ${message}\n`).join('');
   }
   if (verb === 'delete' && rest.length === 0) return deleteAll(resource);
+  if (verb === 'delete') {
+    const [name = '', ...others] = rest;
+    if (others.length > 0 || !(await client.delete(resource, { namespace, name }))) fail(`${kind} "${name}" not found`);
+    return `${kind} "${name}" deleted\n`;
+  }
   if (verb === 'create') {
     return create(resource, namespace, kind === 'secret' && rest[0] === 'generic' ? rest.slice(1) : rest);
   }
@@ -88,12 +93,15 @@ async function deleteAll(resource: Resource): Promise<string> {
   return items.map(({ metadata }) => `${kind} "${metadata.name}" deleted\n`).join('');
 }
 
-/** Evaluates one path of a JSONPath template, with dots escaped as in kubectl. Absent fields are empty. */
+/** Evaluates one path of a JSONPath template, with dots escaped and `[*]` as in kubectl. Absent fields are empty. */
 function valueAt(object: KubeObject, output: string): string {
   const [, path = fail(`-o ${output} is not understood`)] = /^jsonpath=\{\.(.+)\}$/.exec(output) ?? [];
   const names = path.split(/(?<!\\)\./).map((name) => name.replaceAll('\\.', '.'));
-  const value = names.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], object);
-  return typeof value === 'string' ? value : '';
+  const found = names.reduce<unknown[]>(
+    (values, name) => values.flatMap((at) => (at as Record<string, unknown> | undefined)?.[name.replace('[*]', '')]),
+    [object],
+  );
+  return found.filter((value) => typeof value === 'string').join(' ');
 }
 
 function notUnderstood(): never {

@@ -18,7 +18,7 @@ function metricsOfCode() {
   );
   // With or without `metrics.`, because a function may destructure it.
   return sources.flatMap((source) =>
-    [...source.matchAll(/\b(count|gauge|observe)\(\s*'(\w+)'/g)].map(([, kind, name]) => ({
+    [...source.matchAll(/\b(count|gauges?|observe)\(\s*'(\w+)'/g)].map(([, kind, name]) => ({
       ...{ name: `shoot_flux_${name}`, kind },
     })),
   );

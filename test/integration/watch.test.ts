@@ -107,6 +107,9 @@ describe('shoot-flux watch', () => {
     const metrics = (await watcher.page('/metrics')).text;
     expect(metrics).toContain('shoot_flux_watcher_objects{cluster="local",resource="extensions"} 1');
     expect(metrics).toContain('shoot_flux_cluster_up{cluster="garden"} 1');
+    const labels = 'cluster="local",project="foo",state="progressing",flux_version="none"';
+    expect(metrics).toContain(`shoot_flux_shoots{${labels}} 1`);
+    expect(metrics).toContain('shoot_flux_rollouts{state="paused"} 0');
 
     createExtension('shoot--foo--late');
     await vi.waitFor(async () => {

@@ -1,6 +1,6 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { expect, it } from 'vitest';
-import { resources } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { stageSuite } from './around-each-test.ts';
 import {
   base64,
@@ -24,6 +24,25 @@ const former = { fieldManager: 'former' };
 
 /** The main job, on embedded or real API servers. */
 export const mainJobSuite = stageSuite((stage) => {
+  it('has Flux fetch what a Git host has reported to the project', async () => {
+    const push = inProject('flux-push');
+    // Where it cannot be created, a person creates it empty.
+    await stage.putSecret('garden', push, {});
+    await stage.setFluxConfig({ ...publicRepository, push: 'true' });
+    await stage.deliver();
+    const read = () => stage.garden.find<KubeObject & { data?: object }>(resources.secrets, push);
+    await eventually('the token', read, (secret) => secret?.data !== undefined && 'token' in secret.data);
+    // As push-webhook does.
+    const annotations = { 'flux.extensions.gardener.cloud/pushed': `${new Date().toISOString()} *` };
+    await stage.garden.mergePatch(resources.secrets, push, { metadata: { annotations } }, former);
+    const requested = 'reconcile.fluxcd.io/requestedAt';
+    await stage.untilInShoot(
+      gitRepositories,
+      'main-gitrepo',
+      (live) => live?.metadata.annotations?.[requested] !== undefined,
+    );
+  });
+
   const names = async () => Object.keys(await stage.managedResources()).sort();
   const edit = (data: Record<string, string> = {}) => stage.setFluxConfig({ ...publicRepository, ...data });
   /** The Shoot comes up with this configuration, and Flux works. */

@@ -67,6 +67,9 @@ export const creating = {
   lastUpdateTime: '2026-01-02T03:04:05Z',
 } as const;
 
+/** Where Git hosts report pushes. */
+export const PUSH_URL = 'https://flux.example.org';
+
 /** The Extension of the Shoot. */
 export const EXTENSION = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 export const inFlux = (name: string) => ({ namespace: 'flux-system', name });
@@ -182,7 +185,7 @@ export async function startStage(apis: Apis, fluxDistribution: string) {
       const server = api.productUrl ?? api.url;
       return { ...connection(api), server, token: api.tokenOf?.(identity) ?? api.token };
     },
-    settings: settingsOf({ landscape: 'stage', fluxDistribution, ...landscape }),
+    settings: settingsOf({ landscape: 'stage', fluxDistribution, pushUrl: PUSH_URL, ...landscape }),
     log: createLog('debug', (line) => logLines.push(line)),
     port: 0,
     onRequest: (identity, cluster, info) => requests.push({ identity, cluster, ...info }),

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type FluxConfigMap, OVERRIDES_YAML, ROLLOUT } from '../../../shared/config/flux-config-map.ts';
+import { type FluxConfigMap, OVERRIDES_YAML, PUSH, ROLLOUT } from '../../../shared/config/flux-config-map.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
 import type { Release } from '../../../shared/flux/release.ts';
 import { canonicalJson } from '../../../shared/gardener/managed-resource.ts';
@@ -17,6 +17,7 @@ export function configHash(config: EffectiveConfig): string {
     syncMode: _mode,
     deletionPolicy: _policy,
     adopt: _adopt,
+    monitoring: _monitoring,
     warnings: _warnings,
     ...content
   } = config;
@@ -37,7 +38,7 @@ const LABEL_VARIABLE = '${SHOOT_LABEL_';
 
 /** Identifies what a project has written, apart from how it reaches the Shoots; 12 hex digits. */
 export function revisionOf({ data, binaryData, tooLarge }: FluxConfigMap): string {
-  const { [ROLLOUT]: _, ...rest } = data;
+  const { [ROLLOUT]: _, [PUSH]: __, ...rest } = data;
   const written = tooLarge === undefined ? [rest, binaryData ?? null] : [tooLarge];
   return shortHash(canonicalJson(written)).slice(0, 12);
 }

@@ -34,6 +34,8 @@ export interface PlanInputs {
   renewals: number[];
   /** Identity of the requests of users that Flux in the shoot should reconcile now. */
   reconcileAt?: string | undefined;
+  /** Who has suspended the project, and why. */
+  suspension?: string | undefined;
   /** Recorded where the landscape has defaults or a policy. */
   layersHash?: string | undefined;
   /** Recorded where the project has a rollout. */
@@ -231,6 +233,7 @@ function recordOf(inputs: PlanInputs, rendered: RenderedObjects, { contents, rel
     components: rendered.components,
     syncMode: config.syncMode,
     deletionPolicy: config.deletionPolicy,
+    suspension: contents.has(names.sync) ? inputs.suspension : undefined,
     layersHash: inputs.layersHash,
     revision,
     projectCopies: revision === undefined ? undefined : projectCopies(config),

@@ -14,13 +14,13 @@ export interface Scope {
 
 /**
  * Decides what follows the configuration. Until the first success everything does: a typo could never be corrected.
- * @param previous the last record: while some of its objects are pending removal, sources and Kustomizations stay in
- * scope; released now, these objects would stay in the shoot, suspended
+ * @param previous the last record: while some of its objects are pending removal, or all are suspended, sources and
+ * Kustomizations stay in scope; released now, these objects would stay in the shoot, suspended
  */
 export function updateScope(mode: SyncMode, isBootstrapped: boolean, previous: Applied | undefined): Scope {
   if (!isBootstrapped) return { install: true, sync: true };
-  const hasPendingRemoval = (previous?.leaving?.length ?? 0) > 0;
-  return { install: mode === 'Reconcile', sync: mode !== 'Once' || hasPendingRemoval };
+  const hasSuspended = (previous?.leaving?.length ?? 0) > 0 || previous?.suspension !== undefined;
+  return { install: mode === 'Reconcile', sync: mode !== 'Once' || hasSuspended };
 }
 
 /**

@@ -6,6 +6,7 @@ import { projectSecretOf } from '../../../shared/config/project-secret-content.t
 import { neededProjectSecrets } from '../../../shared/config/project-secrets.ts';
 import type { Rollout } from '../../../shared/config/rollout.ts';
 import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
+import { suspensionOf } from '../../../shared/config/suspension.ts';
 import type { ConfigInputs, EffectiveConfig, ProjectSecret } from '../../../shared/config/types.ts';
 import { ConfigError, unlessInvalid } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
@@ -36,6 +37,8 @@ export interface Layers extends ConfigInputs {
   secretObjects: ReadonlyMap<string, KubeObject>;
   /** Identity of the requests of users that Flux in the shoot should reconcile now. */
   reconcileAt?: string | undefined;
+  /** Who has suspended the project, and why. */
+  suspension?: string | undefined;
   /** How an edit of `flux-config` reaches the Shoots; absent: all at once. */
   rollout?: ProjectRollout | undefined;
 }
@@ -46,6 +49,8 @@ export interface ProjectRollout {
   revision: string;
   /** The annotation with which a member continues it. */
   continued: string | undefined;
+  /** True: no Shoot takes its turn. */
+  isSuspended: boolean;
 }
 
 /** Merges the layers of the configuration, and decides the scope. */
@@ -91,15 +96,20 @@ export async function readLayers(run: Run): Promise<Layers> {
   const reconcileAt = reconcileAtOf([configMap, shoot].map((object) => object?.metadata.annotations?.[RECONCILE_AT]));
   if (namespace === undefined) return { ...layers, secretObjects: new Map(), reconcileAt };
   // Where only ManagedResources have woken the run, no other Secret than those that were there can be new.
-  const known = isWokenByApplying(run) ? reporter.current().status?.state?.applied?.projectSecrets : undefined;
+  const { applied } = reporter.current().status?.state ?? {};
+  const known = isWokenByApplying(run) ? applied?.projectSecrets : undefined;
   const secrets = await readProjectSecrets(garden, namespace, layers, known);
-  return { ...layers, ...secrets, reconcileAt, rollout: rolloutOf(layers, configMap) };
+  // Its deletion resumes nothing: that is a decision of its own.
+  const suspension = configMap === undefined ? applied?.suspension : suspensionOf(configMap.metadata.annotations);
+  return { ...layers, ...secrets, reconcileAt, suspension, rollout: rolloutOf(layers, configMap) };
 }
 
 function rolloutOf({ fluxConfig }: ConfigInputs, configMap: KubeObject | undefined): ProjectRollout | undefined {
   const settings = fluxConfig && documentsOf(fluxConfig).rollout.value;
   if (fluxConfig === undefined || settings === undefined) return undefined;
-  return { settings, revision: revisionOf(fluxConfig), continued: configMap?.metadata.annotations?.[CONTINUE] };
+  const { annotations } = configMap?.metadata ?? {};
+  const isSuspended = suspensionOf(annotations) !== undefined;
+  return { settings, revision: revisionOf(fluxConfig), continued: annotations?.[CONTINUE], isSuspended };
 }
 
 /** Adds the written deletion policy to the record: it counts also where the rest of the configuration is rejected. */

@@ -3,6 +3,7 @@ import {
   isOurManagedResource,
   legacyNames,
   listManagedResources,
+  MONITORING,
   managedResourceNames,
   ourLabelSelector,
   rejectedNamespace,
@@ -21,7 +22,7 @@ import { type KubeObject, type ObjectName, resources } from '../../../shared/kub
 import { isBootstrapped } from '../plan/scope.ts';
 import { isWokenByApplying, type Run } from '../run.ts';
 
-const ourNames: string[] = Object.values(managedResourceNames);
+const ourNames: string[] = [...Object.values(managedResourceNames), MONITORING];
 
 /** What a reconciliation begins with. */
 export interface ControlPlane {
@@ -123,11 +124,12 @@ export const RELEASED = 'the sync mode no longer follows it';
 export const fieldManager = 'shoot-flux-managed-resources';
 
 /**
- * Stops managing a ManagedResource; its objects stay in the shoot. Safe to repeat, also while it is being deleted.
+ * Stops managing a ManagedResource; its objects stay in the shoot, and none in the seed. Safe to repeat, also while it is being deleted.
  * @throws ConflictError when it has changed since it was read
  */
 export async function releaseObjects(seed: KubeClient, live: ManagedResource, reason: string): Promise<void> {
   const { metadata, spec } = live;
+  if (metadata.name === MONITORING) return deleteManagedResource(seed, live, reason);
   const patch = { metadata: { resourceVersion: metadata.resourceVersion }, spec: { keepObjects: true } };
   const isKept = spec.keepObjects === true;
   const kept = isKept ? live : await seed.mergePatch(resources.managedResources, metadata, patch, { fieldManager });

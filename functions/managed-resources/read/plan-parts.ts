@@ -11,6 +11,7 @@ import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, SYSTEM_NAMESPACES } from '../../../shared/kube/resource.ts';
 import { entriesAt, isRecord, textAt } from '../../../shared/shapes.ts';
+import { withSuspension } from '../deliver/suspension.ts';
 import { stateOf } from '../plan/changes.ts';
 import { layersHash } from '../plan/config-hash.ts';
 import {
@@ -73,7 +74,7 @@ export async function readPlanParts(
     refuse(secretKeyIssues(config, copies.secrets, release.version));
     const asked = planInputs(run, controlPlane, configuration, copies, existing, chosen);
     const wanted = renderObjects(asked);
-    const kept = await keptAtOnce(run, controlPlane, asked, wanted.groups.sync);
+    const kept = await keptAtOnce(run, controlPlane, asked, withSuspension(wanted.groups.sync, undefined));
     const inputs = kept ?? asked;
     const rendered = kept === undefined ? wanted : renderObjects(kept);
     refuse(await objectRuleIssues(config, release));
@@ -108,23 +109,24 @@ function missingCopy(
  * Out of scope, Flux keeps the components that it was installed with.
  * @throws ConfigError as `objectGroups` does
  */
-function renderObjects({ scope, previous, render }: PlanInputs): RenderedObjects {
+function renderObjects({ scope, previous, render, suspension }: PlanInputs): RenderedObjects {
   const configured = render.config.flux.components;
-  return renderedWith(scope.install ? configured : (previous?.components ?? configured), render);
+  return renderedWith(scope.install ? configured : (previous?.components ?? configured), render, suspension);
 }
 
 /** Adds the former components while objects are pending removal: their controllers have to remove the finalizers. */
 function withFormerComponents(inputs: PlanInputs, wanted: RenderedObjects, synced: Synced): RenderedObjects {
-  const { previous, live, render } = inputs;
+  const { previous, live, render, suspension } = inputs;
   const { objects, pendingRemoval } = planSyncObjects({ ...syncInputs(inputs, wanted), ...synced });
   const isRemoving = pendingRemoval.length > 0 || (objects.length === 0 && live.has(names.sync));
   const former = previous?.components.filter((component) => render.release.files.has(component)) ?? [];
   const components = [...new Set([...wanted.components, ...(isRemoving ? former : [])])];
-  return components.length === wanted.components.length ? wanted : renderedWith(components, render);
+  return components.length === wanted.components.length ? wanted : renderedWith(components, render, suspension);
 }
 
-function renderedWith(components: string[], render: RenderInputs): RenderedObjects {
-  return { components, groups: objectGroups({ ...render, config: withComponents(render.config, components) }) };
+function renderedWith(components: string[], render: RenderInputs, suspension: string | undefined): RenderedObjects {
+  const groups = objectGroups({ ...render, config: withComponents(render.config, components) });
+  return { components, groups: { ...groups, sync: withSuspension(groups.sync, suspension) } };
 }
 
 /** Reads the former content where the ManagedResource does not hold the rendered one. */
@@ -189,6 +191,7 @@ function planInputs(
   const config = warning === undefined ? read : { ...read, warnings: [warning, ...(read.warnings ?? [])] };
   return {
     ...{ scope, previous, live, renewals, reconcileAt: layers.reconcileAt },
+    suspension: layers.suspension,
     render: { config, release, shoot, secrets, configMaps, ownsNamespace, shootHealth, policy },
     shootResources: cluster.spec.shoot.spec?.resources ?? [],
     layersHash: hasLandscape ? layersHash(layers) : undefined,

@@ -3,7 +3,7 @@ import { managedResourceNames as names } from '../../../shared/gardener/managed-
 import { appliedFactory } from '../../../shared/gardener/testing.ts';
 import type { Applied, ManagedResource, OperationType } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { needsTurn, rotatedCopies, secondsUntilWindow } from './rollout.ts';
+import { needsTurn, rotatedCopies } from './rollout.ts';
 
 const contents = (version: string) =>
   Object.fromEntries([names.crds, names.controllers, names.secrets, names.sync].map((name) => [name, name + version]));
@@ -32,37 +32,6 @@ describe('an edit of a running Shoot', () => {
     const plan = { record: { ...record, ...ofRecord } };
     expect(needsTurn(plan, { ...controlPlane, ...parts }, operation)).toBe(false);
   });
-});
-
-const at = (time: string) => new Date(`2026-01-02T${time}Z`);
-const night = { begin: '220000+0100', end: '010000+0100' };
-
-it.each([
-  ['20:59:59', 1],
-  ['21:00:00', 0],
-  ['23:59:59', 0],
-  ['00:00:00', 21 * 3600],
-  ['12:00:00', 9 * 3600],
-])('at %s, the window from 21 to 24 o’clock UTC begins in %i s', (time, seconds) => {
-  expect(secondsUntilWindow(night, at(time))).toBe(seconds);
-});
-
-it('may pass midnight', () => {
-  const window = { begin: '233000+0000', end: '003000+0000' };
-  expect(['23:29:00', '23:45:00', '00:15:00', '00:30:00'].map((time) => secondsUntilWindow(window, at(time)))).toEqual([
-    60,
-    0,
-    0,
-    23 * 3600,
-  ]);
-});
-
-it('may be west of Greenwich', () => {
-  expect(secondsUntilWindow({ begin: '200000-0500', end: '210000-0500' }, at('00:30:00'))).toBe(1800);
-});
-
-it.each([undefined, {}, { begin: '220000+0100' }, { begin: '22:00', end: '23:00' }])('%j is none', (window) => {
-  expect(secondsUntilWindow(window, at('12:00:00'))).toBe(0);
 });
 
 const secret = (name: string, data: Record<string, string>, type = 'Opaque'): KubeObject => ({

@@ -3,6 +3,7 @@ import { fluxConfigMapOf, ROLLOUT } from '../../../shared/config/flux-config-map
 import { FLUX_CONFIG, FLUX_SOURCE } from '../../../shared/config/project-config.ts';
 import { isReady } from '../../../shared/gardener/checked.ts';
 import { CreationRefusedError } from '../../../shared/gardener/creation-refused.ts';
+import { secondsUntilWindow } from '../../../shared/gardener/maintenance-window.ts';
 import {
   applyState,
   contentSecretName,
@@ -68,6 +69,7 @@ export async function waitForTurn(
 ): Promise<Outcome | undefined> {
   const { cluster, context, operation } = run;
   if (rollout === undefined || !needsTurn(plan, controlPlane, operation)) return undefined;
+  if (rollout.isSuspended) return keepApplied(run, plan, controlPlane, REFUSED_SECONDS);
   const { namespace = '' } = cluster.spec.shoot.metadata;
   const garden = await context.kube(GARDEN);
   for (let attempt = 1; ; attempt++) {
@@ -144,30 +146,6 @@ function pauseOf({ began }: RolloutState, { now, shoots, rollout, untilWindow }:
   const untilGathered = rollout.order === undefined ? 0 : secondsToGather(shoots) + began - now;
   const known = [untilGathered, untilWindow].filter((seconds) => seconds > 0);
   return Math.max(1, Math.min(growingPause(now - began, RECHECK_SECONDS), ...known));
-}
-
-const FORM = /^(\d\d)(\d\d)(\d\d)([+-]\d\d)(\d\d)$/;
-const DAY = 86_400;
-
-/**
- * Returns the seconds until a maintenance window, for example from `220000+0100` to `230000+0100`; 0 within it or
- * without.
- */
-export function secondsUntilWindow(window: { begin?: string; end?: string } | undefined, now: Date): number {
-  const [begin, end] = [secondOfDay(window?.begin), secondOfDay(window?.end)];
-  if (begin === undefined || end === undefined) return 0;
-  const time = Math.floor(now.getTime() / 1000) % DAY;
-  // The window may pass midnight.
-  return modulo(time - begin) < modulo(end - begin) ? 0 : modulo(begin - time);
-}
-
-function secondOfDay(text = ''): number | undefined {
-  const time = FORM.test(text) ? Date.parse(text.replace(FORM, '1970-01-02T$1:$2:$3$4:$5')) : Number.NaN;
-  return Number.isNaN(time) ? undefined : modulo(time / 1000);
-}
-
-function modulo(seconds: number): number {
-  return ((seconds % DAY) + DAY) % DAY;
 }
 
 /** Secrets are not among them: rotated credentials never wait. */

@@ -8,10 +8,8 @@ import {
   sourceSchema,
 } from '../../../shared/config/provider-config-schema.ts';
 import { keyDocs } from '../../../shared/config/schema.ts';
-import { kustomizationTemplateSchema, SOURCE_KINDS, sourceTemplateSchema } from '../../../shared/config/templates.ts';
+import { jsonSchema, mayBeEmpty, type Schema, strict } from '../../docs/json-schema.ts';
 import { documented } from '../../docs/table.ts';
-
-type Schema = Record<string, unknown>;
 
 const { additionalSecretResources: _, ...fluxConfig } = providerConfigSchema.shape;
 // Both refer to `spec.resources` of a Shoot.
@@ -28,6 +26,8 @@ const schemas = {
   }),
   policy: policySchema,
 };
+
+mayBeEmpty(schemas.defaults);
 
 /** A value of a chart that holds a part of the landscape's configuration. */
 export type LandscapeValue = keyof typeof schemas;
@@ -48,7 +48,7 @@ export function landscapeDefinitions(): Record<LandscapeValue, Schema> {
     ...jsonSchema(schemas.defaults),
     dependencies: { source: ['kustomization'], kustomization: ['source'] },
   };
-  return { defaults, policy: jsonSchema(schemas.policy) };
+  return { defaults: strict(defaults), policy: jsonSchema(schemas.policy) };
 }
 
 /** Returns the keys of `defaults` or `policy` with their documentation, by their path below the value. */
@@ -57,31 +57,4 @@ export function landscapeKeys(name: LandscapeValue): { path: string; description
     const { description = '', default: value = '' } = keyDocs.get(schema) ?? {};
     return { path, description, default: value };
   });
-}
-
-function jsonSchema(schema: z.core.$ZodType): Schema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    target: 'draft-7',
-    io: 'input',
-    override({ zodSchema, jsonSchema: json }) {
-      const description = keyDocs.get(zodSchema)?.description;
-      if (zodSchema === source.template) Object.assign(json, sourceTemplate());
-      if (zodSchema === kustomizationSchema.shape.template)
-        Object.assign(json, jsonSchema(kustomizationTemplateSchema));
-      if (description !== undefined) json.description = description;
-    },
-  });
-  return rest;
-}
-
-/** Each kind has its own fields. */
-function sourceTemplate(): Schema {
-  const ofKind = (kind: string) => ({ properties: { kind: { const: kind } } });
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  const fields = SOURCE_KINDS.map((kind) => ({ if: ofKind(kind), then: jsonSchema(sourceTemplateSchema(kind)) }));
-  return {
-    properties: { kind: { enum: SOURCE_KINDS } },
-    required: ['kind'],
-    allOf: fields,
-  };
 }

@@ -51,6 +51,19 @@ const controller: Alert[] = [
     summary: 'Changes of function {{ $labels.function }} wait for minutes.',
     description: 'One in ten waits for longer than two minutes before it runs. More slots (--concurrency) may help.',
   }),
+  // A restart, and two Pods that see the same, change nothing.
+  alert('ShootFluxShootsNotReady', 'warning', '5m', {
+    expr: 'count(max by (project) (shoot_flux_shoots_overdue{state!="needs_user"}) > 0) > 0',
+    summary: 'Flux has not been Ready in Shoots of {{ $value }} projects for 30 minutes.',
+    description:
+      'Failures that only a user can correct are not counted. In one project, its flux-status says what is wrong; in many, ask what they share: a seed, a Git host, a registry.',
+  }),
+  alert('ShootFluxReleaseBehind', 'warning', '2d', {
+    expr: 'count(max by (project) (shoot_flux_shoots_behind) > 0) > 0',
+    summary: 'Shoots of {{ $value }} projects run a Flux release that lacks fixes.',
+    description:
+      'There is a newer patch of the same minor version, or Flux no longer maintains that one. The metric shoot_flux_shoots_behind names the projects: they, or the defaults of the landscape, ask for this version, or the upgrade fails.',
+  }),
 ];
 
 /** Alerts for every process. */

@@ -1,20 +1,20 @@
-interface Panel {
-  title: string;
-  /** Legend and PromQL expression of each series. */
-  series: [legend: string, expr: string][];
-  unit: 's' | 'short' | 'reqps' | 'bytes' | 'ops';
-}
+import { dashboardJson, panel, type Rows } from '../../../shared/gardener/dashboard.ts';
+
+/** Only our processes have this label. */
+const SELF = 'container=~"shoot-flux.*"';
 
 const p90 = (metric: string) =>
   `histogram_quantile(0.9, sum by (function, le) (rate(${metric}_bucket[$__rate_interval])))`;
 const rate = (metric: string, by: string) => `sum by (${by}) (rate(${metric}[$__rate_interval]))`;
 
-function panel(title: string, unit: Panel['unit'], ...series: Panel['series']): Panel {
-  return { title, series, unit };
-}
+/** Two Pods may see the same Shoots. */
+const shoots = (metric: string, by: string, labels: string) =>
+  `sum by (${by}) (max by (cluster, project${labels}) (shoot_flux_${metric}))`;
+const requests = (metric: string) =>
+  `histogram_quantile(0.9, sum by (operation, le) (rate(shoot_flux_request_${metric}_seconds_bucket[$__rate_interval])))`;
 
 /** The rows of the dashboard: each panel answers one question. */
-const rows: [title: string, panels: Panel[]][] = [
+const rows: Rows = [
   [
     'Is it well?',
     [
@@ -30,6 +30,28 @@ const rows: [title: string, panels: Panel[]][] = [
         '{{cluster}}',
         'sum by (cluster) (increase(shoot_flux_heartbeat_failures_total[$__rate_interval]))',
       ]),
+    ],
+  ],
+  [
+    'How are the Shoots?',
+    [
+      panel('By state', 'short', ['{{state}}', shoots('shoots', 'state', ', state, flux_version')]),
+      panel('By Flux version', 'short', [
+        '{{flux_version}}',
+        shoots('shoots', 'flux_version', ', state, flux_version'),
+      ]),
+      panel('Not Ready for 30 minutes', 'short', [
+        '{{project}} {{state}}',
+        shoots('shoots_overdue', 'project, state', ', state'),
+      ]),
+      panel('Flux lacks fixes', 'short', ['{{project}}', shoots('shoots_behind', 'project', '')]),
+      panel(
+        'From a request to its end, p90',
+        's',
+        ['{{operation}}: applied', requests('applied')],
+        ['{{operation}}: Ready', requests('ready')],
+      ),
+      panel('Rollouts', 'short', ['{{state}}', 'max by (state) (shoot_flux_rollouts)']),
     ],
   ],
   [
@@ -79,73 +101,12 @@ const rows: [title: string, panels: Panel[]][] = [
         rate('shoot_flux_webhook_answers_total', 'function, result'),
       ]),
       panel('Answers of webhooks, p90', 's', ['{{function}}', p90('shoot_flux_webhook_seconds')]),
-      panel('Memory', 'bytes', ['{{pod}}', 'sum by (pod) (process_resident_memory_bytes{SELF})']),
+      panel('Memory', 'bytes', ['{{pod}}', `sum by (pod) (process_resident_memory_bytes{${SELF}})`]),
     ],
   ],
 ];
 
-const WIDTH = 12;
-const HEIGHT = 7;
-
-/** Generates the dashboard for Grafana and Plutono. */
+/** Generates the dashboard. The default data source of Plutono in a seed does not read our metrics. */
 export function dashboardFile(): string {
-  let [id, y] = [0, 0];
-  const panels: object[] = [];
-  for (const [title, contents] of rows) {
-    panels.push({ id: ++id, type: 'row', title, collapsed: false, gridPos: { x: 0, y, w: 24, h: 1 }, panels: [] });
-    y += 1;
-    for (const [index, panel] of contents.entries()) {
-      panels.push({ id: ++id, ...graph(panel), gridPos: { x: (index % 2) * WIDTH, y, w: WIDTH, h: HEIGHT } });
-      if (index % 2 === 1 || index === contents.length - 1) y += HEIGHT;
-    }
-  }
-  const dashboard = {
-    uid: 'shoot-flux',
-    title: 'Extension shoot-flux',
-    tags: ['extension', 'shoot-flux'],
-    timezone: 'utc',
-    schemaVersion: 27,
-    version: 1,
-    editable: true,
-    refresh: '1m',
-    time: { from: 'now-3h', to: 'now' },
-    templating: { list: [dataSource] },
-    panels,
-  };
-  return `${JSON.stringify(dashboard, null, 2)}\n`;
-}
-
-/** The default data source of Plutono in a seed does not read our metrics; without this one the first is selected. */
-const dataSource = {
-  ...{ type: 'datasource', name: 'datasource', label: 'Prometheus', query: 'prometheus', refresh: 1, hide: 0 },
-  ...{ regex: '', multi: false, includeAll: false, options: [], skipUrlSync: false },
-  current: { selected: true, text: 'prometheus-seed', value: 'prometheus-seed' },
-};
-
-/** Only our processes have this label. */
-const SELF = 'container=~"shoot-flux.*"';
-
-function graph({ title, series, unit }: Panel): object {
-  // Plutono, the Grafana of Gardener's seeds, has no newer kind of graph; Grafana converts this one.
-  return {
-    type: 'graph',
-    title,
-    datasource: `$${dataSource.name}`,
-    lines: true,
-    linewidth: 1,
-    fill: 1,
-    nullPointMode: 'null',
-    legend: { show: true },
-    tooltip: { shared: true, sort: 2 },
-    xaxis: { mode: 'time', show: true },
-    yaxes: [
-      { format: unit, min: 0, show: true },
-      { format: unit, show: false },
-    ],
-    targets: series.map(([legendFormat, expr], index) => ({
-      refId: String.fromCharCode('A'.charCodeAt(0) + index),
-      expr: expr.replace('{SELF}', `{${SELF}}`),
-      legendFormat,
-    })),
-  };
+  return dashboardJson('shoot-flux', 'Extension shoot-flux', 'prometheus-seed', rows);
 }

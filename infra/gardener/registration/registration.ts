@@ -18,8 +18,8 @@ const SELF_HOSTED = `garden(-[^:]+)?:extension-shoot--[^:]+--${REGISTRATION}-[^:
 /** The ServiceAccounts of installations. */
 const INSTALLATION = `request.userInfo.username.matches('^system:serviceaccount:(${IN_SEED}|${SELF_HOSTED})$')`;
 
-/** Identities of the garden that no installation in a seed has: admission runs beside the garden. */
-const NOT_IN_SEEDS = ['admission', 'webhooks'];
+/** Identities of the garden that no installation in a seed has: what answers its API server and Git hosts runs beside it. */
+const NOT_IN_SEEDS = ['admission', 'push-webhook', 'webhooks'];
 
 /** Generates the ClusterRoles that gardener-controller-manager binds to the ServiceAccounts of installations. */
 export function gardenRoles(definitions: AnyDefinition[]): KubeObject[] {
@@ -79,8 +79,8 @@ const seedValues = ({ values = {}, ...release }: Release) => ({
 /** Values of the chart for seeds that admission has, too: its Pods run the same image and judge by the same rules. */
 const COMMON = ['image', 'imagePullSecrets', 'imageVectorOverwrite', 'defaults', 'policy'];
 
-/** Keys of the config file with the same rules. */
-const COMMON_CONFIG = ['defaults', 'policy'];
+/** Keys of the config file that mean the same there. */
+const COMMON_CONFIG = ['defaults', 'policy', 'pushUrl'];
 
 function admissionValues(release: Release): Record<string, unknown> {
   const values: Record<string, unknown> = seedValues(release);

@@ -22,7 +22,7 @@ const specOf = (kind: string) => z.looseObject({ ...(kind === 'HelmRelease' && {
 /** A schema takes longer to make than to check one object with it. */
 const schemas = new Map(Object.keys(fluxKinds).map((kind) => [kind, objectSchema(kind)]));
 
-function objectSchema(kind: string) {
+export function objectSchema(kind: string) {
   return manifestSchema(kind, text(), z.partial(templateSpecs[kind] ?? specOf(kind)));
 }
 

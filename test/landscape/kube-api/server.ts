@@ -7,7 +7,7 @@ import { remove } from './deletes.ts';
 import * as discovery from './discovery.ts';
 import { ApiError, badRequest, forbidden, methodNotAllowed, noSuchPath, notFound } from './errors.ts';
 import { type Fault, Faults, type RequestSummary } from './faults.ts';
-import type { ApiObject, Json, JsonObject } from './json.ts';
+import { type ApiObject, asObject, asString, type Json, type JsonObject } from './json.ts';
 import { type Attributes, forbiddenText, isAllowed } from './rbac.ts';
 import { type Form, formOf, get, list, render, renderList } from './reads.ts';
 import type { Registry } from './registry.ts';
@@ -69,7 +69,9 @@ export class Handler {
         throw new ApiError(401, 'Unauthorized', 'Unauthorized');
       }
       const known = user ?? { name: 'system:anonymous', groups: [] };
-      if (info === undefined) this.#inform(pathname, request.headers.host ?? '', response);
+      const review = method === 'POST' ? this.#review(pathname, known, asObject(parsed(body))) : undefined;
+      if (review !== undefined) send(response, 201, review);
+      else if (info === undefined) this.#inform(pathname, request.headers.host ?? '', response);
       else this.#serve(info, { ...summary, user: known, body: parsed(body), fault }, request, response);
     } catch (error) {
       sendError(response, error);
@@ -83,6 +85,13 @@ export class Handler {
     response: ServerResponse,
   ): void {
     const { registry, webhooks } = this.#options;
+    // Everybody who is known may ask (ClusterRole system:basic-user).
+    if (info.plural === 'selfsubjectreviews' && info.group === 'authentication.k8s.io' && verb === 'create') {
+      const status = { userInfo: { username: user.name, groups: [...user.groups] } };
+      const kind = { apiVersion: `${info.group}/${info.version}`, kind: 'SelfSubjectReview' };
+      send(response, 201, { ...kind, metadata: { creationTimestamp: new Date().toISOString() }, status });
+      return;
+    }
     const definition = registry.find(info.group, info.version, info.plural);
     const authorize = (what: string) => this.#authorize(user, what, info, nameAsked(info, query));
     authorize(verb);
@@ -128,6 +137,24 @@ export class Handler {
     if (isAllowed(this.#options.registry, user, attributes)) return;
     const kind = this.#options.registry.find(group, version, plural)?.kind ?? plural;
     throw forbidden({ group, plural: resource, kind }, info.name, forbiddenText(user, attributes));
+  }
+
+  /** Answers what a user asks about itself, as everybody may; undefined for any other path. */
+  #review(path: string, user: User, body: JsonObject): JsonObject | undefined {
+    const metadata = { creationTimestamp: null };
+    if (path === '/apis/authentication.k8s.io/v1/selfsubjectreviews') {
+      const userInfo = { username: user.name, groups: [...user.groups] };
+      return { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata, status: { userInfo } };
+    }
+    if (path !== '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews') return undefined;
+    const asked = asObject(asObject(body.spec).resourceAttributes);
+    const [verb, group, plural, subresource, namespace, name] = [
+      ...[asked.verb, asked.group, asked.resource, asked.subresource, asked.namespace, asked.name].map(asString),
+    ] as [string, string, string, string, string, string];
+    const resource = subresource === '' ? plural : `${plural}/${subresource}`;
+    const allowed =
+      !this.#options.rbac || isAllowed(this.#options.registry, user, { verb, group, resource, namespace, name });
+    return { ...body, metadata, status: { allowed } };
   }
 
   /** Answers paths other than those of resources. */

@@ -14,6 +14,8 @@ export interface ResourceManagerOptions {
   target: Connection;
   /** Only ManagedResources of this namespace: the control plane. Default: all. */
   namespace?: string;
+  /** Only ManagedResources of this class. Default: those without one, for the shoot. */
+  class?: string;
   /** Namespaces in the cache: `kube-system`, `kubernetes-dashboard`, `kube-node-lease` and each `--extra-target-namespace`. */
   targetNamespaces: readonly string[];
   /** Pause while objects are still terminating. Default 5 s, as in the real one. */
@@ -65,7 +67,7 @@ export async function startResourceManager(options: ResourceManagerOptions): Pro
   };
 
   // Those with a class are for other resource-managers.
-  const serves = ({ spec }: FullManagedResource) => !spec.class;
+  const serves = ({ spec }: FullManagedResource) => (spec.class ?? '') === (options.class ?? '');
   const managedResources: Informer<FullManagedResource> = startInformer<FullManagedResource>(
     source,
     resources.managedResources,

@@ -35,6 +35,25 @@ describe('admission in one cluster', () => {
     );
   });
 
+  it('takes pushes, and has the rights for it, only where pushUrl is set', async () => {
+    const render = (config: object) =>
+      renderChart({ namespace: 'garden', chart: 'shoot-flux-admission/charts/application', values: { config } });
+    const rules = async (config: object) =>
+      JSON.stringify(find(await render(config), 'ClusterRole', ':admission').rules);
+    const pushUrl = 'https://flux.example.org';
+    expect(await rules({})).not.toContain('flux-push');
+    expect(await rules({ pushUrl })).toContain('"flux-push"');
+    const runtime = {
+      namespace: 'garden',
+      chart: 'shoot-flux-admission/charts/runtime',
+      values: { config: { pushUrl } },
+    };
+    expect(configOf(await renderChart(runtime))).toMatchObject({
+      pushUrl,
+      webhookFunction: ['admission', 'push-webhook'],
+    });
+  });
+
   it('enforces the policy of the seeds, with the same image, where gardener-operator installs both parts', async () => {
     const given = {
       image: { repository: 'mirror.example.com/shoot-flux', tag: 'v2' },

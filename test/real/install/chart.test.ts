@@ -158,6 +158,25 @@ describe('the rendered objects', () => {
     }
   });
 
+  it('make fields of the lines that a Pod logs, and of no others', async () => {
+    const objects = await renderChart({ namespace, values: seed });
+    const [filter, parser] = [find(objects, 'ClusterFilter'), find(objects, 'ClusterParser')];
+    for (const { metadata } of [filter, parser])
+      expect(metadata.labels).toMatchObject({ 'fluentbit.gardener/type': 'seed' });
+    const { match, filters } = filter.spec as { match: string; filters: { parser?: { parser: string } }[] };
+    expect(filters[0]?.parser?.parser).toBe(parser.metadata.name);
+    // fluent-bit replaces each `*` by any text.
+    const pattern = new RegExp(`^${match.replaceAll('.', '\\.').replaceAll('*', '.*')}$`);
+    const tagOf = (place: string) => `kubernetes.var.log.containers.${place}-0a1b2c.log`;
+    const names = ofKind(objects, 'Deployment').flatMap(({ spec }) => {
+      const { template } = spec as { template: { spec: { containers: { name: string }[] } } };
+      return template.spec.containers.map(({ name }) => name);
+    });
+    expect(names).toHaveLength(2);
+    for (const name of names) expect(tagOf(`${name}-5d6f_${namespace}_${name}`)).toMatch(pattern);
+    expect(tagOf('shoot-flux-5d6f_other_shoot-flux')).not.toMatch(pattern);
+  });
+
   it('let the Prometheus `aggregate` read the metrics where the operator hands it the alerts', async () => {
     const labels = aggregate;
     const objects = await renderChart({ namespace, values: forAggregate });
@@ -209,7 +228,7 @@ describe('the rendered objects', () => {
     const rules = await shippedRules('seed');
     for (const mode of ['embedded', 'bridge-sqs', 'bridge-knative']) {
       const objects = await renderChart({ namespace, values: { ...seed, mode, sqs } });
-      const functions = ['managed-resources', 'readiness', 'sync-mode'];
+      const functions = ['managed-resources', 'push', 'readiness', 'sync-mode'];
       for (const name of [...functions, 'watcher', 'heartbeat']) {
         const kind = name === 'heartbeat' ? 'Role' : 'ClusterRole';
         expect(find(objects, kind, `:${name}`).rules).toEqual(rules[name]);
@@ -336,9 +355,11 @@ describe('the webhooks of a seed', () => {
   it('are left out where they are not wanted', async () => {
     const enabled = false;
     const metrics = { serviceMonitor: { enabled }, prometheusRule: { enabled }, dashboard: { enabled } };
-    const without = { webhooks: { enabled }, podDisruptionBudget: { enabled }, vpa: { enabled }, metrics };
+    const logging = { enabled };
+    const without = { webhooks: { enabled }, podDisruptionBudget: { enabled }, vpa: { enabled }, metrics, logging };
     const objects = await renderChart({ namespace, values: { ...seed, ...without } });
-    const forGardener = ['VerticalPodAutoscaler', 'ServiceMonitor', 'PrometheusRule'];
+    const ofLogs = ['ClusterFilter', 'ClusterParser'];
+    const forGardener = ['VerticalPodAutoscaler', 'ServiceMonitor', 'PrometheusRule', ...ofLogs];
     const optional = ['MutatingWebhookConfiguration', 'PodDisruptionBudget', ...forGardener];
     expect(kindsOf(objects).filter((kind) => optional.includes(kind))).toEqual([]);
     expect(ofKind(objects, 'Deployment')).toHaveLength(1);

@@ -15,7 +15,7 @@ shoot-flux-admission-certificates
 
 {{/* The configuration file. */}}
 {{- define "shoot-flux-admission.config" -}}
-{{- $config := dict "port" 8080 "webhookPort" 8443 "webhookFunction" (list "admission") -}}
+{{- $config := dict "port" 8080 "webhookPort" 8443 "webhookFunction" (list "admission" "push-webhook") -}}
 {{- with .Values.defaults }}{{ $_ := set $config "defaults" . }}{{ end -}}
 {{- with .Values.policy }}{{ $_ := set $config "policy" . }}{{ end -}}
 {{- if .Values.garden.inCluster }}{{ $_ := set $config "garden" "in-cluster" }}{{ end -}}

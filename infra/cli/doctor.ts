@@ -1,0 +1,123 @@
+import { GARDEN } from '../../shared/runtime/key.ts';
+import { type Access, access } from '../doctor/access.ts';
+import { examined, type Finding, type Item, unknown, type Verdict } from '../doctor/finding.ts';
+import { examineProcess } from '../doctor/process.ts';
+import { resourceManagers } from '../doctor/resource-manager.ts';
+import { rights, usualWebhooks } from '../doctor/rights.ts';
+import { readShoots, servedSeeds, servers } from '../doctor/seeds.ts';
+import { distribution, versions } from '../doctor/versions.ts';
+import { webhooks } from '../doctor/webhooks.ts';
+import { type Color, colored, printed } from '../fleet/print.ts';
+import { clusterNotes, clustersOf, heartbeatOf } from './clusters.ts';
+import { command, exitCodes } from './command.ts';
+import { type FlagValue, type Terminal, text, UsageError, type Values, type Variables, word } from './option.ts';
+import { clusterOptions, healthOptions, runOptions, settingsOptions, webhookOptions } from './options.ts';
+import { readDocument } from './read-file.ts';
+import { fromAllSources } from './sources.ts';
+import { secretOf } from './webhook-options.ts';
+
+const options = {
+  garden: clusterOptions.garden,
+  seed: {
+    ...clusterOptions.seed,
+    required: undefined,
+    description: 'A seed that is served, under its name in the garden. Repeatable.',
+  },
+  'flux-distribution': { ...settingsOptions['flux-distribution'], required: undefined },
+  'webhook-port': { ...webhookOptions['webhook-port'], description: 'The port of the webhooks: they are served.' },
+  'webhook-secret': webhookOptions['webhook-secret'],
+  'webhook-configuration': webhookOptions['webhook-configuration'],
+  ...healthOptions,
+  port: { ...runOptions.port, description: 'The port of run for /healthz, /readyz, /metrics and /dead-letters.' },
+  url: text('URL', 'Address of the running process, as --port of run serves it, for example http://127.0.0.1:8080.', {
+    default: 'inside a cluster, this host with --port',
+    problem: (url) =>
+      /^https?:/.test(url) && URL.canParse(url) ? undefined : 'is not a URL such as http://127.0.0.1:8080',
+  }),
+} as const;
+
+const forms = { output: { ...word(['table', 'json', 'yaml'], 'Form of the output.'), short: 'o' } } as const;
+
+type Form = (typeof forms.output.words)[number];
+
+type DoctorValues = Values<typeof options>;
+
+export default command({
+  name: 'doctor',
+  summary: 'Examine a deployment: credentials, rights, webhooks, versions, queue. Changes nothing.',
+  options: { ...options, config: text('FILE', 'Config file of the deployment.'), ...forms },
+  notes: `${clusterNotes}
+Takes the flags, environment variables and config file of run: in its Pod, no option is needed.
+Exit codes: 0 nothing is wrong, 1 something is (✗), 2 wrong usage, 3 the garden does not answer these credentials.`,
+  async run({ output = 'table', ...flags }, _, terminal) {
+    const { words } = forms.output;
+    if (!words.includes(output)) throw new UsageError(`-o ${output} ${forms.output.problem?.(output)}`);
+    const read = async (path: string) => (await readDocument(path, terminal)) ?? {};
+    const sources = { flags: flags as Record<string, FlagValue>, environment: terminal.environment, read };
+    const values: DoctorValues = await fromAllSources(options, sources);
+    const items = await examine(values, terminal.environment);
+    show(items, output, terminal);
+    const isGood = ({ verdict }: Item) => verdict !== '✗';
+    if (items.every(isGood)) return exitCodes.success;
+    const isUnseen = (item: Item) => item.place === GARDEN && item.check === 'credentials' && !isGood(item);
+    return items.some(isUnseen) ? exitCodes.unseen : exitCodes.failure;
+  },
+});
+
+async function examine(values: DoctorValues, environment: Variables): Promise<Item[]> {
+  const clusters = await clustersOf(values, false);
+  const now = () => new Date();
+  const isServed = values['webhook-port'] !== undefined;
+  const configuration = values['webhook-configuration'] ?? usualWebhooks.configuration;
+  const deployment = {
+    heartbeat: await heartbeatOf(values, clusters),
+    webhooks: isServed ? { secret: secretOf(values) ?? usualWebhooks.secret, configuration } : undefined,
+  };
+  const seen = await Promise.all(Object.entries(clusters.files).map(([name, file]) => access(name, file, now)));
+  const garden = seen.find(({ patient }) => patient?.place === GARDEN)?.patient;
+  const shoots = garden === undefined ? Promise.resolve([]) : readShoots(garden.kube);
+  const ofCluster = async ({ items, patient }: Access): Promise<Item[]> => {
+    if (patient === undefined) return items;
+    const check = (name: string, examine: () => Promise<Finding | Finding[]>) => examined(patient.name, name, examine);
+    const found = await Promise.all([
+      check('rights', () => rights(patient, deployment)),
+      check('versions', () => versions(patient)),
+      check('webhooks', () => webhooks(patient, { configuration, isServed, now })),
+      ...(patient.place === GARDEN
+        ? [check('seeds', async () => servedSeeds(patient, await shoots, clusters.seeds))]
+        : [check('resource-manager', () => resourceManagers(patient)), check('server', () => servers(patient, now()))]),
+    ]);
+    patient.kube.close();
+    return [...items, ...found.flat()];
+  };
+  const { 'flux-distribution': dir, port } = values;
+  const isInPod = environment.KUBERNETES_SERVICE_HOST !== undefined;
+  const url = values.url ?? (isInPod && port ? `http://127.0.0.1:${port}` : undefined);
+  const found = await Promise.all([
+    ...seen.map(ofCluster),
+    dir === undefined
+      ? [not('distribution', 'releases', '--flux-distribution DIR')]
+      : examined('distribution', 'releases', async () => distribution(dir, await shoots, now())),
+    url === undefined ? [not('process', 'queue', '--url URL')] : examineProcess(url),
+  ]);
+  return found.flat();
+}
+
+const not = (place: string, check: string, option: string): Item => ({
+  ...{ place, check },
+  ...unknown(`Not checked without ${option}`),
+});
+
+const colors: Record<Verdict, Color> = { '✔': 'green', '✗': 'red', '!': 'yellow' };
+
+function show(items: Item[], output: Form, terminal: Terminal): void {
+  const counts = { '✔': 0, '✗': 0, '!': 0 };
+  for (const { verdict } of items) counts[verdict]++;
+  if (printed(output, 'Doctor', { items, counts }, terminal)) return;
+  const lines = items.flatMap(({ verdict, place, check, sentence, remedy }) => [
+    `${colored(verdict, colors[verdict], terminal)} ${place} ${check}: ${sentence.replace(/\.$/, '')}.`,
+    ...(remedy === undefined ? [] : [`    ${remedy}`]),
+  ]);
+  const summary = `${counts['✔']} ✔, ${counts['✗']} ✗, ${counts['!']} !`;
+  terminal.out(`${[...lines, '', summary].join('\n')}\n`);
+}

@@ -1,0 +1,77 @@
+import { ForbiddenError, NotFoundError, UnreachableError, unless } from '../../shared/kube/errors.ts';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
+import { connectionOf } from '../../shared/runtime/clusters.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
+import { clusterName, GARDEN } from '../../shared/runtime/key.ts';
+import { textAt } from '../../shared/shapes.ts';
+import { bad, capital, type Finding, good, type Item, kubectl, type Patient, unknown } from './finding.ts';
+
+/** Certificates, tokens and Leases tolerate less than a minute. */
+const MOST_SKEW_MS = 30_000;
+
+/** What the first request to a cluster has shown. */
+export interface Access {
+  items: Item[];
+  /** Undefined where the credentials do not work: nothing else of the cluster can be seen. */
+  patient?: Patient;
+}
+
+/** Asks a cluster who we are, and what time it is. */
+export async function access(name: string, file: string, now: () => Date): Promise<Access> {
+  const place = name === GARDEN ? 'garden' : 'seed';
+  let date: string | undefined;
+  const onRequest = (info: { date?: string | undefined }) => {
+    date = info.date;
+  };
+  const item = (check: string, finding: Finding): Item => ({ place: name, check, ...finding });
+  try {
+    const kube = createKubeClient(await connectionOf(file), { name: clusterName(name), onRequest });
+    const start = now();
+    // Kubernetes before 1.28 does not know the review.
+    const review = await unless(
+      kube.ask('/apis/authentication.k8s.io/v1/selfsubjectreviews', selfReview),
+      NotFoundError,
+      ForbiddenError,
+    );
+    if (review === undefined) await kube.ask('/version');
+    const skew = skewOf(date, start, now());
+    const user = textAt(review, 'status', 'userInfo', 'username') ?? '';
+    const patient: Patient = { name, place, file, kube, user };
+    const credentials = good(`${capital(clusterName(name))} accepts the credentials${user && ` of ${user}`}`);
+    return { items: [item('credentials', credentials), item('clock', skew)], patient };
+  } catch (error) {
+    return { items: [item('credentials', refused(name, file, error))] };
+  }
+}
+
+const selfReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+
+function refused(name: string, file: string, error: unknown): Finding {
+  const who = capital(clusterName(name));
+  const more = 'nothing else of it was checked';
+  const remedy = kubectl({ file }, 'auth whoami');
+  if (error instanceof UnreachableError)
+    return bad(`${who} does not answer, so ${more}: ${describeError(error)}`, kubectl({ file }, 'version'));
+  return bad(`${who} does not accept the credentials of ${file}, so ${more}: ${describeError(error)}`, remedy);
+}
+
+/**
+ * Compares a server's clock with ours.
+ * @param date when it answered, in whole seconds
+ * @param start when we asked
+ * @param end when the answer was there
+ */
+export function skewOf(date: string | undefined, start: Date, end: Date): Finding {
+  const theirs = Date.parse(date ?? '');
+  if (Number.isNaN(theirs)) return unknown('Not checked, because its answer has no Date');
+  // The server answered at some time within this second, and between question and answer.
+  const ahead = theirs - end.getTime();
+  const behind = start.getTime() - (theirs + 1000);
+  const skew = Math.max(ahead, behind, 0);
+  const seconds = Math.round(skew / 1000);
+  if (skew <= MOST_SKEW_MS) return good(`Its clock and this one differ by less than ${MOST_SKEW_MS / 1000} s`);
+  return bad(
+    `Its clock is ${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} this one; tokens and certificates fail then`,
+    'timedatectl status',
+  );
+}

@@ -1,0 +1,91 @@
+import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
+import { safeText } from '../../shared/runtime/safe-text.ts';
+import { entriesAt, textAt } from '../../shared/shapes.ts';
+import { bad, examined, type Finding, good, type Item, unknown } from './finding.ts';
+
+/** Reads the port of a running process. */
+export async function examineProcess(url: string): Promise<Item[]> {
+  const base = url.replace(/\/+$/, '');
+  const found = await Promise.all([
+    examined('process', 'ready', () => ready(base)),
+    examined('process', 'queue', () => queue(base)),
+    examined('process', 'dead letters', () => deadLetters(base)),
+  ]);
+  return found.flat();
+}
+
+const ANSWER_MS = 5000;
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/**
+ * @param mark in what we answer there; another program may listen
+ * @throws ShootFluxError where we do not answer
+ */
+async function read(url: string, mark: RegExp, mayFail = false): Promise<string> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'error' });
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      if (text.length > MOST_BYTES) throw new Error('the answer is too long');
+    }
+    if (!(response.ok || mayFail)) throw new Error(`status ${response.status}`);
+    if (!mark.test(text)) throw new Error('this is not the port of shoot-flux');
+    return text;
+  } catch (error) {
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    throw new ShootFluxError(`${url} does not answer as it should: ${errorMessage(cause)}`);
+  }
+}
+
+async function ready(base: string): Promise<Finding | Finding[]> {
+  const lines = (await read(`${base}/readyz`, /^(ok|down|not ready) |^\n?$/, true)).split('\n');
+  const wrong = lines.filter((line) => /^(down|not ready) /.test(line));
+  if (wrong.length === 0) return good('The process follows all its clusters');
+  return wrong
+    .slice(0, 20)
+    .map((line) => bad(`The process is not ready: ${safeText(line, 300)}`, `curl ${base}/readyz`));
+}
+
+/** A line of the text format of Prometheus, with its labels. */
+const LINE = /^shoot_flux_(\w+)\{(.*)\} (\S+)$/;
+
+/** As the alert of the chart (infra/gardener/monitoring). */
+const OLD_SECONDS = 120;
+
+async function queue(base: string): Promise<Finding | Finding[]> {
+  const keys: Record<string, number> = {};
+  const buckets = new Map<number, number>();
+  for (const line of (await read(`${base}/metrics`, /^shoot_flux_/m)).split('\n')) {
+    const [, name, labels = '', text] = LINE.exec(line) ?? [];
+    const label = (wanted: string) => new RegExp(`${wanted}="([^"]*)"`).exec(labels)?.[1] ?? '';
+    if (name === 'queue_keys') keys[label('state')] = (keys[label('state')] ?? 0) + Number(text);
+    if (name !== 'queue_age_seconds_bucket') continue;
+    const most = label('le') === '+Inf' ? Infinity : Number(label('le'));
+    buckets.set(most, (buckets.get(most) ?? 0) + Number(text));
+  }
+  const { waiting = 0, parked = 0 } = keys;
+  const runs = buckets.get(Infinity) ?? 0;
+  const [most = 0] = [...buckets].find(([, count]) => count >= 0.9 * runs) ?? [];
+  const age = most === Infinity ? 'more than 5 min' : `at most ${most} s`;
+  const text = runs === 0 ? 'No change had its run yet' : `9 of 10 changes waited ${age} for their run`;
+  const now = `${text}; ${waiting} wait now`;
+  const findings = [most > OLD_SECONDS ? bad(now, `curl ${base}/metrics`) : good(now)];
+  return parked === 0
+    ? findings
+    : [
+        ...findings,
+        unknown(`${parked} changes are parked, because their cluster does not answer`, `curl ${base}/readyz`),
+      ];
+}
+
+async function deadLetters(base: string): Promise<Finding> {
+  const content: unknown = JSON.parse(await read(`${base}/dead-letters`, /^{\n {2}"deadLetters": /));
+  const [first, ...rest] = entriesAt(content, 'deadLetters');
+  if (first === undefined) return good('No change was given up');
+  const key = ['cluster', 'namespace', 'name'].map((part) => textAt(first, 'key', part)).join('/');
+  const which = `the oldest since ${textAt(first, 'since')}, ${textAt(first, 'function')} for ${key}`;
+  const reason = safeText(textAt(first, 'reason') ?? '', 300);
+  return bad(`${rest.length + 1} changes were given up, ${which}: ${reason}`, `curl ${base}/dead-letters`);
+}

@@ -1,0 +1,72 @@
+import {
+  addTargetNamespaces,
+  leaveUnchanged,
+} from '../../functions/resource-manager-webhook/target-namespaces-flag.ts';
+import { stateOf } from '../../shared/gardener/state.ts';
+import { EXTENSION_TYPE, RESOURCE_MANAGER } from '../../shared/gardener/types.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { inParallel } from '../../shared/runtime/in-parallel.ts';
+import { fieldsAt } from '../../shared/shapes.ts';
+import { bad, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
+
+/** Control planes that are looked at: what is wrong with the webhook is wrong in all of them. */
+const MOST = 50;
+
+/** Asks whether the resource-managers of a seed may write into the namespaces of Flux. */
+export async function resourceManagers(patient: Patient): Promise<Finding | Finding[]> {
+  const { kube } = patient;
+  const fieldSelector = `metadata.name=${EXTENSION_TYPE}`;
+  const { items, ...page } = await kube.list(resources.extensions, { fieldSelector, limit: MOST });
+  if (items.length === 0) return good('No Shoot here has the extension yet');
+  const answers = await inParallel(items, async ({ metadata: { namespace = '' }, status }) => {
+    const deployment = await kube.find(resources.deployments, { namespace, name: RESOURCE_MANAGER });
+    // A hibernated Shoot may have none.
+    return deployment === undefined ? undefined : problemOf(namespace, deployment, recordedNamespaces(status));
+  });
+  const seen = answers.filter((answer) => answer !== undefined);
+  const wrong = Object.values(Object.groupBy(seen, ({ problem }) => problem)).flatMap((group = []) => {
+    const [first] = group;
+    if (first === undefined || first.problem === '') return [];
+    const who = `The ${RESOURCE_MANAGER} in ${first.namespace}${group.length > 1 ? `, and ${group.length - 1} more,` : ''}`;
+    // The API server asks our webhook about each update, also one that changes nothing.
+    const patch = `--namespace ${first.namespace} patch deployment ${RESOURCE_MANAGER} --type merge --patch '{}'`;
+    return [bad(`${who} ${first.problem}`, first.isTooOld ? undefined : kubectl(patient, patch))];
+  });
+  if (wrong.length > 0) return wrong;
+  if (seen.length === 0) return unknown(`No Shoot here has a ${RESOURCE_MANAGER} now`);
+  const all = seen.length === 1 ? 'The resource-manager' : `All ${seen.length} resource-managers`;
+  const some = page.continue === undefined ? '' : ' that were looked at';
+  return good(`${all}${some} may write into the namespaces of Flux`);
+}
+
+interface Answer {
+  namespace: string;
+  /** Empty: there is none. */
+  problem: string;
+  /** No update helps. */
+  isTooOld?: boolean;
+}
+
+/** Asks the code of our webhook what it would add. */
+function problemOf(namespace: string, object: KubeObject, namespaces: string[]): Answer {
+  const request = { uid: '', operation: 'UPDATE', object };
+  const left = leaveUnchanged(request);
+  if (left !== undefined) {
+    const why = (left.allowed && left.warnings?.[0]?.replace(/^.* was not added: /, '')) || 'its Deployment is odd';
+    return { namespace, problem: `cannot get its argument, because ${why}; upgrade Gardener`, isTooOld: true };
+  }
+  const answer = addTargetNamespaces(request, { namespaces, warnings: [] });
+  const flags = (answer.allowed ? (answer.patch ?? []) : []).flatMap(({ value }) => value);
+  return {
+    namespace,
+    problem: flags.length === 0 ? '' : `lacks ${flags.join(' ')}, so that Flux cannot be written there`,
+  };
+}
+
+/** Returns the namespaces that the last plan has recorded. */
+function recordedNamespaces(status: unknown): string[] {
+  const applied = stateOf(fieldsAt(status, 'state'))?.applied;
+  if (applied === undefined) return [];
+  const { namespace, source, kustomization, others = [] } = applied;
+  return [...new Set([namespace, ...[source, kustomization, ...others].flatMap((object) => object?.namespace ?? [])])];
+}

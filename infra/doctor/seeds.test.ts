@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { HEARTBEAT } from '../process/heartbeat.ts';
+import { createObject, startClusters } from './testing.ts';
+
+let clusters: Awaited<ReturnType<typeof startClusters>>;
+let restore: (() => void)[];
+beforeAll(async () => {
+  clusters = await startClusters();
+  restore = [clusters.garden.checkpoint(), clusters.seed.checkpoint()];
+});
+afterAll(() => clusters[Symbol.asyncDispose]());
+beforeEach(() => {
+  for (const one of restore) one();
+});
+
+function shoot(name: string, seedName: string): void {
+  clusters.garden.objects.ensureNamespace('garden-foo');
+  createObject(clusters.garden, {
+    ...{ apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot' },
+    metadata: { namespace: 'garden-foo', name, labels: { 'extensions.extensions.gardener.cloud/shoot-flux': 'true' } },
+    spec: { seedName, kubernetes: { version: '1.34.1' } },
+  });
+}
+
+function installation(seed: string, conditions: object[] = [], registration = 'shoot-flux'): void {
+  createObject(clusters.garden, {
+    ...{ apiVersion: 'core.gardener.cloud/v1beta1', kind: 'ControllerInstallation' },
+    metadata: { name: `${registration}-${seed}` },
+    spec: { registrationRef: { name: registration }, seedRef: { name: seed } },
+    status: { conditions },
+  });
+}
+
+describe('seeds of the garden', () => {
+  const lines = () => clusters.lines('seeds');
+
+  it('are served by --seed, and by installations', async () => {
+    shoot('a', 'aws');
+    shoot('b', 'gcp');
+    installation('gcp', [{ type: 'Healthy', status: 'True' }]);
+    expect(await lines()).toEqual([
+      '✔ garden seeds: Each of the 2 seeds that have Shoots with the extension is served.',
+    ]);
+  });
+
+  it('are named where nobody serves them', async () => {
+    for (const name of ['a', 'b']) shoot(name, 'gcp');
+    installation('gcp', [], 'provider-gcp');
+    expect(await lines()).toEqual([
+      '✗ garden seeds: Nobody serves seed gcp: 2 Shoots, such as garden-foo/a, have the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment.',
+      '    kubectl --kubeconfig adminGarden get controllerinstallations',
+    ]);
+  });
+
+  it('say what gardenlet says about an installation', async () => {
+    installation('gcp', [
+      { type: 'Installed', status: 'True' },
+      { type: 'Healthy', status: 'False', message: 'Deployment shoot-flux has no ready Pod' },
+    ]);
+    expect(await lines()).toEqual([
+      '✗ garden seeds: ControllerInstallation shoot-flux-gcp of seed gcp is not Healthy: Deployment shoot-flux has no ready Pod.',
+      '    kubectl --kubeconfig adminGarden get controllerinstallation shoot-flux-gcp -o yaml',
+    ]);
+  });
+});
+
+describe('what serves a seed', () => {
+  const lines = () => clusters.lines('server');
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString().replace('Z', '000Z');
+
+  function beat(namespace: string, minutes: number, holderIdentity = 'shoot-flux'): void {
+    clusters.seed.objects.ensureNamespace(namespace);
+    createObject(clusters.seed, {
+      ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name: HEARTBEAT } },
+      spec: { holderIdentity, renewTime: ago(minutes), leaseDurationSeconds: 30 },
+    });
+  }
+
+  function deployment(namespace: string, replicas = 1): void {
+    clusters.seed.objects.ensureNamespace(namespace);
+    const labels = { 'app.kubernetes.io/name': 'shoot-flux', 'app.kubernetes.io/component': 'controller' };
+    createObject(clusters.seed, {
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace, name: 'shoot-flux', labels } },
+      spec: {
+        ...{ replicas, selector: { matchLabels: labels } },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'shoot-flux', image: 'x' }] } },
+      },
+    });
+  }
+
+  it('may be seen by nothing', async () => {
+    beat('other', 0, 'provider-aws');
+    expect(await lines()).toEqual([expect.stringMatching(/^! aws server: No Deployment and no heartbeat says which/)]);
+  });
+
+  it('is one deployment, with its heartbeat', async () => {
+    deployment('extension-shoot-flux-abcde');
+    beat('extension-shoot-flux-abcde', 1);
+    deployment('rights-alone', 0);
+    expect(await lines()).toEqual(['✔ aws server: The deployment in namespace extension-shoot-flux-abcde serves it.']);
+  });
+
+  it('is nobody any more', async () => {
+    beat('shoot-flux', 10);
+    expect(await lines()).toEqual([
+      expect.stringMatching(
+        /^✗ aws server: Nobody serves it: the heartbeat in namespace shoot-flux was renewed last at 20/,
+      ),
+      '    kubectl --kubeconfig adminSeed --namespace shoot-flux get pods',
+    ]);
+  });
+
+  it('are two deployments', async () => {
+    deployment('extension-shoot-flux-abcde');
+    beat('shoot-flux', 1);
+    beat('stopped', 60);
+    expect(await lines()).toEqual([
+      '✗ aws server: It is served by 2 deployments, in namespaces extension-shoot-flux-abcde and shoot-flux: give it to one.',
+      expect.stringContaining('    kubectl --kubeconfig adminSeed get deployments --all-namespaces --selector app.'),
+    ]);
+  });
+});

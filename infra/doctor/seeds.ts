@@ -1,0 +1,123 @@
+import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
+import type { KubeClient } from '../../shared/kube/client.ts';
+import { type KubeObject, resource, resources } from '../../shared/kube/resource.ts';
+import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
+import { HEARTBEAT } from '../process/heartbeat.ts';
+import { bad, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
+
+/** A Shoot with the extension. */
+export interface ServedShoot {
+  /** With the namespace of its project. */
+  name: string;
+  /** Empty for one that hosts itself, or is on none yet. */
+  seed: string;
+  kubernetes: string;
+}
+
+/** Reads a few fields of each Shoot with the extension: pages of 500, of which none is kept. */
+export async function readShoots(garden: KubeClient): Promise<ServedShoot[]> {
+  const shoots: ServedShoot[] = [];
+  const onItem = ({ metadata, spec, status }: KubeObject) => {
+    const seed = textAt(status, 'seedName') ?? textAt(spec, 'seedName') ?? '';
+    const kubernetes = textAt(spec, 'kubernetes', 'version') ?? '';
+    shoots.push({ name: `${metadata.namespace}/${metadata.name}`, seed, kubernetes });
+  };
+  const labelSelector = `extensions.extensions.gardener.cloud/${EXTENSION_TYPE}=true`;
+  let next: string | undefined;
+  do {
+    const page = await garden.list(resources.shoots, { labelSelector, limit: 500, continue: next, onItem });
+    next = page.continue;
+  } while (next !== undefined);
+  return shoots;
+}
+
+/** Begins a sentence about Shoots: `2 Shoots, such as garden-foo/a, have`. */
+export function shootsHave(shoots: readonly ServedShoot[]): string {
+  const [first] = shoots;
+  return shoots.length === 1 ? `Shoot ${first?.name} has` : `${shoots.length} Shoots, such as ${first?.name}, have`;
+}
+
+const installations = resource(
+  'core.gardener.cloud',
+  'v1beta1',
+  'controllerinstallations',
+  'ControllerInstallation',
+  false,
+);
+
+/** Asks whether each seed with our Shoots is served: by an installation of gardenlet, or by what `--seed` names. */
+export async function servedSeeds(
+  garden: Patient,
+  shoots: readonly ServedShoot[],
+  named: readonly string[],
+): Promise<Finding[]> {
+  const ours: KubeObject[] = [];
+  const onItem = (item: KubeObject) => {
+    if (textAt(item.spec, 'registrationRef', 'name')?.includes(EXTENSION_TYPE)) ours.push(item);
+  };
+  await garden.kube.list(installations, { onItem });
+  const installed = new Set(ours.map(({ spec }) => textAt(spec, 'seedRef', 'name')));
+  const bySeed = Object.groupBy(
+    shoots.filter(({ seed }) => seed !== ''),
+    ({ seed }) => seed,
+  );
+  const unserved = Object.entries(bySeed).filter(([seed]) => !installed.has(seed) && !named.includes(seed));
+  const remedy = kubectl(garden, 'get controllerinstallations');
+  const findings = unserved.map(([seed, some = []]) =>
+    bad(
+      `Nobody serves seed ${seed}: ${shootsHave(some)} the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment`,
+      remedy,
+    ),
+  );
+  const unhealthy = ours.flatMap((installation): Finding[] => {
+    const { name } = installation.metadata;
+    const wrong = entriesAt(installation, 'status', 'conditions').find(
+      ({ type, status }) => (type === 'Installed' || type === 'Healthy') && status !== 'True',
+    );
+    if (wrong === undefined) return [];
+    const seed = textAt(installation, 'spec', 'seedRef', 'name');
+    const sentence = `ControllerInstallation ${name} of seed ${seed} is not ${wrong.type}: ${wrong.message}`;
+    return [bad(sentence, kubectl(garden, `get controllerinstallation ${name} -o yaml`))];
+  });
+  const all = [...findings, ...unhealthy];
+  return all.length > 0
+    ? all
+    : [good(`Each of the ${Object.keys(bySeed).length} seeds that have Shoots with the extension is served`)];
+}
+
+/** As gardenlet: after this time it considers an extension gone. */
+const OLD_LEASE_MS = 300_000;
+
+/** Looks for what serves a seed: Deployments of the chart, and the heartbeats of processes elsewhere. */
+export async function servers(seed: Patient, now: Date): Promise<Finding> {
+  const labelSelector = `app.kubernetes.io/name=${EXTENSION_TYPE},app.kubernetes.io/component=controller`;
+  const [deployments, leases] = await Promise.all([
+    seed.kube.list(resources.deployments, { labelSelector, limit: 50 }),
+    seed.kube.list(resources.leases, { fieldSelector: `metadata.name=${HEARTBEAT}`, limit: 500 }),
+  ]);
+  const beats = leases.items.filter((lease) => textAt(lease, 'spec', 'holderIdentity') === EXTENSION_TYPE);
+  const isFresh = (lease: KubeObject) =>
+    now.getTime() - Date.parse(textAt(lease, 'spec', 'renewTime') ?? '') < OLD_LEASE_MS;
+  const running = deployments.items.filter(({ spec }) => fieldsAt(spec)?.replicas !== 0);
+  const places = [...new Set([...running, ...beats.filter(isFresh)].map(({ metadata }) => metadata.namespace ?? ''))];
+  const stale = beats.find((lease) => !isFresh(lease) && !places.includes(lease.metadata.namespace ?? ''));
+  const get = `get deployments --all-namespaces --selector ${labelSelector}`;
+  if (places.length > 1) {
+    const who = places.sort().join(' and ');
+    return bad(
+      `It is served by ${places.length} deployments, in namespaces ${who}: give it to one`,
+      kubectl(seed, get),
+    );
+  }
+  if (places.length === 1) return good(`The deployment in namespace ${places[0]} serves it`);
+  if (stale === undefined)
+    return unknown(
+      'No Deployment and no heartbeat says which process serves it, as with one elsewhere without --shoot-health',
+    );
+  const { namespace } = stale.metadata;
+  const since = textAt(stale, 'spec', 'renewTime');
+  return bad(
+    `Nobody serves it: the heartbeat in namespace ${namespace} was renewed last at ${since}`,
+    kubectl(seed, `--namespace ${namespace} get pods`),
+  );
+}

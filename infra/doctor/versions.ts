@@ -1,0 +1,79 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import semver from 'semver';
+import { FIRST as FIRST_GARDENER } from '../../functions/resource-manager-webhook/target-namespaces-flag.ts';
+import { openDistribution } from '../../shared/flux/distribution.ts';
+import { CHECKSUMS } from '../../shared/flux/release-files.ts';
+import { unsupportedAs } from '../../shared/flux/versions.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { textAt } from '../../shared/shapes.ts';
+import { ageOf } from '../fleet/print.ts';
+import { bad, type Finding, good, type Patient, unknown } from './finding.ts';
+import { type ServedShoot, shootsHave } from './seeds.ts';
+
+/** The conditions of our webhooks, and the policy for our Secrets, are in Kubernetes from this version on. */
+const FIRST_KUBERNETES = '1.30.0';
+
+/** Examines the Kubernetes of a cluster, and the Gardener of a seed. */
+export async function versions(patient: Patient): Promise<Finding[]> {
+  const kubernetes = textAt(await patient.kube.ask('/version'), 'gitVersion');
+  const first = judged('Kubernetes', kubernetes, FIRST_KUBERNETES, 'is the first with the conditions of the webhooks');
+  if (patient.place === 'garden') return [first];
+  // gardenlet copies the whole Seed into each Cluster.
+  const { items } = await patient.kube.list(resources.clusters, { limit: 1 });
+  const gardener = textAt(items[0]?.spec, 'seed', 'status', 'gardener', 'version');
+  return [
+    first,
+    judged(
+      'Gardener',
+      gardener,
+      FIRST_GARDENER,
+      'is the first whose resource-managers write to the namespaces of Flux',
+    ),
+  ];
+}
+
+function judged(what: string, version: string | undefined, first: string, why: string): Finding {
+  const parsed = semver.parse(version);
+  if (version === undefined || parsed === null) return unknown(`The version of ${what} is not known`);
+  if (semver.gte(`${parsed.major}.${parsed.minor}.${parsed.patch}`, first)) return good(`It runs ${what} ${version}`);
+  return bad(`It runs ${what} ${version}; upgrade it, because ${first} ${why}`);
+}
+
+/** Flux releases a patch about each month. */
+const OLD_MS = 90 * 86_400_000;
+
+/** Examines the releases of the distribution: their age, and whether they support the Kubernetes of the Shoots. */
+export async function distribution(dir: string, shoots: readonly ServedShoot[], now: Date): Promise<Finding[]> {
+  const available = (await openDistribution(dir).versions()).filter((version) => semver.prerelease(version) === null);
+  const make = (version: string) =>
+    `shoot-flux distribution make --flux-distribution ${dir} --from manifests.tar.gz --version ${version}`;
+  const [newest] = available;
+  if (newest === undefined) return [bad(`${dir} holds no stable Flux release`, make('vX.Y.Z'))];
+  return [await newestRelease(dir, newest, now, make('vX.Y.Z')), ...supportOf(available, shoots, make)];
+}
+
+async function newestRelease(dir: string, newest: string, now: Date, make: string): Promise<Finding> {
+  const { mtime } = await stat(join(dir, newest, CHECKSUMS));
+  const look = 'compare it with https://github.com/fluxcd/flux2/releases';
+  // Images have files without a time.
+  if (mtime.getUTCFullYear() < 2020)
+    return unknown(`The newest Flux release is ${newest}, its files have no date; ${look}`);
+  const age = `The newest Flux release is ${newest}, added ${ageOf(mtime.toISOString(), now)} ago`;
+  return now.getTime() - mtime.getTime() > OLD_MS ? unknown(`${age}; ${look}`, make) : good(age);
+}
+
+function supportOf(available: string[], shoots: readonly ServedShoot[], make: (version: string) => string): Finding[] {
+  const byMinor = Object.groupBy(shoots, ({ kubernetes }) => kubernetes.split('.').slice(0, 2).join('.'));
+  const findings = Object.entries(byMinor).flatMap(([minor, some = []]): Finding[] => {
+    const states = available.map((version) => unsupportedAs(version, minor));
+    if (states.includes(undefined)) return [];
+    const flux = `v2.${Number(minor.split('.')[1]) - 25}.X`;
+    const what = `${shootsHave(some)} Kubernetes ${minor}, which no Flux release in the distribution supports`;
+    return states.includes('new')
+      ? [unknown(`${what} yet; add a newer one`, make(flux))]
+      : [bad(`${what} any more; upgrade Kubernetes, or add an older release`, make(flux))];
+  });
+  if (findings.length > 0 || shoots.length === 0) return findings;
+  return [good(`Its releases support the Kubernetes of all ${shoots.length} Shoots`)];
+}

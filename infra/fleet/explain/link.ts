@@ -1,0 +1,71 @@
+import { cutExactly, safeText } from '../../../shared/runtime/safe-text.ts';
+import type { Terminal } from '../../cli/option.ts';
+import { type Color, colored } from '../print.ts';
+
+/** One link of the chain from the configuration to the workload. */
+export interface Link {
+  name: 'Configuration' | 'Operation' | 'Delivery' | 'Flux' | 'Next';
+  /** `attention`: it is under way, or worth knowing; `unseen`: these credentials do not show it, and `text` says what does. */
+  mark: keyof typeof marks;
+  /** A few words for its line. */
+  text: string;
+  /** Where something is wrong: what it is, and the remedy. */
+  sentence?: string | undefined;
+  /** The command that shows it. */
+  command?: string | undefined;
+  /** What it consists of, a line for each part. */
+  details: string[];
+}
+
+const marks = {
+  ok: { sign: '✔', color: 'green' },
+  broken: { sign: '✗', color: 'red' },
+  attention: { sign: '!', color: 'yellow' },
+  unseen: { sign: '?', color: 'dim' },
+} as const satisfies Record<string, { sign: string; color: Color }>;
+
+/** Sentences with a remedy and a quotation. */
+const LONGEST_SENTENCE = 1500;
+
+/** Returns the link without secrets and control characters, which objects of others may hold anywhere. */
+export function safeLink(link: Link): Link {
+  const safe = (text: string) => safeText(text, LONGEST_SENTENCE);
+  const { name, mark, text, sentence, command, details } = link;
+  return { name, mark, text: safe(text), sentence: sentence && safe(sentence), command, details: details.map(safe) };
+}
+
+const INDENT = ' '.repeat('✔ Configuration  '.length);
+
+/** Lines below a link, and characters of each; `-o wide` has all of them. */
+const MOST_DETAILS = 8;
+const LONGEST_DETAIL = 160;
+
+/** Returns the chain as text: a line for each link; below the first broken one its sentence and the command. */
+export function chainText(links: readonly Link[], isWide: boolean, terminal: Terminal): string {
+  const broken = links.find(({ mark }) => mark === 'broken');
+  const lines = links.flatMap((link) => {
+    const { sign, color } = marks[link.mark];
+    const isExplained = link === broken || (isWide && link.sentence !== undefined);
+    const why = isExplained
+      ? [link.sentence, link.command && `$ ${link.command}`].filter((one) => one !== undefined)
+      : [];
+    const shown = isWide ? link.details : link.details.slice(0, MOST_DETAILS).map(shortened);
+    const rest = link.details.length - shown.length;
+    const below = [...shown, ...(rest > 0 ? [`… ${rest} more with -o wide`] : [])];
+    return [
+      `${colored(sign, color, terminal)} ${link.name.padEnd(INDENT.length - 2)}${link.text}`,
+      ...why.map((line) => INDENT + line),
+      ...below.map((line) => colored(INDENT + line, 'dim', terminal)),
+    ];
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+const shortened = (line: string) =>
+  line.length > LONGEST_DETAIL ? `${cutExactly(line, LONGEST_DETAIL - 1).trimEnd()}…` : line;
+
+/** Returns a kubectl command that can be pasted. @param at the namespace, and the flags with which kubectl reaches it */
+export function kubectl(args: readonly string[], at: { namespace: string; flags: readonly string[] }): string {
+  const words = ['kubectl', ...args, '--namespace', at.namespace, ...at.flags];
+  return words.map((word) => (/^[\w./:@=,{}-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
+}
