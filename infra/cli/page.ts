@@ -1,7 +1,7 @@
 import { openTarget, targetOptions } from '../fleet/target.ts';
 import { untilSignal } from '../process/signals.ts';
 import { command, exitCodes } from './command.ts';
-import { list, port, text, UsageError } from './option.ts';
+import { list, text, UsageError } from './option.ts';
 
 const HOST = '127.0.0.1';
 const PORT = 8090;
@@ -11,7 +11,8 @@ export default command({
   summary: 'Serve a page about Flux in all Shoots that the credentials show, or write it to files.',
   options: {
     ...targetOptions,
-    port: port('Port of the page.', String(PORT)),
+    out: text('DIR', 'Write the page to files in this folder, and end.'),
+    port: text('N', 'Port of the page; 0 takes a free one.', { default: String(PORT) }),
     host: text('ADDRESS', 'Address to listen on; any but a loopback one needs --user-header.', { default: HOST }),
     'allow-host': list('NAME', 'Name under which browsers reach the page, besides localhost. Repeatable.'),
     'user-header': text(
@@ -23,7 +24,8 @@ export default command({
   },
   notes: 'It only reads. Without --project and --namespace, it shows all projects.',
   async run(values, _, terminal) {
-    const { host = HOST, port = PORT } = values;
+    const { host = HOST } = values;
+    const port = portOf(values.port);
     const identity = identityOf(values);
     if (identity === undefined && !isLoopback(host))
       throw new UsageError(`--host ${host} would show all that your credentials do to everybody; add --user-header`);
@@ -36,6 +38,12 @@ export default command({
     try {
       await using summary = await startSummary({ garden: target.garden, namespace: target.namespace, onFailed });
       const { garden } = target;
+      if (values.out !== undefined) {
+        const { exportPage } = await import('../page/export.ts');
+        const count = await exportPage(values.out, garden, summary.latest());
+        terminal.err(`${count} files are in ${values.out}; open index.html\n`);
+        return exitCodes.success;
+      }
       const allowedHosts = values['allow-host'];
       const server = await servePage({ summary, garden, host, port, allowedHosts, identity, onFailed });
       terminal.err(`The page is at http://${host}:${server.port}/ until Ctrl-C\n`);
@@ -56,3 +64,8 @@ function identityOf(values: { 'user-header'?: string; 'groups-header'?: string }
 }
 
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+
+function portOf(value = String(PORT)): number {
+  if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) throw new UsageError(`--port ${value} is not a port`);
+  return Number(value);
+}

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { compareOrder, isPaused, isUnderWay, type RolloutState } from '../../shared/gardener/rollout.ts';
+import { compareOrder, isUnderWay, type RolloutState } from '../../shared/gardener/rollout.ts';
 import type { Line } from '../../shared/gardener/status-map.ts';
 import { type Counts, countsOf, type FleetShoot, states, wordOf } from '../fleet/fleet.ts';
 import { ageOf } from '../fleet/print.ts';
@@ -41,6 +41,8 @@ const link = (href: string | undefined, text: Html | string) =>
 const age = (time: string | undefined, now: Date) =>
   time === undefined ? '' : html`<time datetime="${time}" title="${time}">${ageOf(time, now)}</time>`;
 
+const moment = (time: string) => html`<time datetime="${time}">${time.replace('T', ' ').replace('Z', ' UTC')}</time>`;
+
 const shootsText = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'Shoot' : 'Shoots'}`;
 
 /** One sentence about all, also for those who hear the page. */
@@ -67,7 +69,7 @@ ${links.script === undefined ? '' : html`<script type="module" src="${links.scri
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <a class="home" href="${links.list(noQuery)}">Flux in all Shoots</a>
-<p id="as-of">As of <time datetime="${time}">${time.slice(0, 10)} ${time.slice(11, 19)} UTC</time>${user === undefined ? '' : html`, as ${user} sees it`}</p>
+<p id="as-of">As of ${moment(time)}${user === undefined ? '' : html`, as ${user} sees it`}</p>
 <button id="pause" type="button" hidden>Pause updates</button>
 </header>
 <main id="main" tabindex="-1">
@@ -90,17 +92,22 @@ export function listPage(view: View, query: Query): Html {
   const shoots = selected(rest, query);
   const rows = shoots.slice((query.page - 1) * PAGE_ROWS, query.page * PAGE_ROWS);
   const heading = query.project === '' ? 'All Shoots' : `Project ${query.project}`;
+  const below = [
+    ...(query.project === '' ? rollouts(view, rest) : []),
+    ...facets.flatMap((facet) => countsOfFacet(view, facet, rest)),
+  ];
   const main = html`
 <h1>${heading}</h1>
 ${stateLinks(view, query, countsOf(rest))}
-${query.project === '' ? rollouts(view, rest) : rollout(view, query.project)}
+${query.project === '' ? '' : rollout(view, query.project)}
+${jumps(below)}
 ${links.script === undefined ? '' : filters(query, snapshot)}
 <section id="shoots" aria-labelledby="shoots-heading">
 <h2 id="shoots-heading">${query.state === '' ? 'Shoots, what is not Ready first' : query.state}</h2>
 ${shoots.length === 0 ? html`<p>${emptyText(snapshot.shoots.length)}</p>` : shootTable(view, rows)}
 ${pages(query.page, shoots.length, 'Shoots', (page) => links.list({ ...query, page }))}
 </section>
-${facets.map((facet) => facetSection(view, facet, rest))}`;
+${below.map(({ id, heading, content }) => html`<section id="${id}" aria-labelledby="${id}-heading"><h2 id="${id}-heading">${heading}</h2>${content}</section>`)}`;
   return page(view, `${news(rest)} – ${heading}`, news(rest), main);
 }
 
@@ -137,7 +144,7 @@ function filters(query: Query, { shoots }: Snapshot): Html {
 ${input('project', 'Project')}
 ${input('seed', 'Seed')}
 <label>Flux <select name="flux">${option('', 'all', query.flux)}${releases.map((value) => option(value, value, query.flux))}</select></label>
-${input('text', 'Name or message contains')}
+${input('text', 'Name or message')}
 <button>Filter</button>
 </form>`;
 }
@@ -156,7 +163,7 @@ function shootTable({ links, now }: View, shoots: readonly FleetShoot[]): Html {
 <td>${link(links.list({ ...noQuery, project }), project)}</td><td>${stateMark(state)}</td><td>${age(since, now)}</td><td>${flux}</td><td>${seed}</td><td class="sentence">${sentence}</td></tr>
 `;
   };
-  return html`<table class="shoots"><thead><tr>${['Shoot', 'Project', 'State', 'Since', 'Flux', 'Seed', 'What is wrong, and what to do'].map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+  return html`<table class="stack shoots"><thead><tr>${['Shoot', 'Project', 'State', 'Since', 'Flux', 'Seed', 'What is wrong, and what to do'].map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>
 ${shoots.map(row)}</tbody></table>`;
 }
@@ -179,16 +186,14 @@ const facetNames: Record<Facet, string> = { project: 'project', seed: 'seed', fl
 /** So many lines of each are on the first page. */
 const FIRST_ROWS = 10;
 
-function facetSection(view: View, facet: Facet, shoots: readonly FleetShoot[]): Html {
+function countsOfFacet(view: View, facet: Facet, shoots: readonly FleetShoot[]): Section[] {
   const rows = countsBy(facet, shoots);
-  if (rows.length === 0) return html``;
-  const more = rows.length - FIRST_ROWS;
-  const id = `by-${facet}`;
-  return html`<section id="${id}" aria-labelledby="${id}-heading">
-<h2 id="${id}-heading">By ${facetNames[facet]}</h2>
-${countTable(view, facet, rows.slice(0, FIRST_ROWS))}
-${more > 0 ? html`<p><a href="${view.links.counts(facet, 1)}">All ${rows.length.toLocaleString('en')} by ${facetNames[facet]}</a></p>` : ''}
-</section>`;
+  if (rows.length === 0) return [];
+  const heading = `By ${facetNames[facet]}`;
+  const all = `All ${rows.length.toLocaleString('en')} by ${facetNames[facet]}`;
+  const content = html`${countTable(view, facet, rows.slice(0, FIRST_ROWS))}
+${rows.length > FIRST_ROWS ? html`<p><a href="${view.links.counts(facet, 1)}">${all}</a></p>` : ''}`;
+  return [{ id: `by-${facet}`, heading, content }];
 }
 
 function countTable({ links }: View, facet: Facet, rows: [string, Counts][]): Html {
@@ -218,19 +223,32 @@ ${pages(number, rows.length, heading, (target) => view.links.counts(facet, targe
   return page(view, `${heading} – shoot-flux`, news(view.snapshot.shoots), main);
 }
 
+/** What is below the Shoots. */
+interface Section {
+  id: string;
+  heading: string;
+  content: Html;
+}
+
+/** 200 rows are long: the way to what is below them. */
+function jumps(sections: Section[]): Html {
+  if (sections.length === 0) return html``;
+  return html`<nav id="jumps" class="pages" aria-label="Below the Shoots">${sections.map(({ id, heading }) => html`<a href="#${id}">${heading}</a> `)}</nav>`;
+}
+
 /** The rollouts that are under way or paused, in all projects. */
-function rollouts({ snapshot, links }: View, shoots: readonly FleetShoot[]): Html {
+function rollouts({ snapshot, links }: View, shoots: readonly FleetShoot[]): Section[] {
   const namespaces = new Set(shoots.map(({ namespace }) => namespace));
   const current = [...snapshot.states].filter(([namespace, state]) => namespaces.has(namespace) && isUnderWay(state));
-  if (current.length === 0) return html``;
-  return html`<section id="rollouts" aria-labelledby="rollouts-heading">
-<h2 id="rollouts-heading">Rollouts</h2>
-<ul>${current.slice(0, MOST_ROLLOUTS).map(([namespace]) => {
+  if (current.length === 0) return [];
+  const entry = (namespace: string) => {
     const project = projectOf(namespace);
     return html`<li>${link(links.list({ ...noQuery, project }), project)}: ${snapshot.rollouts[namespace] ?? ''}</li>`;
-  })}</ul>
-${current.length > MOST_ROLLOUTS ? html`<p>${current.length - MOST_ROLLOUTS} more; filter by project to see them.</p>` : ''}
-</section>`;
+  };
+  const more = current.length - MOST_ROLLOUTS;
+  const content = html`<ul>${current.slice(0, MOST_ROLLOUTS).map(([namespace]) => entry(namespace))}</ul>
+${more > 0 ? html`<p>${more} more; filter by project to see them.</p>` : ''}`;
+  return [{ id: 'rollouts', heading: `Rollouts (${current.length})`, content }];
 }
 
 const MOST_ROLLOUTS = 10;
@@ -270,8 +288,7 @@ export function wavesOf({ inProgress, waiting }: RolloutState): Wave[] {
 
 const MOST_NAMES = 10;
 
-function waveTable({ snapshot, links }: View, namespace: string, state: RolloutState): Html {
-  const all = snapshot.shoots.filter((shoot) => shoot.namespace === namespace).length;
+function waveTable({ links }: View, namespace: string, state: RolloutState): Html {
   const names = (list: readonly string[]) => {
     const shown = list
       .slice(0, MOST_NAMES)
@@ -280,8 +297,8 @@ function waveTable({ snapshot, links }: View, namespace: string, state: RolloutS
     return html`${list.length}${list.length > 0 ? ': ' : ''}${shown}${more > 0 ? ` and ${more} more` : ''}`;
   };
   const failed = [...state.failed];
-  const condition = isPaused(state, all) ? 'Paused' : isUnderWay(state) ? 'Under way' : 'Ended';
-  return html`<p><b>${condition}</b>, ${state.done} done. Began <time datetime="${new Date(state.began * 1000).toISOString()}">${new Date(state.began * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC</time>; at most ${state.limits.maxInProgress} at a time, and it pauses when more than ${state.limits.maxFailed} fail.</p>
+  const began = new Date(state.began * 1000).toISOString().replace(/\.\d+/, '');
+  return html`<p>It began at ${moment(began)}, has at most ${state.limits.maxInProgress} in progress at a time, and pauses when more than ${state.limits.maxFailed} failed.</p>
 ${failed.length > 0 ? html`<p>Failed: ${names(failed)}</p>` : ''}
 ${
   isUnderWay(state)
@@ -315,7 +332,7 @@ export function shootPage(view: View, shoot: FleetShoot, history: History): Html
 ${problem === '' ? '' : html`<div class="problem"><h2>What is the matter</h2><p>${problem}</p>${remedy === undefined ? '' : html`<h2>What to do</h2><p>${remedy}</p>`}</div>`}
 <dl>
 <dt>Project</dt><dd>${link(links.list({ ...noQuery, project }), project)}</dd>
-${since === undefined ? '' : html`<dt>Since</dt><dd><time datetime="${since}">${since.replace('T', ' ').replace('Z', ' UTC')}</time></dd>`}
+${since === undefined ? '' : html`<dt>Since</dt><dd>${moment(since)}</dd>`}
 ${flux === undefined ? '' : html`<dt>Flux</dt><dd>${link(links.list({ ...noQuery, flux }), flux)}</dd>`}
 ${seeds.length === 0 ? '' : html`<dt>Seed</dt><dd>${seeds}</dd>`}
 <dt>More</dt><dd><code>shoot-flux explain ${name} --project ${project}</code></dd>
@@ -332,7 +349,7 @@ function historyOf(history: History, now: Date): Html {
   if ('unseen' in history) return html`<p>${history.unseen}</p>`;
   if (history.entries.length === 0)
     return html`<p>The garden keeps no Event about this Shoot. It forgets Events after an hour, unless it is configured otherwise.</p>`;
-  return html`<table class="events"><thead><tr><th scope="col">Age</th><th scope="col">Reason</th><th scope="col">Message</th></tr></thead>
+  return html`<table class="stack events"><thead><tr><th scope="col">Age</th><th scope="col">Reason</th><th scope="col">Message</th></tr></thead>
 <tbody>
 ${history.entries.map(
   ({

@@ -98,10 +98,10 @@ describe('the page', () => {
 
   it('shows the waves of a rollout, in their order', async () => {
     const text = await read('/?project=foo');
-    expect(text).toContain('Paused , 1 done. Began');
-    expect(text).toContain('at most 1 at a time, and it pauses when more than 0 fail. Failed: 1: worse');
+    expect(text).toContain('Revision 0123456789ab is paused, because more than 0 failed');
+    expect(text).toContain('has at most 1 in progress at a time, and pauses when more than 0 failed. Failed: 1: worse');
     expect(text).toContain('Wave In progress Waiting 2 1: bad 0 10 0 1: good');
-    expect(await read('/')).toContain('Rollouts foo : Revision 0123456789ab is paused');
+    expect(await read('/')).toContain('Rollouts (1) foo : Revision 0123456789ab is paused');
   });
 
   it('answers what is nowhere, and every method but reading, without doing anything', async () => {

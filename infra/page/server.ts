@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
@@ -27,19 +26,12 @@ export interface PageOptions {
   onFailed(message: string): void;
 }
 
-const name = (text: string, ending: string) => `page-${hash('sha256', text).slice(0, 12)}.${ending}`;
-
-const assets = {
-  [name(style, 'css')]: { type: 'text/css', text: style },
-  [name(script, 'js')]: { type: 'text/javascript', text: script },
-};
-
 const links: Links = {
   list: (query) => `./${queryText(query)}`,
   shoot: ({ namespace, name }) => `shoot?${new URLSearchParams({ project: projectOf(namespace), name })}`,
   counts: (facet, page) => `counts?${new URLSearchParams({ by: facet, page: String(page) })}`,
-  style: name(style, 'css'),
-  script: name(script, 'js'),
+  style: style.name,
+  script: script.name,
 };
 
 /** Serves the page over HTTP. */
@@ -68,10 +60,12 @@ function pageApp({ summary, garden, identity, allowedHosts = [], onFailed }: Pag
     return context.text(`The page is not served as ${hostname}; start it with --allow-host and this name.\n`, 421);
   });
   app.get('/:asset{page-.+}', (context) => {
-    const asset = assets[context.req.param('asset')];
+    const asset = [style, script].find(({ name }) => name === context.req.param('asset'));
     if (asset === undefined) return context.text('Not found\n', 404);
-    const type = `${asset.type}; charset=utf-8`;
-    return context.body(asset.text, 200, { 'content-type': type, 'cache-control': 'max-age=31536000, immutable' });
+    return context.body(asset.text, 200, {
+      'content-type': asset.type,
+      'cache-control': 'max-age=31536000, immutable',
+    });
   });
   app.use(compress());
   app.use(async (context, next) => {
