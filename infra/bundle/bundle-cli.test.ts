@@ -1,12 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { standIn } from '../../shared/flux/testing.ts';
 import { fluxConfigOf, kubeconfigOf } from '../cli/testing.ts';
+import { startGarden, statusMapOf } from '../fleet/testing.ts';
 import { bundleCli, bundleCommand } from './bundle-cli.ts';
 
 const run = promisify(execFile);
@@ -88,6 +89,27 @@ describe('the bundle of the commands', () => {
   });
 });
 
+/** Writes the page of a garden, with its style. */
+async function writesPage(entry: string): Promise<void> {
+  await using garden = await startGarden([statusMapOf('garden-foo', { bar: { state: 'Ready' } })]);
+  const out = join(folder, `page-of-${basename(entry)}`);
+  const { code, stderr } = await start(entry, [
+    'page',
+    '--garden',
+    garden.people.member,
+    '-n',
+    'garden-foo',
+    '--out',
+    out,
+  ]);
+  expect(code, stderr).toBe(0);
+  const style = (await readdir(out)).find((name) => name.endsWith('.css')) ?? '';
+  expect(await readFile(join(out, 'index.html'), 'utf8')).toContain(`href="${style}"`);
+  expect(await readFile(join(out, style), 'utf8')).toContain('color-scheme: light dark');
+}
+
+it('the bundle has the page with its style', () => writesPage(bundled));
+
 describe('the one file for people', () => {
   let file: string;
   beforeAll(async () => {
@@ -114,6 +136,8 @@ describe('the one file for people', () => {
     const args = ['render', '--flux-distribution', standIn.folder, '--flux-config', 'config.json', '--json'];
     expect((await execute(file, args)).stdout).toBe((await start(sources, args)).stdout);
   });
+
+  it('has the page with its style', () => writesPage(file));
 
   it.each(['kubectl-shoot_flux', 'flux-shoot'])('is a plugin under the name %s', async (name) => {
     const plugin = join(folder, 'one', name);

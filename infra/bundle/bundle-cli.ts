@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,7 +52,7 @@ export async function bundleCli(folder = cliFolder): Promise<Metafile> {
     minifySyntax: true,
     lineLimit: 200,
     legalComments: 'none',
-    plugins: [fromSources],
+    plugins: [fromSources, withAssets],
   });
   await chmod(join(folder, 'shoot-flux.mjs'), 0o755);
   return metafile;
@@ -82,7 +83,7 @@ export async function bundleCommand(folder = commandFolder, version?: string): P
     define: { 'import.meta.url': 'importMetaUrl', 'import.meta.dirname': '__dirname', 'import.meta.main': 'false' },
     entryPoints: [join(root, 'infra/bundle/shoot-flux.js')],
     outfile: file,
-    plugins: [withoutServices, packed, withManifest(manifest)],
+    plugins: [withoutServices, packed, withAssets, withManifest(manifest)],
   });
   await chmod(file, 0o755);
   await writeFile(join(folder, 'package.json'), `${JSON.stringify({ ...manifest, bin }, null, 2)}\n`);
@@ -114,6 +115,21 @@ const module = { exports: {} };
 const code = brotliDecompressSync(Buffer.from('${text}', 'base64')).toString();
 compileFunction(code, ['module', 'exports', 'require'])(module, module.exports, require);
 export const { KubeConfig } = module.exports;`,
+      };
+    });
+  },
+};
+
+/** Puts the text of files into the code that reads them beside itself. */
+const withAssets: Plugin = {
+  name: 'with assets',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/infra\/page\/assets\.ts$/ }, async ({ path }) => {
+      const code = await readFile(path, 'utf8');
+      const reads = /readFileSync\(new URL\('(.+?)', import\.meta\.url\), 'utf8'\)/g;
+      return {
+        contents: code.replace(reads, (_, name) => JSON.stringify(readFileSync(join(dirname(path), name), 'utf8'))),
+        loader: 'ts',
       };
     });
   },

@@ -51,8 +51,11 @@ function news(shoots: readonly FleetShoot[]): string {
   return `${counts['Not Ready']} not Ready, ${counts.Progressing} progressing of ${shootsText(counts.all)}`;
 }
 
+const MOST_SUSPENDED = 20;
+
 function page(view: View, title: string, about: string, main: Html): Html {
   const { snapshot, links, user } = view;
+  const suspended = Object.entries(snapshot.suspensions).slice(0, MOST_SUSPENDED);
   const time = snapshot.readAt.toISOString().replace(/\.\d+Z$/, 'Z');
   return html`<!doctype html>
 <html lang="en">
@@ -75,6 +78,7 @@ ${links.script === undefined ? '' : html`<script type="module" src="${links.scri
 <main id="main" tabindex="-1">
 <div id="notes">
 ${snapshot.isStale ? html`<p class="note" role="alert">The garden does not answer. This is what it said last.</p>` : ''}
+${suspended.map(([namespace, text]) => html`<p class="note"><b>Project ${projectOf(namespace)} is suspended</b> ${text}</p>`)}
 ${snapshot.unseen.map((sentence) => html`<p class="note">${sentence}</p>`)}
 </div>
 ${main}

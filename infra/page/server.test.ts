@@ -44,7 +44,7 @@ const objects = [
       },
       worse: { state: 'Not Ready', since: ago(300), flux: 'v2.8.8', sentence: 'The quota has no room.' },
     },
-    { ...rolloutData(rollout, 3) },
+    { ...rolloutData(rollout, 3), Suspended: 'by mia since 2026-01-02T03:04:05Z: leaked key' },
   ),
   statusMapOf('garden-bar', { asleep: { state: 'Hibernated', flux: 'v2.9.4' } }),
 ];
@@ -101,6 +101,7 @@ describe('the page', () => {
     expect(text).toContain('Revision 0123456789ab is paused, because more than 0 failed');
     expect(text).toContain('has at most 1 in progress at a time, and pauses when more than 0 failed. Failed: 1: worse');
     expect(text).toContain('Wave In progress Waiting 2 1: bad 0 10 0 1: good');
+    expect(await read('/')).toContain('Project foo is suspended by mia since 2026-01-02T03:04:05Z: leaked key');
     expect(await read('/')).toContain('Rollouts (1) foo : Revision 0123456789ab is paused');
   });
 
@@ -181,7 +182,7 @@ describe('with a header that names the user', () => {
       'The history is missing, because Events in namespace garden-bar may not be listed',
     );
     expect((await as('mia', '', shoot)).status).toBe(404);
-    expect(readable(await (await as('nick', '', '/?project=foo')).text())).not.toContain('Rollout');
+    expect(readable(await (await as('nick', '', '/?project=foo')).text())).not.toMatch(/Rollout|suspended/);
     expect(readable(await (await as('mia', '', '/?project=foo')).text())).toContain('Rollout');
   });
 
