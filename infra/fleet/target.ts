@@ -8,6 +8,7 @@ import { ForbiddenError } from '../../shared/kube/errors.ts';
 import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { kubeconfigTarget } from '../../shared/kube/kubeconfig.ts';
 import { DNS_LABEL, type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { connectionOf, IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { isRecord, textAt } from '../../shared/shapes.ts';
 import { type Option, text, UsageError, type Values, type Variables } from '../cli/option.ts';
 
@@ -50,7 +51,10 @@ export async function openTarget(values: TargetValues, environment: Variables): 
   const name = project ?? namespace;
   if (name !== undefined && !DNS_LABEL.test(name)) throw new UsageError(`"${name}" is not the name of a project`);
   const { path, context } = await kubeconfigOf(values, environment);
-  const { connection, namespace: usual } = await kubeconfigTarget(path, context);
+  const { connection, namespace: usual } =
+    path === IN_CLUSTER
+      ? { connection: await connectionOf(path), namespace: undefined }
+      : await kubeconfigTarget(path, context);
   const garden = createKubeClient(connection, { name: 'garden' });
   const found = async () => {
     if (isAll) return undefined;

@@ -27,3 +27,10 @@ helm.sh/chart: {{ include "shoot-flux-admission.labelValue" (printf "%s-%s" .Cha
 {{- define "shoot-flux-admission.serviceNamespace" -}}
 {{- .Values.service.namespace | default (ternary .Release.Namespace "garden" (eq .Values.clientConfig.mode "service")) -}}
 {{- end -}}
+
+{{/* The ServiceAccount of the Pods: that of gardener-operator, or one of our own. */}}
+{{- define "shoot-flux-admission.account" -}}
+{{- $given := include "shoot-flux-admission.givenAccount" . | fromYaml -}}
+{{- $namespace := ternary (include "shoot-flux-admission.serviceNamespace" .) .Release.Namespace (eq .Values.clientConfig.mode "service") -}}
+{{- dict "kind" "ServiceAccount" "name" ($given.name | default .Values.serviceAccount.name) "namespace" ($given.namespace | default $namespace) | toYaml -}}
+{{- end -}}
