@@ -8,10 +8,14 @@ import { projectOf, shootOn, startGarden, statusMapOf } from '../fleet/testing.t
 import { type PageOptions, servePage } from './server.ts';
 import { startSummary } from './summary.ts';
 
-/** Starts a garden with these objects, and serves the page of an operator. */
-export async function startPage(objects: KubeObject[], options: Partial<PageOptions> = {}) {
+/** Starts a garden with these objects, and serves the page of an operator, or of somebody else. */
+export async function startPage(
+  objects: KubeObject[],
+  options: Partial<PageOptions> = {},
+  who: 'operator' | 'nobody' = 'operator',
+) {
   const garden = await startGarden(objects);
-  const { connection } = await kubeconfigTarget(garden.people.operator, undefined);
+  const { connection } = await kubeconfigTarget(garden.people[who], undefined);
   const client = createKubeClient(connection, { name: 'garden' });
   const failures: string[] = [];
   const onFailed = (message: string) => failures.push(message);
