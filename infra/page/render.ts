@@ -302,7 +302,7 @@ function waveTable({ links }: View, namespace: string, state: RolloutState): Htm
   };
   const failed = [...state.failed];
   const began = new Date(state.began * 1000).toISOString().replace(/\.\d+/, '');
-  return html`<p>It began at ${moment(began)}, has at most ${state.limits.maxInProgress} in progress at a time, and pauses when more than ${state.limits.maxFailed} failed.</p>
+  return html`<p>It began at ${moment(began)}, has at most ${state.limits.maxInProgress} in progress at a time, and pauses after more than ${state.limits.maxFailed} failures.</p>
 ${failed.length > 0 ? html`<p>Failed: ${names(failed)}</p>` : ''}
 ${
   isUnderWay(state)
