@@ -58,5 +58,7 @@ export async function examined(
 function unseen(error: unknown): Finding {
   const text = describeError(error);
   if (!(error instanceof ForbiddenError)) return unknown(`Not checked, because it could not be read: ${text}`);
-  return unknown(`Not checked, because ${text.replace(/^.* is forbidden: User/, 'user')}; use the credentials of an operator`);
+  return unknown(
+    `Not checked, because ${text.replace(/^.* is forbidden: User/, 'user')}; use the credentials of an operator`,
+  );
 }
