@@ -76,6 +76,9 @@ export async function findFunctions(names?: readonly string[]): Promise<QueueFun
   return Promise.all(chosen.map(async ({ definition, code }) => ({ definition, handler: (await code()).handler })));
 }
 
+/** The definition of the function that answers Git hosts. */
+export const pushDefinition = pushWebhook;
+
 /** Returns the function that answers Git hosts, with its handler. */
 export async function findPushWebhook(): Promise<PushWebhook> {
   return { definition: pushWebhook, handler: (await import('../functions/push-webhook/handler.ts')).handler };

@@ -51,7 +51,8 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
     context.log.warn('shoot skipped', { error: error.message });
   });
   let position: Position | undefined = beginning(context.causes);
-  if (position.hop === 0) await showSuspension(garden, key.namespace, context);
+  // A push changes nothing of it, and is in a hurry.
+  if (position.hop === 0 && receiver !== 'push') await showSuspension(garden, key.namespace, context);
   let sent = 0;
   for (;;) {
     const before = performance.now();

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { fluxConfigObject, isPushOn, PUSH } from '../../shared/config/flux-config-map.ts';
 import { FLUX_PUSH } from '../../shared/config/project-config.ts';
-import { SHORTEST_TOKEN } from '../../shared/config/push.ts';
+import { SHORTEST_TOKEN, tokenIn } from '../../shared/config/push.ts';
 import { CreationRefusedError, orRefused } from '../../shared/gardener/creation-refused.ts';
 import { type Notice, normal, warning } from '../../shared/gardener/event.ts';
-import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { apiVersionOf, resources } from '../../shared/kube/resource.ts';
 import { fieldManager, type Run } from './config-map.ts';
-
-type Secret = KubeObject & { data?: Record<string, string>; immutable?: boolean };
 
 /** Ensures that a project that takes pushes has a token for its Git host, and says what to enter there. */
 export async function pushNotices(run: Run): Promise<Notice[]> {
@@ -34,10 +32,8 @@ export async function pushNotices(run: Run): Promise<Notice[]> {
 /** @returns what keeps the Secret from having a token that can be used, with the remedy */
 async function ensureToken({ garden, namespace, context }: Run): Promise<string | undefined> {
   const name = { namespace, name: FLUX_PUSH };
-  const secret = await garden.find<Secret>(resources.secrets, name);
-  const token = Buffer.from(secret?.data?.token ?? '', 'base64')
-    .toString('utf8')
-    .trim();
+  const secret = await garden.find(resources.secrets, name);
+  const token = tokenIn(secret);
   if (token.length >= SHORTEST_TOKEN || secret?.metadata.deletionTimestamp !== undefined) return undefined;
   if (token !== '') return `token is shorter than ${SHORTEST_TOKEN} characters; remove it to have one generated`;
   if (secret?.immutable === true) return 'is immutable and has no token; recreate it without "immutable"';

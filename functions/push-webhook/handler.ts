@@ -1,13 +1,11 @@
 import { isPushOn } from '../../shared/config/flux-config-map.ts';
 import { FLUX_CONFIG, FLUX_PUSH, PUSHED } from '../../shared/config/project-config.ts';
-import { pushAnnotation, pushRequestOf, withPush } from '../../shared/config/push.ts';
+import { pushAnnotation, pushRequestOf, tokenIn, withPush } from '../../shared/config/push.ts';
 import { ConflictError, unless } from '../../shared/kube/errors.ts';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { resources } from '../../shared/kube/resource.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { PushHandler } from '../../shared/runtime/webhook.ts';
 import { hasCredentials, isAuthentic, repositoriesIn } from './call.ts';
-
-type Secret = KubeObject & { data?: Record<string, string> };
 
 /** How often the Secret is read again that several calls change at the same time. */
 const ATTEMPTS = 5;
@@ -20,13 +18,9 @@ export const handler: PushHandler = async (call, { kube, now, log }) => {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const [configMap, secret] = await Promise.all([
       garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG }),
-      garden.find<Secret>(resources.secrets, { namespace, name: FLUX_PUSH }),
+      garden.find(resources.secrets, { namespace, name: FLUX_PUSH }),
     ]);
-    const token = isPushOn(configMap)
-      ? Buffer.from(secret?.data?.token ?? '', 'base64')
-          .toString('utf8')
-          .trim()
-      : '';
+    const token = isPushOn(configMap) ? tokenIn(secret) : '';
     if (!isAuthentic(token, call) || secret === undefined) return 'refused';
     const { annotations, uid, resourceVersion } = secret.metadata;
     const time = now().getTime();

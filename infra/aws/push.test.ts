@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startCluster } from '@shoot-flux/landscape/cluster';
 import { afterEach, expect, it, vi } from 'vitest';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { findPushWebhook } from '../functions.ts';
+import { startGardenWithPushes } from '../webhooks/testing.ts';
 import { pushHandler } from './webhook.ts';
 
 afterEach(() => {
@@ -12,13 +11,7 @@ afterEach(() => {
 });
 
 it('notes a push that a Git host reports to the function URL', async () => {
-  const name = (object: string) => ({ namespace: 'garden-foo', name: object });
-  const token = 'of-the-project-itself';
-  const garden = await startCluster([
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden-foo' } },
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata: name('flux-config'), data: { push: 'true' } },
-    { apiVersion: 'v1', kind: 'Secret', metadata: name('flux-push'), stringData: { token } },
-  ] as KubeObject[]);
+  const { garden, token, findSecret } = await startGardenWithPushes();
   const secretsManager = createServer((_, response) => {
     response.end(JSON.stringify({ SecretString: garden.kubeconfig }));
   });
@@ -39,10 +32,7 @@ it('notes a push that a Git host reports to the function URL', async () => {
   expect(await call('/push/garden-bar')).toMatchObject({ statusCode: 401 });
   expect(await call('/admission/garden-foo')).toMatchObject({ statusCode: 404 });
   expect(await call('/push/garden-foo', signature, 'x'.repeat(1024 * 1024 + 1))).toMatchObject({ statusCode: 413 });
-  const pushed = async () =>
-    (await garden.client.find(resources.secrets, name('flux-push')))?.metadata.annotations?.[
-      'flux.extensions.gardener.cloud/pushed'
-    ];
+  const pushed = async () => (await findSecret())?.metadata.annotations?.['flux.extensions.gardener.cloud/pushed'];
   expect(await pushed()).toBeUndefined();
   const encoded = Buffer.from(body).toString('base64');
   expect(await call('/push/garden-foo', signature, encoded, true)).toMatchObject({ statusCode: 202 });

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delayDefinition } from '../../events/sqs/queues.ts';
 import { bundleFolder, bundleFunction } from '../bundle/bundle.ts';
-import { type AnyDefinition, findDefinitions, findPushWebhook, findWebhookDefinitions } from '../functions.ts';
+import { type AnyDefinition, findDefinitions, findWebhookDefinitions, pushDefinition } from '../functions.ts';
 import { serverlessParts } from './serverless.ts';
 
 interface Arn {
@@ -42,7 +42,7 @@ interface Properties extends Partial<Policy> {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const definitions = [...(await findDefinitions()), delayDefinition];
 const webhooks = await findWebhookDefinitions();
-const push = (await findPushWebhook()).definition;
+const push = pushDefinition;
 const all: AnyDefinition[] = [...definitions, ...webhooks, push];
 const TOPIC = 'arn:aws:sns:eu-central-1:123456789012:on-call';
 const parameters = {

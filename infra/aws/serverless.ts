@@ -4,7 +4,7 @@ import { FUNCTION_TIMEOUT_SECONDS } from '../../events/run.ts';
 import { BATCH_SIZE, delayDefinition } from '../../events/sqs/queues.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { type AnyDefinition, findDefinitions, findPushWebhook, findWebhookDefinitions } from '../functions.ts';
+import { type AnyDefinition, findDefinitions, findWebhookDefinitions, pushDefinition } from '../functions.ts';
 import { serviceAccountUser } from '../gardener/rbac.ts';
 import { alarms } from './alarms.ts';
 import {
@@ -26,7 +26,7 @@ export async function serverlessParts(resolve: Resolve) {
   const { seeds, clusterAccess, watcherIssuers } = parameters;
   const definitions = [...(await findDefinitions()), delayDefinition].sort((a, b) => (a.name < b.name ? -1 : 1));
   const webhooks = await findWebhookDefinitions();
-  const pushes = parameters.takesPushes ? [(await findPushWebhook()).definition] : [];
+  const pushes = parameters.takesPushes ? [pushDefinition] : [];
   const all = [...definitions, ...webhooks, ...pushes];
   const region = await resolve("opt:region, env:AWS_REGION, 'eu-central-1'");
   const start = [await resolve("param:prefix, 'shoot-flux'"), await resolve('sls:stage'), region].join('-');

@@ -6,7 +6,7 @@ import { untilSignal } from '../process/signals.ts';
 import { type FlagValue, type Option, type Terminal, text, UsageError, type Values } from './option.ts';
 import { logOptions } from './options.ts';
 import { readDocument } from './read-file.ts';
-import { fromAllSources } from './sources.ts';
+import { fromAllSources, fromFlags } from './sources.ts';
 
 /** `failure` is also that something is not Ready; `unseen`, that the credentials do not show what was asked for. */
 export const exitCodes = { success: 0, failure: 1, wrongUsage: 2, unseen: 3 } as const;
@@ -114,7 +114,9 @@ export function command<const O extends Record<string, Option>>(definition: Comm
       if (positionals.length > 0 && definition.positionals === undefined) {
         throw new UsageError(`unexpected argument "${positionals[0]}"`);
       }
-      return definition.run(flags as Values<O>, positionals, terminal);
+      // A service may have them from elsewhere, too.
+      const values = isService ? flags : fromFlags(options, flags);
+      return definition.run(values as Values<O>, positionals, terminal);
     },
   };
 }

@@ -1,20 +1,14 @@
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startClusters } from '../doctor/testing.ts';
+import { describe, expect, it } from 'vitest';
+import { type Clusters, useClusters } from '../doctor/testing.ts';
 import { RUN_USER } from '../gardener/rbac.ts';
 import { files, shootFlux } from './testing.ts';
 
 const roleOf = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
 
-let clusters: Awaited<ReturnType<typeof startClusters>>;
-let restore: (() => void)[];
-beforeAll(async () => {
-  clusters = await startClusters();
-  restore = [clusters.garden.checkpoint(), clusters.seed.checkpoint()];
-});
-afterAll(() => clusters[Symbol.asyncDispose]());
-beforeEach(() => {
-  for (const one of restore) one();
+let clusters: Clusters;
+useClusters((started) => {
+  clusters = started;
 });
 
 const doctor = (...args: string[]) => shootFlux(['doctor', ...args]);

@@ -7,10 +7,10 @@ import { rights, usualWebhooks } from '../doctor/rights.ts';
 import { readShoots, servedSeeds, servers } from '../doctor/seeds.ts';
 import { distribution, versions } from '../doctor/versions.ts';
 import { webhooks } from '../doctor/webhooks.ts';
-import { type Color, colored, printed } from '../fleet/print.ts';
+import { type Color, colored, outputIn, printed } from '../fleet/print.ts';
 import { clusterNotes, clustersOf, heartbeatOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
-import { type FlagValue, type Terminal, text, UsageError, type Values, type Variables, word } from './option.ts';
+import { type FlagValue, type Terminal, text, type Values, type Variables } from './option.ts';
 import { clusterOptions, healthOptions, runOptions, settingsOptions, webhookOptions } from './options.ts';
 import { readDocument } from './read-file.ts';
 import { fromAllSources } from './sources.ts';
@@ -36,7 +36,7 @@ const options = {
   }),
 } as const;
 
-const forms = { output: { ...word(['table', 'json', 'yaml'], 'Form of the output.'), short: 'o' } } as const;
+const forms = outputIn(['table', 'json', 'yaml']);
 
 type Form = (typeof forms.output.words)[number];
 
@@ -50,8 +50,6 @@ export default command({
 Takes the flags, environment variables and config file of run: in its Pod, no option is needed.
 Exit codes: 0 nothing is wrong, 1 something is (✗), 2 wrong usage, 3 the garden does not answer these credentials.`,
   async run({ output = 'table', ...flags }, _, terminal) {
-    const { words } = forms.output;
-    if (!words.includes(output)) throw new UsageError(`-o ${output} ${forms.output.problem?.(output)}`);
     const read = async (path: string) => (await readDocument(path, terminal)) ?? {};
     const sources = { flags: flags as Record<string, FlagValue>, environment: terminal.environment, read };
     const values: DoctorValues = await fromAllSources(options, sources);

@@ -8,10 +8,11 @@ import { chainText, type Link, safeLink } from '../fleet/explain/link.ts';
 import { explainNext } from '../fleet/explain/next.ts';
 import { explainOperation } from '../fleet/explain/operation.ts';
 import { type Garden, readGarden, readLayers, readSeed, readShoot } from '../fleet/explain/read.ts';
-import { printed } from '../fleet/print.ts';
+import { isBad } from '../fleet/fleet.ts';
+import { outputIn, printed } from '../fleet/print.ts';
 import { openTarget, type Target, targetOptions } from '../fleet/target.ts';
 import { command, exitCodes } from './command.ts';
-import { type Option, type Terminal, text, UsageError, type Values, word } from './option.ts';
+import { type Option, type Terminal, text, UsageError, type Values } from './option.ts';
 import { readDocument } from './read-file.ts';
 import { fromConfigFile } from './sources.ts';
 
@@ -22,7 +23,7 @@ const options = {
     default: 'one of a viewer, or else of an admin, that the garden gives for ten minutes and nobody stores',
   }),
   config: text('FILE', 'A config file of run, whose keys defaults and policy apply as they do in the landscape.'),
-  output: { ...word(['table', 'wide', 'json', 'yaml'], 'Form of the output.'), short: 'o' },
+  ...outputIn(['table', 'wide', 'json', 'yaml']),
 } as const satisfies Record<string, Option>;
 
 export default command({
@@ -52,7 +53,7 @@ export default command({
       if (unseen.length > 0) terminal.err(`Not seen: ${unseen.join(', ')}.\n`);
     }
     // The line may be behind what the shoot shows now.
-    const isReady = garden.line?.state !== 'Not Ready' && garden.line?.state !== 'Progressing';
+    const isReady = garden.line === undefined || !isBad(garden.line);
     const isSeenReady = links.some((link) => link.name === 'Flux' && link.mark === 'ok');
     return broken === undefined && (isReady || isSeenReady) ? exitCodes.success : exitCodes.failure;
   },
@@ -75,7 +76,7 @@ async function explained(
   const extension = typeof seed === 'string' ? undefined : seed.extension;
   const { config = effectiveConfig({}) } = configuration;
   const record = extension?.status?.state?.applied ?? recordFrom(config, garden.line?.flux);
-  const shoot = await readShoot(target.connection, garden.shoot, subject, record, values['shoot-kubeconfig'], now);
+  const shoot = await readShoot(target.garden, garden.shoot, subject, record, values['shoot-kubeconfig'], now);
   const flux = explainFlux(shoot, record, now);
   const links: [Link, ...Link[]] = [
     configuration.link,

@@ -1,7 +1,7 @@
 import { openTarget, targetOptions } from '../fleet/target.ts';
 import { untilSignal } from '../process/signals.ts';
 import { command, exitCodes } from './command.ts';
-import { list, text, UsageError } from './option.ts';
+import { list, port, text, UsageError } from './option.ts';
 
 const HOST = '127.0.0.1';
 const PORT = 8090;
@@ -12,7 +12,7 @@ export default command({
   options: {
     ...targetOptions,
     out: text('DIR', 'Write the page to files in this folder, and end.'),
-    port: text('N', 'Port of the page; 0 takes a free one.', { default: String(PORT) }),
+    port: port('Port of the page; 0 takes a free one.', String(PORT)),
     host: text('ADDRESS', 'Address to listen on; any but a loopback one needs --user-header.', { default: HOST }),
     'allow-host': list('NAME', 'Name under which browsers reach the page, besides localhost. Repeatable.'),
     'user-header': text(
@@ -25,7 +25,6 @@ export default command({
   notes: 'It only reads. Without --project and --namespace, it shows all projects.',
   async run(values, _, terminal) {
     const { host = HOST } = values;
-    const port = portOf(values.port);
     const identity = identityOf(values);
     if (identity === undefined && !isLoopback(host))
       throw new UsageError(`--host ${host} would show all that your credentials do to everybody; add --user-header`);
@@ -45,7 +44,15 @@ export default command({
         return exitCodes.success;
       }
       const allowedHosts = values['allow-host'];
-      const server = await servePage({ summary, garden, host, port, allowedHosts, identity, onFailed });
+      const server = await servePage({
+        summary,
+        garden,
+        host,
+        port: values.port ?? PORT,
+        allowedHosts,
+        identity,
+        onFailed,
+      });
       terminal.err(`The page is at http://${host}:${server.port}/ until Ctrl-C\n`);
       await signals.first;
       await server.stop();
@@ -64,8 +71,3 @@ function identityOf(values: { 'user-header'?: string; 'groups-header'?: string }
 }
 
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
-
-function portOf(value = String(PORT)): number {
-  if (!/^\d{1,5}$/.test(value) || Number(value) > 65_535) throw new UsageError(`--port ${value} is not a port`);
-  return Number(value);
-}

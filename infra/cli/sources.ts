@@ -69,6 +69,15 @@ export async function fromAllSources(
   return values;
 }
 
+/** Returns the values of flags, as the options say. @throws UsageError for a value that an option does not have */
+export function fromFlags(options: Record<string, Option>, flags: Record<string, FlagValue>): Record<string, Value> {
+  const values = { ...flags } as Record<string, Value>;
+  const shorts = Object.entries(options).flatMap(([flag, { short }]) => (short === undefined ? [] : [[flag, short]]));
+  known.set(values, Object.fromEntries(shorts.map(([flag, short]) => [flag, [`-${short}`, ' ']])));
+  for (const [flag, value] of Object.entries(values)) values[flag] = checked(values, flag, value, options[flag]);
+  return values;
+}
+
 /** Returns the value of an option, as a number where it is one. @throws UsageError */
 function checked(values: object, flag: string, value: Value, option: Option | undefined): Value {
   const { words, range, problem } = option ?? {};

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from '../../shared/gardener/status-map.ts';
-import { countsOf, type Fleet, type FleetShoot, readFleet, states, wordOf } from '../fleet/fleet.ts';
-import { ageOf, type Cell, type Color, type Output, outputOption, printed, table } from '../fleet/print.ts';
+import { countsOf, type Fleet, type FleetShoot, isBad, readFleet, states, wordOf } from '../fleet/fleet.ts';
+import { ageOf, type Cell, type Color, type Output, outputOption, printed, shortened, table } from '../fleet/print.ts';
 import { allNamespacesOption, openTarget, targetOptions } from '../fleet/target.ts';
 import { command, exitCodes } from './command.ts';
 import { list, type Terminal, text, UsageError } from './option.ts';
@@ -43,8 +43,6 @@ export default command({
     return fleet.shoots.some(isBad) ? exitCodes.failure : exitCodes.success;
   },
 });
-
-const isBad = ({ state }: Line) => state === 'Not Ready' || state === 'Progressing';
 
 function stateOf(text: string): Line['state'] {
   const state = words[text.toLowerCase()];
@@ -113,7 +111,6 @@ function rows(shoots: FleetShoot[], output: Output, isAll: boolean, terminal: Te
   const head = [...(isAll ? ['NAMESPACE'] : []), 'NAME', 'STATE', 'SINCE', 'FLUX', 'SEED', 'MESSAGE'];
   const cells = shoots.map((shoot): Cell[] => {
     const { sentence = '', state, since } = shoot;
-    const isCut = output !== 'wide' && sentence.length > LONGEST_MESSAGE;
     return [
       ...(isAll ? [shoot.namespace] : []),
       shoot.name,
@@ -121,7 +118,7 @@ function rows(shoots: FleetShoot[], output: Output, isAll: boolean, terminal: Te
       ageOf(since, now),
       shoot.flux ?? '',
       shoot.seed,
-      isCut ? `${sentence.slice(0, LONGEST_MESSAGE - 1).trimEnd()}…` : sentence,
+      output === 'wide' ? sentence : shortened(sentence, LONGEST_MESSAGE),
     ];
   });
   return table(head, cells, terminal);

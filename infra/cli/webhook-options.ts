@@ -1,5 +1,5 @@
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { findPushWebhook, findWebhookDefinitions } from '../functions.ts';
+import { findWebhookDefinitions, pushDefinition } from '../functions.ts';
 import { certificateFromFiles } from '../webhooks/certificate-files.ts';
 import { hostOf } from '../webhooks/certificates.ts';
 import type { CertificateSecret } from '../webhooks/managed-certificates.ts';
@@ -48,7 +48,7 @@ export async function webhooksOf(
   const configuration = values['webhook-configuration'];
   const common = {
     ...{ port, configuration, functions: await functionsOf(values), tokens: tokensOf(values) },
-    ...((await takesPushes(values)) && { takesPushes: true }),
+    ...(takesPushes(values) && { takesPushes: true }),
   };
   if (certFile === undefined && keyFile === undefined) {
     if (caFile !== undefined) throw new UsageError('--webhook-ca requires --webhook-cert');
@@ -70,15 +70,14 @@ export async function webhooksOf(
 }
 
 /** Returns whether Git hosts may report pushes to this process. */
-export async function takesPushes(values: Values<typeof webhookOptions & typeof pushOptions>): Promise<boolean> {
-  const { name } = (await findPushWebhook()).definition;
-  return values['push-url'] !== undefined && values['webhook-function']?.includes(name) !== false;
+export function takesPushes(values: Values<typeof webhookOptions & typeof pushOptions>): boolean {
+  return values['push-url'] !== undefined && values['webhook-function']?.includes(pushDefinition.name) !== false;
 }
 
 /** Returns the names of the functions to serve; undefined for all of them. @throws UsageError */
 export async function functionsOf(values: Values<typeof webhookOptions>): Promise<string[] | undefined> {
   const names = values['webhook-function'];
-  const webhooks = [...(await findWebhookDefinitions()), (await findPushWebhook()).definition];
+  const webhooks = [...(await findWebhookDefinitions()), pushDefinition];
   const known = webhooks.map(({ name }) => name);
   const unknown = names?.find((name) => !known.includes(name));
   if (unknown === undefined) return names;

@@ -11,6 +11,7 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { reviewOf } from '../../shared/kube/testing.ts';
 import { findAllDefinitions } from '../functions.ts';
 import { rbacObjects } from '../gardener/rbac.ts';
+import { startGardenWithPushes } from '../webhooks/testing.ts';
 import { files, kubeconfigOf, shootOf } from './testing.ts';
 
 const kubeconfig = kubeconfigOf();
@@ -59,13 +60,7 @@ test('answers over HTTP on the port that Knative sets, without seeds for admissi
 });
 
 test('takes pushes over HTTP where --push-url permits it, as a Knative Service, without other webhooks', async () => {
-  const name = (object: string) => ({ namespace: 'garden-foo', name: object });
-  const token = 'of-the-project-itself';
-  const garden = await startCluster([
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden-foo' } },
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata: name('flux-config'), data: { push: 'true' } },
-    { apiVersion: 'v1', kind: 'Secret', metadata: name('flux-push'), stringData: { token } },
-  ] as KubeObject[]);
+  const { garden, token, findSecret } = await startGardenWithPushes();
   await using input = await files({ garden: garden.kubeconfig });
   const options = ['--push-url', 'https://flux.example.org', '--webhook-function', 'push-webhook'];
   using command = await startCommand('--garden', input.paths.garden, ...options);
@@ -73,7 +68,7 @@ test('takes pushes over HTTP where --push-url permits it, as a Knative Service, 
   const post = (path: string, given: string) =>
     fetch(`${command.url}${path}`, { method: 'POST', headers: { 'x-gitlab-token': given }, body: '{}' });
   expect((await post('/push/garden-foo', token)).status).toBe(202);
-  const secret = await garden.client.find(resources.secrets, name('flux-push'));
+  const secret = await findSecret();
   expect(secret?.metadata.annotations?.['flux.extensions.gardener.cloud/pushed']).toMatch(/Z \*$/);
   expect((await post('/push/garden-foo', 'another')).status).toBe(401);
   expect((await post('/push/Garden', token)).status).toBe(404);

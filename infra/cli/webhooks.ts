@@ -49,7 +49,7 @@ export default service({
       log,
       metrics,
     };
-    const isPushed = await takesPushes(values);
+    const isPushed = takesPushes(values);
     const paths = [...definitions.map(({ webhook }) => webhook.path), ...(isPushed ? ['/push/'] : [])].join(' and ');
     if (https === undefined) {
       const served = await servedWebhooks(functions, dependencies);

@@ -1,9 +1,9 @@
-import { ForbiddenError, NotFoundError, UnreachableError, unless } from '../../shared/kube/errors.ts';
+import { UnreachableError } from '../../shared/kube/errors.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { connectionOf } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { clusterName, GARDEN } from '../../shared/runtime/key.ts';
-import { textAt } from '../../shared/shapes.ts';
+import { whoAmI } from '../fleet/who.ts';
 import { bad, capital, type Finding, good, type Item, kubectl, type Patient, unknown } from './finding.ts';
 
 /** Certificates, tokens and Leases tolerate less than a minute. */
@@ -27,24 +27,16 @@ export async function access(name: string, file: string, now: () => Date): Promi
   try {
     const kube = createKubeClient(await connectionOf(file), { name: clusterName(name), onRequest });
     const start = now();
-    // Kubernetes before 1.28 does not know the review.
-    const review = await unless(
-      kube.ask('/apis/authentication.k8s.io/v1/selfsubjectreviews', selfReview),
-      NotFoundError,
-      ForbiddenError,
-    );
-    if (review === undefined) await kube.ask('/version');
+    const user = await whoAmI(kube);
+    if (user === undefined) await kube.ask('/version');
     const skew = skewOf(date, start, now());
-    const user = textAt(review, 'status', 'userInfo', 'username') ?? '';
-    const patient: Patient = { name, place, file, kube, user };
-    const credentials = good(`${capital(clusterName(name))} accepts the credentials${user && ` of ${user}`}`);
+    const patient: Patient = { name, place, file, kube, user: user ?? '' };
+    const credentials = good(`${capital(clusterName(name))} accepts the credentials${user ? ` of ${user}` : ''}`);
     return { items: [item('credentials', credentials), item('clock', skew)], patient };
   } catch (error) {
     return { items: [item('credentials', refused(name, file, error))] };
   }
 }
-
-const selfReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
 
 function refused(name: string, file: string, error: unknown): Finding {
   const who = capital(clusterName(name));

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { startClusters } from './testing.ts';
+import { expect, it } from 'vitest';
+import { type Clusters, useClusters } from './testing.ts';
 
-let clusters: Awaited<ReturnType<typeof startClusters>>;
-let restore: () => void;
-beforeAll(async () => {
-  clusters = await startClusters();
-  restore = clusters.seed.checkpoint();
+let clusters: Clusters;
+useClusters((started) => {
+  clusters = started;
 });
-afterAll(() => clusters[Symbol.asyncDispose]());
-beforeEach(() => restore());
 
 /** Passes any object to the store of a test server. */
 const objectOf = <T extends { apiVersion: string; kind: string; metadata: { name: string } }>(object: T) => object;

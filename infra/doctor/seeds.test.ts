@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HEARTBEAT } from '../process/heartbeat.ts';
-import { createObject, startClusters } from './testing.ts';
+import { type Clusters, createObject, useClusters } from './testing.ts';
 
-let clusters: Awaited<ReturnType<typeof startClusters>>;
-let restore: (() => void)[];
-beforeAll(async () => {
-  clusters = await startClusters();
-  restore = [clusters.garden.checkpoint(), clusters.seed.checkpoint()];
-});
-afterAll(() => clusters[Symbol.asyncDispose]());
-beforeEach(() => {
-  for (const one of restore) one();
+let clusters: Clusters;
+useClusters((started) => {
+  clusters = started;
 });
 
 function shoot(name: string, seedName: string): void {

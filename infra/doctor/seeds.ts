@@ -2,6 +2,7 @@ import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, resource, resources } from '../../shared/kube/resource.ts';
 import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
+import { listAll, WITH_EXTENSION } from '../fleet/fleet.ts';
 import { HEARTBEAT } from '../process/heartbeat.ts';
 import { bad, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
 
@@ -22,12 +23,7 @@ export async function readShoots(garden: KubeClient): Promise<ServedShoot[]> {
     const kubernetes = textAt(spec, 'kubernetes', 'version') ?? '';
     shoots.push({ name: `${metadata.namespace}/${metadata.name}`, seed, kubernetes });
   };
-  const labelSelector = `extensions.extensions.gardener.cloud/${EXTENSION_TYPE}=true`;
-  let next: string | undefined;
-  do {
-    const page = await garden.list(resources.shoots, { labelSelector, limit: 500, continue: next, onItem });
-    next = page.continue;
-  } while (next !== undefined);
+  await listAll(garden, resources.shoots, { labelSelector: WITH_EXTENSION, onItem });
   return shoots;
 }
 

@@ -1,6 +1,7 @@
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
 import { type KubeApi, type KubeApiOptions, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import forge from 'node-forge';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { kubeconfigOf } from '../../shared/kube/testing.ts';
 import { files, shootFlux } from '../cli/testing.ts';
@@ -72,6 +73,23 @@ export async function startClusters() {
       await Promise.all([garden.stop(), seed.stop()]);
     },
   };
+}
+
+export type Clusters = Awaited<ReturnType<typeof startClusters>>;
+
+/** Gives the tests of a file clusters, which each of them finds as they were at first. */
+export function useClusters(use: (clusters: Clusters) => void): void {
+  let clusters: Clusters | undefined;
+  let restore: (() => void)[] = [];
+  beforeAll(async () => {
+    clusters = await startClusters();
+    restore = [clusters.garden.checkpoint(), clusters.seed.checkpoint()];
+    use(clusters);
+  });
+  beforeEach(() => {
+    for (const one of restore) one();
+  });
+  afterAll(() => clusters?.[Symbol.asyncDispose]());
 }
 
 /** Creates an object of any kind in the store of a test server. */

@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Certificates, caBundle, renewed } from '../webhooks/certificates.ts';
 import { startWebhookServer } from '../webhooks/server.ts';
-import { issueCertificate, startClusters } from './testing.ts';
+import { type Clusters, issueCertificate, useClusters } from './testing.ts';
 
-let clusters: Awaited<ReturnType<typeof startClusters>>;
-let restore: (() => void)[];
+let clusters: Clusters;
+useClusters((started) => {
+  clusters = started;
+});
 let ours: Certificates;
 let server: Awaited<ReturnType<typeof startWebhookServer>>;
 beforeAll(async () => {
-  clusters = await startClusters();
-  restore = [clusters.garden.checkpoint(), clusters.seed.checkpoint()];
   ours = await renewed(undefined, ['127.0.0.1'], new Date());
   server = await startWebhookServer({ port: 0, served: [] });
   server.use(ours.serving);
 });
-afterAll(async () => {
-  await server.stop();
-  await clusters[Symbol.asyncDispose]();
-});
-beforeEach(() => {
-  for (const one of restore) one();
-});
+afterAll(() => server.stop());
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 

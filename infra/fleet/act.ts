@@ -3,17 +3,11 @@ import { type Suspension, suspensionOf } from '../../shared/config/suspension.ts
 import { ShootFluxError } from '../../shared/errors.ts';
 import { OPERATION_ANNOTATION, type Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { ConflictError, ForbiddenError, NotFoundError, unless } from '../../shared/kube/errors.ts';
-import {
-  apiVersionOf,
-  type KubeObject,
-  type ObjectName,
-  type Resource,
-  resource,
-  resources,
-} from '../../shared/kube/resource.ts';
-import { textAt } from '../../shared/shapes.ts';
+import { ConflictError } from '../../shared/kube/errors.ts';
+import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
+import { type KubeObject, type ObjectName, type Resource, resources } from '../../shared/kube/resource.ts';
 import { unseenOr } from './fleet.ts';
+import { whoAmI } from './who.ts';
 
 /** The field manager of what people write with commands. */
 const fieldManager = 'shoot-flux-cli';
@@ -77,22 +71,13 @@ export async function requestAll(garden: KubeClient, namespace: string, now: Dat
   });
 }
 
-const reviews = resource('authentication.k8s.io', 'v1', 'selfsubjectreviews', 'SelfSubjectReview', false);
-
-/** Returns the name under which the garden knows these credentials. */
-async function whoAmI(garden: KubeClient): Promise<string> {
-  const asked = { apiVersion: apiVersionOf(reviews), kind: reviews.kind, metadata: { name: '' } };
-  const review = await unless(garden.create(reviews, asked, { fieldManager }), ForbiddenError, NotFoundError);
-  return textAt(review, 'status', 'userInfo', 'username') ?? 'an unknown user';
-}
-
 /**
  * Suspends Flux in all Shoots of a project.
  * @returns who has suspended it before, when and why; undefined: nobody
  */
-export async function suspend(garden: KubeClient, namespace: string, reason: string, now: Date) {
+export async function suspend(garden: HttpKubeClient, namespace: string, reason: string, now: Date) {
   const since = `${now.toISOString().slice(0, 19)}Z`;
-  const suspension: Suspension = { by: await whoAmI(garden), since, reason };
+  const suspension: Suspension = { by: (await whoAmI(garden)) ?? 'an unknown user', since, reason };
   const before = await annotateConfig(garden, namespace, ({ metadata }) =>
     suspensionOf(metadata.annotations) === undefined ? { [SUSPENDED]: JSON.stringify(suspension) } : {},
   );

@@ -1,8 +1,16 @@
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
-import { isOwn, type Line, linesOf, SUSPENDED_TEXT } from '../../shared/gardener/status-map.ts';
+import { ROLLOUT_TEXT } from '../../shared/gardener/rollout.ts';
+import {
+  type Counts,
+  countStates,
+  isOwn,
+  type Line,
+  linesOf,
+  SUSPENDED_TEXT,
+} from '../../shared/gardener/status-map.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
-import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
+import { ForbiddenError } from '../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { textAt } from '../../shared/shapes.ts';
 import { UnseenError } from '../cli/option.ts';
@@ -13,14 +21,10 @@ export const states = ['Not Ready', 'Progressing', 'Hibernated', 'Ready'] as con
 /** Returns a state as it is written in options and addresses: `not-ready`. */
 export const wordOf = (state: Line['state']): string => state.toLowerCase().replace(' ', '-');
 
-/** How many Shoots are in each state. */
-export type Counts = Record<Line['state'] | 'all', number>;
+/** Returns whether somebody has to look at a Shoot, or wait for it. */
+export const isBad = ({ state }: Line): boolean => state === 'Not Ready' || state === 'Progressing';
 
-export function countsOf(shoots: readonly Line[]): Counts {
-  const counts = { 'Not Ready': 0, Progressing: 0, Hibernated: 0, Ready: 0, all: shoots.length };
-  for (const { state } of shoots) counts[state]++;
-  return counts;
-}
+export const countsOf = (shoots: readonly Line[]): Counts => countStates(shoots.map(({ state }) => state));
 
 /** One Shoot as members of its project see it. */
 export interface FleetShoot extends Line {
@@ -81,7 +85,7 @@ export function fleetIn(
 }
 
 /** The garden's API server labels the Shoots that have an extension, also those that have it by default (ExtensionLabels). */
-const OURS = `extensions.extensions.gardener.cloud/${EXTENSION_TYPE}=true`;
+export const WITH_EXTENSION = `extensions.extensions.gardener.cloud/${EXTENSION_TYPE}=true`;
 
 /**
  * Reads the metadata of Shoots that have the extension.
@@ -92,7 +96,7 @@ export async function readShoots(
   namespace: string | undefined,
   labelSelector?: string,
 ): Promise<ShootsRead> {
-  const selector = [OURS, labelSelector].filter((part) => part !== undefined).join(',');
+  const selector = [WITH_EXTENSION, labelSelector].filter((part) => part !== undefined).join(',');
   try {
     const options = { namespace, labelSelector: selector, metadataOnly: true };
     return { shoots: await listAll(garden, resources.shoots, options), unseen: [] };
@@ -139,7 +143,7 @@ export function fleetOf(
     }),
   );
   const all = [...rows, ...silent].sort(compare);
-  return { shoots: all, rollouts: textsOf(maps, 'Rollout'), suspensions: textsOf(maps, SUSPENDED_TEXT) };
+  return { shoots: all, rollouts: textsOf(maps, ROLLOUT_TEXT), suspensions: textsOf(maps, SUSPENDED_TEXT) };
 }
 
 /** Returns what a key says by the namespaces of the projects that have it. */
@@ -205,7 +209,8 @@ export function missingRight(verb: string, namespace: string | undefined): Unsee
 const within = (namespace: string | undefined) =>
   namespace === undefined ? 'in all projects' : `in namespace ${namespace}`;
 
-async function listAll(garden: KubeClient, resource: Resource, options: ListOptions): Promise<KubeObject[]> {
+/** Lists page by page. */
+export async function listAll(garden: KubeClient, resource: Resource, options: ListOptions): Promise<KubeObject[]> {
   const items: KubeObject[] = [];
   let token: string | undefined;
   do {
@@ -215,6 +220,3 @@ async function listAll(garden: KubeClient, resource: Resource, options: ListOpti
   } while (token !== undefined);
   return items;
 }
-
-/** Returns undefined where the object may not be read. */
-export const ifAllowed = <T>(answer: Promise<T>): Promise<T | undefined> => unless(answer, ForbiddenError);

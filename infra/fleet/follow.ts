@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findStatusMap, type Line, linesOf, lineText } from '../../shared/gardener/status-map.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { unseenOr } from './fleet.ts';
+import { isBad, unseenOr } from './fleet.ts';
 
 /** Lines of `flux-status` by the names of their Shoots. */
 export type Lines = ReadonlyMap<string, Line>;
@@ -19,7 +19,7 @@ const SETTLE_MS = 30_000;
 
 const POLL_MS = 2_000;
 
-const isGood = (line: Line | undefined) => line?.state === 'Ready' || line?.state === 'Hibernated';
+const isGood = (line: Line | undefined) => line !== undefined && !isBad(line);
 
 /**
  * Waits until all Shoots are Ready or hibernated. A line that was good before counts only after half a minute, because a

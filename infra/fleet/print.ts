@@ -1,15 +1,16 @@
 import { stringify } from 'yaml';
+import { cutExactly } from '../../shared/runtime/safe-text.ts';
 import { type Option, type Terminal, word } from '../cli/option.ts';
 
 /** The version of the forms that `-o json` and `-o yaml` print (docs/command.md). */
 export const FORM = 'shoot-flux/v1';
 
-export const outputOption = {
-  output: {
-    ...word(['table', 'wide', 'json', 'yaml', 'name'], 'Form of the output.', {}),
-    short: 'o',
-  },
-} as const satisfies Record<string, Option>;
+/** Returns the option `-o` of a command with these forms; the first one is the default. */
+export const outputIn = <const Form extends string>(forms: readonly [Form, ...Form[]]) => ({
+  output: { ...word(forms, 'Form of the output.'), short: 'o' },
+});
+
+export const outputOption = outputIn(['table', 'wide', 'json', 'yaml', 'name']) satisfies Record<string, Option>;
 
 export type Output = (typeof outputOption.output.words)[number];
 
@@ -49,6 +50,10 @@ export function table(head: string[], rows: Cell[][], terminal: Terminal): strin
       .trimEnd(),
   );
 }
+
+/** Returns a text of at most so many characters, whose cut end shows. */
+export const shortened = (text: string, most: number): string =>
+  text.length > most ? `${cutExactly(text, most - 1).trimEnd()}…` : text;
 
 /** Returns an age as kubectl writes it: `45s`, `12m`, `5h`, `3d`. */
 export function ageOf(since: string | undefined, now: Date): string {

@@ -1,10 +1,7 @@
-import { answer } from '../../shared/kube/answer.ts';
-import { withCallLimit } from '../../shared/kube/call-limit.ts';
 import type { Connection } from '../../shared/kube/connection.ts';
-import { exchange } from '../../shared/kube/exchange.ts';
+import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { kubeconfigConnection } from '../../shared/kube/kubeconfig.ts';
 import { type ObjectName, objectPath, resources } from '../../shared/kube/resource.ts';
-import { createTransport } from '../../shared/kube/transport.ts';
 import { textAt } from '../../shared/shapes.ts';
 
 /** Who the credentials are of: viewers of a Shoot read everything except Secrets, administrators may do everything. */
@@ -19,23 +16,15 @@ const kinds: Record<Access, string> = { viewer: 'ViewerKubeconfigRequest', admin
  * Asks the garden for credentials of a shoot that expire after ten minutes. They stay in memory.
  * @throws ForbiddenError where the user may not, another KubeError where the shoot has no API server yet
  */
-export async function requestShootAccess(garden: Connection, shoot: ObjectName, as: Access): Promise<Connection> {
-  const transport = createTransport(garden, { name: 'garden' });
-  const request = {
-    ...{ method: 'POST', resource: resources.shoots, name: shoot, contentType: 'application/json' },
-    path: objectPath(resources.shoots, shoot, `${as}kubeconfig`),
-    body: {
-      ...{ apiVersion: 'authentication.gardener.cloud/v1alpha1', kind: kinds[as] },
-      spec: { expirationSeconds: EXPIRATION_SECONDS },
-    },
-  };
-  try {
-    const answered = await withCallLimit(transport.options, async (limit) =>
-      answer<unknown>(transport, request, await exchange(transport, request, limit), limit.signal),
-    );
-    const kubeconfig = Buffer.from(textAt(answered, 'status', 'kubeconfig') ?? '', 'base64').toString('utf8');
-    return await kubeconfigConnection(kubeconfig, `The ${as} kubeconfig of Shoot ${shoot.namespace}/${shoot.name}`);
-  } finally {
-    transport.agent.destroy();
-  }
+export async function requestShootAccess(
+  garden: Pick<HttpKubeClient, 'ask'>,
+  shoot: ObjectName,
+  as: Access,
+): Promise<Connection> {
+  const answered = await garden.ask(objectPath(resources.shoots, shoot, `${as}kubeconfig`), {
+    ...{ apiVersion: 'authentication.gardener.cloud/v1alpha1', kind: kinds[as] },
+    spec: { expirationSeconds: EXPIRATION_SECONDS },
+  });
+  const kubeconfig = Buffer.from(textAt(answered, 'status', 'kubeconfig') ?? '', 'base64').toString('utf8');
+  return kubeconfigConnection(kubeconfig, `The ${as} kubeconfig of Shoot ${shoot.namespace}/${shoot.name}`);
 }

@@ -3,7 +3,6 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import { ShootFluxError } from '../../shared/errors.ts';
-import type { Connection } from '../../shared/kube/connection.ts';
 import { ForbiddenError } from '../../shared/kube/errors.ts';
 import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { kubeconfigTarget } from '../../shared/kube/kubeconfig.ts';
@@ -31,7 +30,6 @@ export const allNamespacesOption = {
 /** The garden as somebody sees it. */
 export interface Target extends Disposable {
   garden: HttpKubeClient;
-  connection: Connection;
   /** Namespace of the project; undefined: all of them. */
   namespace: string | undefined;
   /** How to repeat the target in a command line, for example `--project foo`. */
@@ -73,7 +71,7 @@ export async function openTarget(values: TargetValues, environment: Variables): 
       ...(context === undefined ? [] : ['--context', context]),
     ];
     const close = () => garden.close();
-    return { garden, connection, namespace: await found(), flags: flags.join(' '), kubectl, [Symbol.dispose]: close };
+    return { garden, namespace: await found(), flags: flags.join(' '), kubectl, [Symbol.dispose]: close };
   } catch (error) {
     garden.close();
     throw error;

@@ -1,9 +1,8 @@
 import { stringify } from 'yaml';
 import { DELAY, typeOf } from '../../events/cloudevents/event.ts';
-import { definition } from '../../functions/push-webhook/function.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
-import { findDefinitions } from '../functions.ts';
+import { findDefinitions, pushDefinition } from '../functions.ts';
 import { yaml } from '../gardener/manifests.ts';
 
 /** The namespace of everything that Knative runs; an overlay may choose another one. */
@@ -15,7 +14,7 @@ export const BROKER = 'shoot-flux';
 export const WATCHER = 'shoot-flux-watcher';
 
 /** The function that answers Git hosts. */
-const PUSH = definition.name;
+const PUSH = pushDefinition.name;
 
 /** The config file of all commands; an overlay makes the ConfigMap. */
 const CONFIG = 'shoot-flux-config';

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
-import { type FleetShoot, states, wordOf } from '../fleet/fleet.ts';
+import { type FleetShoot, isBad, states, wordOf } from '../fleet/fleet.ts';
 import { style } from './assets.ts';
 import { readHistory } from './history.ts';
 import { countsBy, facets, noQuery, PAGE_ROWS, projectOf, type Query, selected } from './query.ts';
@@ -24,7 +24,7 @@ export async function exportPage(dir: string, garden: Pick<KubeClient, 'list'>, 
     count++;
   };
   const { shoots } = snapshot;
-  const shown = shoots.filter(({ state }) => state === 'Not Ready' || state === 'Progressing').slice(0, MOST_SHOOTS);
+  const shown = shoots.filter(isBad).slice(0, MOST_SHOOTS);
   const isShown = new Set(shown.map(shootFile));
   const links: Links = {
     list: (query) => linkTo(listFile(query)),

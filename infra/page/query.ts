@@ -1,5 +1,5 @@
-import type { Line } from '../../shared/gardener/status-map.ts';
-import { type Counts, countsOf, type FleetShoot, states, wordOf } from '../fleet/fleet.ts';
+import type { Counts, Line } from '../../shared/gardener/status-map.ts';
+import { countsOf, type FleetShoot, states, wordOf } from '../fleet/fleet.ts';
 
 /** What a list of Shoots is filtered by; an empty text filters nothing. */
 export interface Query {

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { compareOrder, isUnderWay, type RolloutState } from '../../shared/gardener/rollout.ts';
-import type { Line } from '../../shared/gardener/status-map.ts';
-import { type Counts, countsOf, type FleetShoot, states, wordOf } from '../fleet/fleet.ts';
+import type { Counts, Line } from '../../shared/gardener/status-map.ts';
+import { countsOf, type FleetShoot, states, wordOf } from '../fleet/fleet.ts';
 import { ageOf } from '../fleet/print.ts';
 import type { History } from './history.ts';
 import { countsBy, type Facet, facets, noQuery, PAGE_ROWS, projectOf, type Query, seedsOf, selected } from './query.ts';

@@ -53,8 +53,8 @@ interface Seed {
 const UNSEEN = -1;
 
 /**
- * Folds what the watcher sees anyway into numbers about all Shoots and rollouts of its clusters. A restart lists everything, so only a request that is being answered
- * meanwhile is not measured.
+ * Folds what the watcher sees anyway into numbers about all Shoots and rollouts of its clusters. A restart lists
+ * everything, so only a request that is being answered meanwhile is not measured.
  * @param releases versions of the distribution; none where the functions run elsewhere
  */
 export function createShootNumbers(metrics: PrometheusMetrics, releases: readonly string[], now = Date.now) {

@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import type { KubeObject } from '../kube/resource.ts';
+import { textAt } from '../shapes.ts';
 import { fromScpForm } from './git-url.ts';
 
 /** What Git hosts have reported to a project: from when on its sources fetch, and which. */
@@ -14,6 +16,12 @@ export const EVERY_REPOSITORY = '*';
 
 /** A shorter token of a Git host is as good as none. */
 export const SHORTEST_TOKEN = 16;
+
+/** Returns the token in Secret `flux-push`; empty where there is none. */
+export function tokenIn(secret: KubeObject | undefined): string {
+  const encoded = textAt(secret, 'data', 'token') ?? '';
+  return Buffer.from(encoded, 'base64').toString('utf8').trim();
+}
 
 /** The sources of a project fetch at most once in this time, however many pushes there are. */
 const INTERVAL_MS = 5_000;

@@ -204,11 +204,22 @@ export function summaryOf(data: Record<string, unknown>): string {
   return summaryOfStates(Object.values(data).map((text) => readLine(text)?.state));
 }
 
+/** How many Shoots are in each state. */
+export type Counts = Record<Line['state'] | 'all', number>;
+
+/** Counts the states; what is none counts nowhere. */
+export function countStates(states: readonly (Line['state'] | undefined)[]): Counts {
+  const counts = { 'Not Ready': 0, Progressing: 0, Hibernated: 0, Ready: 0, all: 0 };
+  for (const state of states) {
+    if (state === undefined) continue;
+    counts[state]++;
+    counts.all++;
+  }
+  return counts;
+}
+
 function summaryOfStates(states: readonly (Line['state'] | undefined)[]): string {
-  const counts = { Ready: 0, Progressing: 0, 'Not Ready': 0, Hibernated: 0 };
-  for (const state of states) if (state !== undefined) counts[state]++;
-  const { Ready, Progressing, 'Not Ready': notReady, Hibernated } = counts;
-  const all = Ready + Progressing + notReady + Hibernated;
+  const { Ready, Progressing, 'Not Ready': notReady, Hibernated, all } = countStates(states);
   const hibernated = Hibernated === 0 ? '' : `, ${Hibernated} hibernated`;
   return `${Ready} Ready, ${Progressing} progressing, ${notReady} not Ready${hibernated} of ${all} ${all === 1 ? 'Shoot' : 'Shoots'}`;
 }

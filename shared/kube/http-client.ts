@@ -83,8 +83,7 @@ function clientOver(transport: Transport): HttpKubeClient {
     const path = isCreation ? collectionPath(resource, name.namespace) : objectPath(resource, name, subresource);
     const query = queryText({ fieldManager, force: contentType === applyType || undefined });
     const request = { method, resource, name, path: path + query, contentType, body };
-    // Reviews are created without a name, and answered without one.
-    return objectIn<T>(request, await call<unknown>(request), name.name !== '');
+    return objectIn<T>(request, await call<unknown>(request));
   };
 
   return {

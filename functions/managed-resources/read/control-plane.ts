@@ -124,7 +124,8 @@ export const RELEASED = 'the sync mode no longer follows it';
 export const fieldManager = 'shoot-flux-managed-resources';
 
 /**
- * Stops managing a ManagedResource; its objects stay in the shoot, and none in the seed. Safe to repeat, also while it is being deleted.
+ * Stops managing a ManagedResource; its objects stay in the shoot, and none in the seed. Safe to repeat, also while it is
+ * being deleted.
  * @throws ConflictError when it has changed since it was read
  */
 export async function releaseObjects(seed: KubeClient, live: ManagedResource, reason: string): Promise<void> {

@@ -1,6 +1,6 @@
-import { cutExactly, safeText } from '../../../shared/runtime/safe-text.ts';
+import { safeText } from '../../../shared/runtime/safe-text.ts';
 import type { Terminal } from '../../cli/option.ts';
-import { type Color, colored } from '../print.ts';
+import { type Color, colored, shortened } from '../print.ts';
 
 /** One link of the chain from the configuration to the workload. */
 export interface Link {
@@ -49,7 +49,9 @@ export function chainText(links: readonly Link[], isWide: boolean, terminal: Ter
     const why = isExplained
       ? [link.sentence, link.command && `$ ${link.command}`].filter((one) => one !== undefined)
       : [];
-    const shown = isWide ? link.details : link.details.slice(0, MOST_DETAILS).map(shortened);
+    const shown = isWide
+      ? link.details
+      : link.details.slice(0, MOST_DETAILS).map((line) => shortened(line, LONGEST_DETAIL));
     const rest = link.details.length - shown.length;
     const below = [...shown, ...(rest > 0 ? [`… ${rest} more with -o wide`] : [])];
     return [
@@ -60,9 +62,6 @@ export function chainText(links: readonly Link[], isWide: boolean, terminal: Ter
   });
   return `${lines.join('\n')}\n`;
 }
-
-const shortened = (line: string) =>
-  line.length > LONGEST_DETAIL ? `${cutExactly(line, LONGEST_DETAIL - 1).trimEnd()}…` : line;
 
 /** Returns a kubectl command that can be pasted. @param at the namespace, and the flags with which kubectl reaches it */
 export function kubectl(args: readonly string[], at: { namespace: string; flags: readonly string[] }): string {

@@ -19,7 +19,6 @@ import {
   type Shoot,
 } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import type { Connection } from '../../../shared/kube/connection.ts';
 import { ForbiddenError, KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
 import { createKubeClient, type HttpKubeClient } from '../../../shared/kube/http-client.ts';
 import { kubeconfigFile } from '../../../shared/kube/kubeconfig.ts';
@@ -152,7 +151,7 @@ export interface ShootSeen {
  * @returns a sentence where that is not possible
  */
 export async function readShoot(
-  garden: Connection,
+  garden: Pick<HttpKubeClient, 'ask'>,
   shoot: Shoot | undefined,
   subject: Subject,
   record: Applied,

@@ -6,7 +6,7 @@ import type { Option } from '../../cli/option.ts';
 import { serviceOptions } from '../../cli/options.ts';
 import { keyOf } from '../../cli/sources.ts';
 import { cell } from '../../docs/table.ts';
-import { type AnyDefinition, findAllDefinitions, findPushWebhook, isWebhook } from '../../functions.ts';
+import { type AnyDefinition, findAllDefinitions, isWebhook, pushDefinition } from '../../functions.ts';
 import { CONFIGURATION } from '../../webhooks/names.ts';
 import { yaml } from '../manifests.ts';
 import { admissionAlerts, alertsFile, seedAlerts } from '../monitoring/alerts.ts';
@@ -48,7 +48,7 @@ export async function chartFiles(folder = CHARTS): Promise<Record<string, string
     [`${ADMISSION_CHART}/runtime/templates/_shared.tpl`]: await sharedTemplates(folder),
     [`${ADMISSION_CHART}/application/webhooks.yaml`]: admissionWebhooks(definitions),
     [`${ADMISSION_CHART}/application/push-rights.yaml`]: yaml(
-      [{ rules: (await findPushWebhook()).definition.rights.garden }],
+      [{ rules: pushDefinition.rights.garden }],
       'the rights in the garden of what answers Git hosts',
     ),
     [`${ADMISSION_CHART}/application/garden-rights.yaml`]: yaml(
