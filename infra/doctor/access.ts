@@ -3,6 +3,7 @@ import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { connectionOf } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { clusterName, GARDEN } from '../../shared/runtime/key.ts';
+import { patience } from '../fleet/target.ts';
 import { whoAmI } from '../fleet/who.ts';
 import { bad, capital, type Finding, good, type Item, kubectl, type Patient, unknown } from './finding.ts';
 
@@ -25,7 +26,7 @@ export async function access(name: string, file: string, now: () => Date): Promi
   };
   const item = (check: string, finding: Finding): Item => ({ place: name, check, ...finding });
   try {
-    const kube = createKubeClient(await connectionOf(file), { name: clusterName(name), onRequest });
+    const kube = createKubeClient(await connectionOf(file), { name: clusterName(name), onRequest, ...patience });
     const start = now();
     const user = await whoAmI(kube);
     if (user === undefined) await kube.ask('/version');

@@ -6,6 +6,7 @@ import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
 import { clusterName } from '../../shared/runtime/key.ts';
 import type { Webhook } from '../../shared/runtime/webhook.ts';
 import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
+import { patience } from '../fleet/target.ts';
 import { findWebhookDefinitions } from '../functions.ts';
 import { validityOf } from '../webhooks/certificates.ts';
 import { configurations } from '../webhooks/publish.ts';
@@ -105,8 +106,6 @@ function judged(what: string, certificate: X509Certificate, now: Date, remedy?: 
   return unknown(`${what} expires on ${day}; check why it is not renewed`, remedy);
 }
 
-const ANSWER_MS = 3000;
-
 /** Connects as an API server would, if the address can be reached from here. */
 async function answers(what: string, client: object, ca: string | undefined, now: Date): Promise<Finding> {
   const { host, port } = addressOf(client);
@@ -140,7 +139,8 @@ function handshake(host: string, port: number, ca: string | undefined) {
       ...(isIP(host) === 0 && { servername: host }),
       rejectUnauthorized: false,
     });
-    socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error(`no answer within ${ANSWER_MS / 1000} s`)));
+    const { connectTimeoutMs: ms } = patience;
+    socket.setTimeout(ms, () => socket.destroy(new Error(`no answer within ${ms / 1000} s`)));
     socket.once('error', reject);
     socket.once('secureConnect', () => {
       const certificate = socket.getPeerX509Certificate();

@@ -27,6 +27,9 @@ export const allNamespacesOption = {
   'all-namespaces': { type: 'boolean', short: 'A', description: 'All projects; needs the rights of an operator.' },
 } as const satisfies Record<string, Option>;
 
+/** A command of a person gives a far or busy API server more time to accept a connection than a service does. */
+export const patience = { connectTimeoutMs: 10_000 } as const;
+
 /** The garden as somebody sees it. */
 export interface Target extends Disposable {
   garden: HttpKubeClient;
@@ -53,7 +56,7 @@ export async function openTarget(values: TargetValues, environment: Variables): 
     path === IN_CLUSTER
       ? { connection: await connectionOf(path), namespace: undefined }
       : await kubeconfigTarget(path, context);
-  const garden = createKubeClient(connection, { name: 'garden' });
+  const garden = createKubeClient(connection, { name: 'garden', ...patience });
   const found = async () => {
     if (isAll) return undefined;
     if (project !== undefined) return namespaceOf(garden, project);

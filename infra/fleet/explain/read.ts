@@ -28,6 +28,7 @@ import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { shootCluster } from '../../cli/inputs.ts';
 import { missingRight } from '../fleet.ts';
 import { requestShootAccess } from '../shoot-access.ts';
+import { patience } from '../target.ts';
 import type { Subject } from './configuration.ts';
 import { readFlux, type SeenFlux } from './flux.ts';
 
@@ -122,7 +123,7 @@ export async function readSeed(file: string | undefined, shoot: Shoot | undefine
     };
   };
   try {
-    return await closing(createKubeClient(await kubeconfigFile(file), { name: 'the seed' }), read);
+    return await closing(createKubeClient(await kubeconfigFile(file), { name: 'the seed', ...patience }), read);
   } catch (error) {
     if (error instanceof KubeError) return `${describeError(error)}; check --seed-kubeconfig`;
     throw error;
@@ -167,7 +168,7 @@ export async function readShoot(
   let problem = '';
   for (const { who, open } of ways) {
     try {
-      const client = createKubeClient(await open(), { name: 'the shoot', limits: shootLimits });
+      const client = createKubeClient(await open(), { name: 'the shoot', limits: shootLimits, ...patience });
       const flux = await closing(client, (api) => readFlux(api, record, now));
       const how = `Read with ${file ?? `a kubeconfig of ${who === 'admin' ? 'an admin' : 'a viewer'} that expires after 10 minutes`}.`;
       // Where members write one for their own commands (docs/command.md).
