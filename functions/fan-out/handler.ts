@@ -51,7 +51,7 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
     context.log.warn('shoot skipped', { error: error.message });
   });
   let position: Position | undefined = beginning(context.causes);
-  // A push changes nothing of it, and is in a hurry.
+  // A push does not change the suspension, and must not wait for it.
   if (position.hop === 0 && receiver !== 'push') await showSuspension(garden, key.namespace, context);
   let sent = 0;
   for (;;) {

@@ -27,7 +27,7 @@ export const allNamespacesOption = {
   'all-namespaces': { type: 'boolean', short: 'A', description: 'All projects; needs the rights of an operator.' },
 } as const satisfies Record<string, Option>;
 
-/** A command of a person gives a far or busy API server more time to accept a connection than a service does. */
+/** Commands for people give a distant or busy API server more time to accept a connection than services do. */
 export const patience = { connectTimeoutMs: 10_000 } as const;
 
 /** The garden as somebody sees it. */
