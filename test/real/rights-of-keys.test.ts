@@ -15,7 +15,7 @@ const tokenOf = (user: string) => `token-${users.indexOf(user)}`;
 
 const used = useApiServers({ garden: { tokens: users.map((user) => ({ token: tokenOf(user), user, uid: user })) } });
 
-const ONLY = 'may create only Secret flux-source';
+const ONLY = 'may create only Secrets flux-source and flux-push';
 
 beforeAll(async () => {
   const rbac = await shippedRbac('garden');
@@ -54,6 +54,7 @@ function create(user: string, object: KubeObject): Promise<unknown> {
 test.each([
   [keys, 'flux-source in a project', secret('flux-source')],
   [RUN_USER, 'flux-source in a project', secret('flux-source')],
+  [keys, 'flux-push in a project', secret('flux-push')],
   [webhooks, 'the certificates in their namespace', secret(CERTIFICATES, 'Opaque', NAMESPACE)],
   ['person', 'any, because other users are not restricted', secret('other')],
 ])('a real API server lets %s create Secret %s', async (user, _, object) => {

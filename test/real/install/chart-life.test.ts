@@ -180,7 +180,7 @@ onRealApis(
         ['shoot-flux', seedHost(SEED)],
         ['extension-shoot-flux-x7k2p', withoutAccount(seedHost(SEED))],
         ['extension-shoot--garden--shoot-flux-x7k2p', root],
-      ])('may create no other Secret than flux-source as %s', async (name, host) => {
+      ])('may create no other Secrets than flux-source and flux-push as %s', async (name, host) => {
         await landscape.install(config, host);
         const { garden } = landscape.servers;
         const adminToken = await serviceAccountToken(garden, host.namespace, name);
@@ -189,7 +189,7 @@ onRealApis(
             ...{ apiVersion: 'v1', kind: 'Secret', type },
             metadata: { namespace: 'default', name: secret },
           }).then(String, (error: Error) => error.message);
-        const refused = (text: string) => text.includes('shoot-flux may create only Secret flux-source');
+        const refused = (text: string) => text.includes('shoot-flux may create only Secrets flux-source and flux-push');
         await eventually('the policy is enforced', () => create('other', 'Opaque'), refused);
         expect(await create('flux-source', 'example.com/other')).toContain('only Secrets of type Opaque');
       });
@@ -230,7 +230,7 @@ async function rollOut(stage: Stage): Promise<void> {
 /** Marks the objects as Flux would, and waits for the line of the Shoot. */
 async function untilShown(stage: Stage): Promise<void> {
   await stage.markReady([gitRepositories, 'main-gitrepo'], [kustomizations, 'main-ks']);
-  await untilStatus(stage, 'the Shoot is Ready in flux-status', /^Ready$/, SHOOT);
+  await untilStatus(stage, 'the Shoot is Ready in flux-status', /^Ready \(v\d+\.\d+\.\d+\)$/, SHOOT);
 }
 
 function untilStatus(stage: Stage, what: string, pattern: RegExp, key: string): Promise<unknown> {
