@@ -1,6 +1,8 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { expect, it } from 'vitest';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { textAt } from '../../shared/shapes.ts';
+import { secretWith } from '../shoot-secrets.ts';
 import { stageSuite } from './around-each-test.ts';
 import {
   base64,
@@ -16,6 +18,7 @@ import {
   reference,
   SEED,
 } from './stage.ts';
+import { both, resumed, suspended, untilSuspended, who } from './suspension.ts';
 
 const all = ['shoot-flux-controllers', 'shoot-flux-crds', 'shoot-flux-secrets', 'shoot-flux-sync'];
 const statusMap = inProject('flux-status');
@@ -24,25 +27,6 @@ const former = { fieldManager: 'former' };
 
 /** The main job, on embedded or real API servers. */
 export const mainJobSuite = stageSuite((stage) => {
-  it('has Flux fetch what a Git host has reported to the project', async () => {
-    const push = inProject('flux-push');
-    // Where it cannot be created, a person creates it empty.
-    await stage.putSecret('garden', push, {});
-    await stage.setFluxConfig({ ...publicRepository, push: 'true' });
-    await stage.deliver();
-    const read = () => stage.garden.find<KubeObject & { data?: object }>(resources.secrets, push);
-    await eventually('the token', read, (secret) => secret?.data !== undefined && 'token' in secret.data);
-    // As push-webhook does.
-    const annotations = { 'flux.extensions.gardener.cloud/pushed': `${new Date().toISOString()} *` };
-    await stage.garden.mergePatch(resources.secrets, push, { metadata: { annotations } }, former);
-    const requested = 'reconcile.fluxcd.io/requestedAt';
-    await stage.untilInShoot(
-      gitRepositories,
-      'main-gitrepo',
-      (live) => live?.metadata.annotations?.[requested] !== undefined,
-    );
-  });
-
   const names = async () => Object.keys(await stage.managedResources()).sort();
   const edit = (data: Record<string, string> = {}) => stage.setFluxConfig({ ...publicRepository, ...data });
   /** The Shoot comes up with this configuration, and Flux works. */
@@ -57,6 +41,24 @@ export const mainJobSuite = stageSuite((stage) => {
       'main-ks',
       (object) => (object?.spec as { path?: string } | undefined)?.path === path,
     );
+
+  const untilPushReachesFlux = async () => {
+    const push = inProject('flux-push');
+    // Where it cannot be created, a person creates it empty.
+    await stage.putSecret('garden', push, {});
+    await edit({ push: 'true' });
+    const read = () => stage.garden.find<KubeObject & { data?: object }>(resources.secrets, push);
+    await eventually('the token', read, (secret) => secret?.data !== undefined && 'token' in secret.data);
+    // As push-webhook does.
+    const annotations = { 'flux.extensions.gardener.cloud/pushed': `${new Date().toISOString()} *` };
+    await stage.garden.mergePatch(resources.secrets, push, { metadata: { annotations } }, former);
+    const requested = 'reconcile.fluxcd.io/requestedAt';
+    await stage.untilInShoot(
+      gitRepositories,
+      'main-gitrepo',
+      (object) => object?.metadata.annotations?.[requested] !== undefined,
+    );
+  };
 
   it('brings Flux and the repository into a new Shoot', async () => {
     await edit();
@@ -77,6 +79,44 @@ export const mainJobSuite = stageSuite((stage) => {
       SHOOT_INFO_TECHNICAL_ID: CONTROL_PLANE,
       SHOOT_INFO_GARDEN_CLUSTER_IDENTITY: 'garden',
     });
+  });
+
+  it('has Flux fetch what a Git host has reported to the project', async () => {
+    await edit();
+    await stage.deliver();
+    await untilPushReachesFlux();
+  });
+
+  it('brings the metrics of Flux to the Prometheus of the Shoot while the project asks for them', async () => {
+    const authority = secretWith(CONTROL_PLANE, 'ca-bundle', { 'bundle.crt': 'certificates' });
+    const labels = { 'managed-by': 'secrets-manager', 'bundle-for': 'ca' };
+    const labelled = { ...authority, metadata: { ...authority.metadata, labels } };
+    await stage.seed.create(resources.secrets, labelled, { fieldManager: 'gardenlet' });
+    await edit({ monitoring: 'true' });
+    await stage.deliver();
+    const withMetrics = [...all.slice(0, 2), 'shoot-flux-monitoring', ...all.slice(2)];
+    await stage.untilManagedResources(...withMetrics);
+    await edit();
+    await stage.untilManagedResources(...all);
+  });
+
+  it('suspends source and Kustomization, says who and why, and resumes both', async () => {
+    await edit({ syncMode: 'Reconcile' });
+    await stage.deliver();
+    await stage.bootstrap();
+    await stage.annotateFluxConfig(suspended);
+    await untilSuspended(stage, true);
+    const sentence = `Suspended ${who}; shoot-flux resume takes it back.`;
+    expect(await stage.untilCondition('KustomizationReady', sentence)).toMatchObject({ status: 'True' });
+    expect(await stage.untilCondition('SourceReady', sentence)).toMatchObject({ reason: 'Suspended' });
+    const shown = async () => textAt(await stage.garden.find(resources.configMaps, statusMap), 'data', 'Suspended');
+    expect(await eventually('flux-status', shown, (text) => text !== undefined)).toBe(who);
+    await stage.annotateFluxConfig(resumed);
+    await untilSuspended(stage, false);
+    await stage.markReady(...both);
+    await stage.untilCondition('KustomizationReady', 'is Ready');
+    await eventually('flux-status', shown, (text) => text === undefined);
+    expect((await stage.extension()).status?.state?.applied).not.toHaveProperty('suspension');
   });
 
   it('shows the members of the project what is wrong with the Shoot, until the extension leaves it', async () => {
@@ -284,6 +324,7 @@ export const mainJobSuite = stageSuite((stage) => {
     await stage.seed.create(resources.secrets, internal, { fieldManager: 'gardener' });
     await stage.seed.delete(resources.secrets, external);
     await live();
+    await untilPushReachesFlux();
   });
 
   it('copies Secrets with their type, and ConfigMaps, and waits for a copy that lags', async () => {

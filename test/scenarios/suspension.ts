@@ -1,24 +1,22 @@
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { expect, it } from 'vitest';
 import { SUSPENDED } from '../../shared/config/project-config.ts';
-import { resources } from '../../shared/kube/resource.ts';
-import { textAt } from '../../shared/shapes.ts';
+import type { Resource } from '../../shared/kube/resource.ts';
 import { stageSuite } from './around-each-test.ts';
-import { asleep, eventually, inProject, publicRepository, type Stage } from './stage.ts';
+import { asleep, publicRepository, type Stage } from './stage.ts';
 
 const config = { ...publicRepository, syncMode: 'Reconcile' };
-const suspended = { [SUSPENDED]: '{"by":"mia","since":"2026-01-02T03:04:05Z","reason":"leaked key"}' };
-const resumed = { [SUSPENDED]: null as unknown as string };
-const who = 'by mia since 2026-01-02T03:04:05Z: leaked key';
-const both = [
+/** Annotations of `flux-config` in a project that is suspended. */
+export const suspended = { [SUSPENDED]: '{"by":"mia","since":"2026-01-02T03:04:05Z","reason":"leaked key"}' };
+export const resumed = { [SUSPENDED]: null as unknown as string };
+export const who = 'by mia since 2026-01-02T03:04:05Z: leaked key';
+export const both: [Resource, string][] = [
   [gitRepositories, 'main-gitrepo'],
   [kustomizations, 'main-ks'],
-] as const;
+];
 
-const shownIn = async (stage: Stage) =>
-  textAt(await stage.garden.find(resources.configMaps, inProject('flux-status')), 'data', 'Suspended');
-
-async function untilSuspended(stage: Stage, isIt: boolean) {
+/** Waits until source and root Kustomization are suspended, or are not. */
+export async function untilSuspended(stage: Stage, isIt: boolean) {
   for (const [kind, name] of both)
     await stage.untilInShoot(
       kind,
@@ -27,37 +25,9 @@ async function untilSuspended(stage: Stage, isIt: boolean) {
     );
 }
 
-/** A project that is suspended and resumed, on embedded or real API servers. */
+/** What else a suspension meets; the way through it is in the main job. */
 export const suspensionSuite = stageSuite((stage) => {
-  it('suspends source and Kustomization, says who and why, and resumes both', async () => {
-    await stage.setFluxConfig(config);
-    await stage.deliver();
-    await stage.bootstrap();
-    await stage.annotateFluxConfig(suspended);
-    await untilSuspended(stage, true);
-    const sentence = `Suspended ${who}; shoot-flux resume takes it back.`;
-    expect(await stage.untilCondition('KustomizationReady', sentence)).toMatchObject({ status: 'True' });
-    expect(await stage.untilCondition('SourceReady', sentence)).toMatchObject({ reason: 'Suspended' });
-    expect(
-      await eventually(
-        'flux-status',
-        () => shownIn(stage),
-        (text) => text !== undefined,
-      ),
-    ).toBe(who);
-    await stage.annotateFluxConfig(resumed);
-    await untilSuspended(stage, false);
-    await stage.markReady(...both.map(([kind, name]): [typeof kind, string] => [kind, name]));
-    await stage.untilCondition('KustomizationReady', 'is Ready');
-    await eventually(
-      'flux-status',
-      () => shownIn(stage),
-      (text) => text === undefined,
-    );
-    expect((await stage.extension()).status?.state?.applied).not.toHaveProperty('suspension');
-  });
-
-  it('also where the configuration cannot be applied, or a rollout has not reached the Shoot', async () => {
+  it('suspends also where the configuration cannot be applied, or a rollout has not reached the Shoot', async () => {
     await stage.setFluxConfig({ ...config, rollout: '{ maxInProgress: 1 }' });
     await stage.deliver();
     await stage.bootstrap();
