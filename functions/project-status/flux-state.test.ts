@@ -5,8 +5,8 @@ import {
   extensionFactory,
   lastOperationFactory,
 } from '../../shared/gardener/testing.ts';
-import type { Condition, ExtensionStatus } from '../../shared/gardener/types.ts';
-import { fluxState, newsOf } from './flux-state.ts';
+import type { Applied, Condition, ExtensionStatus } from '../../shared/gardener/types.ts';
+import { fluxState, newsOf, rolloutNews } from './flux-state.ts';
 
 const object = (kind: string) => ({ apiVersion: 'v1', kind, namespace: 'flux-system', name: 'main' });
 const applied = appliedFactory({ source: object('GitRepository'), kustomization: object('Kustomization') });
@@ -108,4 +108,19 @@ it('the steps of an operation are no news, and a new sentence is', () => {
   expect(step('one')).toEqual(step('two'));
   const sentence = (message: string) => newsOf(stateOf({}, failed('SourceReady', { message })));
   expect(sentence('one')).not.toEqual(sentence('two'));
+});
+
+it('is neither a success nor a failure of a rollout until Flux was looked at after a resumption', () => {
+  const news = (parts: Partial<Applied>, kustomization: Condition) => {
+    const state = { applied: { ...applied, revision: 'abcdef012345', ...parts } };
+    return rolloutNews(extensionFactory({ status: { state, conditions: [condition('FluxReady'), kustomization] } }));
+  };
+  const suspension = 'by mia since 2026-01-02T03:04:05Z: leaked key';
+  const suspended = condition('KustomizationReady', { reason: 'Suspended' });
+  expect(news({ suspension }, condition('KustomizationReady'))).toEqual(['abcdef012345', false, true]);
+  expect(news({ suspension }, suspended)).toEqual(['abcdef012345', false, true]);
+  expect(news({}, suspended)).toEqual(['abcdef012345', false, true]);
+  expect(news({}, failed('KustomizationReady'))).toEqual(['abcdef012345', true, false]);
+  // What its configuration suspends is a failure.
+  expect(news({}, failed('KustomizationReady', { reason: 'Suspended' }))).toEqual(['abcdef012345', true, false]);
 });

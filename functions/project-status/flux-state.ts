@@ -1,4 +1,11 @@
-import { findCondition, isAbout, isChecked, parts, withoutConfigHash } from '../../shared/gardener/checked.ts';
+import {
+  findCondition,
+  isAbout,
+  isChecked,
+  parts,
+  SUSPENDED_REASON,
+  withoutConfigHash,
+} from '../../shared/gardener/checked.ts';
 import { type Condition, type Extension, OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 
 /** What an Extension says about Flux in its shoot. Times are RFC 3339. */
@@ -65,7 +72,9 @@ export function rolloutNews({
   });
   // An error of a configuration that was not applied says nothing about the one that is.
   const hasFailed = status.lastOperation?.state === 'Error' && status.state?.unapplied !== true;
-  return [applied.revision, isJudged || hasFailed, applied.suspension !== undefined];
+  // Right after a resumption nothing has been looked at yet: the conditions are still those of the suspension.
+  const isUnchecked = status.conditions?.some((one) => one.status === 'True' && one.reason === SUSPENDED_REASON);
+  return [applied.revision, isJudged || hasFailed, applied.suspension !== undefined || isUnchecked === true];
 }
 
 /** True when another seed has the control plane, or this one does not have its state yet: only one of both reports. */

@@ -1,10 +1,6 @@
-import {
-  SUSPENDED as ANNOTATION,
-  MAIN_GIT_REPOSITORY,
-  MAIN_KUSTOMIZATION,
-} from '../../shared/config/project-config.ts';
+import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION, SUSPENDED } from '../../shared/config/project-config.ts';
 import { FORMER_TARGET_NAMESPACE, TARGET_NAMESPACE_CHOICE } from '../../shared/config/target-namespace.ts';
-import { configHashSuffix, expectedParts } from '../../shared/gardener/checked.ts';
+import { configHashSuffix, expectedParts, SUSPENDED_REASON } from '../../shared/gardener/checked.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
@@ -15,7 +11,7 @@ import { nameOf, type Origin } from './explain/places.ts';
 import { remediesFor } from './explain/remedies.ts';
 import { type Attempt, type Readiness, readiness } from './kstatus.ts';
 import { statusOf } from './seen.ts';
-import { keepVerdictWhileReconciling, type Previous, SUSPENDED, type Verdict, withConfigHash } from './verdict.ts';
+import { keepVerdictWhileReconciling, type Previous, type Verdict, withConfigHash } from './verdict.ts';
 
 /** Enough for the name of a branch or tag and a digest: owners of a shoot may write anything into a status there. */
 const LONGEST_REVISION = 400;
@@ -102,7 +98,7 @@ function ready(type: Verdict['type'], looks: readonly Look[]): Omit<Verdict, 'ty
 
 /** True: the project is suspended, not just this object. */
 function isOfProject({ suspension }: Applied, { metadata }: KubeObject): boolean {
-  return suspension !== undefined && metadata.annotations?.[ANNOTATION] !== undefined;
+  return suspension !== undefined && metadata.annotations?.[SUSPENDED] !== undefined;
 }
 
 /** What decides whether an object is named. */
@@ -129,7 +125,7 @@ function looked(applied: Applied, reference: ShootObject, object: KubeObject | u
       isReady: true,
       isError: false,
       isSuspended: true,
-      verdict: () => ({ status: 'True', reason: SUSPENDED, message }),
+      verdict: () => ({ status: 'True', reason: SUSPENDED_REASON, message }),
     };
   }
   const isFailing = state.state === 'failed' || state.state === 'in progress';
@@ -178,7 +174,7 @@ export function objectState(object: KubeObject, state: Readiness, origin: Origin
     case 'suspended': {
       const { suspend } = remediesFor(object, origin).places;
       const message = `${name} is suspended and does not sync; set ${suspend} to false to resume it.`;
-      return { status: 'False', reason: SUSPENDED, message };
+      return { status: 'False', reason: SUSPENDED_REASON, message };
     }
     case 'terminating': {
       const message = `${name} is being deleted; if this persists, check which of its finalizers block the deletion.`;

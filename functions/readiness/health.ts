@@ -1,7 +1,7 @@
-import { GRACE_SECONDS } from '../../shared/gardener/checked.ts';
+import { GRACE_SECONDS, SUSPENDED_REASON } from '../../shared/gardener/checked.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import type { Applied, Condition } from '../../shared/gardener/types.ts';
-import { SUSPENDED, type UntimedCondition, type Verdict } from './verdict.ts';
+import type { UntimedCondition, Verdict } from './verdict.ts';
 
 /** The Shoot condition that gardenlet copies from our Extension, if an operator enables it (decision 20). */
 export const SHOOT_HEALTH = 'SystemComponentsHealthy';
@@ -22,7 +22,7 @@ export function shootHealth(
   if (followed.length === 0) return undefined;
   const notReady = followed.filter(({ status }) => status !== 'True');
   // An object that follows the configuration stays suspended only if the configuration says so.
-  const failing = notReady.filter(({ reason }) => reason !== SUSPENDED);
+  const failing = notReady.filter(({ reason }) => reason !== SUSPENDED_REASON);
   if (failing.length === 0) {
     return healthy(notReady.length === 0 ? 'Flux is healthy.' : 'Flux is healthy, apart from suspended objects.');
   }

@@ -5,9 +5,6 @@ import type { Attempt } from './kstatus.ts';
 /** A condition without its times. */
 export type UntimedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message' | 'codes'>;
 
-/** The reason of suspended objects. */
-export const SUSPENDED = 'Suspended';
-
 /** The result of assessing one part of Flux in a shoot. */
 export interface Verdict extends UntimedCondition {
   type: (typeof parts)[number];

@@ -3,6 +3,9 @@ import type { Applied, Condition, ExtensionStatus } from './types.ts';
 /** Conditions of `readiness` about parts of Flux; a Shoot without a repository has only the first. */
 export const parts = ['FluxReady', 'SourceReady', 'KustomizationReady', 'ObjectsReady'] as const;
 
+/** The reason of a condition about objects that are suspended. */
+export const SUSPENDED_REASON = 'Suspended';
+
 /** A failure shorter than this may be an image that is being pulled, or a wrong push that is already corrected. */
 export const GRACE_SECONDS = 300;
 

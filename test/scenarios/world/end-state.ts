@@ -187,7 +187,7 @@ function comparable({ metadata, ...object }: KubeObject): unknown {
 }
 
 /** The state of a rollout, without times. */
-function rolloutOf({ data }: Record<string, unknown>): unknown {
+function rolloutOf({ data = {} }: Record<string, unknown>): unknown {
   const { RolloutState = '', ...rest } = data as Record<string, string>;
   const state = readState(RolloutState);
   const inProgress = [...(state?.inProgress ?? [])].map(([shoot, place]) => [shoot, { ...place, since: 'time' }]);

@@ -35,8 +35,10 @@ import {
   reconcile,
   renamed,
   restore,
+  resumed,
   rotate,
   type Step,
+  suspended,
   unreachable,
 } from './steps.ts';
 
@@ -134,6 +136,7 @@ export const lifecycles: Lifecycle[] = [
     steps: [reconcile(asleep), edited, reconcile()],
     mayHappenAtOnce: true,
   },
+  { name: 'the project is suspended and resumed', setup: [managed], steps: [suspended, resumed] },
   { name: "taking over from 23technologies' extension", setup: [former], steps: [reconcile()] },
   {
     name: 'the extension is removed from the Shoot, and Flux with it',

@@ -100,6 +100,16 @@ export const askFor =
     garden.objects.patch(reference, { metadata: { annotations } });
   };
 
+const suspend =
+  (value: string | null): Step =>
+  ({ garden }) => {
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', metadata: inProject('flux-config') };
+    const annotations = { 'flux.extensions.gardener.cloud/suspended': value };
+    garden.objects.patch(reference, { metadata: { annotations } });
+  };
+export const suspended = suspend('{"by":"mia","since":"2026-01-02T03:04:05Z","reason":"leaked key"}');
+export const resumed = suspend(null);
+
 export const former: Step = ({ seed, gardenlet }) => {
   const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'kube-system', name: 'former' } };
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: inControlPlane('former') };
