@@ -1,59 +1,23 @@
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resources } from '../../shared/kube/resource.ts';
+import { findings, hasBrowser, isWide, launchBrowser, looks, openPage } from '../../test/browser.ts';
 import { landscapeOf, startPage } from './testing.ts';
-
-/** Debian's package `chromium`; where it is missing, these tests are skipped. */
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 /** First paint loads no more than this. */
 const MOST_BYTES = 300_000;
 
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 /** A folder for screenshots, to look at. */
 const shots = process.env.SHOOT_FLUX_SCREENSHOTS;
 
-const looks: [string, BrowserContextOptions][] = [
-  ['360-light', { viewport: { width: 360, height: 740 }, colorScheme: 'light' }],
-  ['360-dark', { viewport: { width: 360, height: 740 }, colorScheme: 'dark' }],
-  ['1440-light', { viewport: { width: 1440, height: 900 }, colorScheme: 'light' }],
-  ['1440-dark', { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' }],
-];
-
-describe.skipIf(!existsSync(CHROMIUM))('in a browser', { timeout: 180_000 }, () => {
+describe.skipIf(!hasBrowser)('in a browser', { timeout: 180_000 }, () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+    browser = await launchBrowser();
   });
   afterAll(() => browser?.close());
 
-  /** Opens a page that fails the test for whatever its policy forbids and for errors of its script. */
-  async function open(url: string, options: BrowserContextOptions = {}) {
-    const context = await browser.newContext({ ...options, bypassCSP: false });
-    const page = await context.newPage();
-    const problems: string[] = [];
-    page.on('pageerror', (error) => problems.push(error.message));
-    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-    await page.goto(url);
-    return { page, problems, [Symbol.asyncDispose]: () => context.close() };
-  }
-
-  /** Returns what the checker finds, by rule and place. */
-  async function findings(page: Page): Promise<string[]> {
-    // As the checker, not as the page: so its policy does not forbid it.
-    await page.evaluate(axe);
-    const { violations } = await page.evaluate(() =>
-      (globalThis as unknown as { axe: { run(): Promise<Findings> } }).axe.run(),
-    );
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
-  }
-
-  const isWide = (page: Page) =>
-    page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+  const open = (url: string, options?: BrowserContextOptions) => openPage(browser, url, options);
 
   describe.each([0, 1, 2_000, 10_000])('with %i Shoots', (count) => {
     let served: Awaited<ReturnType<typeof startPage>>;
@@ -149,7 +113,3 @@ describe.skipIf(!existsSync(CHROMIUM))('in a browser', { timeout: 180_000 }, () 
     });
   });
 });
-
-interface Findings {
-  violations: { id: string; nodes: { target: string[] }[] }[];
-}

@@ -1,9 +1,15 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { serve } from '@hono/node-server';
+import { serveStatic } from '@hono/node-server/serve-static';
+import { Hono } from 'hono';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { findings, hasBrowser, isWide, launchBrowser, looks, openPage } from '../browser.ts';
 import { documents, root } from './documents.ts';
 
 const require = createRequire(import.meta.url);
@@ -47,6 +53,28 @@ async function search(words: string): Promise<string[]> {
     .map(({ id }: { id: string }) => id);
 }
 
+const pages = ['index', 'docs/when-something-is-wrong', 'docs/command', 'docs/configuration', 'CHANGELOG'];
+
+/** Returns what a checker finds on some pages of the site, and whether a reader has to scroll sideways. */
+async function look(): Promise<string[]> {
+  const app = new Hono().use(serveStatic({ root: join(folder, 'dist/site') }));
+  const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await using browser = await launchBrowser();
+  const found: string[] = [];
+  for (const [name, options] of looks) {
+    for (const path of pages) {
+      await using opened = await openPage(browser, `http://127.0.0.1:${port}/${path}.html`, options);
+      const { page, problems } = opened;
+      const said = [...(await findings(page)), ...problems, ...((await isWide(page)) ? ['too wide'] : [])];
+      found.push(...said.map((text) => `${path} ${name}: ${text}`));
+    }
+  }
+  server.close();
+  return found;
+}
+
 test('every page is on the site, its words are found, and links to code lead to the commit', async () => {
   for (const { path } of documents) await copy(path);
   for (const name of ['docs/images', 'test/landscape/README.md']) await copy(name);
@@ -58,6 +86,7 @@ test('every page is on the site, its words are found, and links to code lead to 
   expect(await page('CONTRIBUTING.html')).toContain('href="https://git.example.com/org/fleet/blob/abc/shared/ssh/');
   expect(await search('targetNamespace')).toContain('/docs/configuration.html#configmap-flux-config');
   expect(await search('deploy key')).toContain('/docs/configuration.html#private-repositories');
+  if (hasBrowser) expect(await look()).toEqual([]);
 });
 
 test('a link to an anchor that no page has fails the build, and links to code are text where no address is known', async () => {
