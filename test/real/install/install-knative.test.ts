@@ -138,6 +138,17 @@ describe('the page of Knative', () => {
     expect([...after]).not.toEqual([...before]);
   });
 
+  it('adds what answers Git hosts, which they reach from outside', async () => {
+    const file = join(folder, overlay, 'kustomization.yaml');
+    const { components, ...others } = parse(await readFile(file, 'utf8'));
+    await writeFile(file, stringify({ ...others, components: [...components, '../push'] }));
+    await page.block('Install', 3).run(workplace.run);
+    const { metadata, spec } = await get(`${SERVICES}/${nameOf('push-webhook')}`);
+    expect(Object.keys(metadata.labels ?? {})).not.toContain('networking.knative.dev/visibility');
+    const [container] = (spec as { template: { spec: Pod } }).template.spec.containers;
+    expect(container?.args).toEqual(expect.arrayContaining(['webhooks', '--webhook-function', 'push-webhook']));
+  });
+
   it('removes everything', async () => {
     await page.follow('Remove', workplace.run);
     for (const path of [SERVICES, SINK_BINDINGS, TRIGGERS, EVENT_POLICIES, DEPLOYMENTS])
