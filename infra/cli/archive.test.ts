@@ -139,16 +139,19 @@ test.each([
 });
 
 const packed = (...all: Entry[]) => gzipSync(tarOf(all));
-const ends = 'the archive ends within "rbac.yaml"';
 
 test.each<[string, Uint8Array, string]>([
   ['a gzip bomb', gzipSync(Buffer.alloc(200 * 1024 * 1024)), 'the archive unpacks to more than 64 MiB'],
   ['17 MiB', Buffer.alloc(17 * 1024 * 1024), 'the archive is larger than 16 MiB'],
   ['a link', packed({ name: 'rbac.yaml', type: '2' }), '"rbac.yaml" is neither a file nor a folder'],
-  ['a size beyond the end', packed({ name: 'rbac.yaml', size: '00000777777' }), ends],
-  ['a negative size', packed({ name: 'rbac.yaml', size: '-0000000001' }), ends],
+  [
+    'a size beyond the end',
+    packed({ name: 'rbac.yaml', size: '00000777777' }),
+    'the archive is damaged: Tar archive is truncated',
+  ],
+  ['a negative size', packed({ name: 'rbac.yaml', size: '-0000000001' }), 'the archive is damaged: Invalid tar number'],
   ['a file twice', packed({ name: 'rbac.yaml' }, { name: 'a/rbac.yaml' }), 'the archive has "rbac.yaml" twice'],
-  ['bytes that are no archive', gzipSync(Buffer.alloc(2048, 'x')), 'a header of the archive is damaged'],
+  ['bytes that are no archive', gzipSync(Buffer.alloc(2048, 'x')), 'the archive is damaged: Invalid tar number'],
   ['no gzip', Buffer.from('no archive'), 'incorrect header check'],
 ])('refuses an archive with %s in one sentence, and writes nothing', async (_, content, problem) => {
   await using at = await ground(content);
@@ -167,18 +170,18 @@ test.each(['a\nb.yaml', 'a\u001b[2J.yaml', '\u202elmay.yaml', '._rbac.yaml', '-r
   },
 );
 
-test('unpacks any damaged archive to files of the release, or refuses it', () => {
+test('unpacks any damaged archive to files of the release, or refuses it', async () => {
   const tar = tarOf(entries);
   const change = fc.tuple(fc.nat(tar.length - 1), fc.nat(255));
-  fc.assert(
-    fc.property(fc.array(change, { minLength: 1, maxLength: 5 }), fc.nat(tar.length), (changes, cut) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 5 }), fc.nat(tar.length), async (changes, cut) => {
       const bytes = Buffer.from(tar);
       for (const [at, value] of changes) bytes[at] = value;
       for (const damaged of [bytes, bytes.subarray(0, cut)]) {
         try {
-          for (const { name } of unpack(gzipSync(damaged))) expect(name).not.toMatch(/[/\\]/);
+          for (const { name } of await unpack(gzipSync(damaged))) expect(name).not.toMatch(/[/\\]/);
         } catch (error) {
-          expect((error as Error).message).toMatch(/^(the archive|a header|")/);
+          expect((error as Error).message).toMatch(/^(the archive|")/);
         }
       }
     }),
@@ -186,13 +189,13 @@ test('unpacks any damaged archive to files of the release, or refuses it', () =>
   );
 });
 
-test('unpacks an archive whose files have times and comments of their own', () => {
+test('unpacks an archive whose files have times and comments of their own', async () => {
   const pax: Entry[] = [
     { name: 'pax_global_header', type: 'g', content: '52 comment=0123456789012345678901234567890123456789\n' },
     { name: 'PaxHeader/rbac.yaml', type: 'x', content: '27 mtime=1763942400.123456\n' },
     { name: 'rbac.yaml', content: 'kind: A' },
   ];
-  expect(unpack(packed(...pax))).toEqual([{ name: 'rbac.yaml', text: 'kind: A' }]);
+  expect(await unpack(packed(...pax))).toEqual([{ name: 'rbac.yaml', text: 'kind: A' }]);
 });
 
 const components = names.map((name) => name.replace('.yaml', '')).filter((name) => name.endsWith('-controller'));

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
+import { unpackTar } from 'modern-tar';
 import { quote } from '../../shared/config/quote.ts';
 import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import type { ReleaseFile } from '../../shared/flux/release-files.ts';
@@ -163,8 +164,8 @@ export async function readArchive(path: string): Promise<Buffer> {
 }
 
 /** Unpacks the YAML files of an archive in memory, sorted by name. @throws Error that says what is wrong with it */
-export function unpack(archive: Buffer): ReleaseFile[] {
-  const files = [...tarFiles(inflate(archive))]
+export async function unpack(archive: Buffer): Promise<ReleaseFile[]> {
+  const files = (await tarFiles(inflate(archive)))
     .map(({ name, content }) => ({ name: basename(name), text: content.toString('utf8') }))
     .filter(({ name }) => name.endsWith('.yaml'))
     .sort((one, other) => (one.name < other.name ? -1 : 1));
@@ -182,45 +183,14 @@ function inflate(archive: Buffer): Buffer {
   }
 }
 
-const BLOCK = 512;
-
-interface TarFile {
-  name: string;
-  content: Buffer;
-}
-
-/** Entries without content of their own: folders, and the headers that describe what follows (pax). */
-const skipped = ['5', 'x', 'g'];
-
-/** Yields the regular files of a tar archive. A release has neither links nor devices. @throws Error with the entry */
-export function* tarFiles(archive: Buffer): Generator<TarFile> {
-  for (let at = 0; at + BLOCK <= archive.length; ) {
-    const header = archive.subarray(at, at + BLOCK);
-    if (header.every((byte) => byte === 0)) return;
-    if (!hasChecksum(header)) throw new Error('a header of the archive is damaged');
-    const name = textAt(header, 0, 100);
-    const size = Number.parseInt(textAt(header, 124, 12) || '0', 8);
-    const type = String.fromCharCode(header[156] ?? 0);
-    const start = at + BLOCK;
-    if (!(size >= 0 && start + size <= archive.length)) throw new Error(`the archive ends within ${quote(name)}`);
-    if (type === '0' || type === '\0') yield { name, content: archive.subarray(start, start + size) };
-    else if (!skipped.includes(type)) throw new Error(`${quote(name)} is neither a file nor a folder`);
-    at = start + Math.ceil(size / BLOCK) * BLOCK;
-  }
-}
-
-/** The sum of the header's bytes, where the eight bytes of the sum count as spaces. */
-function hasChecksum(header: Buffer): boolean {
-  const own = header.subarray(148, 156).reduce((sum, byte) => sum + byte, 0);
-  const all = header.reduce((sum, byte) => sum + byte, 0);
-  return Number.parseInt(textAt(header, 148, 8), 8) === all - own + 8 * 0x20;
-}
-
-function textAt(header: Buffer, start: number, length: number): string {
-  return (
-    header
-      .toString('utf8', start, start + length)
-      .split('\0', 1)[0]
-      ?.trim() ?? ''
+/** Returns the files of a tar archive. A release has neither links nor devices. @throws Error with the entry */
+export async function tarFiles(archive: Buffer): Promise<{ name: string; content: Buffer }[]> {
+  const entries = await unpackTar(archive, { strict: true }).catch((error: unknown) => {
+    throw new Error(`the archive is damaged: ${safeText(errorMessage(error), 200).replace(/\.$/, '')}`);
+  });
+  const strange = entries.find(({ header: { type } }) => type !== 'file' && type !== 'directory');
+  if (strange !== undefined) throw new Error(`${quote(strange.header.name)} is neither a file nor a folder`);
+  return entries.flatMap(({ header: { name, type }, data }) =>
+    type === 'file' ? [{ name, content: Buffer.from(data ?? []) }] : [],
   );
 }

@@ -101,7 +101,7 @@ async function releaseFiles(from: string, version: string, verification: Verific
     }
     const archive = await readArchive(from);
     await verifyArchive(from, archive, version, verification);
-    return unpack(archive);
+    return await unpack(archive);
   } catch (error) {
     if (error instanceof UsageError || error instanceof ShootFluxError) throw error;
     throw new ShootFluxError(`cannot read ${from}: ${fileProblem(error)}; pass manifests.tar.gz or a folder.`);

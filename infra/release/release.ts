@@ -10,7 +10,7 @@ import { ShootFluxError } from '../../shared/errors.ts';
 import { bundleFunction, lambdaDefinitions } from '../bundle/bundle.ts';
 import { bundleCommand } from '../bundle/bundle-cli.ts';
 import { isQueued } from '../functions.ts';
-import { chartArchive, filesBelow, programArchive } from '../gardener/registration/chart-archive.ts';
+import { chartArchive, filesBelow, tarball } from '../gardener/registration/chart-archive.ts';
 import { inlineRegistration, type Release, registrationFiles } from '../gardener/registration/registration.ts';
 import { type ImageOptions, makeImage } from '../image/image.ts';
 import { knativeManifests } from '../knative/manifests.ts';
@@ -110,7 +110,7 @@ async function commandFiles(version: string, downloads: string | undefined): Pro
   const program = await readFile(join(folder.path, 'shoot-flux'));
   const manifest = await readFile(join(folder.path, 'package.json'));
   const { description, engines } = JSON.parse(manifest.toString());
-  const archive = programArchive({ 'package/package.json': manifest, 'package/shoot-flux': program });
+  const archive = await tarball({ 'package/package.json': manifest, 'package/shoot-flux': program }, 0o755);
   const packageName = `shoot-flux-command-${version}.tgz`;
   const files = { 'command/shoot-flux': program, [`command/${packageName}`]: archive };
   if (downloads === undefined) return files;

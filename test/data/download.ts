@@ -59,7 +59,7 @@ export async function downloadTestData(
 async function fetchRelease({ github }: Sources, part: string): Promise<Map<string, Buffer>> {
   const version = part.replace(/^flux\//, '');
   const archive = await fetchBytes(`${github}/fluxcd/flux2/releases/download/${version}/manifests.tar.gz`);
-  const files = [...tarFiles(gunzipSync(archive))];
+  const files = await tarFiles(gunzipSync(archive));
   return new Map(files.map(({ name, content }) => [join(part, name), content]));
 }
 

@@ -1,9 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { packTar } from 'modern-tar';
 import { parse } from 'yaml';
-
-const BLOCK = 512;
 
 /** Files that Helm does not pack either. */
 const IGNORED = /(^|\/)(\.git|\.gitignore|\.helmignore|[^/]+\.tgz)$/;
@@ -21,22 +20,23 @@ export async function chartArchive(
 ): Promise<{ name: string; archive: Buffer }> {
   const { name } = parse(await readFile(join(folder, 'Chart.yaml'), 'utf8')) as { name: string };
   const paths = (await filesBelow(folder)).filter((path) => !IGNORED.test(path));
-  const files = await Promise.all(paths.map((path) => readFile(join(folder, path))));
-  const blocks = paths.flatMap((path, index) => {
-    const content = files[index] ?? Buffer.alloc(0);
-    if (/(^|\/)Chart\.yaml$/.test(path)) return file(`${name}/${path}`, edited(content, withVersion(version)));
-    if (registry !== undefined && /(^|\/)values\.yaml$/.test(path))
-      return file(`${name}/${path}`, edited(content, withRegistry(registry)));
-    return file(`${name}/${path}`, content);
-  });
-  return { name, archive: packed(blocks) };
+  const files: Record<string, Buffer> = {};
+  for (const path of paths) {
+    const content = await readFile(join(folder, path));
+    const isValues = registry !== undefined && /(^|\/)values\.yaml$/.test(path);
+    const edit = /(^|\/)Chart\.yaml$/.test(path) ? withVersion(version) : isValues ? withRegistry(registry) : undefined;
+    files[`${name}/${path}`] = edit ? Buffer.from(edit(content.toString('utf8'))) : content;
+  }
+  return { name, archive: await tarball(files) };
 }
 
-const packed = (blocks: Buffer[]) => gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), { level: 9 });
-
-/** Packs files by path, which everyone may read and execute: the same files give the same bytes. */
-export function programArchive(files: Readonly<Record<string, Buffer | string>>): Buffer {
-  return packed(Object.entries(files).flatMap(([path, content]) => file(path, Buffer.from(content), 0o755)));
+/** Packs files by path, which everyone may read: the same files give the same bytes, because they have no time or owner. */
+export async function tarball(files: Readonly<Record<string, Buffer>>, mode = 0o644): Promise<Buffer> {
+  const entries = Object.entries(files).map(([name, body]) => ({
+    header: { name, size: body.length, mode, mtime: new Date(0) },
+    body,
+  }));
+  return gzipSync(await packTar(entries), { level: 9 });
 }
 
 /** Lists the files below a folder by path with `/`, sorted. */
@@ -48,33 +48,8 @@ export async function filesBelow(folder: string): Promise<string[]> {
     .sort();
 }
 
-const edited = (content: Buffer, edit: (text: string) => string) => Buffer.from(edit(content.toString('utf8')));
-
 const withVersion = (version: string) => (chart: string) =>
   chart.replaceAll(/^(\s*(?:version|appVersion): ).*$/gm, `$1${version}`);
 
 const withRegistry = (registry: string) => (values: string) =>
   values.replaceAll(/^(\s*repository: )\S+\/shoot-flux$/gm, `$1${registry}/shoot-flux`);
-
-/** Returns the header and the content of a regular file in the format ustar. */
-function file(path: string, content: Buffer, mode = 0o644): Buffer[] {
-  const header = Buffer.alloc(BLOCK);
-  const octal = (value: number, at: number, length: number) =>
-    header.write(`${value.toString(8).padStart(length - 1, '0')}\0`, at);
-  if (Buffer.byteLength(path) > 100) throw new Error(`${path} is longer than the 100 bytes of a name in an archive.`);
-  header.write(path, 0);
-  octal(mode, 100, 8);
-  octal(0, 108, 8);
-  octal(0, 116, 8);
-  octal(content.length, 124, 12);
-  octal(0, 136, 12);
-  header.write(' '.repeat(8), 148);
-  header.write('0', 156);
-  header.write('ustar\0' + '00', 257, 'latin1');
-  octal(
-    header.reduce((sum, byte) => sum + byte, 0),
-    148,
-    7,
-  );
-  return [header, content, Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK)];
-}
