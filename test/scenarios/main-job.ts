@@ -96,6 +96,13 @@ export const mainJobSuite = stageSuite((stage) => {
     await stage.deliver();
     const withMetrics = [...all.slice(0, 2), 'shoot-flux-monitoring', ...all.slice(2)];
     await stage.untilManagedResources(...withMetrics);
+    // The label by which the product finds its own.
+    const unlabelled = { metadata: { labels: { origin: null } } };
+    const name = inControlPlane('shoot-flux-monitoring');
+    await stage.seed.mergePatch(resources.managedResources, name, unlabelled, { fieldManager: 'person' });
+    await stage.deliver();
+    const isLabelled = (live: KubeObject | undefined) => live?.metadata.labels?.origin === 'shoot-flux';
+    await eventually('the label', () => stage.seed.find(resources.managedResources, name), isLabelled);
     await edit();
     await stage.untilManagedResources(...all);
   });
