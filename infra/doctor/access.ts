@@ -3,9 +3,10 @@ import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { connectionOf } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { clusterName, GARDEN } from '../../shared/runtime/key.ts';
+import { capital } from '../fleet/print.ts';
 import { patience } from '../fleet/target.ts';
 import { whoAmI } from '../fleet/who.ts';
-import { bad, capital, type Finding, good, type Item, kubectl, type Patient, unknown } from './finding.ts';
+import { bad, type Finding, good, type Item, kubectl, type Patient, unknown } from './finding.ts';
 
 /** Certificates, tokens and Leases tolerate less than a minute. */
 const MOST_SKEW_MS = 30_000;

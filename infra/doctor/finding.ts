@@ -38,8 +38,6 @@ export const good = (sentence: string): Finding => ({ verdict: '✔', sentence }
 export const bad = (sentence: string, remedy?: string): Finding => ({ verdict: '✗', sentence, remedy });
 export const unknown = (sentence: string, remedy?: string): Finding => ({ verdict: '!', sentence, remedy });
 
-export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-
 /** Returns a command line for a cluster. */
 export function kubectl({ file }: Pick<Patient, 'file'>, args: string): string {
   return file === IN_CLUSTER ? `kubectl ${args}` : `kubectl --kubeconfig ${file} ${args}`;

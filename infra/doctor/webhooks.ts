@@ -6,11 +6,12 @@ import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
 import { clusterName } from '../../shared/runtime/key.ts';
 import type { Webhook } from '../../shared/runtime/webhook.ts';
 import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
+import { capital } from '../fleet/print.ts';
 import { patience } from '../fleet/target.ts';
 import { findWebhookDefinitions } from '../functions.ts';
 import { validityOf } from '../webhooks/certificates.ts';
 import { configurations } from '../webhooks/publish.ts';
-import { bad, capital, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
+import { bad, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
 
 const DAY = 86_400_000;
 

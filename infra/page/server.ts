@@ -1,33 +1,43 @@
 import type { Server } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { secureHeaders } from 'hono/secure-headers';
 import { errorMessage } from '../../shared/errors.ts';
 import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { closeServer, listen } from '../listen.ts';
-import { createAccess, type Identity, seenBy } from './access.ts';
+import { type Clock, createAccess, type Identity, seenBy } from './access.ts';
 import { script, style } from './assets.ts';
 import { notAllowed, readHistory } from './history.ts';
-import { facets, projectOf, type Query, queryText, readQuery } from './query.ts';
+import { facets, filtersOf, projectOf, readQuery } from './query.ts';
 import { countsPage, type Links, listPage, messagePage, shootPage, type View } from './render.ts';
-import type { Summary } from './summary.ts';
+import type { Snapshot } from './summary.ts';
+
+interface HeaderNames {
+  userHeader: string;
+  groupsHeader?: string | undefined;
+}
 
 /** How a page is served. */
 export interface PageOptions {
-  summary: Summary;
+  summary: { latest(): Snapshot };
   garden: Pick<HttpKubeClient, 'ask' | 'list'>;
   port: number;
   host: string;
   /** Names under which browsers reach the page, besides those of loopback. */
   allowedHosts?: readonly string[] | undefined;
   /** The headers in which a proxy says who looks. Absent: everybody sees what the credentials show. */
-  identity?: { userHeader: string; groupsHeader?: string | undefined } | undefined;
+  identity?: HeaderNames | undefined;
+  clock?: Clock;
   onFailed(message: string): void;
 }
 
 const links: Links = {
-  list: (query) => `./${queryText(query)}`,
+  list(query) {
+    const search = new URLSearchParams(filtersOf(query));
+    if (query.page > 1) search.set('page', String(query.page));
+    return search.size === 0 ? './' : `./?${search}`;
+  },
   shoot: ({ namespace, name }) => `shoot?${new URLSearchParams({ project: projectOf(namespace), name })}`,
   counts: (facet, page) => `counts?${new URLSearchParams({ by: facet, page: String(page) })}`,
   style: style.name,
@@ -47,9 +57,16 @@ const csp = {
   ...{ formAction: ["'self'"], baseUri: ["'none'"], frameAncestors: ["'none'"] },
 };
 
-function pageApp({ summary, garden, identity, allowedHosts = [], onFailed }: PageOptions): Hono<Environment> {
+function pageApp({
+  summary,
+  garden,
+  identity,
+  allowedHosts = [],
+  clock = performance,
+  onFailed,
+}: PageOptions): Hono<Environment> {
   const app = new Hono<Environment>();
-  const may = createAccess(garden);
+  const may = createAccess(garden, clock);
   // Whoever terminates TLS decides about Strict-Transport-Security.
   app.use(secureHeaders({ contentSecurityPolicy: csp, xFrameOptions: 'DENY', strictTransportSecurity: false }));
   app.use(async (context, next) => {
@@ -70,18 +87,24 @@ function pageApp({ summary, garden, identity, allowedHosts = [], onFailed }: Pag
   app.use(compress());
   app.use(async (context, next) => {
     const who = identity && identityIn(context, identity);
-    if (identity !== undefined && who === undefined)
-      return context.text(`The proxy in front of this page names no user in header ${identity.userHeader}.\n`, 401);
+    if (identity !== undefined && who === undefined) {
+      const header = identity.userHeader;
+      return context.text(
+        `The proxy in front of this page must name one user, none of Kubernetes itself, in header ${header}.\n`,
+        401,
+      );
+    }
     const latest = summary.latest();
     const snapshot = who === undefined ? latest : await seenBy(who, latest, may);
     context.set('who', who);
     context.set('view', { snapshot, links, now: new Date(), user: who?.user });
     return next();
   });
-  app.get('/', (context) => context.html(listPage(context.get('view'), queryOf(context))));
+  app.get('/', (context) => context.html(listPage(context.get('view'), readQuery(context.req.query()))));
   app.get('/counts', (context) => {
-    const facet = facets.find((facet) => facet === context.req.query('by')) ?? 'project';
-    return context.html(countsPage(context.get('view'), facet, queryOf(context).page));
+    const query = context.req.query();
+    const facet = facets.find((facet) => facet === query.by) ?? 'project';
+    return context.html(countsPage(context.get('view'), facet, readQuery(query).page));
   });
   app.get('/shoot', async (context) => {
     const { project, name } = context.req.query();
@@ -104,7 +127,7 @@ function pageApp({ summary, garden, identity, allowedHosts = [], onFailed }: Pag
   return app;
 }
 
-type Environment = { Variables: { view: View; who: Identity | undefined } };
+type Environment = { Bindings: HttpBindings; Variables: { view: View; who: Identity | undefined } };
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -113,12 +136,11 @@ const MOST_GROUPS = 1000;
 /** Names of Kubernetes itself are not taken from a proxy: nobody logs in as `system:masters`. */
 const isForeign = (name: string) => name !== '' && !name.startsWith('system:');
 
-function identityIn(context: Context, { userHeader, groupsHeader }: NonNullable<PageOptions['identity']>) {
-  const valuesOf = (header: string | undefined) =>
-    (header === undefined ? '' : (context.req.header(header) ?? '')).split(',').map((value) => value.trim());
-  const user = context.req.header(userHeader)?.trim() ?? '';
-  if (!isForeign(user)) return undefined;
-  return { user, groups: valuesOf(groupsHeader).filter(isForeign).slice(0, MOST_GROUPS) };
+function identityIn({ env }: Context<Environment>, { userHeader, groupsHeader = '' }: HeaderNames) {
+  const valuesOf = (header: string) => env.incoming.headersDistinct[header.toLowerCase()] ?? [];
+  const [user = '', ...others] = valuesOf(userHeader);
+  // A proxy that adds its header to that of the browser does not say who looks.
+  if (!isForeign(user.trim()) || others.length > 0) return undefined;
+  const groups = valuesOf(groupsHeader).flatMap((value) => value.split(',').map((group) => group.trim()));
+  return { user: user.trim(), groups: groups.filter(isForeign).slice(0, MOST_GROUPS) };
 }
-
-const queryOf = (context: Context): Query => readQuery(new URL(context.req.url).searchParams);

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { errorMessage } from '../../shared/errors.ts';
 import { type RolloutState, rolloutIn } from '../../shared/gardener/rollout.ts';
 import { isOwn } from '../../shared/gardener/status-map.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { describeError } from '../../shared/runtime/describe-error.ts';
 import { type Fleet, fleetIn, readShoots, readStatusMaps } from '../fleet/fleet.ts';
+import { repeat } from '../repeat.ts';
 
 /** What the garden said about all Shoots when it was last read. */
 export interface Snapshot extends Fleet {
@@ -14,16 +14,8 @@ export interface Snapshot extends Fleet {
   isStale: boolean;
 }
 
-/** Reads the garden again and again, as long as somebody looks. */
-export interface Summary extends AsyncDisposable {
-  /** Returns at once what was last read. */
-  latest(): Snapshot;
-  /** Ends when the summary is disposed of. */
-  signal: AbortSignal;
-}
-
 /** What a summary reads, and where it reports failures. */
-export interface SummaryOptions {
+interface SummaryOptions {
   garden: KubeClient;
   /** Undefined: all projects. */
   namespace: string | undefined;
@@ -40,9 +32,11 @@ const SHOOTS_MS = 60_000;
 /** Nobody looks: the garden is left alone. */
 const IDLE_MS = 60_000;
 
-/** Reads the garden once, and then in the background. @throws UnseenError when the credentials show nothing */
-export async function startSummary(options: SummaryOptions): Promise<Summary> {
-  const { garden, namespace, onFailed, pauseMs = PAUSE_MS } = options;
+/**
+ * Reads the garden once, and then again and again in the background, as long as somebody looks.
+ * @throws UnseenError when the credentials show nothing
+ */
+export async function startSummary({ garden, namespace, onFailed, pauseMs = PAUSE_MS }: SummaryOptions) {
   let shoots: (Awaited<ReturnType<typeof readShoots>> & { at: number }) | undefined;
   const read = async (): Promise<Snapshot> => {
     const maps = await readStatusMaps(garden, namespace);
@@ -56,34 +50,31 @@ export async function startSummary(options: SummaryOptions): Promise<Summary> {
     return { ...fleet, states: new Map(states), readAt: new Date(), isStale: false };
   };
   let snapshot = await read();
-  let looked = Date.now();
-  const stop = new AbortController();
-  const { signal } = stop;
-  const follow = async () => {
-    let pause = pauseMs;
-    while (!signal.aborted) {
-      await sleep(pause, undefined, { signal }).catch(() => {});
-      if (signal.aborted || Date.now() - looked > IDLE_MS) continue;
+  let looked = 0;
+  let pause = pauseMs;
+  const reading = repeat(
+    () => pause,
+    async () => {
+      if (Date.now() - looked > IDLE_MS) return undefined;
       const began = Date.now();
       try {
         snapshot = await read();
+        return undefined;
       } catch (error) {
-        if (!signal.aborted && !snapshot.isStale) onFailed(errorMessage(error));
         snapshot = { ...snapshot, isStale: true };
+        return describeError(error);
+      } finally {
+        pause = Math.max(pauseMs, 10 * (Date.now() - began));
       }
-      pause = Math.max(pauseMs, 10 * (Date.now() - began));
-    }
-  };
-  const following = follow();
+    },
+    (problem) => problem !== undefined && onFailed(problem),
+  );
   return {
-    signal,
-    latest() {
+    /** Returns at once what was last read. */
+    latest(): Snapshot {
       looked = Date.now();
       return snapshot;
     },
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await following;
-    },
+    [Symbol.asyncDispose]: reading.stop,
   };
 }
