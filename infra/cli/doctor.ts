@@ -3,11 +3,13 @@ import { type Access, access } from '../doctor/access.ts';
 import { examined, type Finding, type Item, unknown, type Verdict } from '../doctor/finding.ts';
 import { examineProcess } from '../doctor/process.ts';
 import { resourceManagers } from '../doctor/resource-manager.ts';
-import { rights, usualWebhooks } from '../doctor/rights.ts';
+import { rights } from '../doctor/rights.ts';
 import { readShoots, servedSeeds, servers } from '../doctor/seeds.ts';
 import { distribution, versions } from '../doctor/versions.ts';
 import { webhooks } from '../doctor/webhooks.ts';
 import { type Color, colored, outputIn, printed } from '../fleet/print.ts';
+import { defaultSecret } from '../webhooks/managed-certificates.ts';
+import { CONFIGURATION } from '../webhooks/names.ts';
 import { clusterNotes, clustersOf, heartbeatOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
 import { type FlagValue, type Terminal, text, type Values, type Variables } from './option.ts';
@@ -38,10 +40,6 @@ const options = {
 
 const forms = outputIn(['table', 'json', 'yaml']);
 
-type Form = (typeof forms.output.words)[number];
-
-type DoctorValues = Values<typeof options>;
-
 export default command({
   name: 'doctor',
   summary: 'Examine a deployment: credentials, rights, webhooks, versions, queue. Changes nothing.',
@@ -52,26 +50,27 @@ Exit codes: 0 nothing is wrong, 1 something is (✗), 2 wrong usage, 3 the garde
   async run({ output = 'table', ...flags }, _, terminal) {
     const read = async (path: string) => (await readDocument(path, terminal)) ?? {};
     const sources = { flags: flags as Record<string, FlagValue>, environment: terminal.environment, read };
-    const values: DoctorValues = await fromAllSources(options, sources);
-    const items = await examine(values, terminal.environment);
-    show(items, output, terminal);
-    const isGood = ({ verdict }: Item) => verdict !== '✗';
-    if (items.every(isGood)) return exitCodes.success;
-    const isUnseen = (item: Item) => item.place === GARDEN && item.check === 'credentials' && !isGood(item);
+    const items = await examine(await fromAllSources(options, sources), terminal.environment);
+    const counts = { '✔': 0, '✗': 0, '!': 0 };
+    for (const { verdict } of items) counts[verdict]++;
+    if (!printed(output, 'Doctor', { items, counts }, terminal)) terminal.out(textOf(items, counts, terminal));
+    if (counts['✗'] === 0) return exitCodes.success;
+    const isUnseen = ({ place, check, verdict }: Item) =>
+      place === GARDEN && check === 'credentials' && verdict === '✗';
     return items.some(isUnseen) ? exitCodes.unseen : exitCodes.failure;
   },
 });
 
-async function examine(values: DoctorValues, environment: Variables): Promise<Item[]> {
+async function examine(values: Values<typeof options>, environment: Variables): Promise<Item[]> {
+  const { 'flux-distribution': dir, 'webhook-configuration': configuration = CONFIGURATION, port } = values;
   const clusters = await clustersOf(values, false);
-  const now = () => new Date();
   const isServed = values['webhook-port'] !== undefined;
-  const configuration = values['webhook-configuration'] ?? usualWebhooks.configuration;
   const deployment = {
     heartbeat: await heartbeatOf(values, clusters),
-    webhooks: isServed ? { secret: secretOf(values) ?? usualWebhooks.secret, configuration } : undefined,
+    webhooks: isServed ? { secret: secretOf(values) ?? defaultSecret, configuration } : undefined,
   };
-  const seen = await Promise.all(Object.entries(clusters.files).map(([name, file]) => access(name, file, now)));
+  const now = new Date();
+  const seen = await Promise.all(Object.entries(clusters.files).map(([name, file]) => access(name, file)));
   const garden = seen.find(({ patient }) => patient?.place === GARDEN)?.patient;
   const shoots = garden === undefined ? Promise.resolve([]) : readShoots(garden.kube);
   const ofCluster = async ({ items, patient }: Access): Promise<Item[]> => {
@@ -81,21 +80,20 @@ async function examine(values: DoctorValues, environment: Variables): Promise<It
       check('rights', () => rights(patient, deployment)),
       check('versions', () => versions(patient)),
       check('webhooks', () => webhooks(patient, { configuration, isServed, now })),
-      ...(patient.place === GARDEN
+      ...(patient === garden
         ? [check('seeds', async () => servedSeeds(patient, await shoots, clusters.seeds))]
-        : [check('resource-manager', () => resourceManagers(patient)), check('server', () => servers(patient, now()))]),
+        : [check('resource-manager', () => resourceManagers(patient)), check('server', () => servers(patient, now))]),
     ]);
     patient.kube.close();
     return [...items, ...found.flat()];
   };
-  const { 'flux-distribution': dir, port } = values;
   const isInPod = environment.KUBERNETES_SERVICE_HOST !== undefined;
   const url = values.url ?? (isInPod && port ? `http://127.0.0.1:${port}` : undefined);
   const found = await Promise.all([
     ...seen.map(ofCluster),
     dir === undefined
       ? [not('distribution', 'releases', '--flux-distribution DIR')]
-      : examined('distribution', 'releases', async () => distribution(dir, await shoots, now())),
+      : examined('distribution', 'releases', async () => distribution(dir, await shoots, now)),
     url === undefined ? [not('process', 'queue', '--url URL')] : examineProcess(url),
   ]);
   return found.flat();
@@ -108,14 +106,10 @@ const not = (place: string, check: string, option: string): Item => ({
 
 const colors: Record<Verdict, Color> = { '✔': 'green', '✗': 'red', '!': 'yellow' };
 
-function show(items: Item[], output: Form, terminal: Terminal): void {
-  const counts = { '✔': 0, '✗': 0, '!': 0 };
-  for (const { verdict } of items) counts[verdict]++;
-  if (printed(output, 'Doctor', { items, counts }, terminal)) return;
+function textOf(items: Item[], counts: Record<Verdict, number>, terminal: Terminal): string {
   const lines = items.flatMap(({ verdict, place, check, sentence, remedy }) => [
     `${colored(verdict, colors[verdict], terminal)} ${place} ${check}: ${sentence.replace(/\.$/, '')}.`,
     ...(remedy === undefined ? [] : [`    ${remedy}`]),
   ]);
-  const summary = `${counts['✔']} ✔, ${counts['✗']} ✗, ${counts['!']} !`;
-  terminal.out(`${[...lines, '', summary].join('\n')}\n`);
+  return [...lines, '', `${counts['✔']} ✔, ${counts['✗']} ✗, ${counts['!']} !`, ''].join('\n');
 }

@@ -15,22 +15,15 @@ import { type ServedShoot, shootsHave } from './seeds.ts';
 const FIRST_KUBERNETES = '1.30.0';
 
 /** Examines the Kubernetes of a cluster, and the Gardener of a seed. */
-export async function versions(patient: Patient): Promise<Finding[]> {
-  const kubernetes = textAt(await patient.kube.ask('/version'), 'gitVersion');
+export async function versions({ kube, place }: Patient): Promise<Finding[]> {
+  const kubernetes = textAt(await kube.ask('/version'), 'gitVersion');
   const first = judged('Kubernetes', kubernetes, FIRST_KUBERNETES, 'is the first with the conditions of the webhooks');
-  if (patient.place === 'garden') return [first];
+  if (place === 'garden') return [first];
   // gardenlet copies the whole Seed into each Cluster.
-  const { items } = await patient.kube.list(resources.clusters, { limit: 1 });
+  const { items } = await kube.list(resources.clusters, { limit: 1 });
   const gardener = textAt(items[0]?.spec, 'seed', 'status', 'gardener', 'version');
-  return [
-    first,
-    judged(
-      'Gardener',
-      gardener,
-      FIRST_GARDENER,
-      'is the first whose resource-managers write to the namespaces of Flux',
-    ),
-  ];
+  const why = 'is the first whose resource-managers write to the namespaces of Flux';
+  return [first, judged('Gardener', gardener, FIRST_GARDENER, why)];
 }
 
 function judged(what: string, version: string | undefined, first: string, why: string): Finding {

@@ -1,9 +1,11 @@
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import { errorMessage } from '../../shared/errors.ts';
 import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
 import { clusterName } from '../../shared/runtime/key.ts';
+import { withinMs } from '../../shared/runtime/sleep.ts';
 import type { Webhook } from '../../shared/runtime/webhook.ts';
 import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
 import { capital } from '../fleet/print.ts';
@@ -25,7 +27,7 @@ export interface WebhookExpectation {
   configuration: string;
   /** Whether it is known that webhooks are served. */
   isServed: boolean;
-  now(): Date;
+  now: Date;
 }
 
 /** Examines the webhook configuration of a cluster, the authorities in it, and whatever answers at its address. */
@@ -33,7 +35,7 @@ export async function webhooks(patient: Patient, expected: WebhookExpectation): 
   const definitions = (await findWebhookDefinitions()).filter(({ webhook }) => webhook.in === patient.place);
   const findings = definitions.map(async ({ name, webhook: { type } }) => {
     const found = await findConfiguration(patient, type, expected.configuration, `${name}.`);
-    return found === undefined ? absent(patient, type, expected) : examineEntry(patient, found, expected.now());
+    return found === undefined ? absent(patient, type, expected) : examineClient(patient, found, expected.now);
   });
   return (await Promise.all(findings)).flat();
 }
@@ -45,7 +47,8 @@ async function findConfiguration({ kube }: Patient, type: Webhook['type'], name:
   const isOurs = (entry: object) => new RegExp(`^${prefix}.*shoot-flux`).test(textAt(entry, 'name') ?? '');
   for (const configuration of [listed].flat()) {
     const entry = entriesAt(configuration, 'webhooks').find((entry) => named !== undefined || isOurs(entry));
-    if (entry !== undefined) return { what: `${type}WebhookConfiguration ${configuration.metadata.name}`, entry };
+    const client = fieldsAt(entry, 'clientConfig');
+    if (client !== undefined) return { what: `${type}WebhookConfiguration ${configuration.metadata.name}`, client };
   }
   return undefined;
 }
@@ -62,13 +65,8 @@ function absent(patient: Patient, type: Webhook['type'], { configuration, isServ
   return place === 'seed' || isServed ? bad(sentence, remedy) : unknown(sentence, remedy);
 }
 
-/** Examines one entry of a configuration. */
-async function examineEntry(
-  patient: Patient,
-  { what, entry }: { what: string; entry: object },
-  now: Date,
-): Promise<Finding[]> {
-  const client = fieldsAt(entry, 'clientConfig') ?? {};
+/** Examines how one entry of a configuration is called. */
+async function examineClient(patient: Patient, { what, client }: { what: string; client: object }, now: Date) {
   const remedy = kubectl(patient, `describe ${what.replace(' ', '/').toLowerCase()}`);
   const bundle = textAt(client, 'caBundle');
   // Without one, API servers trust the authorities of their system: right for a URL such as that of a Lambda.
@@ -130,25 +128,16 @@ function addressOf(client: object): { host: string; port: number } {
 }
 
 /** @throws Error where nothing answers */
-function handshake(host: string, port: number, ca: string | undefined) {
-  return new Promise<{ certificate: X509Certificate; problem: string | undefined }>((resolve, reject) => {
-    // The certificate is judged below, so that another error is one of the network. Nothing is sent.
-    const socket = connect({
-      host,
-      port,
-      ca,
-      ...(isIP(host) === 0 && { servername: host }),
-      rejectUnauthorized: false,
-    });
-    const { connectTimeoutMs: ms } = patience;
-    socket.setTimeout(ms, () => socket.destroy(new Error(`no answer within ${ms / 1000} s`)));
-    socket.once('error', reject);
-    socket.once('secureConnect', () => {
-      const certificate = socket.getPeerX509Certificate();
-      const problem = socket.authorized ? undefined : String(socket.authorizationError);
-      if (certificate === undefined) reject(new Error('it has no certificate'));
-      else resolve({ certificate, problem });
-      socket.destroy();
-    });
-  });
+async function handshake(host: string, port: number, ca: string | undefined) {
+  // The certificate is judged below, so that another error is one of the network. Nothing is sent.
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  const socket = connect({ host, port, ca, ...name, rejectUnauthorized: false });
+  try {
+    await withinMs(patience.connectTimeoutMs, once(socket, 'secureConnect'));
+    const certificate = socket.getPeerX509Certificate();
+    if (certificate === undefined) throw new Error('it has no certificate');
+    return { certificate, problem: socket.authorized ? undefined : String(socket.authorizationError) };
+  } finally {
+    socket.destroy();
+  }
 }

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
-import { fieldsAt } from '../../shared/shapes.ts';
 import { isSilent } from '../fleet/fleet.ts';
+import { isAllowed } from '../fleet/who.ts';
 import type { Snapshot } from './summary.ts';
 
 /** Who looks, as a proxy in front of the page says. */
@@ -36,14 +36,13 @@ const MOST_ANSWERS = 100_000;
 
 /** Asks the API server with SubjectAccessReviews: first whether the right holds everywhere, then in the namespace. */
 export function createAccess(garden: Pick<HttpKubeClient, 'ask'>, clock: Clock): MayUser {
-  const review = async ({ user, groups }: Identity, right: Right, namespace: string) => {
-    const answer = await garden.ask('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
-      ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' },
+  const review = ({ user, groups }: Identity, right: Right, namespace: string) =>
+    isAllowed(garden, 'SubjectAccessReview', {
+      user,
       // A proxy has authenticated the user, and API servers add this group to all of those.
-      spec: { user, groups: [...groups, 'system:authenticated'], resourceAttributes: { ...rights[right], namespace } },
+      groups: [...groups, 'system:authenticated'],
+      resourceAttributes: { ...rights[right], namespace },
     });
-    return fieldsAt(answer, 'status')?.allowed === true;
-  };
   const answers = new LRUCache<string, boolean, Parameters<MayUser>>({
     ...{ max: MOST_ANSWERS, ttl: KEPT_MS, ttlResolution: 0, perf: clock },
     fetchMethod: (_key, _stale, { context }) => review(...context),
