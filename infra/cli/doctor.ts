@@ -1,6 +1,6 @@
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { type Access, access } from '../doctor/access.ts';
-import { examined, type Finding, type Item, unknown, type Verdict } from '../doctor/finding.ts';
+import { type Check, examined, type Item, type Patient, unknown, type Verdict } from '../doctor/finding.ts';
 import { examineProcess } from '../doctor/process.ts';
 import { resourceManagers } from '../doctor/resource-manager.ts';
 import { rights } from '../doctor/rights.ts';
@@ -61,30 +61,32 @@ Exit codes: 0 nothing is wrong, 1 something is (✗), 2 wrong usage, 3 the garde
   },
 });
 
+const checks: Record<Patient['place'], Record<string, Check>> = {
+  garden: { rights, versions, webhooks, seeds: servedSeeds },
+  seed: { rights, versions, webhooks, 'resource-manager': resourceManagers, server: servers },
+};
+
 async function examine(values: Values<typeof options>, environment: Variables): Promise<Item[]> {
-  const { 'flux-distribution': dir, 'webhook-configuration': configuration = CONFIGURATION, port } = values;
-  const clusters = await clustersOf(values, false);
-  const isServed = values['webhook-port'] !== undefined;
-  const deployment = {
-    heartbeat: await heartbeatOf(values, clusters),
-    webhooks: isServed ? { secret: secretOf(values) ?? defaultSecret, configuration } : undefined,
+  const { 'flux-distribution': dir, 'webhook-port': webhookPort, port } = values;
+  const { files, seeds } = await clustersOf(values, false);
+  const configured = {
+    ...{ seeds, now: new Date(), configuration: values['webhook-configuration'] ?? CONFIGURATION },
+    certificates: webhookPort === undefined ? undefined : (secretOf(values) ?? defaultSecret),
+    heartbeat: await heartbeatOf(values, { files, seeds }),
   };
-  const now = new Date();
-  const seen = await Promise.all(Object.entries(clusters.files).map(([name, file]) => access(name, file)));
+  const seen = await Promise.all(Object.entries(files).map(([name, file]) => access(name, file)));
   const garden = seen.find(({ patient }) => patient?.place === GARDEN)?.patient;
   const shoots = garden === undefined ? Promise.resolve([]) : readShoots(garden.kube);
+  const deployment = { ...configured, shoots };
   const ofCluster = async ({ items, patient }: Access): Promise<Item[]> => {
     if (patient === undefined) return items;
-    const check = (name: string, examine: () => Promise<Finding | Finding[]>) => examined(patient.name, name, examine);
-    const found = await Promise.all([
-      check('rights', () => rights(patient, deployment)),
-      check('versions', () => versions(patient)),
-      check('webhooks', () => webhooks(patient, { configuration, isServed, now })),
-      ...(patient === garden
-        ? [check('seeds', async () => servedSeeds(patient, await shoots, clusters.seeds))]
-        : [check('resource-manager', () => resourceManagers(patient)), check('server', () => servers(patient, now))]),
-    ]);
-    patient.kube.close();
+    const { name: place, kube } = patient;
+    const found = await Promise.all(
+      Object.entries(checks[patient.place]).map(([name, check]) =>
+        examined(place, name, () => check(patient, deployment)),
+      ),
+    );
+    kube.close();
     return [...items, ...found.flat()];
   };
   const isInPod = environment.KUBERNETES_SERVICE_HOST !== undefined;
@@ -92,17 +94,15 @@ async function examine(values: Values<typeof options>, environment: Variables): 
   const found = await Promise.all([
     ...seen.map(ofCluster),
     dir === undefined
-      ? [not('distribution', 'releases', '--flux-distribution DIR')]
-      : examined('distribution', 'releases', async () => distribution(dir, await shoots, now)),
-    url === undefined ? [not('process', 'queue', '--url URL')] : examineProcess(url),
+      ? skipped('distribution', 'releases', '--flux-distribution DIR')
+      : examined('distribution', 'releases', async () => distribution(dir, await shoots, deployment.now)),
+    url === undefined ? skipped('process', 'queue', '--url URL') : examineProcess(url),
   ]);
   return found.flat();
 }
 
-const not = (place: string, check: string, option: string): Item => ({
-  ...{ place, check },
-  ...unknown(`Not checked without ${option}`),
-});
+const skipped = (place: string, check: string, option: string) =>
+  examined(place, check, async () => unknown(`Not checked without ${option}`));
 
 const colors: Record<Verdict, Color> = { '✔': 'green', '✗': 'red', '!': 'yellow' };
 

@@ -57,11 +57,8 @@ export function skewOf(date: string | undefined, start: Date, end: Date): Findin
   // The server answered at some time within this second, and between question and answer.
   const ahead = theirs - end.getTime();
   const behind = start.getTime() - (theirs + 1000);
-  const skew = Math.max(ahead, behind, 0);
-  const seconds = Math.round(skew / 1000);
+  const skew = Math.max(ahead, behind);
   if (skew <= MOST_SKEW_MS) return good(`Its clock and this one differ by less than ${MOST_SKEW_MS / 1000} s`);
-  return bad(
-    `Its clock is ${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} this one; tokens and certificates fail then`,
-    'timedatectl status',
-  );
+  const sentence = `Its clock is ${Math.round(skew / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} this one`;
+  return bad(`${sentence}; tokens and certificates fail then`, 'timedatectl status');
 }

@@ -2,6 +2,8 @@ import { ForbiddenError } from '../../shared/kube/errors.ts';
 import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
+import type { CertificateSecret } from '../webhooks/managed-certificates.ts';
+import type { ServedShoot } from './seeds.ts';
 
 /** Good, bad, or not known: it could not be seen, or it will be bad soon. */
 export type Verdict = '✔' | '✗' | '!';
@@ -33,6 +35,23 @@ export interface Patient {
   /** The user of the credentials; empty where the API server does not tell. */
   user: string;
 }
+
+/** What is known about a deployment before it is examined. */
+export interface Deployment {
+  /** Name of its webhook configurations. */
+  configuration: string;
+  /** Where the certificates of its webhooks are; undefined: it is not known whether it serves any. */
+  certificates: CertificateSecret | undefined;
+  /** Seed -> namespace of the heartbeat. */
+  heartbeat: Readonly<Record<string, string>>;
+  seeds: readonly string[];
+  /** Those with the extension; none where the garden does not answer. */
+  shoots: Promise<ServedShoot[]>;
+  now: Date;
+}
+
+/** Examines one thing in a cluster. */
+export type Check = (patient: Patient, deployment: Deployment) => Promise<Finding | Finding[]>;
 
 export const good = (sentence: string): Finding => ({ verdict: '✔', sentence });
 export const bad = (sentence: string, remedy?: string): Finding => ({ verdict: '✗', sentence, remedy });

@@ -3,16 +3,7 @@ import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import { isAllowed } from '../fleet/who.ts';
 import { findAllDefinitions } from '../functions.ts';
 import { identitiesIn } from '../gardener/rbac.ts';
-import type { CertificateSecret } from '../webhooks/managed-certificates.ts';
-import { bad, type Finding, good, kubectl, type Patient } from './finding.ts';
-
-/** The parts of a deployment that have rights in a namespace, and where it is. */
-export interface Deployment {
-  /** Its webhooks; absent: it serves none. */
-  webhooks?: { secret: CertificateSecret; configuration: string } | undefined;
-  /** Seed -> namespace of the heartbeat. */
-  heartbeat: Readonly<Record<string, string>>;
-}
+import { bad, type Deployment, type Finding, good, kubectl, type Patient } from './finding.ts';
 
 /** Asks for each right that the functions, the watcher, the webhooks and the heartbeat need: about 40 requests. */
 export async function rights(patient: Patient, deployment: Deployment): Promise<Finding | Finding[]> {
@@ -34,17 +25,16 @@ export async function rights(patient: Patient, deployment: Deployment): Promise<
 }
 
 /** Returns the rights, with the parts of the product that need them. */
-async function needed({ name: cluster, place }: Patient, { webhooks, heartbeat }: Deployment) {
+async function needed({ name: cluster, place }: Patient, { certificates, configuration, heartbeat }: Deployment) {
   const identities = identitiesIn(await findAllDefinitions(), place);
   return identities.flatMap(({ name: user, rules, own = [] }) => {
     const needs = (some: PolicyRule[], namespace = '') =>
       some.flatMap((rule) => rightsOf(rule, namespace)).map((right) => ({ user, right }));
     if (user === 'heartbeat') return heartbeat[cluster] === undefined ? [] : needs(own, heartbeat[cluster]);
     if (user !== 'webhooks') return needs(rules);
-    if (webhooks === undefined) return [];
-    const { secret, configuration } = webhooks;
-    const ofSecret = secret.cluster === cluster ? needs(renamed(own, secret.name), secret.namespace) : [];
-    return [...needs(renamed(rules, configuration)), ...ofSecret];
+    if (certificates === undefined) return [];
+    const ofSecret = renamed(certificates.cluster === cluster ? own : [], certificates.name);
+    return [...needs(renamed(rules, configuration)), ...needs(ofSecret, certificates.namespace)];
   });
 }
 

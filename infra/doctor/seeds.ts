@@ -4,7 +4,7 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
 import { listAll, WITH_EXTENSION } from '../fleet/fleet.ts';
 import { HEARTBEAT } from '../process/heartbeat.ts';
-import { bad, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
+import { bad, type Deployment, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
 
 /** A Shoot with the extension. */
 export interface ServedShoot {
@@ -36,18 +36,14 @@ export function shootsHave(shoots: readonly ServedShoot[]): string {
 const installations = { ...resources.projects, plural: 'controllerinstallations', kind: 'ControllerInstallation' };
 
 /** Asks whether each seed with our Shoots is served: by an installation of gardenlet, or by what `--seed` names. */
-export async function servedSeeds(
-  garden: Patient,
-  shoots: readonly ServedShoot[],
-  named: readonly string[],
-): Promise<Finding | Finding[]> {
+export async function servedSeeds(garden: Patient, { shoots, seeds }: Deployment): Promise<Finding | Finding[]> {
   const ours: KubeObject[] = [];
   const onItem = (item: KubeObject) => {
     if (textAt(item.spec, 'registrationRef', 'name')?.includes(EXTENSION_TYPE)) ours.push(item);
   };
   await garden.kube.list(installations, { onItem });
-  const served = [...named, ...ours.map(({ spec }) => textAt(spec, 'seedRef', 'name'))];
-  const bySeed = Map.groupBy(shoots, ({ seed }) => seed);
+  const served = [...seeds, ...ours.map(({ spec }) => textAt(spec, 'seedRef', 'name'))];
+  const bySeed = Map.groupBy(await shoots, ({ seed }) => seed);
   // Nobody has to serve a Shoot that is on no seed.
   bySeed.delete('');
   const unserved = [...bySeed].flatMap(([seed, some]) => {
@@ -61,24 +57,21 @@ export async function servedSeeds(
 }
 
 function unhealthy(garden: Patient, installation: KubeObject): Finding[] {
+  const wrong = entriesAt(installation, 'status', 'conditions').find(
+    ({ type, status }) => (type === 'Installed' || type === 'Healthy') && status !== 'True',
+  );
+  if (wrong === undefined) return [];
   const { name } = installation.metadata;
-  const isWrong = ({ type, status }: Record<string, unknown>) =>
-    (type === 'Installed' || type === 'Healthy') && status !== 'True';
-  return entriesAt(installation, 'status', 'conditions')
-    .filter(isWrong)
-    .slice(0, 1)
-    .map(({ type, message }) => {
-      const seed = textAt(installation, 'spec', 'seedRef', 'name');
-      const sentence = `ControllerInstallation ${name} of seed ${seed} is not ${type}: ${message}`;
-      return bad(sentence, kubectl(garden, `get controllerinstallation ${name} -o yaml`));
-    });
+  const seed = textAt(installation, 'spec', 'seedRef', 'name');
+  const sentence = `ControllerInstallation ${name} of seed ${seed} is not ${wrong.type}: ${wrong.message}`;
+  return [bad(sentence, kubectl(garden, `get controllerinstallation ${name} -o yaml`))];
 }
 
 /** As gardenlet: after this time it considers an extension gone. */
 const OLD_LEASE_MS = 300_000;
 
 /** Looks for what serves a seed: Deployments of the chart, and the heartbeats of processes elsewhere. */
-export async function servers(seed: Patient, now: Date): Promise<Finding> {
+export async function servers(seed: Patient, { now }: Deployment): Promise<Finding> {
   const labelSelector = `app.kubernetes.io/name=${EXTENSION_TYPE},app.kubernetes.io/component=controller`;
   const [deployments, leases] = await Promise.all([
     seed.kube.list(resources.deployments, { labelSelector, limit: 50 }),

@@ -13,29 +13,14 @@ import { patience } from '../fleet/target.ts';
 import { findWebhookDefinitions } from '../functions.ts';
 import { validityOf } from '../webhooks/certificates.ts';
 import { configurations } from '../webhooks/publish.ts';
-import { bad, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
-
-const DAY = 86_400_000;
-
-/** Short-lived certificates, as shoot-flux issues them, are renewed in time before a tenth of their life is left. */
-const LONG_LIFE_MS = 60 * DAY;
-const SOON_MS = 14 * DAY;
-
-/** What the deployment says about its webhooks. */
-export interface WebhookExpectation {
-  /** Name of the webhook configurations. */
-  configuration: string;
-  /** Whether it is known that webhooks are served. */
-  isServed: boolean;
-  now: Date;
-}
+import { bad, type Deployment, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
 
 /** Examines the webhook configuration of a cluster, the authorities in it, and whatever answers at its address. */
-export async function webhooks(patient: Patient, expected: WebhookExpectation): Promise<Finding | Finding[]> {
+export async function webhooks(patient: Patient, deployment: Deployment): Promise<Finding[]> {
   const definitions = (await findWebhookDefinitions()).filter(({ webhook }) => webhook.in === patient.place);
   const findings = definitions.map(async ({ name, webhook: { type } }) => {
-    const found = await findConfiguration(patient, type, expected.configuration, `${name}.`);
-    return found === undefined ? absent(patient, type, expected) : examineClient(patient, found, expected.now);
+    const found = await findConfiguration(patient, type, deployment.configuration, `${name}.`);
+    return found === undefined ? absent(patient, type, deployment) : examineClient(patient, found, deployment.now);
   });
   return (await Promise.all(findings)).flat();
 }
@@ -58,11 +43,11 @@ const effects = {
   seed: 'nothing adds the namespaces of Flux to the arguments of resource-managers',
 };
 
-function absent(patient: Patient, type: Webhook['type'], { configuration, isServed }: WebhookExpectation): Finding {
+function absent(patient: Patient, type: Webhook['type'], { configuration, certificates }: Deployment): Finding {
   const { name, place } = patient;
   const sentence = `${capital(clusterName(name))} has no ${type}WebhookConfiguration ${configuration}: ${effects[place]}`;
   const remedy = kubectl(patient, `apply --server-side -f infra/gardener/webhooks-${place}.yaml`);
-  return place === 'seed' || isServed ? bad(sentence, remedy) : unknown(sentence, remedy);
+  return place === 'seed' || certificates !== undefined ? bad(sentence, remedy) : unknown(sentence, remedy);
 }
 
 /** Examines how one entry of a configuration is called. */
@@ -98,10 +83,8 @@ function certificateOf(pem: string): X509Certificate | undefined {
 function judged(what: string, certificate: X509Certificate, now: Date, remedy?: string): Finding {
   const { isValid, until, problem } = validityOf(certificate.toString(), now);
   if (!isValid) return bad(`${what} ${problem}`, remedy);
-  const life = until.getTime() - Date.parse(certificate.validFrom);
-  const isSoon = life > LONG_LIFE_MS && until.getTime() - now.getTime() < SOON_MS;
   const day = until.toISOString().slice(0, 10);
-  if (problem === undefined && !isSoon) return good(`${what} is valid until ${day}`);
+  if (problem === undefined) return good(`${what} is valid until ${day}`);
   return unknown(`${what} expires on ${day}; check why it is not renewed`, remedy);
 }
 

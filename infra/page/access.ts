@@ -36,16 +36,14 @@ const MOST_ANSWERS = 100_000;
 
 /** Asks the API server with SubjectAccessReviews: first whether the right holds everywhere, then in the namespace. */
 export function createAccess(garden: Pick<HttpKubeClient, 'ask'>, clock: Clock): MayUser {
-  const review = ({ user, groups }: Identity, right: Right, namespace: string) =>
-    isAllowed(garden, 'SubjectAccessReview', {
-      user,
-      // A proxy has authenticated the user, and API servers add this group to all of those.
-      groups: [...groups, 'system:authenticated'],
-      resourceAttributes: { ...rights[right], namespace },
-    });
   const answers = new LRUCache<string, boolean, Parameters<MayUser>>({
     ...{ max: MOST_ANSWERS, ttl: KEPT_MS, ttlResolution: 0, perf: clock },
-    fetchMethod: (_key, _stale, { context }) => review(...context),
+    fetchMethod: (_key, _stale, { context: [{ user, groups }, right, namespace] }) =>
+      isAllowed(garden, 'SubjectAccessReview', {
+        // A proxy has authenticated the user, and API servers add this group to all of those.
+        ...{ user, groups: [...groups, 'system:authenticated'] },
+        resourceAttributes: { ...rights[right], namespace },
+      }),
   });
   const ask = async (...context: Parameters<MayUser>): Promise<boolean> =>
     (await answers.fetch(hash('sha256', JSON.stringify(context)), { context })) === true;

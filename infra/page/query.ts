@@ -1,19 +1,11 @@
 import type { Counts, Line } from '../../shared/gardener/status-map.ts';
 import { countsOf, type FleetShoot, states, wordOf } from '../fleet/fleet.ts';
 
-/** What a list of Shoots is filtered by; an empty text filters nothing. */
-export interface Query {
-  state: Line['state'] | '';
-  project: string;
-  seed: string;
-  flux: string;
-  /** Part of a name or a sentence. */
-  text: string;
-  /** The first one is 1. */
-  page: number;
-}
+/** The list of all Shoots. An empty text filters nothing; `text` is part of a name or a sentence; the first page is 1. */
+export const noQuery = { state: '' as Line['state'] | '', project: '', seed: '', flux: '', text: '', page: 1 };
 
-export const noQuery: Query = { state: '', project: '', seed: '', flux: '', text: '', page: 1 };
+/** What a list of Shoots is filtered by, and which page of it is meant. */
+export type Query = typeof noQuery;
 
 /** So many rows are on a page: about 100 KB. */
 export const PAGE_ROWS = 200;

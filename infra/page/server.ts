@@ -57,14 +57,8 @@ const csp = {
   ...{ formAction: ["'self'"], baseUri: ["'none'"], frameAncestors: ["'none'"] },
 };
 
-function pageApp({
-  summary,
-  garden,
-  identity,
-  allowedHosts = [],
-  clock = performance,
-  onFailed,
-}: PageOptions): Hono<Environment> {
+function pageApp(options: PageOptions): Hono<Environment> {
+  const { summary, garden, identity, allowedHosts = [], clock = performance, onFailed } = options;
   const app = new Hono<Environment>();
   const may = createAccess(garden, clock);
   // Whoever terminates TLS decides about Strict-Transport-Security.
@@ -76,39 +70,30 @@ function pageApp({
     if (LOOPBACK.includes(hostname) || allowedHosts.includes(hostname)) return next();
     return context.text(`The page is not served as ${hostname}; start it with --allow-host and this name.\n`, 421);
   });
-  app.get('/:asset{page-.+}', (context) => {
-    const asset = [style, script].find(({ name }) => name === context.req.param('asset'));
-    if (asset === undefined) return context.text('Not found\n', 404);
-    return context.body(asset.text, 200, {
-      'content-type': asset.type,
-      'cache-control': 'max-age=31536000, immutable',
-    });
-  });
+  for (const { name, text, type } of [style, script]) {
+    const headers = { 'content-type': type, 'cache-control': 'max-age=31536000, immutable' };
+    app.get(`/${name}`, (context) => context.body(text, 200, headers));
+  }
   app.use(compress());
   app.use(async (context, next) => {
     const who = identity && identityIn(context, identity);
     if (identity !== undefined && who === undefined) {
-      const header = identity.userHeader;
-      return context.text(
-        `The proxy in front of this page must name one user, none of Kubernetes itself, in header ${header}.\n`,
-        401,
-      );
+      const what = `must name one user, none of Kubernetes itself, in header ${identity.userHeader}`;
+      return context.text(`The proxy in front of this page ${what}.\n`, 401);
     }
-    const latest = summary.latest();
-    const snapshot = who === undefined ? latest : await seenBy(who, latest, may);
+    const snapshot = who === undefined ? summary.latest() : await seenBy(who, summary.latest(), may);
     context.set('who', who);
     context.set('view', { snapshot, links, now: new Date(), user: who?.user });
     return next();
   });
-  app.get('/', (context) => context.html(listPage(context.get('view'), readQuery(context.req.query()))));
-  app.get('/counts', (context) => {
-    const query = context.req.query();
-    const facet = facets.find((facet) => facet === query.by) ?? 'project';
-    return context.html(countsPage(context.get('view'), facet, readQuery(query).page));
+  app.get('/', ({ req, var: { view }, html }) => html(listPage(view, readQuery(req.query()))));
+  app.get('/counts', ({ req, var: { view }, html }) => {
+    const facet = facets.find((facet) => facet === req.query('by')) ?? 'project';
+    return html(countsPage(view, facet, readQuery(req.query()).page));
   });
   app.get('/shoot', async (context) => {
     const { project, name } = context.req.query();
-    const [view, who] = [context.get('view'), context.get('who')];
+    const { view, who } = context.var;
     const shoot = view.snapshot.shoots.find((shoot) => shoot.name === name && projectOf(shoot.namespace) === project);
     if (shoot === undefined) return context.notFound();
     const { namespace } = shoot;
@@ -118,7 +103,7 @@ function pageApp({
   });
   app.notFound((context) => {
     const text = 'No Shoot of this name has the extension shoot-flux, or your rights do not reach it.';
-    return context.html(messagePage(context.get('view'), 'Not found', text), 404);
+    return context.html(messagePage(context.var.view, 'Not found', text), 404);
   });
   app.onError((error, context) => {
     onFailed(errorMessage(error));

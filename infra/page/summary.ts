@@ -1,7 +1,6 @@
 import { type RolloutState, rolloutIn } from '../../shared/gardener/rollout.ts';
 import { isOwn } from '../../shared/gardener/status-map.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { describeError } from '../../shared/runtime/describe-error.ts';
 import { type Fleet, fleetIn, readShoots, readStatusMaps } from '../fleet/fleet.ts';
 import { repeat } from '../repeat.ts';
 
@@ -38,7 +37,7 @@ const IDLE_MS = 60_000;
  */
 export async function startSummary({ garden, namespace, onFailed, pauseMs = PAUSE_MS }: SummaryOptions) {
   let shoots: (Awaited<ReturnType<typeof readShoots>> & { at: number }) | undefined;
-  const read = async (): Promise<Snapshot> => {
+  const read = async () => {
     const maps = await readStatusMaps(garden, namespace);
     if (shoots === undefined || Date.now() - shoots.at >= SHOOTS_MS)
       shoots = { ...(await readShoots(garden, namespace)), at: Date.now() };
@@ -47,33 +46,34 @@ export async function startSummary({ garden, namespace, onFailed, pauseMs = PAUS
       return state === undefined ? [] : [[map.metadata.namespace ?? '', state]];
     });
     const fleet = fleetIn(maps, shoots, namespace);
-    return { ...fleet, states: new Map(states), readAt: new Date(), isStale: false };
+    return { ...fleet, states: new Map(states), readAt: new Date() };
   };
   let snapshot = await read();
+  let problem: string | undefined;
   let looked = 0;
   let pause = pauseMs;
   const reading = repeat(
     () => pause,
     async () => {
-      if (Date.now() - looked > IDLE_MS) return undefined;
+      if (Date.now() - looked > IDLE_MS) return problem;
       const began = Date.now();
       try {
         snapshot = await read();
         return undefined;
-      } catch (error) {
-        snapshot = { ...snapshot, isStale: true };
-        return describeError(error);
       } finally {
         pause = Math.max(pauseMs, 10 * (Date.now() - began));
       }
     },
-    (problem) => problem !== undefined && onFailed(problem),
+    (found) => {
+      problem = found;
+      if (found !== undefined) onFailed(found);
+    },
   );
   return {
     /** Returns at once what was last read. */
     latest(): Snapshot {
       looked = Date.now();
-      return snapshot;
+      return { ...snapshot, isStale: problem !== undefined };
     },
     [Symbol.asyncDispose]: reading.stop,
   };
