@@ -37,15 +37,16 @@ const installations = { ...resources.projects, plural: 'controllerinstallations'
 
 /** Asks whether each seed with our Shoots is served: by an installation of gardenlet, or by what `--seed` names. */
 export async function servedSeeds(garden: Patient, { shoots, seeds }: Deployment): Promise<Finding | Finding[]> {
+  // Awaited first: a failure that nobody awaits would end the process.
+  const bySeed = Map.groupBy(await shoots, ({ seed }) => seed);
+  // Nobody has to serve a Shoot that is on no seed.
+  bySeed.delete('');
   const ours: KubeObject[] = [];
   const onItem = (item: KubeObject) => {
     if (textAt(item.spec, 'registrationRef', 'name')?.includes(EXTENSION_TYPE)) ours.push(item);
   };
   await garden.kube.list(installations, { onItem });
   const served = [...seeds, ...ours.map(({ spec }) => textAt(spec, 'seedRef', 'name'))];
-  const bySeed = Map.groupBy(await shoots, ({ seed }) => seed);
-  // Nobody has to serve a Shoot that is on no seed.
-  bySeed.delete('');
   const unserved = [...bySeed].flatMap(([seed, some]) => {
     if (served.includes(seed)) return [];
     const sentence = `Nobody serves seed ${seed}: ${shootsHave(some)} the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment`;

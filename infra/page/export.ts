@@ -40,10 +40,8 @@ export async function exportPage(dir: string, garden: Pick<KubeClient, 'list'>, 
       return render && linked(['shoot', projectOf(shoot.namespace), shoot.name], 1, render);
     },
     counts: (facet, page) => linked(['by', facet], page, () => countsPage(view, facet, page)),
-    style: style.name,
-    script: undefined,
   };
-  const view: View = { snapshot, links, now: snapshot.readAt };
+  const view: View = { snapshot, links, now: snapshot.readAt, isLive: false };
   links.list(noQuery);
   await mkdir(dir, { recursive: true });
   for (const [file, render] of files) await writeFile(join(dir, file), String(await render()));

@@ -3,6 +3,7 @@ import { compareOrder, isUnderWay, type RolloutState } from '../../shared/garden
 import type { Counts, Line } from '../../shared/gardener/status-map.ts';
 import { countsOf, type FleetShoot, states, wordOf } from '../fleet/fleet.ts';
 import { ageOf, capital } from '../fleet/print.ts';
+import { script, style } from './assets.ts';
 import type { History } from './history.ts';
 import { countsBy, type Facet, facets, noQuery, PAGE_ROWS, projectOf, type Query, seedsOf, selected } from './query.ts';
 import type { Snapshot } from './summary.ts';
@@ -16,9 +17,6 @@ export interface Links {
   list(query: Query): string | undefined;
   shoot(shoot: Pick<FleetShoot, 'namespace' | 'name'>): string | undefined;
   counts(facet: Facet, page: number): string;
-  style: string;
-  /** Undefined: nothing changes by itself. */
-  script: string | undefined;
 }
 
 /** What every page knows. */
@@ -28,6 +26,8 @@ export interface View {
   now: Date;
   /** Who looks, where a proxy says so. */
   user?: string | undefined;
+  /** False: it is a file, which does not change by itself and has nothing to ask. */
+  isLive: boolean;
 }
 
 const symbols: Record<Line['state'], string> = { 'Not Ready': '✗', Progressing: '…', Hibernated: '☾', Ready: '✔' };
@@ -79,7 +79,7 @@ function news(shoots: readonly FleetShoot[]): string {
 const MOST_SUSPENDED = 20;
 
 function page(view: View, title: string, about: string, main: Html): Html {
-  const { snapshot, links, user } = view;
+  const { snapshot, links, user, isLive } = view;
   const suspended = Object.entries(snapshot.suspensions).slice(0, MOST_SUSPENDED);
   return html`<!doctype html>
 <html lang="en">
@@ -89,8 +89,8 @@ function page(view: View, title: string, about: string, main: Html): Html {
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${links.style}">
-${links.script === undefined ? '' : html`<script type="module" src="${links.script}"></script>`}
+<link rel="stylesheet" href="${style.name}">
+${isLive ? html`<script type="module" src="${script.name}"></script>` : ''}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
@@ -124,7 +124,7 @@ export function listPage(view: View, query: Query): Html {
       ? 'No Shoot has the extension shoot-flux yet. A Shoot appears here some seconds after it has got it.'
       : 'No Shoot matches these filters.';
   const content = html`${shoots.length === 0 ? html`<p>${none}</p>` : shootTable(view, rowsOn(query.page, shoots))}
-${pages(query.page, shoots.length, 'Shoots', (page) => links.list({ ...query, page }))}`;
+${pages(query.page, shoots, 'Shoots', (page) => links.list({ ...query, page }))}`;
   const below = [
     ...(query.project === '' ? rollouts(view, rest) : []),
     ...facets.flatMap((facet) => countsOfFacet(view, facet, rest)),
@@ -136,13 +136,11 @@ ${pages(query.page, shoots.length, 'Shoots', (page) => links.list({ ...query, pa
 ${stateLinks(view, query, countsOf(rest))}
 ${query.project === '' ? '' : rollout(view, query.project)}
 ${below.length === 0 ? '' : html`<nav id="jumps" class="pages" aria-label="Below the Shoots">${jumps}</nav>`}
-${links.script === undefined ? '' : filters(query, snapshot)}
+${view.isLive ? filters(query, snapshot) : ''}
 ${section({ id: 'shoots', heading: query.state === '' ? 'Shoots, what is not Ready first' : query.state, content })}
 ${below.map(section)}`;
   return page(view, `${news(rest)} – ${heading}`, news(rest), main);
 }
-
-const rowsOn = <T>(page: number, all: readonly T[]) => all.slice((page - 1) * PAGE_ROWS, page * PAGE_ROWS);
 
 function stateLinks({ links }: View, query: Query, counts: Counts): Html {
   const card = (state: Line['state'] | '', content: Html | string, count: number) => {
@@ -191,17 +189,18 @@ function shootTable(view: View, shoots: readonly FleetShoot[]): Html {
 const seedLinks = (view: View, shoot: FleetShoot) =>
   joined(seedsOf(shoot).map((seed) => facetLink(view, 'seed', seed)));
 
-function pages(current: number, all: number, what: string, href: (page: number) => string | undefined): Html {
-  const last = Math.max(1, Math.ceil(all / PAGE_ROWS));
-  if (last === 1 && current === 1) return html``;
-  const first = (current - 1) * PAGE_ROWS + 1;
-  const range =
-    first > all
-      ? 'There is nothing on this page'
-      : `${numeral(first)} to ${numeral(Math.min(all, current * PAGE_ROWS))} of ${numeral(all)}`;
+const rowsOn = <T>(page: number, all: readonly T[]) => all.slice((page - 1) * PAGE_ROWS, page * PAGE_ROWS);
+
+/** The way to the other pages of a list. */
+function pages(current: number, rows: readonly unknown[], what: string, href: (page: number) => string | undefined) {
+  const last = Math.max(1, Math.ceil(rows.length / PAGE_ROWS));
+  if (last === 1 && current === 1) return '';
+  const before = (current - 1) * PAGE_ROWS;
+  const shown = rowsOn(current, rows).length;
+  const range = `${numeral(before + 1)} to ${numeral(before + shown)} of ${numeral(rows.length)}`;
   const previous = current > 1 ? link(href(Math.min(last, current - 1)), '← Previous') : '';
   const next = current < last ? link(href(current + 1), 'Next →') : '';
-  return html`<nav class="pages" aria-label="Pages of ${what}">${previous} <span>${range}</span> ${next}</nav>`;
+  return html`<nav class="pages" aria-label="Pages of ${what}">${previous} <span>${shown === 0 ? 'There is nothing on this page' : range}</span> ${next}</nav>`;
 }
 
 const facetNames: Record<Facet, string> = { project: 'project', seed: 'seed', flux: 'Flux version' };
@@ -233,7 +232,7 @@ export function countsPage(view: View, facet: Facet, number: number): Html {
   const main = html`<h1>${heading}</h1>
 <section id="counts" aria-label="${heading}">
 ${countTable(view, facet, rowsOn(number, rows))}
-${pages(number, rows.length, heading, (target) => view.links.counts(facet, target))}
+${pages(number, rows, heading, (page) => view.links.counts(facet, page))}
 </section>`;
   return page(view, `${heading} – shoot-flux`, news(view.snapshot.shoots), main);
 }

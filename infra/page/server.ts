@@ -13,11 +13,6 @@ import { facets, filtersOf, projectOf, readQuery } from './query.ts';
 import { countsPage, type Links, listPage, messagePage, shootPage, type View } from './render.ts';
 import type { Snapshot } from './summary.ts';
 
-interface HeaderNames {
-  userHeader: string;
-  groupsHeader?: string | undefined;
-}
-
 /** How a page is served. */
 export interface PageOptions {
   summary: { latest(): Snapshot };
@@ -27,7 +22,7 @@ export interface PageOptions {
   /** Names under which browsers reach the page, besides those of loopback. */
   allowedHosts?: readonly string[] | undefined;
   /** The headers in which a proxy says who looks. Absent: everybody sees what the credentials show. */
-  identity?: HeaderNames | undefined;
+  identity?: { userHeader: string; groupsHeader?: string | undefined } | undefined;
   clock?: Clock;
   onFailed(message: string): void;
 }
@@ -40,8 +35,6 @@ const links: Links = {
   },
   shoot: ({ namespace, name }) => `shoot?${new URLSearchParams({ project: projectOf(namespace), name })}`,
   counts: (facet, page) => `counts?${new URLSearchParams({ by: facet, page: String(page) })}`,
-  style: style.name,
-  script: script.name,
 };
 
 /** Serves the page over HTTP. */
@@ -83,7 +76,7 @@ function pageApp(options: PageOptions): Hono<Environment> {
     }
     const snapshot = who === undefined ? summary.latest() : await seenBy(who, summary.latest(), may);
     context.set('who', who);
-    context.set('view', { snapshot, links, now: new Date(), user: who?.user });
+    context.set('view', { snapshot, links, now: new Date(), user: who?.user, isLive: true });
     return next();
   });
   app.get('/', ({ req, var: { view }, html }) => html(listPage(view, readQuery(req.query()))));
@@ -121,11 +114,11 @@ const MOST_GROUPS = 1000;
 /** Names of Kubernetes itself are not taken from a proxy: nobody logs in as `system:masters`. */
 const isForeign = (name: string) => name !== '' && !name.startsWith('system:');
 
-function identityIn({ env }: Context<Environment>, { userHeader, groupsHeader = '' }: HeaderNames) {
-  const valuesOf = (header: string) => env.incoming.headersDistinct[header.toLowerCase()] ?? [];
-  const [user = '', ...others] = valuesOf(userHeader);
+function identityIn({ env }: Context<Environment>, names: NonNullable<PageOptions['identity']>): Identity | undefined {
+  const valuesOf = (header = '') => env.incoming.headersDistinct[header.toLowerCase()] ?? [];
+  const [user = '', ...others] = valuesOf(names.userHeader);
   // A proxy that adds its header to that of the browser does not say who looks.
   if (!isForeign(user.trim()) || others.length > 0) return undefined;
-  const groups = valuesOf(groupsHeader).flatMap((value) => value.split(',').map((group) => group.trim()));
+  const groups = valuesOf(names.groupsHeader).flatMap((value) => value.split(',').map((group) => group.trim()));
   return { user: user.trim(), groups: groups.filter(isForeign).slice(0, MOST_GROUPS) };
 }
