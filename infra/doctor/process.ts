@@ -20,13 +20,12 @@ const ANSWER_MS = 5000;
  * @param mark in what we answer there; another program may listen
  * @throws ShootFluxError where we do not answer
  */
-async function read(url: string, mark: RegExp, mayFail = false): Promise<string> {
+async function read(url: string, mark: RegExp): Promise<string> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'error' });
     const text = await response.text();
-    if (!(response.ok || mayFail)) throw new Error(`status ${response.status}`);
-    if (!mark.test(text)) throw new Error('this is not the port of shoot-flux');
-    return text;
+    if (mark.test(text)) return text;
+    throw new Error(response.ok ? 'this is not the port of shoot-flux' : `status ${response.status}`);
   } catch (error) {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     throw new ShootFluxError(`${url} does not answer as it should: ${errorMessage(cause)}`);
@@ -34,7 +33,7 @@ async function read(url: string, mark: RegExp, mayFail = false): Promise<string>
 }
 
 async function ready(base: string): Promise<Finding | Finding[]> {
-  const lines = (await read(`${base}/readyz`, /^(ok|down|not ready) |^\n?$/, true)).split('\n');
+  const lines = (await read(`${base}/readyz`, /^(ok|down|not ready) |^\n?$/)).split('\n');
   const wrong = lines.filter((line) => /^(down|not ready) /.test(line));
   if (wrong.length === 0) return good('The process follows all its clusters');
   return wrong

@@ -90,31 +90,23 @@ function judged(what: string, certificate: X509Certificate, now: Date, remedy?: 
 
 /** Connects as an API server would, if the address can be reached from here. */
 async function answers(what: string, client: object, ca: string | undefined, now: Date): Promise<Finding> {
-  const { host, port } = addressOf(client);
-  const address = `${host}:${port}`;
-  const seen = await handshake(host, port, ca).catch((error: unknown) => errorMessage(error));
-  if (typeof seen === 'string') return unknown(`${address} of ${what} cannot be reached from here: ${seen}`);
+  const { namespace, name, port = 443 } = fieldsAt(client, 'service') ?? {};
+  const url = new URL(textAt(client, 'url') ?? `https://${name}.${namespace}.svc:${port}`);
+  const address = { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 443) };
+  const place = `${address.host}:${address.port}`;
+  const seen = await handshake(address, ca).catch(errorMessage);
+  if (typeof seen === 'string') return unknown(`${place} of ${what} cannot be reached from here: ${seen}`);
   const { certificate, problem } = seen;
   if (problem !== undefined)
-    return bad(`${address} serves a certificate that the caBundle of ${what} does not accept: ${problem}`);
-  return judged(`${address} of ${what} answers, and its certificate`, certificate, now);
-}
-
-function addressOf(client: object): { host: string; port: number } {
-  const url = textAt(client, 'url');
-  if (url !== undefined && URL.canParse(url)) {
-    const { hostname, port } = new URL(url);
-    return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) };
-  }
-  const { namespace, name, port } = fieldsAt(client, 'service') ?? {};
-  return { host: `${name}.${namespace}.svc`, port: typeof port === 'number' ? port : 443 };
+    return bad(`${place} serves a certificate that the caBundle of ${what} does not accept: ${problem}`);
+  return judged(`${place} of ${what} answers, and its certificate`, certificate, now);
 }
 
 /** @throws Error where nothing answers */
-async function handshake(host: string, port: number, ca: string | undefined) {
-  // The certificate is judged below, so that another error is one of the network. Nothing is sent.
-  const name = isIP(host) === 0 ? { servername: host } : {};
-  const socket = connect({ host, port, ca, ...name, rejectUnauthorized: false });
+async function handshake(address: { host: string; port: number }, ca: string | undefined) {
+  const name = isIP(address.host) === 0 ? { servername: address.host } : {};
+  // Whether it is authorized is judged afterwards, so that another error is one of the network. Nothing is sent.
+  const socket = connect({ ...address, ...name, ca, rejectUnauthorized: false });
   try {
     await withinMs(patience.connectTimeoutMs, once(socket, 'secureConnect'));
     const certificate = socket.getPeerX509Certificate();

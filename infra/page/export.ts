@@ -17,6 +17,7 @@ const MOST_SHOOTS = 1000;
  * @returns the number of files
  */
 export async function exportPage(dir: string, garden: Pick<KubeClient, 'list'>, snapshot: Snapshot): Promise<number> {
+  await mkdir(dir, { recursive: true });
   const bad = snapshot.shoots.filter(isBad).slice(0, MOST_SHOOTS);
   const ofShoots = await inParallel(bad, async (shoot) => {
     const history = await readHistory(garden, shoot.namespace, shoot.name);
@@ -43,7 +44,6 @@ export async function exportPage(dir: string, garden: Pick<KubeClient, 'list'>, 
   };
   const view: View = { snapshot, links, now: snapshot.readAt, isLive: false };
   links.list(noQuery);
-  await mkdir(dir, { recursive: true });
   for (const [file, render] of files) await writeFile(join(dir, file), String(await render()));
   await writeFile(join(dir, style.name), style.text);
   return files.size + 1;

@@ -25,7 +25,8 @@ async function refresh() {
     show(new DOMParser().parseFromString(await response.text(), 'text/html'));
     hasFailed = false;
   } catch {
-    if (!hasFailed) say('Updates have stopped: the server does not answer, or wants you to log in. Reload the page.');
+    if (!hasFailed)
+      news.textContent = 'Updates have stopped: the server does not answer, or wants you to log in. Reload the page.';
     hasFailed = true;
   }
   document.body.classList.toggle('stopped', hasFailed);
@@ -37,7 +38,7 @@ function show(next) {
   for (const place of ['header', 'main']) update(document.querySelector(place), next.querySelector(place));
   document.title = next.title;
   const about = next.getElementById('news').dataset.news;
-  if (news.dataset.news !== about || hasFailed) say(about);
+  if (news.dataset.news !== about || hasFailed) news.textContent = about;
   news.dataset.news = about;
   if (active?.isConnected || !section) return;
   const same = `a[href="${CSS.escape(active.getAttribute('href') ?? '')}"]`;
@@ -56,8 +57,4 @@ function update(parent, next) {
   for (const [index, child] of shown.entries()) {
     if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null);
   }
-}
-
-function say(text) {
-  news.textContent = text;
 }
