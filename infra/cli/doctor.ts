@@ -1,6 +1,6 @@
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { type Access, access } from '../doctor/access.ts';
-import { type Check, examined, type Item, type Patient, unknown, type Verdict } from '../doctor/finding.ts';
+import { access } from '../doctor/access.ts';
+import { examined, type Item, unknown, type Verdict } from '../doctor/finding.ts';
 import { examineProcess } from '../doctor/process.ts';
 import { resourceManagers } from '../doctor/resource-manager.ts';
 import { rights } from '../doctor/rights.ts';
@@ -61,7 +61,7 @@ Exit codes: 0 nothing is wrong, 1 something is (✗), 2 wrong usage, 3 the garde
   },
 });
 
-const checks: Record<Patient['place'], Record<string, Check>> = {
+const checks = {
   garden: { rights, versions, webhooks, seeds: servedSeeds },
   seed: { rights, versions, webhooks, 'resource-manager': resourceManagers, server: servers },
 };
@@ -78,16 +78,11 @@ async function examine(values: Values<typeof options>, environment: Variables): 
   const garden = seen.find(({ patient }) => patient?.place === GARDEN)?.patient;
   const shoots = garden === undefined ? Promise.resolve([]) : readShoots(garden.kube);
   const deployment = { ...configured, shoots };
-  const ofCluster = async ({ items, patient }: Access): Promise<Item[]> => {
+  const ofCluster = async ({ items, patient }: Awaited<ReturnType<typeof access>>): Promise<Item[]> => {
     if (patient === undefined) return items;
-    const { name: place, kube } = patient;
-    const found = await Promise.all(
-      Object.entries(checks[patient.place]).map(([name, check]) =>
-        examined(place, name, () => check(patient, deployment)),
-      ),
-    );
-    kube.close();
-    return [...items, ...found.flat()];
+    const found = await examined(patient.name, checks[patient.place], patient, deployment);
+    patient.kube.close();
+    return [...items, ...found];
   };
   const isInPod = environment.KUBERNETES_SERVICE_HOST !== undefined;
   const url = values.url ?? (isInPod && port ? `http://127.0.0.1:${port}` : undefined);
@@ -95,14 +90,14 @@ async function examine(values: Values<typeof options>, environment: Variables): 
     ...seen.map(ofCluster),
     dir === undefined
       ? skipped('distribution', 'releases', '--flux-distribution DIR')
-      : examined('distribution', 'releases', async () => distribution(dir, await shoots, deployment.now)),
+      : examined('distribution', { releases: async () => distribution(dir, await shoots, deployment.now) }),
     url === undefined ? skipped('process', 'queue', '--url URL') : examineProcess(url),
   ]);
   return found.flat();
 }
 
 const skipped = (place: string, check: string, option: string) =>
-  examined(place, check, async () => unknown(`Not checked without ${option}`));
+  examined(place, { [check]: async () => unknown(`Not checked without ${option}`) });
 
 const colors: Record<Verdict, Color> = { '✔': 'green', '✗': 'red', '!': 'yellow' };
 

@@ -11,15 +11,11 @@ import { bad, type Finding, good, type Item, kubectl, type Patient, unknown } fr
 /** Certificates, tokens and Leases tolerate less than a minute. */
 const MOST_SKEW_MS = 30_000;
 
-/** What the first request to a cluster has shown. */
-export interface Access {
-  items: Item[];
-  /** Undefined where the credentials do not work: nothing else of the cluster can be seen. */
-  patient?: Patient;
-}
-
-/** Asks a cluster who we are, and what time it is. */
-export async function access(name: string, file: string): Promise<Access> {
+/**
+ * Asks a cluster who we are, and what time it is.
+ * @returns no patient where the credentials do not work: nothing else of the cluster can be seen
+ */
+export async function access(name: string, file: string): Promise<{ items: Item[]; patient?: Patient }> {
   const cluster = capital(clusterName(name));
   const item = (check: string, finding: Finding): Item => ({ place: name, check, ...finding });
   let date: string | undefined;

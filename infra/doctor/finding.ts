@@ -50,9 +50,6 @@ export interface Deployment {
   now: Date;
 }
 
-/** Examines one thing in a cluster. */
-export type Check = (patient: Patient, deployment: Deployment) => Promise<Finding | Finding[]>;
-
 export const good = (sentence: string): Finding => ({ verdict: '✔', sentence });
 export const bad = (sentence: string, remedy?: string): Finding => ({ verdict: '✗', sentence, remedy });
 export const unknown = (sentence: string, remedy?: string): Finding => ({ verdict: '!', sentence, remedy });
@@ -62,14 +59,17 @@ export function kubectl({ file }: Pick<Patient, 'file'>, args: string): string {
   return file === IN_CLUSTER ? `kubectl ${args}` : `kubectl --kubeconfig ${file} ${args}`;
 }
 
-/** Runs one check of a place. What it cannot see is a finding, never an error. */
-export async function examined(
+/** Runs the checks of a place. What one cannot see is a finding, never an error. */
+export async function examined<About extends unknown[]>(
   place: string,
-  check: string,
-  examine: () => Promise<Finding | Finding[]>,
+  checks: Record<string, (...about: About) => Promise<Finding | Finding[]>>,
+  ...about: About
 ): Promise<Item[]> {
-  const findings = await examine().catch(unseen);
-  return [findings].flat().map((finding) => ({ place, check, ...finding }));
+  const found = Object.entries(checks).map(async ([check, examine]) => {
+    const findings = await examine(...about).catch(unseen);
+    return [findings].flat().map((finding) => ({ place, check, ...finding }));
+  });
+  return (await Promise.all(found)).flat();
 }
 
 function unseen(error: unknown): Finding {

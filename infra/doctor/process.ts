@@ -4,15 +4,8 @@ import { entriesAt, textAt } from '../../shared/shapes.ts';
 import { bad, examined, type Finding, good, type Item, unknown } from './finding.ts';
 
 /** Reads the port of a running process. */
-export async function examineProcess(url: string): Promise<Item[]> {
-  const base = url.replace(/\/+$/, '');
-  const found = await Promise.all([
-    examined('process', 'ready', () => ready(base)),
-    examined('process', 'queue', () => queue(base)),
-    examined('process', 'dead letters', () => deadLetters(base)),
-  ]);
-  return found.flat();
-}
+export const examineProcess = (url: string): Promise<Item[]> =>
+  examined('process', { ready, queue, 'dead letters': deadLetters }, url.replace(/\/+$/, ''));
 
 const ANSWER_MS = 5000;
 

@@ -157,10 +157,7 @@ ${states.map((state) => card(state, stateMark(state), counts[state]))}
 function filters(query: Query, { shoots }: Snapshot): Html {
   const option = (value: string, text: string, current: string) =>
     html`<option value="${value}"${value === current ? html` selected` : ''}>${text}</option>`;
-  const releases = countsBy('flux', shoots)
-    .map(([value]) => value)
-    .slice(0, MOST_RELEASES)
-    .sort();
+  const releases = Array.from(countsBy('flux', shoots).slice(0, MOST_RELEASES), ([value]) => value).sort();
   const input = (name: 'text' | 'project' | 'seed', label: string) =>
     html`<label>${label} <input name="${name}" value="${query[name]}" autocomplete="off" spellcheck="false"></label>`;
   return html`<form id="filters" role="search" aria-label="Filters" method="get">
