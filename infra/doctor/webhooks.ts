@@ -1,7 +1,8 @@
-import { X509Certificate } from 'node:crypto';
+import type { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
+import { certificateOf } from '../../shared/config/secret-values.ts';
 import { errorMessage } from '../../shared/errors.ts';
 import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
 import { clusterName } from '../../shared/runtime/key.ts';
@@ -70,14 +71,6 @@ function authoritiesOf(what: string, bundle: string, now: Date, remedy: string):
   const [last] = all.sort((one, other) => Date.parse(other.validTo) - Date.parse(one.validTo));
   if (last === undefined) return bad(`The caBundle of ${what} holds no certificate`, remedy);
   return judged(`The authority in the caBundle of ${what}`, last, now, remedy);
-}
-
-function certificateOf(pem: string): X509Certificate | undefined {
-  try {
-    return new X509Certificate(pem);
-  } catch {
-    return undefined;
-  }
 }
 
 function judged(what: string, certificate: X509Certificate, now: Date, remedy?: string): Finding {

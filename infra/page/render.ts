@@ -275,7 +275,7 @@ function waveTable({ links }: View, namespace: string, state: RolloutState): Htm
     names([...shoots].filter(([, { order }]) => order === turn).map(([name]) => name));
   const wave = (turn: string | undefined) =>
     html`<th scope="row">${turn ?? 'without the label'}</th><td>${namesAt(turn, inProgress)}</td><td>${namesAt(turn, waiting)}</td>`;
-  return html`<p>It began at ${moment(new Date(began * 1000).toISOString())}, has at most ${limits.maxInProgress} in progress at a time, and pauses after more than ${limits.maxFailed} failures.</p>
+  return html`<p>It began at ${moment(new Date(began * 1000).toISOString())}, has at most ${limits.maxInProgress} in progress at a time, and pauses when more than ${limits.maxFailed} have failed.</p>
 ${failed.size > 0 ? html`<p>Failed: ${names([...failed])}</p>` : ''}
 ${isUnderWay(state) ? table('waves', ['Wave', 'In progress', 'Waiting'], [...orders].sort(compareOrder).map(wave)) : ''}`;
 }

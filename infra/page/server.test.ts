@@ -100,7 +100,7 @@ describe('the page', () => {
     const text = await read('/?project=foo');
     expect(text).toContain('Revision 0123456789ab is paused, because more than 0 failed');
     expect(text).toContain(
-      'has at most 1 in progress at a time, and pauses after more than 0 failures. Failed: 1: worse',
+      'has at most 1 in progress at a time, and pauses when more than 0 have failed. Failed: 1: worse',
     );
     expect(text).toContain('Wave In progress Waiting 2 1: bad 0 10 0 1: good');
     expect(await read('/')).toContain('Project foo is suspended by mia since 2026-01-02T03:04:05Z: leaked key');
