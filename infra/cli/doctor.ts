@@ -1,13 +1,15 @@
 import { GARDEN } from '../../shared/runtime/key.ts';
-import { type Access, access } from '../doctor/access.ts';
-import { examined, type Finding, type Item, unknown, type Verdict } from '../doctor/finding.ts';
+import { access } from '../doctor/access.ts';
+import { examined, type Item, unknown, type Verdict } from '../doctor/finding.ts';
 import { examineProcess } from '../doctor/process.ts';
 import { resourceManagers } from '../doctor/resource-manager.ts';
-import { rights, usualWebhooks } from '../doctor/rights.ts';
+import { rights } from '../doctor/rights.ts';
 import { readShoots, servedSeeds, servers } from '../doctor/seeds.ts';
 import { distribution, versions } from '../doctor/versions.ts';
 import { webhooks } from '../doctor/webhooks.ts';
 import { type Color, colored, outputIn, printed } from '../fleet/print.ts';
+import { defaultSecret } from '../webhooks/managed-certificates.ts';
+import { CONFIGURATION } from '../webhooks/names.ts';
 import { clusterNotes, clustersOf, heartbeatOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
 import { type FlagValue, type Terminal, text, type Values, type Variables } from './option.ts';
@@ -38,10 +40,6 @@ const options = {
 
 const forms = outputIn(['table', 'json', 'yaml']);
 
-type Form = (typeof forms.output.words)[number];
-
-type DoctorValues = Values<typeof options>;
-
 export default command({
   name: 'doctor',
   summary: 'Examine a deployment: credentials, rights, webhooks, versions, queue. Changes nothing.',
@@ -52,70 +50,61 @@ Exit codes: 0 nothing is wrong, 1 something is (✗), 2 wrong usage, 3 the garde
   async run({ output = 'table', ...flags }, _, terminal) {
     const read = async (path: string) => (await readDocument(path, terminal)) ?? {};
     const sources = { flags: flags as Record<string, FlagValue>, environment: terminal.environment, read };
-    const values: DoctorValues = await fromAllSources(options, sources);
-    const items = await examine(values, terminal.environment);
-    show(items, output, terminal);
-    const isGood = ({ verdict }: Item) => verdict !== '✗';
-    if (items.every(isGood)) return exitCodes.success;
-    const isUnseen = (item: Item) => item.place === GARDEN && item.check === 'credentials' && !isGood(item);
+    const items = await examine(await fromAllSources(options, sources), terminal.environment);
+    const counts = { '✔': 0, '✗': 0, '!': 0 };
+    for (const { verdict } of items) counts[verdict]++;
+    if (!printed(output, 'Doctor', { items, counts }, terminal)) terminal.out(textOf(items, counts, terminal));
+    if (counts['✗'] === 0) return exitCodes.success;
+    const isUnseen = ({ place, check, verdict }: Item) =>
+      place === GARDEN && check === 'credentials' && verdict === '✗';
     return items.some(isUnseen) ? exitCodes.unseen : exitCodes.failure;
   },
 });
 
-async function examine(values: DoctorValues, environment: Variables): Promise<Item[]> {
-  const clusters = await clustersOf(values, false);
-  const now = () => new Date();
-  const isServed = values['webhook-port'] !== undefined;
-  const configuration = values['webhook-configuration'] ?? usualWebhooks.configuration;
-  const deployment = {
-    heartbeat: await heartbeatOf(values, clusters),
-    webhooks: isServed ? { secret: secretOf(values) ?? usualWebhooks.secret, configuration } : undefined,
+const checks = {
+  garden: { rights, versions, webhooks, seeds: servedSeeds },
+  seed: { rights, versions, webhooks, 'resource-manager': resourceManagers, server: servers },
+};
+
+async function examine(values: Values<typeof options>, environment: Variables): Promise<Item[]> {
+  const { 'flux-distribution': dir, 'webhook-port': webhookPort, port } = values;
+  const { files, seeds } = await clustersOf(values, false);
+  const configured = {
+    ...{ seeds, now: new Date(), configuration: values['webhook-configuration'] ?? CONFIGURATION },
+    certificates: webhookPort === undefined ? undefined : (secretOf(values) ?? defaultSecret),
+    heartbeat: await heartbeatOf(values, { files, seeds }),
   };
-  const seen = await Promise.all(Object.entries(clusters.files).map(([name, file]) => access(name, file, now)));
+  const seen = await Promise.all(Object.entries(files).map(([name, file]) => access(name, file)));
   const garden = seen.find(({ patient }) => patient?.place === GARDEN)?.patient;
   const shoots = garden === undefined ? Promise.resolve([]) : readShoots(garden.kube);
-  const ofCluster = async ({ items, patient }: Access): Promise<Item[]> => {
+  const deployment = { ...configured, shoots };
+  const ofCluster = async ({ items, patient }: Awaited<ReturnType<typeof access>>): Promise<Item[]> => {
     if (patient === undefined) return items;
-    const check = (name: string, examine: () => Promise<Finding | Finding[]>) => examined(patient.name, name, examine);
-    const found = await Promise.all([
-      check('rights', () => rights(patient, deployment)),
-      check('versions', () => versions(patient)),
-      check('webhooks', () => webhooks(patient, { configuration, isServed, now })),
-      ...(patient.place === GARDEN
-        ? [check('seeds', async () => servedSeeds(patient, await shoots, clusters.seeds))]
-        : [check('resource-manager', () => resourceManagers(patient)), check('server', () => servers(patient, now()))]),
-    ]);
+    const found = await examined(patient.name, checks[patient.place], patient, deployment);
     patient.kube.close();
-    return [...items, ...found.flat()];
+    return [...items, ...found];
   };
-  const { 'flux-distribution': dir, port } = values;
   const isInPod = environment.KUBERNETES_SERVICE_HOST !== undefined;
   const url = values.url ?? (isInPod && port ? `http://127.0.0.1:${port}` : undefined);
   const found = await Promise.all([
     ...seen.map(ofCluster),
     dir === undefined
-      ? [not('distribution', 'releases', '--flux-distribution DIR')]
-      : examined('distribution', 'releases', async () => distribution(dir, await shoots, now())),
-    url === undefined ? [not('process', 'queue', '--url URL')] : examineProcess(url),
+      ? skipped('distribution', 'releases', '--flux-distribution DIR')
+      : examined('distribution', { releases: async () => distribution(dir, await shoots, deployment.now) }),
+    url === undefined ? skipped('process', 'queue', '--url URL') : examineProcess(url),
   ]);
   return found.flat();
 }
 
-const not = (place: string, check: string, option: string): Item => ({
-  ...{ place, check },
-  ...unknown(`Not checked without ${option}`),
-});
+const skipped = (place: string, check: string, option: string) =>
+  examined(place, { [check]: async () => unknown(`Not checked without ${option}`) });
 
 const colors: Record<Verdict, Color> = { '✔': 'green', '✗': 'red', '!': 'yellow' };
 
-function show(items: Item[], output: Form, terminal: Terminal): void {
-  const counts = { '✔': 0, '✗': 0, '!': 0 };
-  for (const { verdict } of items) counts[verdict]++;
-  if (printed(output, 'Doctor', { items, counts }, terminal)) return;
+function textOf(items: Item[], counts: Record<Verdict, number>, terminal: Terminal): string {
   const lines = items.flatMap(({ verdict, place, check, sentence, remedy }) => [
     `${colored(verdict, colors[verdict], terminal)} ${place} ${check}: ${sentence.replace(/\.$/, '')}.`,
     ...(remedy === undefined ? [] : [`    ${remedy}`]),
   ]);
-  const summary = `${counts['✔']} ✔, ${counts['✗']} ✗, ${counts['!']} !`;
-  terminal.out(`${[...lines, '', summary].join('\n')}\n`);
+  return [...lines, '', `${counts['✔']} ✔, ${counts['✗']} ✗, ${counts['!']} !`, ''].join('\n');
 }

@@ -1,51 +1,44 @@
 import { UnreachableError } from '../../shared/kube/errors.ts';
-import { createKubeClient } from '../../shared/kube/http-client.ts';
+import { createKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
 import { connectionOf } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { clusterName, GARDEN } from '../../shared/runtime/key.ts';
+import { capital } from '../fleet/print.ts';
 import { patience } from '../fleet/target.ts';
 import { whoAmI } from '../fleet/who.ts';
-import { bad, capital, type Finding, good, type Item, kubectl, type Patient, unknown } from './finding.ts';
+import { bad, type Finding, good, type Item, kubectl, type Patient, unknown } from './finding.ts';
 
 /** Certificates, tokens and Leases tolerate less than a minute. */
 const MOST_SKEW_MS = 30_000;
 
-/** What the first request to a cluster has shown. */
-export interface Access {
-  items: Item[];
-  /** Undefined where the credentials do not work: nothing else of the cluster can be seen. */
-  patient?: Patient;
-}
-
-/** Asks a cluster who we are, and what time it is. */
-export async function access(name: string, file: string, now: () => Date): Promise<Access> {
-  const place = name === GARDEN ? 'garden' : 'seed';
+/**
+ * Asks a cluster who we are, and what time it is.
+ * @returns no patient where the credentials do not work: nothing else of the cluster can be seen
+ */
+export async function access(name: string, file: string): Promise<{ items: Item[]; patient?: Patient }> {
+  const cluster = capital(clusterName(name));
+  const item = (check: string, finding: Finding): Item => ({ place: name, check, ...finding });
   let date: string | undefined;
-  const onRequest = (info: { date?: string | undefined }) => {
+  const onRequest = (info: RequestInfo) => {
     date = info.date;
   };
-  const item = (check: string, finding: Finding): Item => ({ place: name, check, ...finding });
   try {
     const kube = createKubeClient(await connectionOf(file), { name: clusterName(name), onRequest, ...patience });
-    const start = now();
+    const start = new Date();
     const user = await whoAmI(kube);
     if (user === undefined) await kube.ask('/version');
-    const skew = skewOf(date, start, now());
-    const patient: Patient = { name, place, file, kube, user: user ?? '' };
-    const credentials = good(`${capital(clusterName(name))} accepts the credentials${user ? ` of ${user}` : ''}`);
-    return { items: [item('credentials', credentials), item('clock', skew)], patient };
+    const skew = skewOf(date, start, new Date());
+    const credentials = good(`${cluster} accepts the credentials${user ? ` of ${user}` : ''}`);
+    return {
+      items: [item('credentials', credentials), item('clock', skew)],
+      patient: { name, place: name === GARDEN ? 'garden' : 'seed', file, kube, user: user ?? '' },
+    };
   } catch (error) {
-    return { items: [item('credentials', refused(name, file, error))] };
+    const isDown = error instanceof UnreachableError;
+    const problem = isDown ? 'does not answer' : `does not accept the credentials of ${file}`;
+    const sentence = `${cluster} ${problem}, so nothing else of it was checked: ${describeError(error)}`;
+    return { items: [item('credentials', bad(sentence, kubectl({ file }, isDown ? 'version' : 'auth whoami')))] };
   }
-}
-
-function refused(name: string, file: string, error: unknown): Finding {
-  const who = capital(clusterName(name));
-  const more = 'nothing else of it was checked';
-  const remedy = kubectl({ file }, 'auth whoami');
-  if (error instanceof UnreachableError)
-    return bad(`${who} does not answer, so ${more}: ${describeError(error)}`, kubectl({ file }, 'version'));
-  return bad(`${who} does not accept the credentials of ${file}, so ${more}: ${describeError(error)}`, remedy);
 }
 
 /**
@@ -60,11 +53,8 @@ export function skewOf(date: string | undefined, start: Date, end: Date): Findin
   // The server answered at some time within this second, and between question and answer.
   const ahead = theirs - end.getTime();
   const behind = start.getTime() - (theirs + 1000);
-  const skew = Math.max(ahead, behind, 0);
-  const seconds = Math.round(skew / 1000);
+  const skew = Math.max(ahead, behind);
   if (skew <= MOST_SKEW_MS) return good(`Its clock and this one differ by less than ${MOST_SKEW_MS / 1000} s`);
-  return bad(
-    `Its clock is ${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} this one; tokens and certificates fail then`,
-    'timedatectl status',
-  );
+  const sentence = `Its clock is ${Math.round(skew / 1000)} s ${ahead > 0 ? 'ahead of' : 'behind'} this one`;
+  return bad(`${sentence}; tokens and certificates fail then`, 'timedatectl status');
 }

@@ -2,6 +2,8 @@ import { ForbiddenError } from '../../shared/kube/errors.ts';
 import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
+import type { CertificateSecret } from '../webhooks/managed-certificates.ts';
+import type { ServedShoot } from './seeds.ts';
 
 /** Good, bad, or not known: it could not be seen, or it will be bad soon. */
 export type Verdict = '✔' | '✗' | '!';
@@ -34,25 +36,40 @@ export interface Patient {
   user: string;
 }
 
+/** What is known about a deployment before it is examined. */
+export interface Deployment {
+  /** Name of its webhook configurations. */
+  configuration: string;
+  /** Where the certificates of its webhooks are; undefined: it is not known whether it serves any. */
+  certificates: CertificateSecret | undefined;
+  /** Seed -> namespace of the heartbeat. */
+  heartbeat: Readonly<Record<string, string>>;
+  seeds: readonly string[];
+  /** Those with the extension; none where the garden does not answer. */
+  shoots: Promise<ServedShoot[]>;
+  now: Date;
+}
+
 export const good = (sentence: string): Finding => ({ verdict: '✔', sentence });
 export const bad = (sentence: string, remedy?: string): Finding => ({ verdict: '✗', sentence, remedy });
 export const unknown = (sentence: string, remedy?: string): Finding => ({ verdict: '!', sentence, remedy });
-
-export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Returns a command line for a cluster. */
 export function kubectl({ file }: Pick<Patient, 'file'>, args: string): string {
   return file === IN_CLUSTER ? `kubectl ${args}` : `kubectl --kubeconfig ${file} ${args}`;
 }
 
-/** Runs one check of a place. What it cannot see is a finding, never an error. */
-export async function examined(
+/** Runs the checks of a place. What one cannot see is a finding, never an error. */
+export async function examined<About extends unknown[]>(
   place: string,
-  check: string,
-  examine: () => Promise<Finding | Finding[]>,
+  checks: Record<string, (...about: About) => Promise<Finding | Finding[]>>,
+  ...about: About
 ): Promise<Item[]> {
-  const findings = await examine().catch(unseen);
-  return [findings].flat().map((finding) => ({ place, check, ...finding }));
+  const found = Object.entries(checks).map(async ([check, examine]) => {
+    const findings = await examine(...about).catch(unseen);
+    return [findings].flat().map((finding) => ({ place, check, ...finding }));
+  });
+  return (await Promise.all(found)).flat();
 }
 
 function unseen(error: unknown): Finding {

@@ -4,35 +4,21 @@ import { entriesAt, textAt } from '../../shared/shapes.ts';
 import { bad, examined, type Finding, good, type Item, unknown } from './finding.ts';
 
 /** Reads the port of a running process. */
-export async function examineProcess(url: string): Promise<Item[]> {
-  const base = url.replace(/\/+$/, '');
-  const found = await Promise.all([
-    examined('process', 'ready', () => ready(base)),
-    examined('process', 'queue', () => queue(base)),
-    examined('process', 'dead letters', () => deadLetters(base)),
-  ]);
-  return found.flat();
-}
+export const examineProcess = (url: string): Promise<Item[]> =>
+  examined('process', { ready, queue, 'dead letters': deadLetters }, url.replace(/\/+$/, ''));
 
 const ANSWER_MS = 5000;
-const MOST_BYTES = 4 * 1024 * 1024;
 
 /**
  * @param mark in what we answer there; another program may listen
  * @throws ShootFluxError where we do not answer
  */
-async function read(url: string, mark: RegExp, mayFail = false): Promise<string> {
+async function read(url: string, mark: RegExp): Promise<string> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'error' });
-    let text = '';
-    const decoder = new TextDecoder();
-    for await (const chunk of response.body ?? []) {
-      text += decoder.decode(chunk, { stream: true });
-      if (text.length > MOST_BYTES) throw new Error('the answer is too long');
-    }
-    if (!(response.ok || mayFail)) throw new Error(`status ${response.status}`);
-    if (!mark.test(text)) throw new Error('this is not the port of shoot-flux');
-    return text;
+    const text = await response.text();
+    if (mark.test(text)) return text;
+    throw new Error(response.ok ? 'this is not the port of shoot-flux' : `status ${response.status}`);
   } catch (error) {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     throw new ShootFluxError(`${url} does not answer as it should: ${errorMessage(cause)}`);
@@ -40,7 +26,7 @@ async function read(url: string, mark: RegExp, mayFail = false): Promise<string>
 }
 
 async function ready(base: string): Promise<Finding | Finding[]> {
-  const lines = (await read(`${base}/readyz`, /^(ok|down|not ready) |^\n?$/, true)).split('\n');
+  const lines = (await read(`${base}/readyz`, /^(ok|down|not ready) |^\n?$/)).split('\n');
   const wrong = lines.filter((line) => /^(down|not ready) /.test(line));
   if (wrong.length === 0) return good('The process follows all its clusters');
   return wrong
@@ -48,36 +34,34 @@ async function ready(base: string): Promise<Finding | Finding[]> {
     .map((line) => bad(`The process is not ready: ${safeText(line, 300)}`, `curl ${base}/readyz`));
 }
 
-/** A line of the text format of Prometheus, with its labels. */
-const LINE = /^shoot_flux_(\w+)\{(.*)\} (\S+)$/;
-
 /** As the alert of the chart (infra/gardener/monitoring). */
 const OLD_SECONDS = 120;
 
-async function queue(base: string): Promise<Finding | Finding[]> {
-  const keys: Record<string, number> = {};
-  const buckets = new Map<number, number>();
-  for (const line of (await read(`${base}/metrics`, /^shoot_flux_/m)).split('\n')) {
-    const [, name, labels = '', text] = LINE.exec(line) ?? [];
-    const label = (wanted: string) => new RegExp(`${wanted}="([^"]*)"`).exec(labels)?.[1] ?? '';
-    if (name === 'queue_keys') keys[label('state')] = (keys[label('state')] ?? 0) + Number(text);
-    if (name !== 'queue_age_seconds_bucket') continue;
-    const most = label('le') === '+Inf' ? Infinity : Number(label('le'));
-    buckets.set(most, (buckets.get(most) ?? 0) + Number(text));
-  }
-  const { waiting = 0, parked = 0 } = keys;
-  const runs = buckets.get(Infinity) ?? 0;
-  const [most = 0] = [...buckets].find(([, count]) => count >= 0.9 * runs) ?? [];
-  const age = most === Infinity ? 'more than 5 min' : `at most ${most} s`;
+async function queue(base: string): Promise<Finding[]> {
+  const metrics = await read(`${base}/metrics`, /^shoot_flux_/m);
+  const keys = sums(metrics, 'queue_keys', 'state');
+  // Each bucket counts what is in the ones before it, too; the last one, of any age, counts all.
+  const waited = [...sums(metrics, 'queue_age_seconds_bucket', 'le')];
+  const runs = waited.at(-1)?.[1] ?? 0;
+  const [most = '0'] = waited.find(([, count]) => count >= 0.9 * runs) ?? [];
+  const isLast = most === '+Inf';
+  const age = isLast ? 'more than 5 min' : `at most ${most} s`;
   const text = runs === 0 ? 'No change had its run yet' : `9 of 10 changes waited ${age} for their run`;
-  const now = `${text}; ${waiting} wait now`;
-  const findings = [most > OLD_SECONDS ? bad(now, `curl ${base}/metrics`) : good(now)];
-  return parked === 0
-    ? findings
-    : [
-        ...findings,
-        unknown(`${parked} changes are parked, because their cluster does not answer`, `curl ${base}/readyz`),
-      ];
+  const now = `${text}; ${keys.get('waiting') ?? 0} wait now`;
+  const parked = keys.get('parked') ?? 0;
+  const down = `${parked} changes are parked, because their cluster does not answer`;
+  return [
+    isLast || Number(most) > OLD_SECONDS ? bad(now, `curl ${base}/metrics`) : good(now),
+    ...(parked > 0 ? [unknown(down, `curl ${base}/readyz`)] : []),
+  ];
+}
+
+/** Adds up a metric in the text format of Prometheus, by the values of one of its labels. */
+function sums(text: string, name: string, label: string): Map<string, number> {
+  const sums = new Map<string, number>();
+  const samples = new RegExp(`^shoot_flux_${name}\\{(?:.*,)?${label}="([^"]*)".*\\} (\\S+)$`, 'gm');
+  for (const [, value = '', count] of text.matchAll(samples)) sums.set(value, (sums.get(value) ?? 0) + Number(count));
+  return sums;
 }
 
 async function deadLetters(base: string): Promise<Finding> {

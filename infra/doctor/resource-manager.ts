@@ -21,16 +21,15 @@ export async function resourceManagers(patient: Patient): Promise<Finding | Find
   const answers = await inParallel(items, async ({ metadata: { namespace = '' }, status }) => {
     const deployment = await kube.find(resources.deployments, { namespace, name: RESOURCE_MANAGER });
     // A hibernated Shoot may have none.
-    return deployment === undefined ? undefined : problemOf(namespace, deployment, recordedNamespaces(status));
+    return deployment === undefined ? [] : [{ namespace, ...problemOf(deployment, recordedNamespaces(status)) }];
   });
-  const seen = answers.filter((answer) => answer !== undefined);
-  const wrong = Object.values(Object.groupBy(seen, ({ problem }) => problem)).flatMap((group = []) => {
-    const [first] = group;
-    if (first === undefined || first.problem === '') return [];
-    const who = `The ${RESOURCE_MANAGER} in ${first.namespace}${group.length > 1 ? `, and ${group.length - 1} more,` : ''}`;
+  const seen = answers.flat();
+  const wrong = [...Map.groupBy(seen, ({ problem }) => problem)].flatMap(([problem, [first, ...more]]) => {
+    if (first === undefined || problem === '') return [];
+    const who = `The ${RESOURCE_MANAGER} in ${first.namespace}${more.length > 0 ? `, and ${more.length} more,` : ''}`;
     // The API server asks our webhook about each update, also one that changes nothing.
     const patch = `--namespace ${first.namespace} patch deployment ${RESOURCE_MANAGER} --type merge --patch '{}'`;
-    return [bad(`${who} ${first.problem}`, first.isTooOld ? undefined : kubectl(patient, patch))];
+    return [bad(`${who} ${problem}`, first.isTooOld ? undefined : kubectl(patient, patch))];
   });
   if (wrong.length > 0) return wrong;
   if (seen.length === 0) return unknown(`No Shoot here has a ${RESOURCE_MANAGER} now`);
@@ -39,28 +38,18 @@ export async function resourceManagers(patient: Patient): Promise<Finding | Find
   return good(`${all}${some} may write into the namespaces of Flux`);
 }
 
-interface Answer {
-  namespace: string;
-  /** Empty: there is none. */
-  problem: string;
-  /** No update helps. */
-  isTooOld?: boolean;
-}
-
-/** Asks the code of our webhook what it would add. */
-function problemOf(namespace: string, object: KubeObject, namespaces: string[]): Answer {
+/** Asks the code of our webhook what it would add. @returns an empty text for nothing, and whether no update helps */
+function problemOf(object: KubeObject, namespaces: string[]): { problem: string; isTooOld: boolean } {
   const request = { uid: '', operation: 'UPDATE', object };
   const left = leaveUnchanged(request);
   if (left !== undefined) {
     const why = (left.allowed && left.warnings?.[0]?.replace(/^.* was not added: /, '')) || 'its Deployment is odd';
-    return { namespace, problem: `cannot get its argument, because ${why}; upgrade Gardener`, isTooOld: true };
+    return { problem: `cannot get its argument, because ${why}; upgrade Gardener`, isTooOld: true };
   }
   const answer = addTargetNamespaces(request, { namespaces, warnings: [] });
   const flags = (answer.allowed ? (answer.patch ?? []) : []).flatMap(({ value }) => value);
-  return {
-    namespace,
-    problem: flags.length === 0 ? '' : `lacks ${flags.join(' ')}, so that Flux cannot be written there`,
-  };
+  const problem = flags.length === 0 ? '' : `lacks ${flags.join(' ')}, so that Flux cannot be written there`;
+  return { problem, isTooOld: false };
 }
 
 /** Returns the namespaces that the last plan has recorded. */

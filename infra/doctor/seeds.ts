@@ -1,10 +1,10 @@
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { type KubeObject, resource, resources } from '../../shared/kube/resource.ts';
+import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
 import { listAll, WITH_EXTENSION } from '../fleet/fleet.ts';
 import { HEARTBEAT } from '../process/heartbeat.ts';
-import { bad, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
+import { bad, type Deployment, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
 
 /** A Shoot with the extension. */
 export interface ServedShoot {
@@ -33,59 +33,46 @@ export function shootsHave(shoots: readonly ServedShoot[]): string {
   return shoots.length === 1 ? `Shoot ${first?.name} has` : `${shoots.length} Shoots, such as ${first?.name}, have`;
 }
 
-const installations = resource(
-  'core.gardener.cloud',
-  'v1beta1',
-  'controllerinstallations',
-  'ControllerInstallation',
-  false,
-);
+const installations = { ...resources.projects, plural: 'controllerinstallations', kind: 'ControllerInstallation' };
 
 /** Asks whether each seed with our Shoots is served: by an installation of gardenlet, or by what `--seed` names. */
-export async function servedSeeds(
-  garden: Patient,
-  shoots: readonly ServedShoot[],
-  named: readonly string[],
-): Promise<Finding[]> {
+export async function servedSeeds(garden: Patient, { shoots, seeds }: Deployment): Promise<Finding | Finding[]> {
+  // Awaited first: a failure that nobody awaits would end the process.
+  const bySeed = Map.groupBy(await shoots, ({ seed }) => seed);
+  // Nobody has to serve a Shoot that is on no seed.
+  bySeed.delete('');
   const ours: KubeObject[] = [];
   const onItem = (item: KubeObject) => {
     if (textAt(item.spec, 'registrationRef', 'name')?.includes(EXTENSION_TYPE)) ours.push(item);
   };
   await garden.kube.list(installations, { onItem });
-  const installed = new Set(ours.map(({ spec }) => textAt(spec, 'seedRef', 'name')));
-  const bySeed = Object.groupBy(
-    shoots.filter(({ seed }) => seed !== ''),
-    ({ seed }) => seed,
-  );
-  const unserved = Object.entries(bySeed).filter(([seed]) => !installed.has(seed) && !named.includes(seed));
-  const remedy = kubectl(garden, 'get controllerinstallations');
-  const findings = unserved.map(([seed, some = []]) =>
-    bad(
-      `Nobody serves seed ${seed}: ${shootsHave(some)} the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment`,
-      remedy,
-    ),
-  );
-  const unhealthy = ours.flatMap((installation): Finding[] => {
-    const { name } = installation.metadata;
-    const wrong = entriesAt(installation, 'status', 'conditions').find(
-      ({ type, status }) => (type === 'Installed' || type === 'Healthy') && status !== 'True',
-    );
-    if (wrong === undefined) return [];
-    const seed = textAt(installation, 'spec', 'seedRef', 'name');
-    const sentence = `ControllerInstallation ${name} of seed ${seed} is not ${wrong.type}: ${wrong.message}`;
-    return [bad(sentence, kubectl(garden, `get controllerinstallation ${name} -o yaml`))];
+  const served = [...seeds, ...ours.map(({ spec }) => textAt(spec, 'seedRef', 'name'))];
+  const unserved = [...bySeed].flatMap(([seed, some]) => {
+    if (served.includes(seed)) return [];
+    const sentence = `Nobody serves seed ${seed}: ${shootsHave(some)} the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment`;
+    return [bad(sentence, kubectl(garden, 'get controllerinstallations'))];
   });
-  const all = [...findings, ...unhealthy];
-  return all.length > 0
-    ? all
-    : [good(`Each of the ${Object.keys(bySeed).length} seeds that have Shoots with the extension is served`)];
+  const wrong = [...unserved, ...ours.flatMap((installation) => unhealthy(garden, installation))];
+  if (wrong.length > 0) return wrong;
+  return good(`Each of the ${bySeed.size} seeds that have Shoots with the extension is served`);
+}
+
+function unhealthy(garden: Patient, installation: KubeObject): Finding[] {
+  const wrong = entriesAt(installation, 'status', 'conditions').find(
+    ({ type, status }) => (type === 'Installed' || type === 'Healthy') && status !== 'True',
+  );
+  if (wrong === undefined) return [];
+  const { name } = installation.metadata;
+  const seed = textAt(installation, 'spec', 'seedRef', 'name');
+  const sentence = `ControllerInstallation ${name} of seed ${seed} is not ${wrong.type}: ${wrong.message}`;
+  return [bad(sentence, kubectl(garden, `get controllerinstallation ${name} -o yaml`))];
 }
 
 /** As gardenlet: after this time it considers an extension gone. */
 const OLD_LEASE_MS = 300_000;
 
 /** Looks for what serves a seed: Deployments of the chart, and the heartbeats of processes elsewhere. */
-export async function servers(seed: Patient, now: Date): Promise<Finding> {
+export async function servers(seed: Patient, { now }: Deployment): Promise<Finding> {
   const labelSelector = `app.kubernetes.io/name=${EXTENSION_TYPE},app.kubernetes.io/component=controller`;
   const [deployments, leases] = await Promise.all([
     seed.kube.list(resources.deployments, { labelSelector, limit: 50 }),
@@ -96,24 +83,17 @@ export async function servers(seed: Patient, now: Date): Promise<Finding> {
     now.getTime() - Date.parse(textAt(lease, 'spec', 'renewTime') ?? '') < OLD_LEASE_MS;
   const running = deployments.items.filter(({ spec }) => fieldsAt(spec)?.replicas !== 0);
   const places = [...new Set([...running, ...beats.filter(isFresh)].map(({ metadata }) => metadata.namespace ?? ''))];
-  const stale = beats.find((lease) => !isFresh(lease) && !places.includes(lease.metadata.namespace ?? ''));
-  const get = `get deployments --all-namespaces --selector ${labelSelector}`;
   if (places.length > 1) {
-    const who = places.sort().join(' and ');
-    return bad(
-      `It is served by ${places.length} deployments, in namespaces ${who}: give it to one`,
-      kubectl(seed, get),
-    );
+    const sentence = `It is served by ${places.length} deployments, in namespaces ${places.sort().join(' and ')}: give it to one`;
+    return bad(sentence, kubectl(seed, `get deployments --all-namespaces --selector ${labelSelector}`));
   }
   if (places.length === 1) return good(`The deployment in namespace ${places[0]} serves it`);
+  const [stale] = beats;
   if (stale === undefined)
     return unknown(
       'No Deployment and no heartbeat says which process serves it, as with one elsewhere without --shoot-health',
     );
   const { namespace } = stale.metadata;
-  const since = textAt(stale, 'spec', 'renewTime');
-  return bad(
-    `Nobody serves it: the heartbeat in namespace ${namespace} was renewed last at ${since}`,
-    kubectl(seed, `--namespace ${namespace} get pods`),
-  );
+  const sentence = `Nobody serves it: the heartbeat in namespace ${namespace} was renewed last at ${textAt(stale, 'spec', 'renewTime')}`;
+  return bad(sentence, kubectl(seed, `--namespace ${namespace} get pods`));
 }

@@ -15,22 +15,15 @@ import { type ServedShoot, shootsHave } from './seeds.ts';
 const FIRST_KUBERNETES = '1.30.0';
 
 /** Examines the Kubernetes of a cluster, and the Gardener of a seed. */
-export async function versions(patient: Patient): Promise<Finding[]> {
-  const kubernetes = textAt(await patient.kube.ask('/version'), 'gitVersion');
+export async function versions({ kube, place }: Patient): Promise<Finding[]> {
+  const kubernetes = textAt(await kube.ask('/version'), 'gitVersion');
   const first = judged('Kubernetes', kubernetes, FIRST_KUBERNETES, 'is the first with the conditions of the webhooks');
-  if (patient.place === 'garden') return [first];
+  if (place === 'garden') return [first];
   // gardenlet copies the whole Seed into each Cluster.
-  const { items } = await patient.kube.list(resources.clusters, { limit: 1 });
+  const { items } = await kube.list(resources.clusters, { limit: 1 });
   const gardener = textAt(items[0]?.spec, 'seed', 'status', 'gardener', 'version');
-  return [
-    first,
-    judged(
-      'Gardener',
-      gardener,
-      FIRST_GARDENER,
-      'is the first whose resource-managers write to the namespaces of Flux',
-    ),
-  ];
+  const why = 'is the first whose resource-managers write to the namespaces of Flux';
+  return [first, judged('Gardener', gardener, FIRST_GARDENER, why)];
 }
 
 function judged(what: string, version: string | undefined, first: string, why: string): Finding {
@@ -50,22 +43,22 @@ export async function distribution(dir: string, shoots: readonly ServedShoot[], 
     `shoot-flux distribution make --flux-distribution ${dir} --from manifests.tar.gz --version ${version}`;
   const [newest] = available;
   if (newest === undefined) return [bad(`${dir} holds no stable Flux release`, make('vX.Y.Z'))];
-  return [await newestRelease(dir, newest, now, make('vX.Y.Z')), ...supportOf(available, shoots, make)];
+  const { mtime } = await stat(join(dir, newest, CHECKSUMS));
+  return [ageFinding(newest, mtime, now, make('vX.Y.Z')), ...supportOf(available, shoots, make)];
 }
 
-async function newestRelease(dir: string, newest: string, now: Date, make: string): Promise<Finding> {
-  const { mtime } = await stat(join(dir, newest, CHECKSUMS));
+function ageFinding(newest: string, added: Date, now: Date, make: string): Finding {
   const look = 'compare it with https://github.com/fluxcd/flux2/releases';
+  const release = `The newest Flux release is ${newest}`;
   // Images have files without a time.
-  if (mtime.getUTCFullYear() < 2020)
-    return unknown(`The newest Flux release is ${newest}, its files have no date; ${look}`);
-  const age = `The newest Flux release is ${newest}, added ${ageOf(mtime.toISOString(), now)} ago`;
-  return now.getTime() - mtime.getTime() > OLD_MS ? unknown(`${age}; ${look}`, make) : good(age);
+  if (added.getUTCFullYear() < 2020) return unknown(`${release}, its files have no date; ${look}`);
+  const age = `${release}, added ${ageOf(added.toISOString(), now)} ago`;
+  return now.getTime() - added.getTime() > OLD_MS ? unknown(`${age}; ${look}`, make) : good(age);
 }
 
 function supportOf(available: string[], shoots: readonly ServedShoot[], make: (version: string) => string): Finding[] {
-  const byMinor = Object.groupBy(shoots, ({ kubernetes }) => kubernetes.split('.').slice(0, 2).join('.'));
-  const findings = Object.entries(byMinor).flatMap(([minor, some = []]): Finding[] => {
+  const byMinor = Map.groupBy(shoots, ({ kubernetes }) => kubernetes.split('.').slice(0, 2).join('.'));
+  const findings = [...byMinor].flatMap(([minor, some]) => {
     const states = available.map((version) => unsupportedAs(version, minor));
     if (states.includes(undefined)) return [];
     const flux = `v2.${Number(minor.split('.')[1]) - 25}.X`;

@@ -55,6 +55,9 @@ export function table(head: string[], rows: Cell[][], terminal: Terminal): strin
 export const shortened = (text: string, most: number): string =>
   text.length > most ? `${cutExactly(text, most - 1).trimEnd()}…` : text;
 
+/** Returns a text that begins a sentence. */
+export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** Returns an age as kubectl writes it: `45s`, `12m`, `5h`, `3d`. */
 export function ageOf(since: string | undefined, now: Date): string {
   const seconds = Math.floor((now.getTime() - Date.parse(since ?? '')) / 1000);

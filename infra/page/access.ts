@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
-import { fieldsAt } from '../../shared/shapes.ts';
 import { isSilent } from '../fleet/fleet.ts';
+import { isAllowed } from '../fleet/who.ts';
 import type { Snapshot } from './summary.ts';
 
 /** Who looks, as a proxy in front of the page says. */
@@ -25,6 +25,9 @@ export type Right = keyof typeof rights;
 /** Says whether somebody has a right in a namespace. */
 export type MayUser = (identity: Identity, right: Right, namespace: string) => Promise<boolean>;
 
+/** Measures how long an answer counts, in milliseconds; the time of day may be set back. */
+export type Clock = Pick<typeof performance, 'now'>;
+
 /** How long an answer counts. */
 const KEPT_MS = 30_000;
 
@@ -32,56 +35,43 @@ const KEPT_MS = 30_000;
 const MOST_ANSWERS = 100_000;
 
 /** Asks the API server with SubjectAccessReviews: first whether the right holds everywhere, then in the namespace. */
-export function createAccess(garden: Pick<HttpKubeClient, 'ask'>): MayUser {
-  const answers = new LRUCache<string, Promise<boolean>>({ max: MOST_ANSWERS, ttl: KEPT_MS });
-  const review = async ({ user, groups }: Identity, right: Right, namespace: string) => {
-    const resourceAttributes = { ...rights[right], namespace };
-    const answer = await garden.ask('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
-      ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' },
-      // A proxy has authenticated the user, and API servers add this group to all of those.
-      spec: { user, groups: [...groups, 'system:authenticated'], resourceAttributes },
-    });
-    return fieldsAt(answer, 'status')?.allowed === true;
-  };
-  const ask = (identity: Identity, right: Right, namespace: string): Promise<boolean> => {
-    const key = hash('sha256', JSON.stringify([identity, right, namespace]));
-    const known = answers.get(key);
-    if (known !== undefined) return known;
-    const answer = review(identity, right, namespace);
-    answers.set(key, answer);
-    answer.catch(() => answers.delete(key));
-    return answer;
-  };
+export function createAccess(garden: Pick<HttpKubeClient, 'ask'>, clock: Clock): MayUser {
+  const answers = new LRUCache<string, boolean, Parameters<MayUser>>({
+    ...{ max: MOST_ANSWERS, ttl: KEPT_MS, ttlResolution: 0, perf: clock },
+    fetchMethod: (_key, _stale, { context: [{ user, groups }, right, namespace] }) =>
+      isAllowed(garden, 'SubjectAccessReview', {
+        // A proxy has authenticated the user, and API servers add this group to all of those.
+        ...{ user, groups: [...groups, 'system:authenticated'] },
+        resourceAttributes: { ...rights[right], namespace },
+      }),
+  });
+  const ask = async (...context: Parameters<MayUser>): Promise<boolean> =>
+    (await answers.fetch(hash('sha256', JSON.stringify(context)), { context })) === true;
   return async (identity, right, namespace) =>
     (await ask(identity, right, '')) || (namespace !== '' && ask(identity, right, namespace));
 }
 
 /** Returns the part of a snapshot that the user may read: lines of some projects, and seeds where Shoots may be listed. */
 export async function seenBy(identity: Identity, snapshot: Snapshot, may: MayUser): Promise<Snapshot> {
-  const namespaces = [
-    ...new Set([
-      ...snapshot.shoots.map(({ namespace }) => namespace),
-      ...Object.keys(snapshot.rollouts),
-      ...Object.keys(snapshot.suspensions),
-    ]),
-  ];
-  const answers = await inParallel(namespaces, (namespace) =>
-    Promise.all([may(identity, 'lines', namespace), may(identity, 'shoots', namespace)]),
-  );
-  const readable = (at: 0 | 1) => new Set(namespaces.filter((_, index) => answers[index]?.[at]));
-  const [lines, seeds] = [readable(0), readable(1)];
+  const { rollouts, suspensions, readAt, isStale } = snapshot;
+  const ofShoots = snapshot.shoots.map(({ namespace }) => namespace);
+  const namespaces = [...new Set([...ofShoots, ...Object.keys(rollouts), ...Object.keys(suspensions)])];
+  const allowed = async (right: Right) => {
+    const answers = await inParallel(namespaces, (namespace) => may(identity, right, namespace));
+    return new Set(namespaces.filter((_, index) => answers[index]));
+  };
+  const [lines, seeds] = await Promise.all([allowed('lines'), allowed('shoots')]);
   const shoots = snapshot.shoots
     .filter((shoot) => lines.has(shoot.namespace) && (seeds.has(shoot.namespace) || !isSilent(shoot)))
     .map((shoot) => (seeds.has(shoot.namespace) ? shoot : { ...shoot, seed: '', labels: undefined }));
   const own = <T>(entries: Iterable<[string, T]>) => [...entries].filter(([namespace]) => lines.has(namespace));
-  const { readAt, isStale } = snapshot;
   // They name other projects.
   const unseen = (await may(identity, 'lines', '')) ? snapshot.unseen : [];
   // Field by field, so that a new one is not shown to everybody.
   return {
     ...{ shoots, unseen, readAt, isStale },
-    rollouts: Object.fromEntries(own(Object.entries(snapshot.rollouts))),
-    suspensions: Object.fromEntries(own(Object.entries(snapshot.suspensions))),
+    rollouts: Object.fromEntries(own(Object.entries(rollouts))),
+    suspensions: Object.fromEntries(own(Object.entries(suspensions))),
     states: new Map(own(snapshot.states)),
   };
 }

@@ -2,10 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
-import { type FleetShoot, isBad, states, wordOf } from '../fleet/fleet.ts';
+import { type FleetShoot, isBad } from '../fleet/fleet.ts';
 import { style } from './assets.ts';
 import { readHistory } from './history.ts';
-import { countsBy, facets, noQuery, PAGE_ROWS, projectOf, type Query, selected } from './query.ts';
+import { filtersOf, noQuery, projectOf } from './query.ts';
 import { countsPage, type Html, type Links, listPage, shootPage, type View } from './render.ts';
 import type { Snapshot } from './summary.ts';
 
@@ -18,58 +18,41 @@ const MOST_SHOOTS = 1000;
  */
 export async function exportPage(dir: string, garden: Pick<KubeClient, 'list'>, snapshot: Snapshot): Promise<number> {
   await mkdir(dir, { recursive: true });
-  let count = 0;
-  const write = async (name: string, content: Html | string) => {
-    await writeFile(join(dir, name), String(await content));
-    count++;
+  const bad = snapshot.shoots.filter(isBad).slice(0, MOST_SHOOTS);
+  const ofShoots = await inParallel(bad, async (shoot) => {
+    const history = await readHistory(garden, shoot.namespace, shoot.name);
+    return [keyOf(shoot), () => shootPage(view, shoot, history)] as const;
+  });
+  const shootPages = new Map(ofShoots);
+  // A page that is linked to is written, too; a Map also goes through what is added meanwhile.
+  const files = new Map<string, () => Html>();
+  const linked = (parts: readonly string[], page: number, render: () => Html) => {
+    const file = fileName(parts, page);
+    if (!files.has(file)) files.set(file, render);
+    return encodeURIComponent(file);
   };
-  const { shoots } = snapshot;
-  const shown = shoots.filter(isBad).slice(0, MOST_SHOOTS);
-  const isShown = new Set(shown.map(shootFile));
   const links: Links = {
-    list: (query) => linkTo(listFile(query)),
-    shoot: (shoot) => linkTo(isShown.has(shootFile(shoot)) ? shootFile(shoot) : undefined),
-    counts: (facet, page) => fileName(['by', facet], page),
-    style: style.name,
-    script: undefined,
+    list(query) {
+      const [filter = ['index'], ...more] = filtersOf(query);
+      return more.length > 0 ? undefined : linked(filter, query.page, () => listPage(view, query));
+    },
+    shoot(shoot) {
+      const render = shootPages.get(keyOf(shoot));
+      return render && linked(['shoot', projectOf(shoot.namespace), shoot.name], 1, render);
+    },
+    counts: (facet, page) => linked(['by', facet], page, () => countsPage(view, facet, page)),
   };
-  const view: View = { snapshot, links, now: snapshot.readAt };
-  const filters = facets.flatMap((facet) => countsBy(facet, shoots).map(([value]) => ({ [facet]: value })));
-  for (const filter of [{}, ...states.map((state) => ({ state })), ...filters]) {
-    const query: Query = { ...noQuery, ...filter };
-    const rows = selected(shoots, query).length;
-    for (let page = 1; page === 1 || (page - 1) * PAGE_ROWS < rows; page++) {
-      await write(listFile({ ...query, page }) ?? '', listPage(view, { ...query, page }));
-    }
-  }
-  for (const facet of facets) {
-    const rows = countsBy(facet, shoots).length;
-    for (let page = 1; page === 1 || (page - 1) * PAGE_ROWS < rows; page++) {
-      await write(links.counts(facet, page), countsPage(view, facet, page));
-    }
-  }
-  const histories = await inParallel(shown, ({ namespace, name }) => readHistory(garden, namespace, name));
-  for (const [index, history] of histories.entries()) {
-    const shoot = shown[index];
-    if (shoot !== undefined) await write(shootFile(shoot), shootPage(view, shoot, history));
-  }
-  await write(style.name, style.text);
-  return count;
+  const view: View = { snapshot, links, now: snapshot.readAt, isLive: false };
+  links.list(noQuery);
+  for (const [file, render] of files) await writeFile(join(dir, file), String(await render()));
+  await writeFile(join(dir, style.name), style.text);
+  return files.size + 1;
 }
 
-const linkTo = (file: string | undefined) => (file === undefined ? undefined : encodeURIComponent(file));
-
-const shootFile = ({ namespace, name }: Pick<FleetShoot, 'namespace' | 'name'>) =>
-  fileName(['shoot', projectOf(namespace), name]);
-
-/** Returns the file of a list; undefined where it has more than one filter. */
-function listFile({ page, state, ...rest }: Query): string | undefined {
-  const filters = Object.entries({ state: state && wordOf(state), ...rest }).filter(([, value]) => value !== '');
-  return filters.length > 1 ? undefined : fileName(filters[0] ?? ['index'], page);
-}
+const keyOf = ({ namespace, name }: Pick<FleetShoot, 'namespace' | 'name'>) => `${namespace}/${name}`;
 
 /** Returns for example `project.foo.html` and `project.foo.page-2.html`. */
-function fileName(parts: string[], page = 1): string {
+function fileName(parts: readonly string[], page: number): string {
   const name = [...parts, ...(page > 1 ? [`page-${page}`] : [])].join('.');
   return `${name.replaceAll(/[^\w.+-]/g, '_')}.html`;
 }

@@ -25,7 +25,8 @@ async function refresh() {
     show(new DOMParser().parseFromString(await response.text(), 'text/html'));
     hasFailed = false;
   } catch {
-    if (!hasFailed) say('Updates have stopped: the server does not answer, or wants you to log in. Reload the page.');
+    if (!hasFailed)
+      news.textContent = 'Updates have stopped: the server does not answer, or wants you to log in. Reload the page.';
     hasFailed = true;
   }
   document.body.classList.toggle('stopped', hasFailed);
@@ -37,29 +38,23 @@ function show(next) {
   for (const place of ['header', 'main']) update(document.querySelector(place), next.querySelector(place));
   document.title = next.title;
   const about = next.getElementById('news').dataset.news;
-  if (news.dataset.news !== about || hasFailed) say(about);
+  if (news.dataset.news !== about || hasFailed) news.textContent = about;
   news.dataset.news = about;
   if (active?.isConnected || !section) return;
   const same = `a[href="${CSS.escape(active.getAttribute('href') ?? '')}"]`;
   document.getElementById(section)?.querySelector(same)?.focus({ preventScroll: true });
 }
 
-/** Replaces the children that differ; forms and buttons belong to the reader. */
+/** Replaces the children that differ, and moves none of the others; forms and buttons belong to the reader. */
 function update(parent, next) {
-  const old = new Map([...parent.children].map((child) => [child.id || child.localName, child]));
-  let last;
-  for (const child of [...next.children]) {
-    const known = old.get(child.id || child.localName);
-    old.delete(child.id || child.localName);
-    let shown = child;
-    if (known === undefined) last === undefined ? parent.prepend(child) : last.after(child);
-    else if (known.matches('form, button') || known.isEqualNode(child)) shown = known;
-    else known.replaceWith(child);
-    last = shown;
+  const keyOf = (child) => child.id || child.localName;
+  const old = new Map([...parent.children].map((child) => [keyOf(child), child]));
+  const shown = [...next.children].map((child) => {
+    const known = old.get(keyOf(child));
+    return known?.matches('form, button') || known?.isEqualNode(child) ? known : child;
+  });
+  for (const child of [...parent.children]) if (!shown.includes(child)) child.remove();
+  for (const [index, child] of shown.entries()) {
+    if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index] ?? null);
   }
-  for (const gone of old.values()) gone.remove();
-}
-
-function say(text) {
-  news.textContent = text;
 }

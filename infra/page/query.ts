@@ -1,19 +1,11 @@
 import type { Counts, Line } from '../../shared/gardener/status-map.ts';
 import { countsOf, type FleetShoot, states, wordOf } from '../fleet/fleet.ts';
 
-/** What a list of Shoots is filtered by; an empty text filters nothing. */
-export interface Query {
-  state: Line['state'] | '';
-  project: string;
-  seed: string;
-  flux: string;
-  /** Part of a name or a sentence. */
-  text: string;
-  /** The first one is 1. */
-  page: number;
-}
+/** The list of all Shoots. An empty text filters nothing; `text` is part of a name or a sentence; the first page is 1. */
+export const noQuery = { state: '' as Line['state'] | '', project: '', seed: '', flux: '', text: '', page: 1 };
 
-export const noQuery: Query = { state: '', project: '', seed: '', flux: '', text: '', page: 1 };
+/** What a list of Shoots is filtered by, and which page of it is meant. */
+export type Query = typeof noQuery;
 
 /** So many rows are on a page: about 100 KB. */
 export const PAGE_ROWS = 200;
@@ -21,8 +13,8 @@ export const PAGE_ROWS = 200;
 const LONGEST = 100;
 
 /** Reads the query of an address; what cannot be meant filters nothing. */
-export function readQuery(search: URLSearchParams): Query {
-  const value = (name: string) => (search.get(name) ?? '').trim().slice(0, LONGEST);
+export function readQuery(search: Record<string, string>): Query {
+  const value = (name: string) => (search[name] ?? '').trim().slice(0, LONGEST);
   const page = Number(value('page'));
   return {
     state: states.find((state) => wordOf(state) === value('state')) ?? '',
@@ -31,12 +23,9 @@ export function readQuery(search: URLSearchParams): Query {
   };
 }
 
-/** Returns the query as part of an address: ``, or for example `?state=not-ready`. */
-export function queryText({ state, project, seed, flux, text, page }: Query): string {
-  const values = { state: state && wordOf(state), project, seed, flux, text, page: page > 1 ? String(page) : '' };
-  const search = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''));
-  return search.size === 0 ? '' : `?${search}`;
-}
+/** Returns the filters of a query as addresses have them. */
+export const filtersOf = ({ page: _, state, ...rest }: Query) =>
+  Object.entries({ state: state && wordOf(state), ...rest }).filter(([, value]) => value !== '');
 
 /** Returns the project of a namespace: Gardener begins the namespaces of all projects but one with `garden-`. */
 export const projectOf = (namespace: string) => namespace.replace(/^garden-/, '');
@@ -50,9 +39,7 @@ export function selected(shoots: readonly FleetShoot[], query: Query): FleetShoo
   return shoots.filter(
     (shoot) =>
       (query.state === '' || shoot.state === query.state) &&
-      (query.project === '' || projectOf(shoot.namespace) === query.project) &&
-      (query.seed === '' || seedsOf(shoot).includes(query.seed)) &&
-      (query.flux === '' || shoot.flux === query.flux) &&
+      facets.every((facet) => query[facet] === '' || valuesOf[facet](shoot).includes(query[facet])) &&
       (text === '' || shoot.name.includes(text) || (shoot.sentence ?? '').toLowerCase().includes(text)),
   );
 }
@@ -62,16 +49,16 @@ export const facets = ['project', 'seed', 'flux'] as const;
 
 export type Facet = (typeof facets)[number];
 
+const valuesOf: Record<Facet, (shoot: FleetShoot) => string[]> = {
+  project: ({ namespace }) => [projectOf(namespace)],
+  seed: seedsOf,
+  flux: ({ flux }) => (flux === undefined ? [] : [flux]),
+};
+
 /** Returns the counts of each project, seed or Flux release: those with the most Shoots that are not Ready first. */
 export function countsBy(facet: Facet, shoots: readonly FleetShoot[]): [string, Counts][] {
-  const pairs = shoots.flatMap((shoot) => valuesOf(facet, shoot).map((value) => ({ value, shoot })));
+  const pairs = shoots.flatMap((shoot) => valuesOf[facet](shoot).map((value) => ({ value, shoot })));
   return [...Map.groupBy(pairs, ({ value }) => value)]
     .map(([value, group]): [string, Counts] => [value, countsOf(group.map(({ shoot }) => shoot))])
     .sort(([a, one], [b, other]) => other['Not Ready'] - one['Not Ready'] || other.all - one.all || (a < b ? -1 : 1));
-}
-
-function valuesOf(facet: Facet, shoot: FleetShoot): string[] {
-  if (facet === 'project') return [projectOf(shoot.namespace)];
-  if (facet === 'seed') return seedsOf(shoot);
-  return shoot.flux === undefined ? [] : [shoot.flux];
 }

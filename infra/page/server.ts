@@ -1,21 +1,21 @@
 import type { Server } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { secureHeaders } from 'hono/secure-headers';
 import { errorMessage } from '../../shared/errors.ts';
 import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { closeServer, listen } from '../listen.ts';
-import { createAccess, type Identity, seenBy } from './access.ts';
+import { type Clock, createAccess, type Identity, seenBy } from './access.ts';
 import { script, style } from './assets.ts';
 import { notAllowed, readHistory } from './history.ts';
-import { facets, projectOf, type Query, queryText, readQuery } from './query.ts';
+import { facets, filtersOf, projectOf, readQuery } from './query.ts';
 import { countsPage, type Links, listPage, messagePage, shootPage, type View } from './render.ts';
-import type { Summary } from './summary.ts';
+import type { Snapshot } from './summary.ts';
 
 /** How a page is served. */
 export interface PageOptions {
-  summary: Summary;
+  summary: { latest(): Snapshot };
   garden: Pick<HttpKubeClient, 'ask' | 'list'>;
   port: number;
   host: string;
@@ -23,15 +23,18 @@ export interface PageOptions {
   allowedHosts?: readonly string[] | undefined;
   /** The headers in which a proxy says who looks. Absent: everybody sees what the credentials show. */
   identity?: { userHeader: string; groupsHeader?: string | undefined } | undefined;
+  clock?: Clock;
   onFailed(message: string): void;
 }
 
 const links: Links = {
-  list: (query) => `./${queryText(query)}`,
+  list(query) {
+    const search = new URLSearchParams(filtersOf(query));
+    if (query.page > 1) search.set('page', String(query.page));
+    return search.size === 0 ? './' : `./?${search}`;
+  },
   shoot: ({ namespace, name }) => `shoot?${new URLSearchParams({ project: projectOf(namespace), name })}`,
   counts: (facet, page) => `counts?${new URLSearchParams({ by: facet, page: String(page) })}`,
-  style: style.name,
-  script: script.name,
 };
 
 /** Serves the page over HTTP. */
@@ -47,9 +50,10 @@ const csp = {
   ...{ formAction: ["'self'"], baseUri: ["'none'"], frameAncestors: ["'none'"] },
 };
 
-function pageApp({ summary, garden, identity, allowedHosts = [], onFailed }: PageOptions): Hono<Environment> {
+function pageApp(options: PageOptions): Hono<Environment> {
+  const { summary, garden, identity, allowedHosts = [], clock = performance, onFailed } = options;
   const app = new Hono<Environment>();
-  const may = createAccess(garden);
+  const may = createAccess(garden, clock);
   // Whoever terminates TLS decides about Strict-Transport-Security.
   app.use(secureHeaders({ contentSecurityPolicy: csp, xFrameOptions: 'DENY', strictTransportSecurity: false }));
   app.use(async (context, next) => {
@@ -59,33 +63,30 @@ function pageApp({ summary, garden, identity, allowedHosts = [], onFailed }: Pag
     if (LOOPBACK.includes(hostname) || allowedHosts.includes(hostname)) return next();
     return context.text(`The page is not served as ${hostname}; start it with --allow-host and this name.\n`, 421);
   });
-  app.get('/:asset{page-.+}', (context) => {
-    const asset = [style, script].find(({ name }) => name === context.req.param('asset'));
-    if (asset === undefined) return context.text('Not found\n', 404);
-    return context.body(asset.text, 200, {
-      'content-type': asset.type,
-      'cache-control': 'max-age=31536000, immutable',
-    });
-  });
+  for (const { name, text, type } of [style, script]) {
+    const headers = { 'content-type': type, 'cache-control': 'max-age=31536000, immutable' };
+    app.get(`/${name}`, (context) => context.body(text, 200, headers));
+  }
   app.use(compress());
   app.use(async (context, next) => {
     const who = identity && identityIn(context, identity);
-    if (identity !== undefined && who === undefined)
-      return context.text(`The proxy in front of this page names no user in header ${identity.userHeader}.\n`, 401);
-    const latest = summary.latest();
-    const snapshot = who === undefined ? latest : await seenBy(who, latest, may);
+    if (identity !== undefined && who === undefined) {
+      const what = `must name one user, none of Kubernetes itself, in header ${identity.userHeader}`;
+      return context.text(`The proxy in front of this page ${what}.\n`, 401);
+    }
+    const snapshot = who === undefined ? summary.latest() : await seenBy(who, summary.latest(), may);
     context.set('who', who);
-    context.set('view', { snapshot, links, now: new Date(), user: who?.user });
+    context.set('view', { snapshot, links, now: new Date(), user: who?.user, isLive: true });
     return next();
   });
-  app.get('/', (context) => context.html(listPage(context.get('view'), queryOf(context))));
-  app.get('/counts', (context) => {
-    const facet = facets.find((facet) => facet === context.req.query('by')) ?? 'project';
-    return context.html(countsPage(context.get('view'), facet, queryOf(context).page));
+  app.get('/', ({ req, var: { view }, html }) => html(listPage(view, readQuery(req.query()))));
+  app.get('/counts', ({ req, var: { view }, html }) => {
+    const facet = facets.find((facet) => facet === req.query('by')) ?? 'project';
+    return html(countsPage(view, facet, readQuery(req.query()).page));
   });
   app.get('/shoot', async (context) => {
     const { project, name } = context.req.query();
-    const [view, who] = [context.get('view'), context.get('who')];
+    const { view, who } = context.var;
     const shoot = view.snapshot.shoots.find((shoot) => shoot.name === name && projectOf(shoot.namespace) === project);
     if (shoot === undefined) return context.notFound();
     const { namespace } = shoot;
@@ -95,7 +96,7 @@ function pageApp({ summary, garden, identity, allowedHosts = [], onFailed }: Pag
   });
   app.notFound((context) => {
     const text = 'No Shoot of this name has the extension shoot-flux, or your rights do not reach it.';
-    return context.html(messagePage(context.get('view'), 'Not found', text), 404);
+    return context.html(messagePage(context.var.view, 'Not found', text), 404);
   });
   app.onError((error, context) => {
     onFailed(errorMessage(error));
@@ -104,7 +105,7 @@ function pageApp({ summary, garden, identity, allowedHosts = [], onFailed }: Pag
   return app;
 }
 
-type Environment = { Variables: { view: View; who: Identity | undefined } };
+type Environment = { Bindings: HttpBindings; Variables: { view: View; who: Identity | undefined } };
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -113,12 +114,11 @@ const MOST_GROUPS = 1000;
 /** Names of Kubernetes itself are not taken from a proxy: nobody logs in as `system:masters`. */
 const isForeign = (name: string) => name !== '' && !name.startsWith('system:');
 
-function identityIn(context: Context, { userHeader, groupsHeader }: NonNullable<PageOptions['identity']>) {
-  const valuesOf = (header: string | undefined) =>
-    (header === undefined ? '' : (context.req.header(header) ?? '')).split(',').map((value) => value.trim());
-  const user = context.req.header(userHeader)?.trim() ?? '';
-  if (!isForeign(user)) return undefined;
-  return { user, groups: valuesOf(groupsHeader).filter(isForeign).slice(0, MOST_GROUPS) };
+function identityIn({ env }: Context<Environment>, names: NonNullable<PageOptions['identity']>): Identity | undefined {
+  const valuesOf = (header = '') => env.incoming.headersDistinct[header.toLowerCase()] ?? [];
+  const [user = '', ...others] = valuesOf(names.userHeader);
+  // A proxy that adds its header to that of the browser does not say who looks.
+  if (!isForeign(user.trim()) || others.length > 0) return undefined;
+  const groups = valuesOf(names.groupsHeader).flatMap((value) => value.split(',').map((group) => group.trim()));
+  return { user: user.trim(), groups: groups.filter(isForeign).slice(0, MOST_GROUPS) };
 }
-
-const queryOf = (context: Context): Query => readQuery(new URL(context.req.url).searchParams);

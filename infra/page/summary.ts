@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { errorMessage } from '../../shared/errors.ts';
 import { type RolloutState, rolloutIn } from '../../shared/gardener/rollout.ts';
 import { isOwn } from '../../shared/gardener/status-map.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { type Fleet, fleetIn, readShoots, readStatusMaps } from '../fleet/fleet.ts';
+import { repeat } from '../repeat.ts';
 
 /** What the garden said about all Shoots when it was last read. */
 export interface Snapshot extends Fleet {
@@ -14,16 +13,8 @@ export interface Snapshot extends Fleet {
   isStale: boolean;
 }
 
-/** Reads the garden again and again, as long as somebody looks. */
-export interface Summary extends AsyncDisposable {
-  /** Returns at once what was last read. */
-  latest(): Snapshot;
-  /** Ends when the summary is disposed of. */
-  signal: AbortSignal;
-}
-
 /** What a summary reads, and where it reports failures. */
-export interface SummaryOptions {
+interface SummaryOptions {
   garden: KubeClient;
   /** Undefined: all projects. */
   namespace: string | undefined;
@@ -40,11 +31,13 @@ const SHOOTS_MS = 60_000;
 /** Nobody looks: the garden is left alone. */
 const IDLE_MS = 60_000;
 
-/** Reads the garden once, and then in the background. @throws UnseenError when the credentials show nothing */
-export async function startSummary(options: SummaryOptions): Promise<Summary> {
-  const { garden, namespace, onFailed, pauseMs = PAUSE_MS } = options;
+/**
+ * Reads the garden once, and then again and again in the background, as long as somebody looks.
+ * @throws UnseenError when the credentials show nothing
+ */
+export async function startSummary({ garden, namespace, onFailed, pauseMs = PAUSE_MS }: SummaryOptions) {
   let shoots: (Awaited<ReturnType<typeof readShoots>> & { at: number }) | undefined;
-  const read = async (): Promise<Snapshot> => {
+  const read = async () => {
     const maps = await readStatusMaps(garden, namespace);
     if (shoots === undefined || Date.now() - shoots.at >= SHOOTS_MS)
       shoots = { ...(await readShoots(garden, namespace)), at: Date.now() };
@@ -53,37 +46,35 @@ export async function startSummary(options: SummaryOptions): Promise<Summary> {
       return state === undefined ? [] : [[map.metadata.namespace ?? '', state]];
     });
     const fleet = fleetIn(maps, shoots, namespace);
-    return { ...fleet, states: new Map(states), readAt: new Date(), isStale: false };
+    return { ...fleet, states: new Map(states), readAt: new Date() };
   };
   let snapshot = await read();
-  let looked = Date.now();
-  const stop = new AbortController();
-  const { signal } = stop;
-  const follow = async () => {
-    let pause = pauseMs;
-    while (!signal.aborted) {
-      await sleep(pause, undefined, { signal }).catch(() => {});
-      if (signal.aborted || Date.now() - looked > IDLE_MS) continue;
+  let problem: string | undefined;
+  let looked = 0;
+  let pause = pauseMs;
+  const reading = repeat(
+    () => pause,
+    async () => {
+      if (Date.now() - looked > IDLE_MS) return problem;
       const began = Date.now();
       try {
         snapshot = await read();
-      } catch (error) {
-        if (!signal.aborted && !snapshot.isStale) onFailed(errorMessage(error));
-        snapshot = { ...snapshot, isStale: true };
+        return undefined;
+      } finally {
+        pause = Math.max(pauseMs, 10 * (Date.now() - began));
       }
-      pause = Math.max(pauseMs, 10 * (Date.now() - began));
-    }
-  };
-  const following = follow();
+    },
+    (found) => {
+      problem = found;
+      if (found !== undefined) onFailed(found);
+    },
+  );
   return {
-    signal,
-    latest() {
+    /** Returns at once what was last read. */
+    latest(): Snapshot {
       looked = Date.now();
-      return snapshot;
+      return { ...snapshot, isStale: problem !== undefined };
     },
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await following;
-    },
+    [Symbol.asyncDispose]: reading.stop,
   };
 }

@@ -27,6 +27,7 @@ export async function startPage(
     client,
     url,
     failures,
+    stop: server.stop,
     get: (path: string, headers: Record<string, string> = {}) => fetch(url + path, { headers }),
     async [Symbol.asyncDispose]() {
       await server.stop();

@@ -58,7 +58,7 @@ export interface CertificateSecret {
 }
 
 /** The Secret of a deployment that chooses no other one. */
-const defaultSecret: CertificateSecret = { cluster: GARDEN, namespace: NAMESPACE, name: CERTIFICATES };
+export const defaultSecret: CertificateSecret = { cluster: GARDEN, namespace: NAMESPACE, name: CERTIFICATES };
 
 const options = { fieldManager: 'shoot-flux-webhooks' };
 

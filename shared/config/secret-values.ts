@@ -37,7 +37,8 @@ const certificates: ValueCheck = (value) => {
     : 'is damaged; write the certificate there as openssl x509 prints it';
 };
 
-function certificateOf(pem: string): X509Certificate | undefined {
+/** Returns the certificate; undefined where the text is damaged. */
+export function certificateOf(pem: string): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);
   } catch {

@@ -113,6 +113,7 @@ describe('the text of a state', () => {
     ['no JSON', '{'],
     ['null', 'null'],
     ['another version', { ...written, version: 2 }],
+    ['a beginning that is no time', { ...written, began: 8_640_000_000_001 }],
     ['another revision', { ...written, revision: '<script>' }],
     ['a limit without a number', { ...written, limits: { maxInProgress: 'all', maxFailed: 0 } }],
     ['a negative number', { ...written, done: -1 }],

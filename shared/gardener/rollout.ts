@@ -189,11 +189,14 @@ const amount = z.union([count, z.string().check(z.regex(/^\d{1,3}%$/))]);
 /** The value of a label. */
 const order = z.nullable(z.string().check(z.maxLength(63)));
 
+/** No date is later: https://tc39.es/ecma262/#sec-time-values-and-time-range */
+const LAST_SECOND = 8_640_000_000_000;
+
 /** What `stateText` writes. */
 const writtenState = z.object({
   version: z.literal(VERSION),
   revision: z.string().check(z.regex(/^[0-9a-f]{12}$/)),
-  began: count,
+  began: z.int().check(z.nonnegative(), z.maximum(LAST_SECOND)),
   limits: z.object({ maxInProgress: amount, maxFailed: amount }),
   done: count,
   waiting: z.array(z.tuple([shootName, order, count])).check(z.maxLength(MOST_WAITING)),

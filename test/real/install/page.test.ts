@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { shootFlux } from '../../../infra/cli/testing.ts';
 import { shootOn, startGarden, statusMapOf } from '../../../infra/fleet/testing.ts';
@@ -43,14 +45,27 @@ it('the Pod of the chart has arguments that the page takes', async () => {
       .map(({ kind }) => kind)
       .sort(),
   ).toEqual(['Deployment', 'Service']);
-  const deployment = rendered.find(
-    ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'shoot-flux-page',
-  );
-  const containers = (deployment?.spec as Deployment | undefined)?.template.spec.containers ?? [];
+  const containers = containersOf(rendered);
   expect(containers.map(({ name }) => name)).toEqual(['shoot-flux-page', 'proxy']);
   await using garden = await startGarden([statusMapOf('garden-foo', { bar: { state: 'Ready' } })]);
   const args = (containers[0]?.args ?? []).map((arg) => (arg === 'in-cluster' ? garden.people.nobody : arg));
   expect(await shootFlux(args)).toMatchObject({ code: 3, err: expect.stringContaining('in all projects') });
+});
+
+it('the probe of the chart waits until the page is served', async () => {
+  const [container] = containersOf(await render(RUNTIME, {}, { garden: { inCluster: true } }));
+  const [program, ...words] = container?.startupProbe.exec.command ?? [];
+  expect(program).toBe('/usr/local/bin/node');
+  expect(words.join(' ')).toContain('http://127.0.0.1:8090');
+  await using page = await startPage([], { identity: { userHeader: 'X-Forwarded-User' } });
+  const probe = () =>
+    promisify(execFile)(
+      process.execPath,
+      words.map((word) => word.replace('http://127.0.0.1:8090', page.url)),
+    );
+  await probe();
+  await page.stop();
+  await expect(probe()).rejects.toMatchObject({ code: 1 });
 });
 
 it('a proxy without a header of the user is refused', async () => {
@@ -58,5 +73,15 @@ it('a proxy without a header of the user is refused', async () => {
 });
 
 interface Deployment {
-  template: { spec: { containers: { name: string; args?: string[] }[] } };
+  template: { spec: { containers: { name: string; args?: string[]; startupProbe: Probe }[] } };
+}
+
+interface Probe {
+  exec: { command: string[] };
+}
+
+/** Returns the containers of the page's Pod. */
+function containersOf(rendered: KubeObject[]) {
+  const deployment = rendered.find((object) => object.kind === 'Deployment' && isPage(object));
+  return (deployment?.spec as Deployment | undefined)?.template.spec.containers ?? [];
 }
