@@ -1,11 +1,12 @@
 import { UnreachableError } from '../../shared/kube/errors.ts';
 import { createKubeClient } from '../../shared/kube/http-client.ts';
-import { connectionOf } from '../../shared/runtime/clusters.ts';
+import { connectionOf, IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { clusterName, GARDEN } from '../../shared/runtime/key.ts';
+import { kubectl } from '../fleet/kubectl.ts';
 import { patience } from '../fleet/target.ts';
 import { whoAmI } from '../fleet/who.ts';
-import { bad, capital, type Finding, good, type Item, kubectl, type Patient, unknown } from './finding.ts';
+import { bad, capital, type Finding, good, type Item, type Patient, unknown } from './finding.ts';
 
 /** Certificates, tokens and Leases tolerate less than a minute. */
 const MOST_SKEW_MS = 30_000;
@@ -20,6 +21,7 @@ export interface Access {
 /** Asks a cluster who we are, and what time it is. */
 export async function access(name: string, file: string, now: () => Date): Promise<Access> {
   const place = name === GARDEN ? 'garden' : 'seed';
+  const flags = file === IN_CLUSTER ? [] : ['--kubeconfig', file];
   let date: string | undefined;
   const onRequest = (info: { date?: string | undefined }) => {
     date = info.date;
@@ -31,20 +33,20 @@ export async function access(name: string, file: string, now: () => Date): Promi
     const user = await whoAmI(kube);
     if (user === undefined) await kube.ask('/version');
     const skew = skewOf(date, start, now());
-    const patient: Patient = { name, place, file, kube, user: user ?? '' };
+    const patient: Patient = { name, place, flags, kube, user: user ?? '' };
     const credentials = good(`${capital(clusterName(name))} accepts the credentials${user ? ` of ${user}` : ''}`);
     return { items: [item('credentials', credentials), item('clock', skew)], patient };
   } catch (error) {
-    return { items: [item('credentials', refused(name, file, error))] };
+    return { items: [item('credentials', refused(name, file, flags, error))] };
   }
 }
 
-function refused(name: string, file: string, error: unknown): Finding {
+function refused(name: string, file: string, flags: string[], error: unknown): Finding {
   const who = capital(clusterName(name));
   const more = 'nothing else of it was checked';
-  const remedy = kubectl({ file }, 'auth whoami');
   if (error instanceof UnreachableError)
-    return bad(`${who} does not answer, so ${more}: ${describeError(error)}`, kubectl({ file }, 'version'));
+    return bad(`${who} does not answer, so ${more}: ${describeError(error)}`, kubectl(['version'], { flags }));
+  const remedy = kubectl(['auth', 'whoami'], { flags });
   return bad(`${who} does not accept the credentials of ${file}, so ${more}: ${describeError(error)}`, remedy);
 }
 

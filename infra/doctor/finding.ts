@@ -1,6 +1,5 @@
 import { ForbiddenError } from '../../shared/kube/errors.ts';
 import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
-import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 
 /** Good, bad, or not known: it could not be seen, or it will be bad soon. */
@@ -27,8 +26,8 @@ export interface Patient {
   /** `garden` or the name of a seed. */
   name: string;
   place: 'garden' | 'seed';
-  /** Its kubeconfig file, or `in-cluster`. */
-  file: string;
+  /** With which kubectl reaches it. */
+  flags: readonly string[];
   kube: HttpKubeClient;
   /** The user of the credentials; empty where the API server does not tell. */
   user: string;
@@ -39,11 +38,6 @@ export const bad = (sentence: string, remedy?: string): Finding => ({ verdict: '
 export const unknown = (sentence: string, remedy?: string): Finding => ({ verdict: '!', sentence, remedy });
 
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** Returns a command line for a cluster. */
-export function kubectl({ file }: Pick<Patient, 'file'>, args: string): string {
-  return file === IN_CLUSTER ? `kubectl ${args}` : `kubectl --kubeconfig ${file} ${args}`;
-}
 
 /** Runs one check of a place. What it cannot see is a finding, never an error. */
 export async function examined(

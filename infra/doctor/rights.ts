@@ -2,10 +2,11 @@ import type { PolicyRule } from '../../shared/runtime/definition.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { fieldsAt } from '../../shared/shapes.ts';
+import { kubectl } from '../fleet/kubectl.ts';
 import { findAllDefinitions } from '../functions.ts';
 import { identitiesIn } from '../gardener/rbac.ts';
 import { CERTIFICATES, CONFIGURATION, NAMESPACE } from '../webhooks/names.ts';
-import { bad, type Finding, good, kubectl, type Patient } from './finding.ts';
+import { bad, type Finding, good, type Patient } from './finding.ts';
 
 /** What a part of the product does in a cluster. */
 interface Right {
@@ -107,5 +108,5 @@ function remedyOf(patient: Patient): string {
   if (OF_INSTALLATION.test(user))
     return 'kubectl --kubeconfig GARDEN apply --server-side -f controller-registration.yaml';
   const file = `infra/gardener/rbac-${place}.yaml`;
-  return kubectl(patient, `apply --server-side -f ${file}  # and bind its roles to ${user || 'this user'}`);
+  return `${kubectl(['apply', '--server-side', '-f', file], patient)}  # and bind its roles to ${user || 'this user'}`;
 }

@@ -3,8 +3,9 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, resource, resources } from '../../shared/kube/resource.ts';
 import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
 import { listAll, WITH_EXTENSION } from '../fleet/fleet.ts';
+import { kubectl } from '../fleet/kubectl.ts';
 import { HEARTBEAT } from '../process/heartbeat.ts';
-import { bad, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
+import { bad, type Finding, good, type Patient, unknown } from './finding.ts';
 
 /** A Shoot with the extension. */
 export interface ServedShoot {
@@ -58,7 +59,7 @@ export async function servedSeeds(
     ({ seed }) => seed,
   );
   const unserved = Object.entries(bySeed).filter(([seed]) => !installed.has(seed) && !named.includes(seed));
-  const remedy = kubectl(garden, 'get controllerinstallations');
+  const remedy = kubectl(['get', 'controllerinstallations'], garden);
   const findings = unserved.map(([seed, some = []]) =>
     bad(
       `Nobody serves seed ${seed}: ${shootsHave(some)} the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment`,
@@ -73,7 +74,7 @@ export async function servedSeeds(
     if (wrong === undefined) return [];
     const seed = textAt(installation, 'spec', 'seedRef', 'name');
     const sentence = `ControllerInstallation ${name} of seed ${seed} is not ${wrong.type}: ${wrong.message}`;
-    return [bad(sentence, kubectl(garden, `get controllerinstallation ${name} -o yaml`))];
+    return [bad(sentence, kubectl(['get', 'controllerinstallation', name, '-o', 'yaml'], garden))];
   });
   const all = [...findings, ...unhealthy];
   return all.length > 0
@@ -97,12 +98,12 @@ export async function servers(seed: Patient, now: Date): Promise<Finding> {
   const running = deployments.items.filter(({ spec }) => fieldsAt(spec)?.replicas !== 0);
   const places = [...new Set([...running, ...beats.filter(isFresh)].map(({ metadata }) => metadata.namespace ?? ''))];
   const stale = beats.find((lease) => !isFresh(lease) && !places.includes(lease.metadata.namespace ?? ''));
-  const get = `get deployments --all-namespaces --selector ${labelSelector}`;
+  const get = ['get', 'deployments', '--all-namespaces', '--selector', labelSelector];
   if (places.length > 1) {
     const who = places.sort().join(' and ');
     return bad(
       `It is served by ${places.length} deployments, in namespaces ${who}: give it to one`,
-      kubectl(seed, get),
+      kubectl(get, seed),
     );
   }
   if (places.length === 1) return good(`The deployment in namespace ${places[0]} serves it`);
@@ -110,10 +111,10 @@ export async function servers(seed: Patient, now: Date): Promise<Finding> {
     return unknown(
       'No Deployment and no heartbeat says which process serves it, as with one elsewhere without --shoot-health',
     );
-  const { namespace } = stale.metadata;
+  const { namespace = '' } = stale.metadata;
   const since = textAt(stale, 'spec', 'renewTime');
   return bad(
     `Nobody serves it: the heartbeat in namespace ${namespace} was renewed last at ${since}`,
-    kubectl(seed, `--namespace ${namespace} get pods`),
+    kubectl(['get', 'pods'], { ...seed, namespace }),
   );
 }

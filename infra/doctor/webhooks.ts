@@ -6,11 +6,12 @@ import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
 import { clusterName } from '../../shared/runtime/key.ts';
 import type { Webhook } from '../../shared/runtime/webhook.ts';
 import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
+import { kubectl } from '../fleet/kubectl.ts';
 import { patience } from '../fleet/target.ts';
 import { findWebhookDefinitions } from '../functions.ts';
 import { validityOf } from '../webhooks/certificates.ts';
 import { configurations } from '../webhooks/publish.ts';
-import { bad, capital, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
+import { bad, capital, type Finding, good, type Patient, unknown } from './finding.ts';
 
 const DAY = 86_400_000;
 
@@ -57,7 +58,7 @@ const effects = {
 function absent(patient: Patient, type: Webhook['type'], { configuration, isServed }: WebhookExpectation): Finding {
   const { name, place } = patient;
   const sentence = `${capital(clusterName(name))} has no ${type}WebhookConfiguration ${configuration}: ${effects[place]}`;
-  const remedy = kubectl(patient, `apply --server-side -f infra/gardener/webhooks-${place}.yaml`);
+  const remedy = kubectl(['apply', '--server-side', '-f', `infra/gardener/webhooks-${place}.yaml`], patient);
   return place === 'seed' || isServed ? bad(sentence, remedy) : unknown(sentence, remedy);
 }
 
@@ -68,7 +69,7 @@ async function examineEntry(
   now: Date,
 ): Promise<Finding[]> {
   const client = fieldsAt(entry, 'clientConfig') ?? {};
-  const remedy = kubectl(patient, `describe ${what.replace(' ', '/').toLowerCase()}`);
+  const remedy = kubectl(['describe', what.replace(' ', '/').toLowerCase()], patient);
   const bundle = textAt(client, 'caBundle');
   // Without one, API servers trust the authorities of their system: right for a URL such as that of a Lambda.
   if (bundle === undefined && textAt(client, 'url') === undefined)

@@ -4,7 +4,8 @@ import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types
 import { ConfigError, issueText, unlessInvalid, withFullStop } from '../../../shared/errors.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
 import { fieldsOf, textAt } from '../../../shared/shapes.ts';
-import { kubectl, type Link } from './link.ts';
+import { kubectl } from '../kubectl.ts';
+import type { Link } from './link.ts';
 
 /** A value of the effective configuration, and where the layer that decides it sets it. */
 export interface ValueFrom extends Place {

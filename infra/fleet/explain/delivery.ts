@@ -1,7 +1,8 @@
 import { explain } from '../../../functions/managed-resources/deliver/explain.ts';
 import { applyState, managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import type { ManagedResource } from '../../../shared/gardener/types.ts';
-import { kubectl, type Link } from './link.ts';
+import { kubectl } from '../kubectl.ts';
+import type { Link } from './link.ts';
 import type { Seed } from './read.ts';
 
 /** Explains how far the four ManagedResources are applied to the shoot. @param seed or why it is not seen */

@@ -12,7 +12,8 @@ import type { Applied, ShootObject } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resource, resources } from '../../../shared/kube/resource.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
-import { kubectl, type Link } from './link.ts';
+import { kubectl } from '../kubectl.ts';
+import type { Link } from './link.ts';
 import type { ShootSeen } from './read.ts';
 
 /** What was read of Flux in a shoot. */

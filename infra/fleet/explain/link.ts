@@ -62,9 +62,3 @@ export function chainText(links: readonly Link[], isWide: boolean, terminal: Ter
   });
   return `${lines.join('\n')}\n`;
 }
-
-/** Returns a kubectl command that can be pasted. @param at the namespace, and the flags with which kubectl reaches it */
-export function kubectl(args: readonly string[], at: { namespace: string; flags: readonly string[] }): string {
-  const words = ['kubectl', ...args, '--namespace', at.namespace, ...at.flags];
-  return words.map((word) => (/^[\w./:@=,{}-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
-}

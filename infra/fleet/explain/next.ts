@@ -3,9 +3,10 @@ import { secondsUntilWindow } from '../../../shared/gardener/maintenance-window.
 import { compareOrder, isPaused, rolloutIn, rolloutText, stateAt } from '../../../shared/gardener/rollout.ts';
 import { readyShootsOf, shootsOf } from '../../../shared/gardener/status-map.ts';
 import type { Extension } from '../../../shared/gardener/types.ts';
+import { kubectl } from '../kubectl.ts';
 import { ageOf } from '../print.ts';
 import type { Subject } from './configuration.ts';
-import { kubectl, type Link } from './link.ts';
+import type { Link } from './link.ts';
 import type { Garden } from './read.ts';
 
 type Ahead = Pick<Garden, 'shoot' | 'line' | 'statusMap' | 'rollout'> & { extension: Extension | undefined };

@@ -3,9 +3,10 @@ import { findCondition, withoutConfigHash } from '../../../shared/gardener/check
 import { HIBERNATED, isHibernated } from '../../../shared/gardener/operation.ts';
 import { EXTENSION_TYPE, type LastOperation, type Shoot } from '../../../shared/gardener/types.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
+import { kubectl } from '../kubectl.ts';
 import { ageOf } from '../print.ts';
 import type { Subject } from './configuration.ts';
-import { kubectl, type Link } from './link.ts';
+import type { Link } from './link.ts';
 import type { Garden, Seed } from './read.ts';
 
 /** What was read about the operation of a Shoot. */
