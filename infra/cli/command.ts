@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
+import { type ParseArgsOptionDescriptor, parseArgs, stripVTControlCharacters } from 'node:util';
 import { errorMessage } from '../../shared/errors.ts';
 import { createLog, type Log } from '../../shared/runtime/log.ts';
 import { untilSignal } from '../process/signals.ts';
@@ -164,8 +164,10 @@ function helpLine({ description, required, default: usual }: Option): string {
   return usual === undefined ? sentence : `${sentence} Default: ${usual}.`;
 }
 
-/** Returns lines with the second column aligned. */
-export function columns(rows: [string, string][]): string[] {
-  const width = Math.max(...rows.map(([first]) => first.length));
-  return rows.map(([first, second]) => `${first.padEnd(width)}  ${second}`.trimEnd());
+/** Returns lines with aligned columns, of which the last one is not padded. @param gap between them */
+export function columns(rows: readonly string[][], gap = 2): string[] {
+  const widthOf = (cell = '') => stripVTControlCharacters(cell).length;
+  const widths = (rows[0] ?? []).map((_, at) => rows.reduce((most, row) => Math.max(most, widthOf(row[at])), 0) + gap);
+  const padded = (cell: string, at: number) => cell + ' '.repeat((widths[at] ?? 0) - widthOf(cell));
+  return rows.map((row) => [...row.slice(0, -1).map(padded), ...row.slice(-1)].join('').trimEnd());
 }

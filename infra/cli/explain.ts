@@ -1,7 +1,7 @@
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
 import { DNS_LABEL } from '../../shared/kube/resource.ts';
-import { explainConfiguration, type Subject, type ValueFrom, valueRows } from '../fleet/explain/configuration.ts';
+import { explainConfiguration, objectName, type Subject, type ValueFrom } from '../fleet/explain/configuration.ts';
 import { explainDelivery } from '../fleet/explain/delivery.ts';
 import { explainFlux, recordFrom } from '../fleet/explain/flux.ts';
 import { chainText, type Link, safeLink } from '../fleet/explain/link.ts';
@@ -11,7 +11,7 @@ import { type Garden, readGarden, readLayers, readSeed, readShoot } from '../fle
 import { isBad } from '../fleet/fleet.ts';
 import { outputIn, printed } from '../fleet/print.ts';
 import { openTarget, type Target, targetOptions } from '../fleet/target.ts';
-import { command, exitCodes } from './command.ts';
+import { columns, command, exitCodes } from './command.ts';
 import { type Option, type Terminal, text, UsageError, type Values } from './option.ts';
 import { readDocument } from './read-file.ts';
 import { fromConfigFile } from './sources.ts';
@@ -48,7 +48,7 @@ export default command({
     const content = { namespace, name, broken: broken?.name ?? null, links, values: layers, unseen };
     if (!printed(output, 'Explanation', content, terminal)) {
       const [first, ...rest] = links;
-      const withValues = { ...first, details: [...valueRows(layers), ...first.details] };
+      const withValues = { ...first, details: [...columns(layers.map(rowOf)), ...first.details] };
       terminal.out(chainText([withValues, ...rest], output === 'wide', terminal));
       if (unseen.length > 0) terminal.err(`Not seen: ${unseen.join(', ')}.\n`);
     }
@@ -58,6 +58,12 @@ export default command({
     return broken === undefined && (isReady || isSeenReady) ? exitCodes.success : exitCodes.failure;
   },
 });
+
+/** A value, what it is, and where it comes from. */
+const rowOf = ({ name, value, path, ...place }: ValueFrom) => [
+  ...[name, value],
+  [objectName(place), path].filter(Boolean).join(': '),
+];
 
 /** Returns the links of the chain, and which layer each value of the configuration comes from. */
 async function explained(

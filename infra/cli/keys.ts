@@ -22,7 +22,7 @@ export default command({
     using target = await openTarget(values, terminal.environment);
     const { garden, namespace = '' } = target;
     const keys = await readKeys(garden, namespace);
-    const again = (words: string) => ['shoot-flux keys', words, target.flags].filter(Boolean).join(' ');
+    const again = (words: string) => target.repeat(`keys ${words}`);
     if (verb === 'show') {
       if (!printed(values.output ?? 'table', 'Keys', keys, terminal)) terminal.out(shown(keys, again));
       return exitCodes.success;
@@ -48,20 +48,18 @@ export default command({
 
 function shown(keys: Keys, again: (words: string) => string): string {
   const { repository, place, current, next, formerFingerprint } = keys;
-  const rows: [string, string][] = [
+  const rows = [
     ['Repository', repository],
     ['Public key', current.publicKey],
     ['Type', current.type],
     ['Fingerprint', current.fingerprint],
-    ...(formerFingerprint === undefined ? [] : [['Replaced', formerFingerprint] as [string, string]]),
-  ];
-  if (next === undefined) return `${[...columns(rows), '', `Add the public key ${place}.`].join('\n')}\n`;
-  const ofNext: [string, string][] = [
-    ['Next key', next.publicKey],
-    ['Next type', next.type],
-    ['Next fingerprint', next.fingerprint],
-  ];
-  return `${columns([...rows, ...ofNext]).join('\n')}\n\n${nextStep(keys, again)}`;
+    ['Replaced', formerFingerprint],
+    ['Next key', next?.publicKey],
+    ['Next type', next?.type],
+    ['Next fingerprint', next?.fingerprint],
+  ].filter((row): row is string[] => row[1] !== undefined);
+  const end = next === undefined ? `Add the public key ${place}.\n` : nextStep(keys, again);
+  return `${columns(rows).join('\n')}\n\n${end}`;
 }
 
 const nextStep = ({ place, next }: Keys, again: (words: string) => string) =>

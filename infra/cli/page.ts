@@ -1,4 +1,7 @@
 import { openTarget, targetOptions } from '../fleet/target.ts';
+import { exportPage } from '../page/export.ts';
+import { servePage } from '../page/server.ts';
+import { startSummary } from '../page/summary.ts';
 import { untilSignal } from '../process/signals.ts';
 import { command, exitCodes } from './command.ts';
 import { list, port, text, UsageError } from './option.ts';
@@ -30,29 +33,18 @@ export default command({
       throw new UsageError(`--host ${host} would show all that your credentials do to everybody; add --user-header`);
     const isAll = values.project === undefined && values.namespace === undefined;
     using target = await openTarget({ ...values, 'all-namespaces': isAll }, terminal.environment);
-    const { startSummary } = await import('../page/summary.ts');
-    const { servePage } = await import('../page/server.ts');
     const onFailed = (message: string) => terminal.err(`shoot-flux page: ${message}\n`);
     const signals = untilSignal();
     try {
-      await using summary = await startSummary({ garden: target.garden, namespace: target.namespace, onFailed });
-      const { garden } = target;
+      const { garden, namespace } = target;
+      await using summary = await startSummary({ garden, namespace, onFailed });
       if (values.out !== undefined) {
-        const { exportPage } = await import('../page/export.ts');
         const count = await exportPage(values.out, garden, summary.latest());
         terminal.err(`${count} files are in ${values.out}; open index.html\n`);
         return exitCodes.success;
       }
-      const allowedHosts = values['allow-host'];
-      const server = await servePage({
-        summary,
-        garden,
-        host,
-        port: values.port ?? PORT,
-        allowedHosts,
-        identity,
-        onFailed,
-      });
+      const { port = PORT, 'allow-host': allowedHosts } = values;
+      const server = await servePage({ summary, garden, host, port, allowedHosts, identity, onFailed });
       terminal.err(`The page is at http://${host}:${server.port}/ until Ctrl-C\n`);
       await signals.first;
       await server.stop();

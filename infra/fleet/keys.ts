@@ -17,47 +17,30 @@ import { textAt } from '../../shared/shapes.ts';
 import { gitHost } from '../../shared/ssh/git-hosts.ts';
 import { fingerprint, parsePublicLine, publicLine } from '../../shared/ssh/public-key.ts';
 import { annotateConfig } from './act.ts';
-import { unseenOr } from './fleet.ts';
-
-/** A public key as members give it to their Git host. */
-export interface ShownKey {
-  /** `type base64 comment`. */
-  publicKey: string;
-  type: string;
-  /** `SHA256:…` */
-  fingerprint: string;
-}
+import { orUnseen } from './fleet.ts';
+import { kubectl } from './kubectl.ts';
 
 /** The key pairs of a project's repository, without what is private in them. */
-export interface Keys {
-  repository: string;
-  /** Continues `Add this public key …`. */
-  place: string;
-  current: ShownKey;
-  /** What a rotation has prepared. */
-  next?: ShownKey | undefined;
-  /** `SHA256:…` of the key that the last rotation has replaced. */
-  formerFingerprint?: string | undefined;
-}
+export type Keys = Awaited<ReturnType<typeof readKeys>>;
 
 /**
  * Reads the public keys of a project's repository: metadata of its Secret, so that no private key leaves the garden.
  * @throws UnseenError, or ShootFluxError where there are none
  */
-export async function readKeys(garden: KubeClient, namespace: string): Promise<Keys> {
-  const [secret, config] = await Promise.all([
+export async function readKeys(garden: KubeClient, namespace: string) {
+  const read = Promise.all([
     garden.find(resources.secrets, { namespace, name: FLUX_SOURCE }, { metadataOnly: true }),
     garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG }),
-  ]).catch((error: unknown) => {
-    throw unseenOr(error, `read Secret ${FLUX_SOURCE} and ConfigMap ${FLUX_CONFIG}`, namespace);
-  });
+  ]);
+  const [secret, config] = await orUnseen(read, `read Secret ${FLUX_SOURCE} and ConfigMap ${FLUX_CONFIG}`, namespace);
   const { annotations = {} } = secret?.metadata ?? {};
   const current = shownKey(annotations[PUBLIC_KEY]);
   if (current === undefined) {
     const what = secret === undefined ? 'does not exist' : 'has no key pair that shoot-flux knows';
+    const events = ['get', 'events', '--field-selector', `involvedObject.name=${FLUX_CONFIG}`];
     throw new ShootFluxError(
       `Secret ${namespace}/${FLUX_SOURCE} ${what}; set repositoryType to private and an ssh:// URL in ConfigMap ${FLUX_CONFIG}, ` +
-        `and see its Events: kubectl -n ${namespace} get events --field-selector involvedObject.name=${FLUX_CONFIG}`,
+        `and see its Events: ${kubectl(events, { namespace, flags: [] })}`,
     );
   }
   const written = textAt(config, 'data', 'repositoryUrl')?.trim() ?? '';
@@ -65,16 +48,21 @@ export async function readKeys(garden: KubeClient, namespace: string): Promise<K
   const repository = safeText(url) || 'the repository';
   const former = annotations[FORMER_FINGERPRINT];
   return {
-    ...{ repository, place: gitHost(url).at(repository, 'repositoryUrl'), current },
+    repository,
+    /** Continues `Add this public key …`. */
+    place: gitHost(url).at(repository, 'repositoryUrl'),
+    current,
+    /** What a rotation has prepared. */
     next: shownKey(annotations[NEXT_LINE]),
-    ...(former !== undefined && { formerFingerprint: safeText(former, 100) }),
+    /** `SHA256:…` of the key that the last rotation has replaced. */
+    formerFingerprint: former && safeText(former, 100),
   };
 }
 
-/** Returns undefined for what is no public key: members may write anything there. */
-function shownKey(line: string | undefined): ShownKey | undefined {
-  const key = line === undefined ? undefined : parsePublicLine(line);
-  if (line === undefined || key === undefined) return undefined;
+/** Returns a public key as members give it to their Git host; undefined for what is none: members may write anything there. */
+function shownKey(line = '') {
+  const key = parsePublicLine(line);
+  if (key === undefined) return undefined;
   const comment = safeText(line.trim().split(/\s+/).slice(2).join(' '), 200);
   return { publicKey: publicLine(key, comment || undefined), type: key.type, fingerprint: fingerprint(key) };
 }

@@ -72,7 +72,7 @@ export async function seenBy(identity: Identity, snapshot: Snapshot, may: MayUse
   const [lines, seeds] = [readable(0), readable(1)];
   const shoots = snapshot.shoots
     .filter((shoot) => lines.has(shoot.namespace) && (seeds.has(shoot.namespace) || !isSilent(shoot)))
-    .map((shoot) => (seeds.has(shoot.namespace) ? shoot : { ...shoot, seed: '', labels: undefined }));
+    .map((shoot) => (seeds.has(shoot.namespace) ? shoot : { ...shoot, seed: '' }));
   const own = <T>(entries: Iterable<[string, T]>) => [...entries].filter(([namespace]) => lines.has(namespace));
   const { readAt, isStale } = snapshot;
   // They name other projects.

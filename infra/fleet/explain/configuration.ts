@@ -66,16 +66,7 @@ function commandFor({ object }: Place, subject: Subject): string | undefined {
 }
 
 /** `flux-config` instead of `ConfigMap garden-foo/flux-config`. */
-const objectName = (place?: Place) => (place?.object ?? '').replace(/^ConfigMap (?:\S+\/)?/, '');
-
-/** Returns a line for each value: its name, what it is, and where it comes from. */
-export function valueRows(values: readonly ValueFrom[]): string[] {
-  const [names, texts] = (['name', 'value'] as const).map((key) => Math.max(...values.map((one) => one[key].length)));
-  return values.map((one) => {
-    const path = one.path === '' ? '' : `: ${one.path}`;
-    return `${one.name.padEnd(names ?? 0)}  ${one.value.padEnd(texts ?? 0)}  ${objectName(one)}${path}`;
-  });
-}
+export const objectName = (place?: Pick<Place, 'object'>) => (place?.object ?? '').replace(/^ConfigMap (?:\S+\/)?/, '');
 
 /** Returns where the values of a configuration come from; entries of a list are part of it. */
 function valuesFrom(config: EffectiveConfig): ValueFrom[] {
