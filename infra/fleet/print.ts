@@ -34,11 +34,15 @@ export function colored(text: string, color: Color, { isTerminal = false, enviro
 export const shortened = (text: string, most: number): string =>
   text.length > most ? `${cutExactly(text, most - 1).trimEnd()}…` : text;
 
-/** Returns an age as kubectl writes it: `45s`, `12m`, `5h`, `3d`. */
+/** Returns the age of something as `durationText` writes it; empty for what is no time. */
 export function ageOf(since: string | undefined, now: Date): string {
   const seconds = Math.floor((now.getTime() - Date.parse(since ?? '')) / 1000);
-  if (!Number.isFinite(seconds)) return '';
-  if (seconds < 120) return `${Math.max(0, seconds)}s`;
+  return Number.isFinite(seconds) ? durationText(Math.max(0, seconds)) : '';
+}
+
+/** Returns a duration as kubectl writes it: `45s`, `12m`, `5h`, `3d`. */
+export function durationText(seconds: number): string {
+  if (seconds < 120) return `${Math.floor(seconds)}s`;
   if (seconds < 2 * 3600) return `${Math.floor(seconds / 60)}m`;
   return seconds < 48 * 3600 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
 }

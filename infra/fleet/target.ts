@@ -4,8 +4,9 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import { ShootFluxError } from '../../shared/errors.ts';
+import type { Connection } from '../../shared/kube/connection.ts';
 import { ForbiddenError } from '../../shared/kube/errors.ts';
-import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
+import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from '../../shared/kube/http-client.ts';
 import { kubeconfigTarget } from '../../shared/kube/kubeconfig.ts';
 import { DNS_LABEL, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { connectionOf, IN_CLUSTER } from '../../shared/runtime/clusters.ts';
@@ -30,6 +31,12 @@ export const allNamespacesOption = {
 
 /** Commands for people give a distant or busy API server more time to accept a connection than services do. */
 export const patience = { connectTimeoutMs: 10_000 } as const;
+
+/** Connects a command for people to a cluster. */
+export function connect(connection: Connection, options: KubeClientOptions): HttpKubeClient & Disposable {
+  const client = createKubeClient(connection, { ...options, ...patience });
+  return Object.assign(client, { [Symbol.dispose]: () => client.close() });
+}
 
 /** The garden as somebody sees it. */
 export interface Target extends Disposable {
@@ -60,9 +67,7 @@ export async function openTarget(values: TargetValues, environment: Variables): 
   if (!isAll && name === undefined && usual === undefined)
     throw new UsageError(`${path} names no namespace; add --project NAME, --namespace NAMESPACE or --all-namespaces`);
   using opening = new DisposableStack();
-  const garden = opening.adopt(createKubeClient(connection, { name: 'garden', ...patience }), (client) =>
-    client.close(),
-  );
+  const garden = opening.use(connect(connection, { name: 'garden' }));
   const found = project === undefined ? (namespace ?? usual) : await namespaceOf(garden, project);
   const isNamed = values.kubeconfig !== undefined || values.garden !== undefined;
   const kubectl = [

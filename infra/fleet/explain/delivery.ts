@@ -2,26 +2,22 @@ import { explain } from '../../../functions/managed-resources/deliver/explain.ts
 import { applyState, managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import type { ManagedResource } from '../../../shared/gardener/types.ts';
 import { kubectl } from '../kubectl.ts';
-import type { Link } from './link.ts';
+import type { Report } from './link.ts';
 import type { Seed } from './read.ts';
 
-/** Explains how far the four ManagedResources are applied to the shoot. @param seed or why it is not seen */
-export function explainDelivery(seed: Seed | string): Link {
-  const link = { name: 'Delivery', details: [] as string[] } as const;
-  if (typeof seed === 'string') return { ...link, mark: 'unseen', text: seed };
+/** Explains how far the four ManagedResources are applied to the shoot. */
+export function explainDelivery(seed: Seed): Report {
   const planned = seed.extension?.status?.state?.applied?.managedResources ?? {};
   const live = new Map(seed.managedResources.map((resource) => [resource.metadata.name, resource]));
   const names = Object.values(managedResourceNames).filter((name) => live.has(name) || planned[name] !== undefined);
   const all = names.map((name) => ({ name, ...delivered(name, live.get(name), planned[name]) }));
-  if (all.length === 0) return { ...link, mark: 'attention', text: 'nothing has been delivered yet' };
+  if (all.length === 0) return { mark: 'attention', text: 'nothing has been delivered yet' };
   const worst = all.find(({ mark }) => mark === 'broken') ?? all.find(({ mark }) => mark === 'attention');
   const details = all.filter((one) => one !== worst).map(({ sentence }) => sentence);
-  const applied = all.filter(({ mark }) => mark === 'ok').length;
-  const text = `${applied} of ${all.length} ManagedResources are applied`;
-  if (worst === undefined) return { ...link, mark: 'ok', text, details };
-  const { mark, sentence } = worst;
-  const command = kubectl(['get', 'managedresource', worst.name, '-o', 'yaml'], seed);
-  return { ...link, mark, text, sentence, command, details };
+  const text = `${all.filter(({ mark }) => mark === 'ok').length} of ${all.length} ManagedResources are applied`;
+  if (worst === undefined) return { mark: 'ok', text, details };
+  const { name, mark, sentence } = worst;
+  return { mark, text, sentence, command: kubectl(['get', 'managedresource', name, '-o', 'yaml'], seed), details };
 }
 
 /** @param secret the Secret with the content that was planned last; undefined: it is unknown */
@@ -29,7 +25,7 @@ function delivered(
   name: string,
   live: ManagedResource | undefined,
   secret: string | undefined,
-): Pick<Link, 'mark'> & { sentence: string } {
+): Pick<Report, 'mark'> & { sentence: string } {
   const subject = `ManagedResource ${name}`;
   if (live === undefined)
     return { mark: 'broken', sentence: `${subject} does not exist; the next run of shoot-flux creates it.` };

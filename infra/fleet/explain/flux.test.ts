@@ -4,7 +4,7 @@ import { appliedFactory } from '../../../shared/gardener/testing.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { controllerOf, withReady } from '../testing.ts';
 import { explainFlux } from './flux.ts';
-import { safeLink } from './link.ts';
+import { linkOf } from './link.ts';
 
 const now = new Date('2026-01-02T04:00:00Z');
 const reference = (kind: string, name: string) => ({ apiVersion: '', kind, namespace: 'flux-system', name });
@@ -25,7 +25,7 @@ const explained = (objects: KubeObject[], controllers = deployments) => {
     objects: seen,
     unread: ['HelmRelease'],
   };
-  return safeLink(explainFlux({ flux, how: 'Read.', flags: [] }, record, now));
+  return linkOf('Flux', explainFlux({ flux, how: 'Read.', flags: [] }, record, now));
 };
 
 describe('the link Flux', () => {

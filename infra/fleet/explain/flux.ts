@@ -1,3 +1,4 @@
+import { rootObject } from '../../../functions/managed-resources/plan/plan.ts';
 import { missingState, objectState, originOf } from '../../../functions/readiness/assess.ts';
 import { controllersVerdict, type ObservedControllers } from '../../../functions/readiness/controllers.ts';
 import { failures, isForUser } from '../../../functions/readiness/explain/explain.ts';
@@ -5,6 +6,7 @@ import { nameOf, type Origin } from '../../../functions/readiness/explain/places
 import { readiness } from '../../../functions/readiness/kstatus.ts';
 import { observe } from '../../../functions/readiness/observe.ts';
 import { conditionOf, essentials } from '../../../functions/readiness/seen.ts';
+import { originOf as placeOf } from '../../../shared/config/origins.ts';
 import { fluxKinds } from '../../../shared/config/templates.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
@@ -13,7 +15,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resource, resources } from '../../../shared/kube/resource.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { kubectl } from '../kubectl.ts';
-import type { Link } from './link.ts';
+import type { Report } from './link.ts';
 import type { ShootSeen } from './read.ts';
 
 /** What was read of Flux in a shoot. */
@@ -66,20 +68,19 @@ function resourceOf({ spec }: KubeObject): Resource[] {
 /** Returns what the shoot should have by its configuration, where the record of `managed-resources` is not seen. */
 export function recordFrom(config: EffectiveConfig, fluxVersion = ''): Applied {
   const { flux, source, kustomization, objects, origins, syncMode, hasFluxConfig } = config;
-  const reference = ({ apiVersion, kind, metadata }: KubeObject, part: string): ShootObject => {
-    const place = origins[part]?.path === `${part}.template` ? undefined : origins[part];
-    return { apiVersion, kind, namespace: metadata.namespace ?? '', name: metadata.name, ...(place && { place }) };
-  };
-  const others = objects.flatMap((object, index) =>
-    failures[object.kind] === undefined || isStatic(object) ? [] : [reference(object, `objects[${index}]`)],
-  );
+  const roots = [source, kustomization].filter((object) => object !== undefined);
+  const others = objects.flatMap((object, index) => {
+    if (failures[object.kind] === undefined || isStatic(object)) return [];
+    const { namespace = '', name } = object.metadata;
+    const { apiVersion, kind } = object;
+    return [{ apiVersion, kind, namespace, name, place: placeOf(origins, `objects[${index}]`) }];
+  });
   return {
     ...{ configHash: '', fluxVersion, namespace: flux.namespace, ownsNamespace: false, objects: {} },
-    ...{ components: [...flux.components], syncMode, fromFluxConfig: hasFluxConfig },
+    ...{ components: [...flux.components], syncMode, fromFluxConfig: hasFluxConfig, others },
     managedResources: { [managedResourceNames.sync]: '' },
-    ...(source && { source: reference(source, 'source') }),
-    ...(kustomization && { kustomization: reference(kustomization, 'kustomization') }),
-    others: others as NonNullable<Applied['others']>,
+    source: rootObject(roots, config, 'source'),
+    kustomization: rootObject(roots, config, 'kustomization'),
   };
 }
 
@@ -96,9 +97,8 @@ interface Finding {
 /** So many parts that are not Ready are named; the others are counted. */
 const MOST_NAMED = 50;
 
-/** Explains how Flux and its objects are in the shoot. @param seen or why they are not seen */
-export function explainFlux(seen: ShootSeen | string, record: Applied, now: Date): Link {
-  if (typeof seen === 'string') return { name: 'Flux', mark: 'unseen', text: seen, details: [] };
+/** Explains how Flux and its objects are in the shoot. */
+export function explainFlux(seen: ShootSeen, record: Applied, now: Date): Report {
   const { objects, unread } = seen.flux;
   const [first, ...others] = findingsOf(seen, record, now).sort((one, other) => one.rank - other.rank);
   const unnamed = others.length - MOST_NAMED;
@@ -109,62 +109,66 @@ export function explainFlux(seen: ShootSeen | string, record: Applied, now: Date
     ...readyDetails(seen.flux),
     seen.how,
   ];
-  const count = objects.length === 1 ? '1 object' : `${objects.length} objects`;
   if (first === undefined) {
-    const text = `Flux${record.fluxVersion && ` ${record.fluxVersion}`} is running; ${objects.length} of ${objects.length} objects are Ready`;
-    return { name: 'Flux', mark: 'ok', text, details };
+    const release = record.fluxVersion && ` ${record.fluxVersion}`;
+    const text = `Flux${release} is running; ${objects.length} of ${objects.length} objects are Ready`;
+    return { mark: 'ok', text, details };
   }
-  const text = `${others.length === 0 ? '1 part is' : `${others.length + 1} parts are`} not Ready; Flux has ${count}`;
-  const { isBroken, command } = first;
-  return { name: 'Flux', mark: isBroken ? 'broken' : 'attention', text, sentence: first.sentence(), command, details };
+  const parts = others.length === 0 ? '1 part is' : `${others.length + 1} parts are`;
+  const text = `${parts} not Ready; Flux has ${countText(objects.length)}`;
+  return {
+    mark: first.isBroken ? 'broken' : 'attention',
+    text,
+    sentence: first.sentence(),
+    command: first.command,
+    details,
+  };
 }
+
+const countText = (objects: number) => (objects === 1 ? '1 object' : `${objects} objects`);
 
 /** What came from the repository, or users have created, is corrected where it is. */
 const OF_USERS: Origin = { from: 'providerConfig', isReleased: true };
 
 function findingsOf({ flux: { controllers, objects }, flags }: ShootSeen, record: Applied, now: Date): Finding[] {
-  const verdict = controllersVerdict(record, controllers, { conditions: [], now });
-  const pods = kubectl(['get', 'pods'], { namespace: record.namespace, flags });
-  const ofControllers = { isBroken: true, rank: 0, sentence: () => verdict.message, command: pods };
+  const commandFor = (kind: string, { namespace = '', name }: { namespace?: string; name: string }) =>
+    kubectl(['get', `${kind.toLowerCase()}.${fluxKinds[kind]}`, name, '-o', 'yaml'], { namespace, flags });
+  const findingOf = (object: KubeObject, reference?: ShootObject): Finding[] => {
+    const judged = judgedOf(object, reference, record);
+    return judged === undefined ? [] : [{ ...judged, command: commandFor(object.kind, object.metadata) }];
+  };
+  const unnamed = new Map(objects.map(({ object }) => [nameOf(object), object]));
   const configured = [record.source, record.kustomization, ...(record.others ?? [])].filter((one) => one !== undefined);
-  const named = new Map(configured.map((one) => [nameOf({ ...one, metadata: one }), one]));
-  const found = new Map(objects.map(({ object }) => [nameOf(object), object]));
-  const missing = [...named]
-    .filter(([name]) => !found.has(name))
-    .map(([, one]): Finding => {
-      const sentence = () => missingState(one, originOf(record, one)).message;
-      return { isBroken: true, rank: 0, sentence, command: commandFor(one, one, flags) };
-    });
   // In the order of the configuration: a Kustomization waits for its source.
-  const names = new Set([...named.keys(), ...found.keys()]);
-  const notReady = [...names].flatMap((name) => findingOf(found.get(name), named.get(name), record, flags));
-  return [...(verdict.status === 'True' ? [] : [ofControllers]), ...missing, ...notReady];
+  const named = configured.flatMap((reference) => {
+    const name = nameOf({ ...reference, metadata: reference });
+    const object = unnamed.get(name);
+    unnamed.delete(name);
+    if (object !== undefined) return findingOf(object, reference);
+    const sentence = () => missingState(reference, originOf(record, reference)).message;
+    return [{ isBroken: true, rank: MISSING, sentence, command: commandFor(reference.kind, reference) }];
+  });
+  const all = [...named, ...[...unnamed.values()].flatMap((object) => findingOf(object))];
+  const { status, message } = controllersVerdict(record, controllers, { conditions: [], now });
+  if (status === 'True') return all;
+  const command = kubectl(['get', 'pods'], { namespace: record.namespace, flags });
+  return [{ isBroken: true, rank: MISSING, sentence: () => message, command }, ...all];
 }
 
-function findingOf(
-  object: KubeObject | undefined,
-  reference: ShootObject | undefined,
-  record: Applied,
-  flags: string[],
-): Finding[] {
-  const state = object && readiness(object);
-  if (object === undefined || state === undefined || state.state === 'current') return [];
+/** The rank of what is not there at all. */
+const MISSING = -1;
+
+/** Returns undefined for an object that is Ready. */
+function judgedOf(object: KubeObject, reference: ShootObject | undefined, record: Applied) {
+  const state = readiness(object);
+  if (state.state === 'current') return undefined;
   // What users suspend or delete is what they want; a controller at work is no failure.
   const isFailing = state.state === 'failed' || conditionOf(object, 'Ready')?.status === 'False';
   const isWanted = state.state === 'suspended' || state.state === 'terminating';
   const isBroken = isWanted ? reference !== undefined : isFailing;
   const rank = (isBroken ? 0 : 4) + (reference ? 0 : 2) + (isForUser(object.kind, state.message) ? 0 : 1);
   const origin = reference === undefined ? OF_USERS : originOf(record, reference);
-  const sentence = () => objectState(object, state, origin).message;
-  return [{ isBroken, rank, sentence, command: commandFor(object, object.metadata, flags) }];
-}
-
-function commandFor(
-  { kind }: { kind: string },
-  { namespace = '', name }: { namespace?: string; name: string },
-  flags: string[],
-): string {
-  return kubectl(['get', `${kind.toLowerCase()}.${fluxKinds[kind]}`, name, '-o', 'yaml'], { namespace, flags });
+  return { isBroken, rank, sentence: () => objectState(object, state, origin).message };
 }
 
 const SYNCED: readonly string[] = ['Kustomization', 'GitRepository', 'OCIRepository', 'Bucket'];
@@ -174,7 +178,7 @@ function readyDetails({ objects }: SeenFlux): string[] {
   return objects.flatMap(({ object, inventory }) => {
     const state = readiness(object);
     if (state.state !== 'current' || !SYNCED.includes(object.kind)) return [];
-    const applied = object.kind === 'Kustomization' ? `, ${inventory} ${inventory === 1 ? 'object' : 'objects'}` : '';
+    const applied = object.kind === 'Kustomization' ? `, ${countText(inventory)}` : '';
     return [`${nameOf(object)} is Ready${state.revision === undefined ? '' : ` at ${state.revision}`}${applied}`];
   });
 }
