@@ -37,12 +37,11 @@ interface CommandDefinition<O extends Record<string, Option>> {
   run(values: Values<O>, positionals: string[], terminal: Terminal): Promise<number>;
 }
 
+type Definition = Omit<CommandDefinition<Record<string, Option>>, 'run'>;
+
 /** A command that parses its own arguments. */
 export interface Command {
-  definition: Pick<
-    CommandDefinition<Record<string, Option>>,
-    'name' | 'summary' | 'positionals' | 'options' | 'isService'
-  >;
+  definition: Definition;
   run(args: string[], terminal: Terminal): Promise<number>;
 }
 
@@ -100,15 +99,15 @@ type Flags = Record<string, FlagValue>;
 const help: Option = { type: 'boolean', short: 'h', description: 'Show this help.' };
 
 /** Adds parsing and `--help` to a command. */
-export function command<const O extends Record<string, Option>>(definition: CommandDefinition<O>): Command {
-  const { isService = false } = definition;
-  const options: Record<string, Option> = { ...definition.options, help };
+export function command<const O extends Record<string, Option>>({ run, ...given }: CommandDefinition<O>): Command {
+  const definition: Definition = { ...given, options: { ...given.options, help } };
+  const { options, isService = false } = definition;
   return {
-    definition: { ...definition, options },
+    definition,
     async run(args, terminal) {
       const { values: flags, positionals } = parse(args, options, isService);
       if (flags.help === true) {
-        terminal.out(helpText(definition, options, programOf(terminal)));
+        terminal.out(helpText(definition, programOf(terminal)));
         return exitCodes.success;
       }
       if (positionals.length > 0 && definition.positionals === undefined) {
@@ -116,7 +115,7 @@ export function command<const O extends Record<string, Option>>(definition: Comm
       }
       // A service may have them from elsewhere, too.
       const values = isService ? flags : fromFlags(options, flags);
-      return definition.run(values as Values<O>, positionals, terminal);
+      return run(values as Values<O>, positionals, terminal);
     },
   };
 }
@@ -144,19 +143,15 @@ function usageProblem(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/'([^']*)'/g, '"$1"');
 }
 
-function helpText(
-  definition: CommandDefinition<Record<string, Option>>,
-  options: Record<string, Option>,
-  program: string,
-): string {
+function helpText({ name, summary, positionals, options, notes }: Definition, program: string): string {
   const flags = Object.entries(options).filter(([, { type }]) => type !== 'nested');
   const rows = flags.map(([name, option]): [string, string] => [
     `  ${option.short === undefined ? '' : `-${option.short}, `}--${name}${option.value === undefined ? '' : ` ${option.value}`}`,
     helpLine(option),
   ]);
-  const usage = [program, definition.name, definition.positionals, '[options]'].filter(Boolean).join(' ');
-  const notes = definition.notes === undefined ? [] : ['', definition.notes];
-  return `${['Usage:', `  ${usage}`, '', definition.summary, '', 'Options:', ...columns(rows), ...notes].join('\n')}\n`;
+  const usage = [program, name, positionals, '[options]'].filter(Boolean).join(' ');
+  const end = notes === undefined ? [] : ['', notes];
+  return `${['Usage:', `  ${usage}`, '', summary, '', 'Options:', ...columns(rows), ...end].join('\n')}\n`;
 }
 
 function helpLine({ description, required, default: usual }: Option): string {

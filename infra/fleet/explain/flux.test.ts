@@ -25,7 +25,7 @@ const explained = (objects: KubeObject[], controllers = deployments) => {
     objects: seen,
     unread: ['HelmRelease'],
   };
-  return linkOf('Flux', explainFlux({ flux, how: 'Read.', flags: [] }, record, now));
+  return linkOf('Flux', explainFlux({ ...flux, how: 'Read.', flags: [] }, record, now));
 };
 
 describe('the link Flux', () => {

@@ -10,16 +10,17 @@ import { originOf as placeOf } from '../../../shared/config/origins.ts';
 import { fluxKinds } from '../../../shared/config/templates.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
-import type { Applied, ShootObject } from '../../../shared/gardener/types.ts';
+import type { Applied } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resource, resources } from '../../../shared/kube/resource.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { kubectl } from '../kubectl.ts';
 import type { Report } from './link.ts';
-import type { ShootSeen } from './read.ts';
 
-/** What was read of Flux in a shoot. */
-export interface SeenFlux {
+/** What the shoot shows, how it was read, and the flags with which kubectl reaches it. */
+export interface ShootSeen {
+  how: string;
+  flags: string[];
   controllers: ObservedControllers;
   /** The essentials of each object, and how many objects a Kustomization has applied. */
   objects: { object: KubeObject; inventory: number }[];
@@ -34,12 +35,12 @@ const MOST_OBJECTS = 5000;
  * Reads the controllers, and all objects of the kinds that Flux reports about.
  * @throws ForbiddenError where the credentials do not show them
  */
-export async function readFlux(shoot: KubeClient, record: Applied, now: Date): Promise<SeenFlux> {
+export async function readFlux(shoot: KubeClient, record: Applied, now: Date) {
   const kinds: Resource[] = [];
   const onItem = (crd: KubeObject) => kinds.push(...resourceOf(crd));
   const labelSelector = 'app.kubernetes.io/part-of=flux';
   await shoot.list(resources.customResourceDefinitions, { labelSelector, onItem });
-  const objects: SeenFlux['objects'] = [];
+  const objects: ShootSeen['objects'] = [];
   const unread: string[] = [];
   for (const kind of kinds) {
     const onItem = (item: KubeObject) => {
@@ -91,7 +92,8 @@ interface Finding {
   rank: number;
   /** Takes milliseconds for some messages, and a shoot may have one in each of thousands of objects. */
   sentence: () => string;
-  command: string;
+  /** Undefined: the controllers. */
+  object?: { kind: string; namespace?: string; name: string };
 }
 
 /** So many parts that are not Ready are named; the others are counted. */
@@ -99,14 +101,14 @@ const MOST_NAMED = 50;
 
 /** Explains how Flux and its objects are in the shoot. */
 export function explainFlux(seen: ShootSeen, record: Applied, now: Date): Report {
-  const { objects, unread } = seen.flux;
+  const { objects, unread } = seen;
   const [first, ...others] = findingsOf(seen, record, now).sort((one, other) => one.rank - other.rank);
   const unnamed = others.length - MOST_NAMED;
   const details = [
     ...others.slice(0, MOST_NAMED).map(({ sentence }) => sentence()),
     ...(unnamed > 0 ? [`${unnamed} more are not Ready.`] : []),
     ...unread.map((kind) => `Only the first ${MOST_OBJECTS} objects of kind ${kind} were read.`),
-    ...readyDetails(seen.flux),
+    ...readyDetails(seen),
     seen.how,
   ];
   if (first === undefined) {
@@ -116,13 +118,13 @@ export function explainFlux(seen: ShootSeen, record: Applied, now: Date): Report
   }
   const parts = others.length === 0 ? '1 part is' : `${others.length + 1} parts are`;
   const text = `${parts} not Ready; Flux has ${countText(objects.length)}`;
-  return {
-    mark: first.isBroken ? 'broken' : 'attention',
-    text,
-    sentence: first.sentence(),
-    command: first.command,
-    details,
-  };
+  const { isBroken, sentence, object } = first;
+  const args = object
+    ? [`${object.kind.toLowerCase()}.${fluxKinds[object.kind]}`, object.name, '-o', 'yaml']
+    : ['pods'];
+  const { namespace = '' } = object ?? record;
+  const command = kubectl(['get', ...args], { namespace, flags: seen.flags });
+  return { mark: isBroken ? 'broken' : 'attention', text, sentence: sentence(), command, details };
 }
 
 const countText = (objects: number) => (objects === 1 ? '1 object' : `${objects} objects`);
@@ -130,51 +132,49 @@ const countText = (objects: number) => (objects === 1 ? '1 object' : `${objects}
 /** What came from the repository, or users have created, is corrected where it is. */
 const OF_USERS: Origin = { from: 'providerConfig', isReleased: true };
 
-function findingsOf({ flux: { controllers, objects }, flags }: ShootSeen, record: Applied, now: Date): Finding[] {
-  const commandFor = (kind: string, { namespace = '', name }: { namespace?: string; name: string }) =>
-    kubectl(['get', `${kind.toLowerCase()}.${fluxKinds[kind]}`, name, '-o', 'yaml'], { namespace, flags });
-  const findingOf = (object: KubeObject, reference?: ShootObject): Finding[] => {
-    const judged = judgedOf(object, reference, record);
-    return judged === undefined ? [] : [{ ...judged, command: commandFor(object.kind, object.metadata) }];
-  };
-  const unnamed = new Map(objects.map(({ object }) => [nameOf(object), object]));
+/** In the order of the configuration: a Kustomization waits for its source. */
+function findingsOf({ controllers, objects }: ShootSeen, record: Applied, now: Date): Finding[] {
+  const others = new Map(objects.map(({ object }) => [nameOf(object), object]));
   const configured = [record.source, record.kustomization, ...(record.others ?? [])].filter((one) => one !== undefined);
-  // In the order of the configuration: a Kustomization waits for its source.
   const named = configured.flatMap((reference) => {
     const name = nameOf({ ...reference, metadata: reference });
-    const object = unnamed.get(name);
-    unnamed.delete(name);
-    if (object !== undefined) return findingOf(object, reference);
-    const sentence = () => missingState(reference, originOf(record, reference)).message;
-    return [{ isBroken: true, rank: MISSING, sentence, command: commandFor(reference.kind, reference) }];
+    const object = others.get(name);
+    others.delete(name);
+    const origin = originOf(record, reference);
+    if (object !== undefined) return findingOf(object, origin);
+    const sentence = () => missingState(reference, origin).message;
+    return [{ isBroken: true, rank: MISSING, sentence, object: reference }];
   });
-  const all = [...named, ...[...unnamed.values()].flatMap((object) => findingOf(object))];
   const { status, message } = controllersVerdict(record, controllers, { conditions: [], now });
-  if (status === 'True') return all;
-  const command = kubectl(['get', 'pods'], { namespace: record.namespace, flags });
-  return [{ isBroken: true, rank: MISSING, sentence: () => message, command }, ...all];
+  const ofControllers = { isBroken: true, rank: MISSING, sentence: () => message };
+  return [
+    ...(status === 'True' ? [] : [ofControllers]),
+    ...named,
+    ...[...others.values()].flatMap((object) => findingOf(object, OF_USERS)),
+  ];
 }
 
 /** The rank of what is not there at all. */
 const MISSING = -1;
 
-/** Returns undefined for an object that is Ready. */
-function judgedOf(object: KubeObject, reference: ShootObject | undefined, record: Applied) {
+/** Returns nothing for what is Ready. */
+function findingOf(object: KubeObject, origin: Origin): Finding[] {
   const state = readiness(object);
-  if (state.state === 'current') return undefined;
+  if (state.state === 'current') return [];
+  const isConfigured = origin !== OF_USERS;
   // What users suspend or delete is what they want; a controller at work is no failure.
   const isFailing = state.state === 'failed' || conditionOf(object, 'Ready')?.status === 'False';
   const isWanted = state.state === 'suspended' || state.state === 'terminating';
-  const isBroken = isWanted ? reference !== undefined : isFailing;
-  const rank = (isBroken ? 0 : 4) + (reference ? 0 : 2) + (isForUser(object.kind, state.message) ? 0 : 1);
-  const origin = reference === undefined ? OF_USERS : originOf(record, reference);
-  return { isBroken, rank, sentence: () => objectState(object, state, origin).message };
+  const isBroken = isWanted ? isConfigured : isFailing;
+  const rank = (isBroken ? 0 : 4) + (isConfigured ? 0 : 2) + (isForUser(object.kind, state.message) ? 0 : 1);
+  const sentence = () => objectState(object, state, origin).message;
+  return [{ isBroken, rank, sentence, object: { kind: object.kind, ...object.metadata } }];
 }
 
 const SYNCED: readonly string[] = ['Kustomization', 'GitRepository', 'OCIRepository', 'Bucket'];
 
 /** A line for each source and Kustomization that is Ready, with what it has applied. */
-function readyDetails({ objects }: SeenFlux): string[] {
+function readyDetails({ objects }: ShootSeen): string[] {
   return objects.flatMap(({ object, inventory }) => {
     const state = readiness(object);
     if (state.state !== 'current' || !SYNCED.includes(object.kind)) return [];

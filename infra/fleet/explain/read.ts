@@ -29,7 +29,7 @@ import { missingRight } from '../fleet.ts';
 import type { Place } from '../kubectl.ts';
 import { connect } from '../target.ts';
 import type { Subject } from './configuration.ts';
-import { readFlux, type SeenFlux } from './flux.ts';
+import { readFlux, type ShootSeen } from './flux.ts';
 
 const orForbidden = <T>(answer: Promise<T>): Promise<T | 'forbidden'> =>
   answer.catch((error: unknown) => {
@@ -105,13 +105,6 @@ export async function readSeed(file: string | undefined, shoot: Shoot | undefine
   }
 }
 
-/** What the shoot shows, how it was read, and the flags with which kubectl reaches it. */
-export interface ShootSeen {
-  flux: SeenFlux;
-  how: string;
-  flags: string[];
-}
-
 /**
  * Reads Flux in the shoot with a kubeconfig, or with one that the garden gives for ten minutes. A viewer sees kinds that
  * are newer than the last reconciliation of the Shoot only after the next one; an admin is asked then.
@@ -139,9 +132,9 @@ export async function readShoot(
   for (const { how, open } of ways) {
     try {
       using api = connect(await open(), { name: 'the shoot', limits: shootLimits });
-      const flux = await readFlux(api, record, now);
       // Where members write one for their own commands (docs/command.md).
-      return { flux, how: `Read with ${how}.`, flags: ['--kubeconfig', file ?? 'shoot.kubeconfig'] };
+      const flags = ['--kubeconfig', file ?? 'shoot.kubeconfig'];
+      return { ...(await readFlux(api, record, now)), how: `Read with ${how}.`, flags };
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       const isForbidden = error instanceof ForbiddenError;
