@@ -68,15 +68,11 @@ export function service<const O extends Record<string, Option>>({ start, ...rest
       const values = await fromAllSources(options, { flags: flags as Flags, environment: terminal.environment, read });
       const log = createLog((values as Values<typeof logOptions>)['log-level']);
       // Registered first, so that a signal during the start is not lost.
-      const signals = untilSignal();
-      try {
-        const { line, stop } = await start(values as Values<O>, positionals, terminal, log);
-        terminal.err(`shoot-flux ${line}\n`);
-        log.info('stopping', { signal: await signals.first });
-        await stop();
-      } finally {
-        signals.forget();
-      }
+      using signals = untilSignal();
+      const { line, stop } = await start(values as Values<O>, positionals, terminal, log);
+      terminal.err(`shoot-flux ${line}\n`);
+      log.info('stopping', { signal: await signals.first });
+      await stop();
       return exitCodes.success;
     },
   });

@@ -34,23 +34,19 @@ export default command({
     const isAll = values.project === undefined && values.namespace === undefined;
     using target = await openTarget({ ...values, 'all-namespaces': isAll }, terminal.environment);
     const onFailed = (message: string) => terminal.err(`shoot-flux page: ${message}\n`);
-    const signals = untilSignal();
-    try {
-      const { garden, namespace } = target;
-      await using summary = await startSummary({ garden, namespace, onFailed });
-      if (values.out !== undefined) {
-        const count = await exportPage(values.out, garden, summary.latest());
-        terminal.err(`${count} files are in ${values.out}; open index.html\n`);
-        return exitCodes.success;
-      }
-      const { port = PORT, 'allow-host': allowedHosts } = values;
-      const server = await servePage({ summary, garden, host, port, allowedHosts, identity, onFailed });
-      terminal.err(`The page is at http://${host}:${server.port}/ until Ctrl-C\n`);
-      await signals.first;
-      await server.stop();
-    } finally {
-      signals.forget();
+    using signals = untilSignal();
+    const { garden, namespace } = target;
+    await using summary = await startSummary({ garden, namespace, onFailed });
+    if (values.out !== undefined) {
+      const count = await exportPage(values.out, garden, summary.latest());
+      terminal.err(`${count} files are in ${values.out}; open index.html\n`);
+      return exitCodes.success;
     }
+    const { port = PORT, 'allow-host': allowedHosts } = values;
+    const server = await servePage({ summary, garden, host, port, allowedHosts, identity, onFailed });
+    terminal.err(`The page is at http://${host}:${server.port}/ until Ctrl-C\n`);
+    await signals.first;
+    await server.stop();
     return exitCodes.success;
   },
 });

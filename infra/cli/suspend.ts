@@ -1,8 +1,7 @@
 import { LONGEST_REASON } from '../../shared/config/suspension.ts';
 import { seconds } from '../../shared/gardener/operation.ts';
 import { setSuspension } from '../fleet/act.ts';
-import { openTarget, targetOptions } from '../fleet/target.ts';
-import { whoAmI } from '../fleet/who.ts';
+import { openTarget, targetOptions, whoAmI } from '../fleet/target.ts';
 import { command, exitCodes } from './command.ts';
 import { missing, text, UsageError } from './option.ts';
 

@@ -1,11 +1,9 @@
 import { UnreachableError } from '../../shared/kube/errors.ts';
-import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { connectionOf, IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { clusterName, GARDEN } from '../../shared/runtime/key.ts';
 import { kubectl } from '../fleet/kubectl.ts';
-import { patience } from '../fleet/target.ts';
-import { whoAmI } from '../fleet/who.ts';
+import { connect, whoAmI } from '../fleet/target.ts';
 import { bad, capital, type Finding, good, type Item, type Patient, unknown } from './finding.ts';
 
 /** Certificates, tokens and Leases tolerate less than a minute. */
@@ -28,7 +26,7 @@ export async function access(name: string, file: string, now: () => Date): Promi
   };
   const item = (check: string, finding: Finding): Item => ({ place: name, check, ...finding });
   try {
-    const kube = createKubeClient(await connectionOf(file), { name: clusterName(name), onRequest, ...patience });
+    const kube = connect(await connectionOf(file), { name: clusterName(name), onRequest });
     const start = now();
     const user = await whoAmI(kube);
     if (user === undefined) await kube.ask('/version');

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import { ShootFluxError } from '../../shared/errors.ts';
 import type { Connection } from '../../shared/kube/connection.ts';
-import { ForbiddenError } from '../../shared/kube/errors.ts';
+import { ForbiddenError, NotFoundError, unless } from '../../shared/kube/errors.ts';
 import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from '../../shared/kube/http-client.ts';
 import { kubeconfigTarget } from '../../shared/kube/kubeconfig.ts';
 import { DNS_LABEL, type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -80,6 +80,14 @@ export async function openTarget(values: TargetValues, environment: Variables): 
   };
   const opened = opening.move();
   return { garden, namespace: isAll ? undefined : found, repeat, kubectl, [Symbol.dispose]: () => opened.dispose() };
+}
+
+const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+
+/** Returns the name under which a cluster knows the credentials; undefined where it does not tell, as before Kubernetes 1.28. */
+export async function whoAmI(kube: Pick<HttpKubeClient, 'ask'>): Promise<string | undefined> {
+  const asked = kube.ask('/apis/authentication.k8s.io/v1/selfsubjectreviews', review);
+  return textAt(await unless(asked, NotFoundError, ForbiddenError), 'status', 'userInfo', 'username');
 }
 
 /** Returns the namespace of a project; the usual one where members may not read the Project. */

@@ -15,6 +15,10 @@ const record = appliedFactory({
 const deployments = record.components.map((name) => controllerOf(name));
 const repository = gitRepositoryFactory('main-gitrepo', 'https://git.example/foo/fleet.git');
 const [source, root] = [withReady(repository, 'True'), withReady(kustomizationFactory('main-ks'), 'True')];
+const suspendedByProject = kustomizationFactory('main-ks', { suspend: true });
+suspendedByProject.metadata.annotations = {
+  'flux.extensions.gardener.cloud/suspended': 'by mia since 2026-11-27T04:00:00Z: leaked key',
+};
 const user = (name: string, spec: object = {}) => kustomizationFactory(name, spec);
 
 const explained = (objects: KubeObject[], controllers = deployments) => {
@@ -72,6 +76,15 @@ describe('the link Flux', () => {
       ...(['what users have suspended, which is no failure'] as const),
       [source, root, withReady(user('apps', { suspend: true }), 'False', 'EOF')],
       ...([deployments, 'attention', /^Kustomization flux-system\/apps is suspended/] as const),
+    ],
+    [
+      ...(['what the project has suspended, with who takes it back'] as const),
+      [source, withReady(suspendedByProject, 'True')],
+      ...([
+        deployments,
+        'attention',
+        /^Kustomization flux-system\/main-ks is suspended by mia .*; shoot-flux resume/,
+      ] as const),
     ],
     [
       'what is new',

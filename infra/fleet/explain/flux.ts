@@ -1,4 +1,5 @@
 import { rootObject } from '../../../functions/managed-resources/plan/plan.ts';
+import { servedKind } from '../../../functions/managed-resources/shoot/objects.ts';
 import { missingState, objectState, originOf } from '../../../functions/readiness/assess.ts';
 import { controllersVerdict, type ObservedControllers } from '../../../functions/readiness/controllers.ts';
 import { failures, isForUser } from '../../../functions/readiness/explain/explain.ts';
@@ -7,12 +8,13 @@ import { readiness } from '../../../functions/readiness/kstatus.ts';
 import { observe } from '../../../functions/readiness/observe.ts';
 import { conditionOf, essentials } from '../../../functions/readiness/seen.ts';
 import { originOf as placeOf } from '../../../shared/config/origins.ts';
+import { SUSPENDED } from '../../../shared/config/project-config.ts';
 import { fluxKinds } from '../../../shared/config/templates.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { managedResourceNames } from '../../../shared/gardener/managed-resource.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { type KubeObject, type Resource, resource, resources } from '../../../shared/kube/resource.ts';
+import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { kubectl } from '../kubectl.ts';
 import type { Report } from './link.ts';
@@ -37,7 +39,10 @@ const MOST_OBJECTS = 5000;
  */
 export async function readFlux(shoot: KubeClient, record: Applied, now: Date) {
   const kinds: Resource[] = [];
-  const onItem = (crd: KubeObject) => kinds.push(...resourceOf(crd));
+  const onItem = (crd: KubeObject) => {
+    const served = servedKind(crd);
+    if (served && failures[served.kind] !== undefined && fluxKinds[served.kind] === served.group) kinds.push(served);
+  };
   const labelSelector = 'app.kubernetes.io/part-of=flux';
   await shoot.list(resources.customResourceDefinitions, { labelSelector, onItem });
   const objects: ShootSeen['objects'] = [];
@@ -57,14 +62,6 @@ export async function readFlux(shoot: KubeClient, record: Applied, now: Date) {
 
 /** The controller only reads a HelmRepository of a registry, and reports nothing. */
 const isStatic = ({ kind, spec }: KubeObject) => kind === 'HelmRepository' && textAt(spec, 'type') === 'oci';
-
-/** Returns where the objects of a CRD are served; nothing for a kind that Flux does not report about. */
-function resourceOf({ spec }: KubeObject): Resource[] {
-  const [kind = '', plural = ''] = ['kind', 'plural'].map((name) => textAt(spec, 'names', name));
-  const [group, version] = [fluxKinds[kind], entriesAt(spec, 'versions').find(({ storage }) => storage === true)?.name];
-  const isReported = failures[kind] !== undefined && group !== undefined && textAt(spec, 'group') === group;
-  return isReported && typeof version === 'string' ? [resource(group, version, plural, kind)] : [];
-}
 
 /** Returns what the shoot should have by its configuration, where the record of `managed-resources` is not seen. */
 export function recordFrom(config: EffectiveConfig, fluxVersion = ''): Applied {
@@ -162,12 +159,16 @@ function findingOf(object: KubeObject, origin: Origin): Finding[] {
   const state = readiness(object);
   if (state.state === 'current') return [];
   const isConfigured = origin !== OF_USERS;
+  const byProject = state.state === 'suspended' ? object.metadata.annotations?.[SUSPENDED] : undefined;
   // What users suspend or delete is what they want; a controller at work is no failure.
   const isFailing = state.state === 'failed' || conditionOf(object, 'Ready')?.status === 'False';
   const isWanted = state.state === 'suspended' || state.state === 'terminating';
-  const isBroken = isWanted ? isConfigured : isFailing;
+  const isBroken = isWanted ? isConfigured && byProject === undefined : isFailing;
   const rank = (isBroken ? 0 : 4) + (isConfigured ? 0 : 2) + (isForUser(object.kind, state.message) ? 0 : 1);
-  const sentence = () => objectState(object, state, origin).message;
+  const sentence = () =>
+    byProject === undefined
+      ? objectState(object, state, origin).message
+      : `${nameOf(object)} is suspended ${byProject}; shoot-flux resume takes it back.`;
   return [{ isBroken, rank, sentence, object: { kind: object.kind, ...object.metadata } }];
 }
 
