@@ -97,11 +97,10 @@ const help: Option = { type: 'boolean', short: 'h', description: 'Show this help
 /** Adds parsing and `--help` to a command. */
 export function command<const O extends Record<string, Option>>({ run, ...given }: CommandDefinition<O>): Command {
   const definition: Definition = { ...given, options: { ...given.options, help } };
-  const { options, isService = false } = definition;
   return {
     definition,
     async run(args, terminal) {
-      const { values: flags, positionals } = parse(args, options, isService);
+      const { values: flags, positionals } = parse(args, definition);
       if (flags.help === true) {
         terminal.out(helpText(definition, programOf(terminal)));
         return exitCodes.success;
@@ -110,24 +109,25 @@ export function command<const O extends Record<string, Option>>({ run, ...given 
         throw new UsageError(`unexpected argument "${positionals[0]}"`);
       }
       // A service may have them from elsewhere, too.
-      const values = isService ? flags : fromFlags(options, flags);
+      const values = definition.isService ? flags : fromFlags(definition.options, flags);
       return run(values as Values<O>, positionals, terminal);
     },
   };
 }
 
-function parse(
-  args: string[],
-  options: Record<string, Option>,
-  allowNegative: boolean,
-): { values: Flags; positionals: string[] } {
+function parse(args: string[], { options, isService }: Definition) {
   const descriptors = Object.entries(options).flatMap(([name, { type, multiple = false, short }]) => {
     if (type === 'nested') return [];
     const descriptor: ParseArgsOptionDescriptor = { type, multiple, ...(short !== undefined && { short }) };
     return [[name, descriptor] as const];
   });
   try {
-    return parseArgs({ args, options: Object.fromEntries(descriptors), allowPositionals: true, allowNegative });
+    return parseArgs({
+      args,
+      options: Object.fromEntries(descriptors),
+      allowPositionals: true,
+      allowNegative: isService === true,
+    });
   } catch (error) {
     // The first sentence names the user's mistake; the rest explains how the parser works.
     throw new UsageError(usageProblem(errorMessage(error).split(/\.\s/)[0] ?? ''));

@@ -54,10 +54,7 @@ export default command({
 });
 
 /** A value, what it is, and where it comes from. */
-const rowOf = ({ name, value, path, ...place }: ValueFrom) => [
-  ...[name, value],
-  [objectName(place), path].filter(Boolean).join(': '),
-];
+const rowOf = (one: ValueFrom) => [one.name, one.value, [objectName(one), one.path].filter(Boolean).join(': ')];
 
 /** Returns the links of the chain, which layer each value of the configuration comes from, and what was not seen. */
 async function explained({ garden }: Target, subject: Subject, values: Values<typeof options>, terminal: Terminal) {

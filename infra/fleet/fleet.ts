@@ -65,7 +65,7 @@ export async function readFleet(garden: KubeClient, namespace?: string, labelSel
  */
 export function fleetIn(
   maps: readonly KubeObject[],
-  { shoots, isFiltered, unseen }: ShootsRead,
+  { shoots, isFiltered }: ShootsRead,
   namespace: string | undefined,
 ): Fleet {
   const silent = new Map(shoots?.map(({ metadata }) => [`${metadata.namespace}/${metadata.name}`, metadata]));
@@ -88,12 +88,15 @@ export function fleetIn(
     throw new UnseenError(
       `No Shoot ${within(namespace)} has the extension shoot-flux: enable it for a Shoot, or check the name of the project`,
     );
-  const [foreign] = maps.filter((map) => !isOwn(map));
-  const name = `${foreign?.metadata.namespace}/${FLUX_STATUS}`;
+  const foreign = maps.find((map) => !isOwn(map))?.metadata.namespace;
+  const unseen = [
+    shoots === undefined && `Seeds and labels are missing: these credentials may not list Shoots ${within(namespace)}.`,
+    foreign && `ConfigMap ${foreign}/${FLUX_STATUS} is not written by shoot-flux; delete or rename it.`,
+  ].filter((sentence) => typeof sentence === 'string');
   return {
     shoots: all.sort((one, other) => (turnOf(one) < turnOf(other) ? -1 : 1)),
     ...{ rollouts: textsOf(own, ROLLOUT_TEXT), suspensions: textsOf(own, SUSPENDED_TEXT) },
-    unseen: foreign ? [...unseen, `ConfigMap ${name} is not written by shoot-flux; delete or rename it.`] : unseen,
+    unseen,
   };
 }
 
@@ -105,8 +108,6 @@ interface ShootsRead {
   shoots: readonly KubeObject[] | undefined;
   /** True: a Shoot that is not among them is left out. */
   isFiltered: boolean;
-  /** Says that they may not be listed. */
-  unseen: string[];
 }
 
 /**
@@ -121,10 +122,8 @@ export async function readShoots(
   const isFiltered = labelSelector !== undefined;
   const selector = isFiltered ? `${WITH_EXTENSION},${labelSelector}` : WITH_EXTENSION;
   const listed = listAll(garden, resources.shoots, { namespace, labelSelector: selector, metadataOnly: true });
-  if (isFiltered) return { shoots: await orUnseen(listed, 'list Shoots', namespace), isFiltered, unseen: [] };
-  const shoots = await unless(listed, ForbiddenError);
-  const sentence = `Seeds and labels are missing: these credentials may not list Shoots ${within(namespace)}.`;
-  return { shoots, isFiltered, unseen: shoots === undefined ? [sentence] : [] };
+  const answer = isFiltered ? orUnseen(listed, 'list Shoots', namespace) : unless(listed, ForbiddenError);
+  return { shoots: await answer, isFiltered };
 }
 
 /** Returns what a key says by the namespaces of the projects that have it. */
@@ -157,6 +156,14 @@ export function readStatusMaps(garden: KubeClient, namespace: string | undefined
       ? listAll(garden, resources.configMaps, { fieldSelector: `metadata.name=${FLUX_STATUS}` })
       : findStatusMap(garden, namespace).then((map) => (map === undefined ? [] : [map]));
   return orUnseen(maps, `read ConfigMap ${FLUX_STATUS}`, namespace);
+}
+
+/** Returns the answer, also that a right is missing. */
+export async function orForbidden<T>(answer: Promise<T>): Promise<T | 'forbidden'> {
+  return answer.catch((error: unknown) => {
+    if (error instanceof ForbiddenError) return 'forbidden';
+    throw error;
+  });
 }
 
 /** Returns the answer. @throws UnseenError with the remedy, where a right is missing */

@@ -8,10 +8,11 @@ import type { Connection } from '../../shared/kube/connection.ts';
 import { ForbiddenError, NotFoundError, unless } from '../../shared/kube/errors.ts';
 import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from '../../shared/kube/http-client.ts';
 import { kubeconfigTarget } from '../../shared/kube/kubeconfig.ts';
-import { DNS_LABEL, type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { DNS_LABEL, resources } from '../../shared/kube/resource.ts';
 import { connectionOf, IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { entriesAt, textAt } from '../../shared/shapes.ts';
 import { type Option, text, UsageError, type Values, type Variables } from '../cli/option.ts';
+import { orForbidden } from './fleet.ts';
 
 /** Options that say which garden a person looks at, and which of its projects, as kubectl and gardenctl have them. */
 export const targetOptions = {
@@ -92,15 +93,9 @@ export async function whoAmI(kube: Pick<HttpKubeClient, 'ask'>): Promise<string 
 
 /** Returns the namespace of a project; the usual one where members may not read the Project. */
 async function namespaceOf(garden: HttpKubeClient, name: string): Promise<string> {
-  const usual = name === 'garden' ? name : `garden-${name}`;
-  try {
-    const project = await garden.find<KubeObject & { spec?: { namespace?: string } }>(resources.projects, { name });
-    if (project === undefined) throw new ShootFluxError(`Project ${name} does not exist; check its name`);
-    return textAt(project, 'spec', 'namespace') || usual;
-  } catch (error) {
-    if (error instanceof ForbiddenError) return usual;
-    throw error;
-  }
+  const project = await orForbidden(garden.find(resources.projects, { name }));
+  if (project === undefined) throw new ShootFluxError(`Project ${name} does not exist; check its name`);
+  return textAt(project, 'spec', 'namespace') || (name === 'garden' ? name : `garden-${name}`);
 }
 
 /** As kubectl takes it; of several files in KUBECONFIG, the first one that exists. */

@@ -25,17 +25,11 @@ import { shootLimits } from '../../../shared/kube/transport.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { textAt } from '../../../shared/shapes.ts';
 import { shootInputs } from '../../cli/inputs.ts';
-import { missingRight } from '../fleet.ts';
+import { missingRight, orForbidden } from '../fleet.ts';
 import type { Place } from '../kubectl.ts';
 import { connect } from '../target.ts';
 import type { Subject } from './configuration.ts';
 import { readFlux, type ShootSeen } from './flux.ts';
-
-const orForbidden = <T>(answer: Promise<T>): Promise<T | 'forbidden'> =>
-  answer.catch((error: unknown) => {
-    if (error instanceof ForbiddenError) return 'forbidden';
-    throw error;
-  });
 
 /** What the garden shows of a Shoot. Undefined is what does not exist, or may not be read. */
 export type Garden = Awaited<ReturnType<typeof readGarden>>;
