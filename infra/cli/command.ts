@@ -100,7 +100,7 @@ export function command<const O extends Record<string, Option>>({ run, ...given 
   return {
     definition,
     async run(args, terminal) {
-      const { values: flags, positionals } = parse(args, definition);
+      const { values: flags, positionals, tokens } = parse(args, definition);
       if (flags.help === true) {
         terminal.out(helpText(definition, programOf(terminal)));
         return exitCodes.success;
@@ -108,8 +108,9 @@ export function command<const O extends Record<string, Option>>({ run, ...given 
       if (positionals.length > 0 && definition.positionals === undefined) {
         throw new UsageError(`unexpected argument "${positionals[0]}"`);
       }
+      const written = tokens.filter((token) => token.kind === 'option');
       // A service may have them from elsewhere, too.
-      const values = definition.isService ? flags : fromFlags(definition.options, flags);
+      const values = definition.isService ? flags : fromFlags(definition.options, flags, written);
       return run(values as Values<O>, positionals, terminal);
     },
   };
@@ -127,6 +128,7 @@ function parse(args: string[], { options, isService }: Definition) {
       options: Object.fromEntries(descriptors),
       allowPositionals: true,
       allowNegative: isService === true,
+      tokens: true,
     });
   } catch (error) {
     // The first sentence names the user's mistake; the rest explains how the parser works.

@@ -6,7 +6,7 @@ import { explainFlux, recordFrom } from '../fleet/explain/flux.ts';
 import { chainText, type Link, linkOf } from '../fleet/explain/link.ts';
 import { explainNext } from '../fleet/explain/next.ts';
 import { explainOperation } from '../fleet/explain/operation.ts';
-import { readGarden, readLayers, readSeed, readShoot } from '../fleet/explain/read.ts';
+import { readGarden, readSeed, readShoot } from '../fleet/explain/read.ts';
 import { isBad } from '../fleet/fleet.ts';
 import { outputIn, printed } from '../fleet/print.ts';
 import { openTarget, type Target, targetOptions } from '../fleet/target.ts';
@@ -59,12 +59,11 @@ const rowOf = (one: ValueFrom) => [one.name, one.value, [objectName(one), one.pa
 /** Returns the links of the chain, which layer each value of the configuration comes from, and what was not seen. */
 async function explained({ garden }: Target, subject: Subject, values: Values<typeof options>, terminal: Terminal) {
   const now = new Date();
-  const seen = await readGarden(garden, subject);
   const { config: file, 'seed-kubeconfig': seedFile, 'shoot-kubeconfig': shootFile } = values;
   const landscape =
     file === undefined ? undefined : readLandscape(fromConfigFile(file, (await readDocument(file, terminal)) ?? {}));
-  const inputs = await readLayers(garden, seen, landscape, subject.namespace);
-  const { report, values: layers, config } = explainConfiguration(inputs, subject);
+  const seen = await readGarden(garden, subject, landscape);
+  const { report, values: layers, config } = explainConfiguration(seen.layers, subject);
   const seed = await readSeed(seedFile, seen.shoot);
   const extension = typeof seed === 'string' ? undefined : seed.extension;
   const record = extension?.status?.state?.applied ?? recordFrom(config, seen.line?.flux);
@@ -77,7 +76,7 @@ async function explained({ garden }: Target, subject: Subject, values: Values<ty
     linkOf('Next', explainNext({ ...seen, extension }, subject, now)),
   ];
   const unseen: string[] = links.filter(({ mark }) => mark === 'unseen').map(({ name }) => name);
-  if (typeof inputs !== 'string' && inputs.projectSecrets === undefined)
+  if (typeof seen.layers !== 'string' && seen.layers.projectSecrets === undefined)
     unseen.push('the Secrets of the project (role of a member)');
   if (file === undefined) unseen.push("the landscape's defaults and policy (--config FILE)");
   return { line: seen.line, links, layers, unseen };

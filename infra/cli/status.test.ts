@@ -129,6 +129,8 @@ describe('shoot-flux status', () => {
     ],
     ['member', ['-A', '-n', 'a'], 2, 'omit --namespace or --all-namespaces'],
     ['member', ['--state', 'broken'], 2, '--state broken is none of not-ready, progressing, hibernated, ready'],
+    ['member', ['-o', 'xml'], 2, 'status: -o xml is not table, wide, json, yaml or name'],
+    ['member', ['--output', 'xml'], 2, 'status: --output xml is not table, wide, json, yaml or name'],
     ['member', ['--context', 'other'], 1, 'current-context other is not among its contexts'],
   ])('%s with %j ends with %i', async (who, args, expected, message) => {
     const { code, out, err } = await status(who, ...args);

@@ -35,7 +35,7 @@ import { readFlux, type ShootSeen } from './flux.ts';
 export type Garden = Awaited<ReturnType<typeof readGarden>>;
 
 /** @throws UnseenError where neither the Shoot nor its line may be read, ShootFluxError where it does not exist */
-export async function readGarden(garden: KubeClient, { namespace, name }: Subject) {
+export async function readGarden(garden: KubeClient, { namespace, name }: Subject, landscape?: Landscape) {
   const [shoot, map, configMap] = await Promise.all([
     orForbidden(garden.find<KubeObject & Shoot>(resources.shoots, { namespace, name })),
     unless(findStatusMap(garden, namespace), ForbiddenError),
@@ -47,28 +47,23 @@ export async function readGarden(garden: KubeClient, { namespace, name }: Subjec
   if (shoot === undefined) {
     throw new ShootFluxError(`Shoot ${namespace}/${name} does not exist; check its name and its project`);
   }
-  const fluxConfig = typeof configMap === 'object' ? fluxConfigMapOf(namespace, configMap) : configMap;
+  const fluxConfig = typeof configMap === 'object' ? fluxConfigMapOf(namespace, configMap) : undefined;
+  const isSeen = configMap !== 'forbidden' && shoot !== 'forbidden';
   return {
     shoot: shoot === 'forbidden' ? undefined : shoot,
     line,
     /** `flux-status`, where it is ours. */
     statusMap,
-    fluxConfig,
-    rollout: typeof fluxConfig === 'object' ? documentsOf(fluxConfig).rollout.value : undefined,
+    rollout: fluxConfig && documentsOf(fluxConfig).rollout.value,
+    /** The layers of the configuration, or that these credentials do not show one of them. */
+    layers: isSeen
+      ? await withSecrets(garden, namespace, { landscape, fluxConfig, ...shootInputs(shoot) })
+      : 'these credentials may not read the Shoot and ConfigMap flux-config; ask for the role of a member',
   };
 }
 
-/** Returns the layers of the configuration; a sentence where these credentials do not show one of them. */
-export async function readLayers(
-  garden: KubeClient,
-  { shoot, fluxConfig }: Garden,
-  landscape: Landscape | undefined,
-  namespace: string,
-): Promise<ConfigInputs | string> {
-  if (fluxConfig === 'forbidden' || shoot === undefined) {
-    return 'these credentials may not read the Shoot and ConfigMap flux-config; ask for the role of a member';
-  }
-  const inputs = { landscape, fluxConfig, ...shootInputs(shoot) };
+/** Adds the Secrets of the project that count, where these credentials show them. */
+async function withSecrets(garden: KubeClient, namespace: string, inputs: ConfigInputs): Promise<ConfigInputs> {
   const secrets = neededProjectSecrets(inputs).map(async (name) => {
     const secret = await garden.find(resources.secrets, { namespace, name });
     return secret === undefined ? [] : [projectSecretOf(name, namespace, secret)];
