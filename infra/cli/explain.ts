@@ -36,7 +36,7 @@ export default command({
     if (name === undefined || more.length > 0) throw new UsageError('name one Shoot');
     if (!DNS_LABEL.test(name)) throw new UsageError(`"${name}" is not the name of a Shoot`);
     using target = await openTarget(values, terminal.environment);
-    const { namespace = '', kubectl: flags } = target;
+    const { namespace = '', flags } = target;
     const { line, links, layers, unseen } = await explained(target, { namespace, name, flags }, values, terminal);
     const broken = links.find(({ mark }) => mark === 'broken');
     const content = { namespace, name, broken: broken?.name ?? null, links, values: layers, unseen };

@@ -27,8 +27,10 @@ export default command({
   },
   notes: 'It only reads. Without --project and --namespace, it shows all projects.',
   async run(values, _, terminal) {
-    const { host = HOST } = values;
-    const identity = identityOf(values);
+    const { host = HOST, 'user-header': userHeader, 'groups-header': groupsHeader } = values;
+    if (groupsHeader !== undefined && userHeader === undefined)
+      throw new UsageError('--groups-header needs --user-header');
+    const identity = userHeader === undefined ? undefined : { userHeader, groupsHeader };
     if (identity === undefined && !isLoopback(host))
       throw new UsageError(`--host ${host} would show all that your credentials do to everybody; add --user-header`);
     const isAll = values.project === undefined && values.namespace === undefined;
@@ -50,12 +52,5 @@ export default command({
     return exitCodes.success;
   },
 });
-
-function identityOf(values: { 'user-header'?: string; 'groups-header'?: string }) {
-  const { 'user-header': userHeader, 'groups-header': groupsHeader } = values;
-  if (groupsHeader !== undefined && userHeader === undefined)
-    throw new UsageError('--groups-header needs --user-header');
-  return userHeader === undefined ? undefined : { userHeader, groupsHeader };
-}
 
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);

@@ -65,7 +65,7 @@ export async function readFleet(garden: KubeClient, namespace?: string, labelSel
  */
 export function fleetIn(
   maps: readonly KubeObject[],
-  { shoots, isFiltered }: ShootsRead,
+  { shoots, isFiltered }: Awaited<ReturnType<typeof readShoots>>,
   namespace: string | undefined,
 ): Fleet {
   const silent = new Map(shoots?.map(({ metadata }) => [`${metadata.namespace}/${metadata.name}`, metadata]));
@@ -103,27 +103,21 @@ export function fleetIn(
 /** The garden's API server labels the Shoots that have an extension, also those that have it by default (ExtensionLabels). */
 export const WITH_EXTENSION = `extensions.extensions.gardener.cloud/${EXTENSION_TYPE}=true`;
 
-interface ShootsRead {
-  /** Undefined: they may not be listed. */
-  shoots: readonly KubeObject[] | undefined;
-  /** True: a Shoot that is not among them is left out. */
-  isFiltered: boolean;
-}
-
 /**
  * Reads the metadata of Shoots that have the extension.
  * @throws UnseenError where none may be listed, and that leaves nothing to show
  */
-export async function readShoots(
-  garden: KubeClient,
-  namespace: string | undefined,
-  labelSelector?: string,
-): Promise<ShootsRead> {
+export async function readShoots(garden: KubeClient, namespace: string | undefined, labelSelector?: string) {
   const isFiltered = labelSelector !== undefined;
   const selector = isFiltered ? `${WITH_EXTENSION},${labelSelector}` : WITH_EXTENSION;
   const listed = listAll(garden, resources.shoots, { namespace, labelSelector: selector, metadataOnly: true });
   const answer = isFiltered ? orUnseen(listed, 'list Shoots', namespace) : unless(listed, ForbiddenError);
-  return { shoots: await answer, isFiltered };
+  return {
+    /** Undefined: they may not be listed. */
+    shoots: await answer,
+    /** True: a Shoot that is not among them is left out. */
+    isFiltered,
+  };
 }
 
 /** Returns what a key says by the namespaces of the projects that have it. */

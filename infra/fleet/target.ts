@@ -40,20 +40,12 @@ export function connect(connection: Connection, options: KubeClientOptions): Htt
 }
 
 /** The garden as somebody sees it. */
-export interface Target extends Disposable {
-  garden: HttpKubeClient;
-  /** Namespace of the project; undefined: all of them. */
-  namespace: string | undefined;
-  /** Returns a command line for the same target, for example `shoot-flux status --project foo`. */
-  repeat(command: string): string;
-  /** The flags with which kubectl reaches the garden. */
-  kubectl: readonly string[];
-}
+export type Target = Awaited<ReturnType<typeof openTarget>>;
 
 type TargetValues = Values<typeof targetOptions> & { 'all-namespaces'?: boolean };
 
 /** Connects to the garden. @throws UsageError, or ShootFluxError for a kubeconfig that cannot be used */
-export async function openTarget(values: TargetValues, environment: Variables): Promise<Target> {
+export async function openTarget(values: TargetValues, environment: Variables) {
   const { project, namespace, 'all-namespaces': isAll = false } = values;
   const places = { '--project': project, '--namespace': namespace, '--all-namespaces': isAll || undefined };
   const [one, other] = Object.entries(places).filter(([, value]) => value !== undefined);
@@ -71,16 +63,19 @@ export async function openTarget(values: TargetValues, environment: Variables): 
   const garden = opening.use(connect(connection, { name: 'garden' }));
   const found = project === undefined ? (namespace ?? usual) : await namespaceOf(garden, project);
   const isNamed = values.kubeconfig !== undefined || values.garden !== undefined;
-  const kubectl = [
-    ...(isNamed ? ['--kubeconfig', path] : []),
-    ...(context === undefined ? [] : ['--context', context]),
-  ];
-  const repeat = (command: string) => {
-    const flags = Object.entries(values).filter(([option, value]) => option in targetOptions && value !== undefined);
-    return ['shoot-flux', command, ...flags.map(([option, value]) => `--${option} ${value}`)].join(' ');
-  };
+  const given = Object.entries(values).filter(([option, value]) => option in targetOptions && value !== undefined);
   const opened = opening.move();
-  return { garden, namespace: isAll ? undefined : found, repeat, kubectl, [Symbol.dispose]: () => opened.dispose() };
+  return {
+    garden,
+    /** Namespace of the project; undefined: all of them. */
+    namespace: isAll ? undefined : found,
+    /** Returns a command line for the same target, for example `shoot-flux status --project foo`. */
+    repeat: (command: string) =>
+      ['shoot-flux', command, ...given.map(([option, value]) => `--${option} ${value}`)].join(' '),
+    /** With which kubectl reaches the garden. */
+    flags: [...(isNamed ? ['--kubeconfig', path] : []), ...(context === undefined ? [] : ['--context', context])],
+    [Symbol.dispose]: () => opened.dispose(),
+  };
 }
 
 const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };

@@ -1,7 +1,7 @@
 import { rootObject } from '../../../functions/managed-resources/plan/plan.ts';
 import { servedKind } from '../../../functions/managed-resources/shoot/objects.ts';
 import { missingState, objectState, originOf } from '../../../functions/readiness/assess.ts';
-import { controllersVerdict, type ObservedControllers } from '../../../functions/readiness/controllers.ts';
+import { controllersVerdict } from '../../../functions/readiness/controllers.ts';
 import { failures, isForUser } from '../../../functions/readiness/explain/explain.ts';
 import { nameOf, type Origin } from '../../../functions/readiness/explain/places.ts';
 import { readiness } from '../../../functions/readiness/kstatus.ts';
@@ -20,15 +20,7 @@ import { kubectl } from '../kubectl.ts';
 import type { Report } from './link.ts';
 
 /** What the shoot shows, how it was read, and the flags with which kubectl reaches it. */
-export interface ShootSeen {
-  how: string;
-  flags: string[];
-  controllers: ObservedControllers;
-  /** The essentials of each object, and how many objects a Kustomization has applied. */
-  objects: { object: KubeObject; inventory: number }[];
-  /** Kinds of which there are more objects than were read. */
-  unread: string[];
-}
+export type ShootSeen = Awaited<ReturnType<typeof readFlux>> & { how: string; flags: string[] };
 
 /** More objects of one kind are not read. */
 const MOST_OBJECTS = 5000;
@@ -45,7 +37,9 @@ export async function readFlux(shoot: KubeClient, record: Applied, now: Date) {
   };
   const labelSelector = 'app.kubernetes.io/part-of=flux';
   await shoot.list(resources.customResourceDefinitions, { labelSelector, onItem });
-  const objects: ShootSeen['objects'] = [];
+  /** The essentials of each object, and how many objects a Kustomization has applied. */
+  const objects: { object: KubeObject; inventory: number }[] = [];
+  /** Kinds of which there are more objects than were read. */
   const unread: string[] = [];
   for (const kind of kinds) {
     const onItem = (item: KubeObject) => {

@@ -54,10 +54,7 @@ export function chainText(links: readonly Link[], isWide: boolean, terminal: Ter
   const broken = links.find(({ mark }) => mark === 'broken');
   const lines = links.flatMap((link) => {
     const { sign, color } = marks[link.mark];
-    const isExplained = link === broken || (isWide && link.sentence !== undefined);
-    const why = isExplained
-      ? [link.sentence, link.command && `$ ${link.command}`].filter((one) => one !== undefined)
-      : [];
+    const why = [link.sentence, link.command && `$ ${link.command}`].filter((one) => one !== undefined);
     const below = isWide
       ? link.details
       : link.details.slice(0, MOST_DETAILS).map((line) => shortened(line, LONGEST_DETAIL));
@@ -65,7 +62,7 @@ export function chainText(links: readonly Link[], isWide: boolean, terminal: Ter
     if (rest > 0) below.push(`… ${rest} more with -o wide`);
     return [
       `${colored(sign, color, terminal)} ${link.name.padEnd(INDENT.length - 2)}${link.text}`,
-      ...why.map((line) => INDENT + line),
+      ...(isWide || link === broken ? why : []).map((line) => INDENT + line),
       ...below.map((line) => colored(INDENT + line, 'dim', terminal)),
     ];
   });

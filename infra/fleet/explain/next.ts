@@ -49,9 +49,7 @@ function checkText({ line, extension }: Ahead, now: Date): string {
   const { lastOperation, conditions = [] } = extension?.status ?? {};
   if (line?.state === 'Hibernated') return 'Flux is checked when the Shoot wakes up';
   const isOver = lastOperation === undefined ? line !== undefined : lastOperation.state === 'Succeeded';
-  if (!isOver) {
-    return 'Flux is checked when its objects are applied; what fails is tried again within 15m';
-  }
+  if (!isOver) return 'Flux is checked when its objects are applied; what fails is tried again within 15m';
   const known =
     conditions.length > 0 ? conditions : [{ lastTransitionTime: line?.since ?? '' } as (typeof conditions)[0]];
   const isReady = line === undefined ? known.every(({ status }) => status === 'True') : line.state === 'Ready';

@@ -22,11 +22,8 @@ type Verdict = Pick<Report, 'mark' | 'sentence' | 'command'>;
 /** Explains how the last operation of the Shoot ended, for Gardener and for our part of it. */
 export function explainOperation(seen: Seen, subject: Subject, now: Date): Report {
   const { shoot, line, seed } = seen;
-  const {
-    lastOperation: own,
-    conditions = [],
-    state: { applied, bootstrapped } = {},
-  } = (typeof seed === 'string' ? undefined : seed.extension?.status) ?? {};
+  const { extension } = typeof seed === 'string' ? {} : seed;
+  const { lastOperation: own, conditions = [], state: { applied, bootstrapped } = {} } = extension?.status ?? {};
   const last = shoot?.status?.lastOperation;
   const since = line?.since === undefined ? '' : ` for ${ageOf(line.since, now)}`;
   const [text = 'nothing has been reported yet', ...details] = [
