@@ -1,4 +1,5 @@
 import { readLandscape } from '../../shared/config/landscape.ts';
+import { isHibernated } from '../../shared/gardener/operation.ts';
 import { DNS_LABEL } from '../../shared/kube/resource.ts';
 import { explainConfiguration, objectName, type Subject, type ValueFrom } from '../fleet/explain/configuration.ts';
 import { explainDelivery } from '../fleet/explain/delivery.ts';
@@ -67,7 +68,8 @@ async function explained({ garden }: Target, subject: Subject, values: Values<ty
   const seed = await readSeed(seedFile, seen.shoot);
   const extension = typeof seed === 'string' ? undefined : seed.extension;
   const record = extension?.status?.state?.applied ?? recordFrom(config, seen.line?.flux);
-  const shoot = await readShoot(garden, seen.shoot, subject, record, shootFile, now);
+  const isAsleep = seen.shoot !== undefined && isHibernated(seen.shoot);
+  const shoot = isAsleep ? 'the Shoot is hibernated' : await readShoot(garden, subject, record, shootFile, now);
   const links: [Link, ...Link[]] = [
     linkOf('Configuration', report),
     linkOf('Operation', explainOperation({ ...seen, seed, isFluxSeen: typeof shoot !== 'string' }, subject, now)),

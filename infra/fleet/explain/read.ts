@@ -5,7 +5,6 @@ import { neededProjectSecrets } from '../../../shared/config/project-secrets.ts'
 import type { ConfigInputs, Landscape } from '../../../shared/config/types.ts';
 import { ShootFluxError } from '../../../shared/errors.ts';
 import { listManagedResources } from '../../../shared/gardener/managed-resource.ts';
-import { isHibernated } from '../../../shared/gardener/operation.ts';
 import { extensionOf } from '../../../shared/gardener/read-objects.ts';
 import { findStatusMap, isOwn, publishedLine } from '../../../shared/gardener/status-map.ts';
 import {
@@ -102,37 +101,29 @@ export async function readSeed(file: string | undefined, shoot: Shoot | undefine
  */
 export async function readShoot(
   garden: Pick<HttpKubeClient, 'ask'>,
-  shoot: Shoot | undefined,
   subject: Subject,
   record: Applied,
   file: string | undefined,
   now: Date,
+  who: keyof typeof requests = 'viewer',
 ): Promise<ShootSeen | string> {
-  if (shoot !== undefined && isHibernated(shoot)) return 'the Shoot is hibernated';
   if (file === 'none') return 'it is in the shoot; omit --shoot-kubeconfig none to see it';
-  const ways =
-    file === undefined
-      ? (['viewer', 'admin'] as const).map((who) => ({
-          how: `a kubeconfig of ${who === 'admin' ? 'an admin' : 'a viewer'} that expires after 10 minutes`,
-          open: () => requestAccess(garden, subject, who),
-        }))
-      : [{ how: file, open: () => kubeconfigFile(file) }];
-  let problem = '';
-  for (const { how, open } of ways) {
-    try {
-      using api = connect(await open(), { name: 'the shoot', limits: shootLimits });
-      // Where members write one for their own commands (docs/command.md).
-      const flags = ['--kubeconfig', file ?? 'shoot.kubeconfig'];
-      return { ...(await readFlux(api, record, now)), how: `Read with ${how}.`, flags };
-    } catch (error) {
-      if (!(error instanceof KubeError)) throw error;
-      const isForbidden = error instanceof ForbiddenError;
-      problem = isForbidden ? 'these credentials do not reach into the shoot' : describeError(error);
-      if (!isForbidden && !(error instanceof NotFoundError)) break;
-    }
+  try {
+    const connection = file === undefined ? requestAccess(garden, subject, who) : kubeconfigFile(file);
+    using shoot = connect(await connection, { name: 'the shoot', limits: shootLimits });
+    const requested = `a kubeconfig of ${who === 'admin' ? 'an admin' : 'a viewer'} that expires after 10 minutes`;
+    // Where members write one for their own commands (docs/command.md).
+    const flags = ['--kubeconfig', file ?? 'shoot.kubeconfig'];
+    return { ...(await readFlux(shoot, record, now)), how: `Read with ${file ?? requested}.`, flags };
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    const isForbidden = error instanceof ForbiddenError;
+    const isForAdmin = file === undefined && who === 'viewer' && (isForbidden || error instanceof NotFoundError);
+    if (isForAdmin) return readShoot(garden, subject, record, file, now, 'admin');
+    const problem = isForbidden ? 'these credentials do not reach into the shoot' : describeError(error);
+    const remedy = 'pass --shoot-kubeconfig FILE, or get the right to create shoots/viewerkubeconfig';
+    return `${problem}; ${file === undefined ? remedy : 'check --shoot-kubeconfig'}`;
   }
-  const remedy = 'pass --shoot-kubeconfig FILE, or get the right to create shoots/viewerkubeconfig';
-  return `${problem}; ${file === undefined ? remedy : 'check --shoot-kubeconfig'}`;
 }
 
 /** Viewers of a Shoot read everything except Secrets, administrators may do everything. */
