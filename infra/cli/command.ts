@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type ParseArgsOptionDescriptor, parseArgs, stripVTControlCharacters } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { errorMessage } from '../../shared/errors.ts';
 import { createLog, type Log } from '../../shared/runtime/log.ts';
 import { untilSignal } from '../process/signals.ts';
@@ -117,19 +117,12 @@ export function command<const O extends Record<string, Option>>({ run, ...given 
 }
 
 function parse(args: string[], { options, isService }: Definition) {
-  const descriptors = Object.entries(options).flatMap(([name, { type, multiple = false, short }]) => {
-    if (type === 'nested') return [];
-    const descriptor: ParseArgsOptionDescriptor = { type, multiple, ...(short !== undefined && { short }) };
-    return [[name, descriptor] as const];
-  });
+  const descriptors = Object.entries(options).flatMap(([name, { type, multiple = false, short }]) =>
+    type === 'nested' ? [] : [[name, { type, multiple, ...(short !== undefined && { short }) }] as const],
+  );
+  const config = { allowPositionals: true, allowNegative: isService === true, tokens: true } as const;
   try {
-    return parseArgs({
-      args,
-      options: Object.fromEntries(descriptors),
-      allowPositionals: true,
-      allowNegative: isService === true,
-      tokens: true,
-    });
+    return parseArgs({ args, options: Object.fromEntries(descriptors), ...config });
   } catch (error) {
     // The first sentence names the user's mistake; the rest explains how the parser works.
     throw new UsageError(usageProblem(errorMessage(error).split(/\.\s/)[0] ?? ''));
