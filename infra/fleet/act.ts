@@ -18,19 +18,21 @@ type Annotations = Record<string, string | null>;
 /**
  * Changes annotations of the object as it was read, so that nobody's change is lost.
  * @param decide returns the annotations, `null` for those that go; throws where the object as it is must not change
- * @returns the object before; undefined: it does not exist
+ * @returns the object before
+ * @throws ShootFluxError, with the sentence `absent` where the object does not exist
  */
 async function annotate<T extends KubeObject>(
   garden: KubeClient,
   kind: Resource,
   name: ObjectName,
+  absent: string,
   decide: (object: T) => Annotations,
-): Promise<T | undefined> {
+): Promise<T> {
   const what = `${kind.kind} ${name.namespace}/${name.name}`;
   const seen = <A>(answer: Promise<A>) => orUnseen(answer, `annotate ${what}`, name.namespace);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const object = await seen(garden.find<T>(kind, name));
-    if (object === undefined) return undefined;
+    if (object === undefined) throw new ShootFluxError(absent);
     const { uid, resourceVersion } = object.metadata;
     const metadata = { uid, resourceVersion, annotations: decide(object) };
     if (Object.keys(metadata.annotations).length === 0) return object;
@@ -41,16 +43,9 @@ async function annotate<T extends KubeObject>(
 }
 
 /** Changes annotations of a project's `flux-config`. @throws ShootFluxError where it does not exist */
-export async function annotateConfig(
-  garden: KubeClient,
-  namespace: string,
-  decide: (object: KubeObject) => Annotations,
-): Promise<KubeObject> {
-  const found = await annotate(garden, resources.configMaps, { namespace, name: FLUX_CONFIG }, decide);
-  if (found !== undefined) return found;
-  throw new ShootFluxError(
-    `Namespace ${namespace} has no ConfigMap ${FLUX_CONFIG}; create it (docs/configuration.md), or name one Shoot`,
-  );
+export function annotateConfig(garden: KubeClient, namespace: string, decide: (object: KubeObject) => Annotations) {
+  const absent = `Namespace ${namespace} has no ConfigMap ${FLUX_CONFIG}; create it (docs/configuration.md), or name one Shoot`;
+  return annotate(garden, resources.configMaps, { namespace, name: FLUX_CONFIG }, absent, decide);
 }
 
 /**
@@ -80,12 +75,12 @@ export async function requestOne(garden: KubeClient, namespace: string, name: st
   // Whoever may not read it may still change a Shoot.
   const config = await unless(garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG }), ForbiddenError);
   if (config !== undefined) refuseSuspended(config);
-  const found = await annotate(garden, resources.shoots, { namespace, name }, (object: KubeObject & Shoot) => {
+  const absent = `Shoot ${namespace}/${name} does not exist; check its name`;
+  await annotate(garden, resources.shoots, { namespace, name }, absent, (object: KubeObject & Shoot) => {
     const problem = problemOf(object);
     if (problem !== undefined) throw new ShootFluxError(`Shoot ${namespace}/${name} ${problem}`);
     return { [RECONCILE_AT]: now.toISOString(), [OPERATION_ANNOTATION]: 'reconcile' };
   });
-  if (found === undefined) throw new ShootFluxError(`Shoot ${namespace}/${name} does not exist; check its name`);
 }
 
 /** @throws ShootFluxError where the project of this `flux-config` is suspended */
