@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from '../../shared/gardener/status-map.ts';
 import { countsOf, type Fleet, type FleetShoot, isBad, readFleet, states, wordOf } from '../fleet/fleet.ts';
-import { ageOf, type Color, colored, type Output, outputOption, printed, shortened } from '../fleet/print.ts';
+import { ageOf, colored, type Output, outputOption, printed, shortened } from '../fleet/print.ts';
 import { allNamespacesOption, openTarget, targetOptions } from '../fleet/target.ts';
 import { columns, command, exitCodes } from './command.ts';
 import { list, type Terminal, text, UsageError } from './option.ts';
@@ -91,12 +91,7 @@ async function follow({ shoots: first }: Fleet, read: () => Promise<Fleet>, view
   }
 }
 
-const colors: Record<Line['state'], Color> = {
-  'Not Ready': 'red',
-  Progressing: 'yellow',
-  Hibernated: 'dim',
-  Ready: 'green',
-};
+const colors = { 'Not Ready': 'red', Progressing: 'yellow', Hibernated: 'dim', Ready: 'green' } as const;
 
 /** A terminal has room for the beginning of a sentence; `-o wide` has all of it. */
 const LONGEST_MESSAGE = 80;

@@ -78,10 +78,9 @@ export async function openTarget(values: TargetValues, environment: Variables) {
   };
 }
 
-const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
-
 /** Returns the name under which a cluster knows the credentials; undefined where it does not tell, as before Kubernetes 1.28. */
 export async function whoAmI(kube: Pick<HttpKubeClient, 'ask'>): Promise<string | undefined> {
+  const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
   const asked = kube.ask('/apis/authentication.k8s.io/v1/selfsubjectreviews', review);
   return textAt(await unless(asked, NotFoundError, ForbiddenError), 'status', 'userInfo', 'username');
 }

@@ -5,12 +5,17 @@ import { kubectl } from '../kubectl.ts';
 import type { Report } from './link.ts';
 import type { Seed } from './read.ts';
 
+type Delivered = [mark: Report['mark'], sentence: string];
+
 /** Explains how far the four ManagedResources are applied to the shoot. */
 export function explainDelivery(seed: Seed): Report {
   const planned = seed.extension?.status?.state?.applied?.managedResources ?? {};
   const live = new Map(seed.managedResources.map((resource) => [resource.metadata.name, resource]));
   const names = Object.values(managedResourceNames).filter((name) => live.has(name) || planned[name] !== undefined);
-  const all = names.map((name) => ({ name, ...delivered(name, live.get(name), planned[name]) }));
+  const all = names.map((name) => {
+    const [mark, sentence] = delivered(name, live.get(name), planned[name]);
+    return { name, mark, sentence };
+  });
   if (all.length === 0) return { mark: 'attention', text: 'nothing has been delivered yet' };
   const worst = all.find(({ mark }) => mark === 'broken') ?? all.find(({ mark }) => mark === 'attention');
   const details = all.filter((one) => one !== worst).map(({ sentence }) => sentence);
@@ -21,22 +26,15 @@ export function explainDelivery(seed: Seed): Report {
 }
 
 /** @param secret the Secret with the content that was planned last; undefined: it is unknown */
-function delivered(
-  name: string,
-  live: ManagedResource | undefined,
-  secret: string | undefined,
-): Pick<Report, 'mark'> & { sentence: string } {
+function delivered(name: string, live: ManagedResource | undefined, secret: string | undefined): Delivered {
   const subject = `ManagedResource ${name}`;
-  if (live === undefined)
-    return { mark: 'broken', sentence: `${subject} does not exist; the next run of shoot-flux creates it.` };
+  if (live === undefined) return ['broken', `${subject} does not exist; the next run of shoot-flux creates it.`];
   const state = applyState(live);
-  if (state.state === 'failing') return { mark: 'broken', sentence: explain(name, state.reason, state.message) };
+  if (state.state === 'failing') return ['broken', explain(name, state.reason, state.message)];
   const isPlanned = secret === undefined || live.spec.secretRefs.some((reference) => reference.name === secret);
-  if (!isPlanned)
-    return { mark: 'attention', sentence: `${subject} has its former content; the next run writes the new one.` };
-  if (state.state === 'pending')
-    return { mark: 'attention', sentence: `${subject} waits for the resource-manager of the Shoot.` };
+  if (!isPlanned) return ['attention', `${subject} has its former content; the next run writes the new one.`];
+  if (state.state === 'pending') return ['attention', `${subject} waits for the resource-manager of the Shoot.`];
   const healthy = live.status?.conditions?.find(({ type }) => type === 'ResourcesHealthy');
-  if (healthy === undefined || healthy.status === 'True') return { mark: 'ok', sentence: `${subject} is applied` };
-  return { mark: 'attention', sentence: `${subject} is applied, and not healthy: ${healthy.message}` };
+  if (healthy === undefined || healthy.status === 'True') return ['ok', `${subject} is applied`];
+  return ['attention', `${subject} is applied, and not healthy: ${healthy.message}`];
 }
