@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Line } from '../../shared/gardener/status-map.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { projectOf, shootOn, startGarden, statusMapOf } from '../fleet/testing.ts';
+import { membership, projectOf, shootOn, startGarden, statusMapOf } from '../fleet/testing.ts';
 import { shootFlux } from './testing.ts';
 
 const prefix = 'flux.extensions.gardener.cloud';
@@ -48,6 +48,8 @@ const objects = [
   shootOn('aws-1', 'garden-foo', 'failed', { status: { lastOperation: { state: 'Failed' } } }),
   shootOn('aws-1', 'garden-foo', 'asleep', { spec: { hibernation: { enabled: true } } }),
   shootOn('aws-1', 'garden-foo', 'late'),
+  shootOn('aws-1', 'garden-bar', 'one'),
+  ...membership('nick', 'bar', [{ apiGroups: ['core.gardener.cloud'], resources: ['shoots'], verbs: ['*'] }]),
   statusMapOf('garden-foo', lines),
   statusMapOf(
     'garden-asked',
@@ -82,6 +84,12 @@ describe('shoot-flux reconcile', () => {
       [at]: expect.stringMatching(/^20/),
       [operation]: 'reconcile',
     });
+  });
+
+  it('asks Flux in one Shoot also for somebody who may not read flux-config', async () => {
+    const { code, err } = await run('nobody', 'reconcile one --namespace garden-bar');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(annotationsOf('Shoot', 'garden-bar', 'one')).toMatchObject({ [operation]: 'reconcile' });
   });
 
   it('asks Flux in all Shoots of a project, each time anew', async () => {
@@ -156,6 +164,11 @@ describe('shoot-flux suspend and resume', () => {
     expect(JSON.parse(written('garden-foo') ?? '')).toEqual(value);
     const asked = await run('member', 'reconcile --project foo');
     expect(asked.err).toContain('Namespace garden-foo is suspended by mia since');
+    const before = versions();
+    const one = await run('member', 'reconcile good');
+    expect(one.err).toMatch(/is suspended by mia .*; resume it first: shoot-flux resume --namespace garden-foo\n$/);
+    expect([one.out, one.code]).toEqual(['', 1]);
+    expect(versions()).toEqual(before);
     const back = await run('operator', 'resume --project foo');
     expect(back.out).toMatch(/^Resumed Flux in all Shoots of namespace garden-foo; it was suspended by mia since/);
     expect(written('garden-foo')).toBeUndefined();

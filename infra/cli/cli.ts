@@ -3,74 +3,52 @@ import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import { type Command, columns, exitCodes, programOf } from './command.ts';
 import { type Terminal, UnseenError, UsageError } from './option.ts';
 
-interface Entry {
-  summary: string;
-  /** True: the command runs until a signal, as a part of an installation. */
-  isService?: true;
-  /** Imported on demand, so that each command loads only its own code. */
-  load(): Promise<{ default: Command }>;
-}
+/** What the overview says of a command, and its code: imported on demand, so that each command loads only its own. */
+type Entry = [summary: string, load: () => Promise<{ default: Command }>];
 
-const commands: Record<string, Entry> = {
-  status: {
-    summary: 'Show the state of Flux in the Shoots of a project, or of all.',
-    load: () => import('./status.ts'),
-  },
-  reconcile: {
-    summary: 'Ask Flux in a Shoot, or in all Shoots of a project, to reconcile now.',
-    load: () => import('./reconcile.ts'),
-  },
-  suspend: {
-    summary: 'Suspend Flux in all Shoots of a project, for an incident.',
-    load: () => import('./suspend.ts'),
-  },
-  resume: {
-    summary: 'Resume Flux in all Shoots of a project.',
-    load: async () => ({ default: (await import('./suspend.ts')).resumption }),
-  },
-  keys: { summary: "Show or rotate the key pair of a project's repository.", load: () => import('./keys.ts') },
-  explain: {
-    summary: 'Show what is wrong with Flux in one Shoot, from its configuration to its workload.',
-    load: () => import('./explain.ts'),
-  },
-  doctor: {
-    summary: 'Examine a deployment: credentials, rights, webhooks, versions, queue.',
-    load: () => import('./doctor.ts'),
-  },
-  page: {
-    summary: 'Serve a page about Flux in all Shoots, or write it to files.',
-    load: () => import('./page.ts'),
-  },
-  render: { summary: 'Print the objects for a shoot.', load: () => import('./render.ts') },
-  validate: { summary: 'Check a configuration.', load: () => import('./validate.ts') },
-  distribution: {
-    summary: 'Make and inspect distributions of Flux releases.',
-    load: () => import('./distribution.ts'),
-  },
-  completion: { summary: 'Print a script that completes command lines.', load: () => import('./completion.ts') },
-  run: { summary: 'Run the whole product in one process.', isService: true, load: () => import('./run.ts') },
-  serve: { summary: 'Serve functions over HTTP, for Knative.', isService: true, load: () => import('./serve.ts') },
-  watch: {
-    summary: 'Watch clusters and send changes to functions that run elsewhere.',
-    isService: true,
-    load: () => import('./watch.ts'),
-  },
-  webhooks: { summary: 'Serve the webhooks alone.', isService: true, load: () => import('./webhooks.ts') },
+const forPeople: Record<string, Entry> = {
+  status: ['Show the state of Flux in the Shoots of a project, or of all.', () => import('./status.ts')],
+  reconcile: ['Ask Flux in a Shoot, or in all Shoots of a project, to reconcile now.', () => import('./reconcile.ts')],
+  suspend: ['Suspend Flux in all Shoots of a project, for an incident.', () => import('./suspend.ts')],
+  resume: [
+    'Resume Flux in all Shoots of a project.',
+    async () => ({ default: (await import('./suspend.ts')).resumption }),
+  ],
+  keys: ["Show or rotate the key pair of a project's repository.", () => import('./keys.ts')],
+  explain: [
+    'Show what is wrong with Flux in one Shoot, from its configuration to its workload.',
+    () => import('./explain.ts'),
+  ],
+  doctor: ['Examine a deployment: credentials, rights, webhooks, versions, queue.', () => import('./doctor.ts')],
+  page: ['Serve a page about Flux in all Shoots, or write it to files.', () => import('./page.ts')],
+  render: ['Print the objects for a shoot.', () => import('./render.ts')],
+  validate: ['Check a configuration.', () => import('./validate.ts')],
+  distribution: ['Make and inspect distributions of Flux releases.', () => import('./distribution.ts')],
+  completion: ['Print a script that completes command lines.', () => import('./completion.ts')],
 };
 
-/** Returns the commands with their summaries. */
-export const summaries = (): [string, string][] =>
-  Object.entries(commands).map(([name, { summary }]) => [name, summary]);
+/** Parts of an installation, which run until a signal. */
+const services: Record<string, Entry> = {
+  run: ['Run the whole product in one process.', () => import('./run.ts')],
+  serve: ['Serve functions over HTTP, for Knative.', () => import('./serve.ts')],
+  watch: ['Watch clusters and send changes to functions that run elsewhere.', () => import('./watch.ts')],
+  webhooks: ['Serve the webhooks alone.', () => import('./webhooks.ts')],
+};
+
+const commands: Record<string, Entry> = { ...forPeople, ...services };
+
+/** Returns the names of the commands with their summaries. */
+export const summaries = () => Object.entries(commands).map(([name, [summary]]): [string, string] => [name, summary]);
 
 /** Returns a command; undefined where there is none of this name. */
 export async function findCommand(name: string): Promise<Command | undefined> {
-  return Object.hasOwn(commands, name) ? (await commands[name]?.load())?.default : undefined;
+  const [, load] = (Object.hasOwn(commands, name) && commands[name]) || [];
+  return (await load?.())?.default;
 }
 
 /** Returns the commands that run until a signal. */
 export async function serviceCommands(): Promise<Command[]> {
-  const services = Object.values(commands).filter(({ isService }) => isService);
-  return Promise.all(services.map(async ({ load }) => (await load()).default));
+  return Promise.all(Object.values(services).map(async ([, load]) => (await load()).default));
 }
 
 /**
@@ -88,7 +66,7 @@ export async function cli(args: string[], terminal: Terminal): Promise<number> {
     return exitCodes.success;
   }
   try {
-    if (name === COMPLETE) return await (await import('./complete.ts')).complete(rest, terminal);
+    if (name === COMPLETE) return await (await import('./completion.ts')).complete(rest, terminal);
     const command = await findCommand(name);
     if (command === undefined) throw new UsageError(`unknown command "${name}"`);
     return await command.run(rest, terminal);
@@ -114,14 +92,10 @@ function report(error: unknown, name: string, terminal: Terminal): number {
 }
 
 function overview(program: string): string {
-  const lines = ['Usage:', `  ${program} COMMAND [options]`];
-  const of = (isService: boolean) =>
-    columns(
-      Object.entries(commands)
-        .filter(([, entry]) => (entry.isService ?? false) === isService)
-        .map(([name, { summary }]) => [`  ${name}`, summary]),
-    );
+  const listOf = (entries: Record<string, Entry>) =>
+    columns(Object.entries(entries).map(([name, [summary]]) => [`  ${name}`, summary]));
   const codes = '0 success, 1 something is not Ready or failed, 2 wrong usage, 3 these credentials do not show it.';
-  lines.push('', 'Commands:', ...of(false), '', 'Services:', ...of(true));
-  return `${[...lines, '', `Every command has --help. Exit codes: ${codes}`].join('\n')}\n`;
+  const lists = ['Commands:', ...listOf(forPeople), '', 'Services:', ...listOf(services)];
+  const end = `Every command has --help. Exit codes: ${codes}`;
+  return `${['Usage:', `  ${program} COMMAND [options]`, '', ...lists, '', end].join('\n')}\n`;
 }

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type ParseArgsOptionDescriptor, parseArgs } from 'node:util';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
 import { errorMessage } from '../../shared/errors.ts';
 import { createLog, type Log } from '../../shared/runtime/log.ts';
 import { untilSignal } from '../process/signals.ts';
@@ -37,12 +37,11 @@ interface CommandDefinition<O extends Record<string, Option>> {
   run(values: Values<O>, positionals: string[], terminal: Terminal): Promise<number>;
 }
 
+type Definition = Omit<CommandDefinition<Record<string, Option>>, 'run'>;
+
 /** A command that parses its own arguments. */
 export interface Command {
-  definition: Pick<
-    CommandDefinition<Record<string, Option>>,
-    'name' | 'summary' | 'positionals' | 'options' | 'isService'
-  >;
+  definition: Definition;
   run(args: string[], terminal: Terminal): Promise<number>;
 }
 
@@ -69,15 +68,11 @@ export function service<const O extends Record<string, Option>>({ start, ...rest
       const values = await fromAllSources(options, { flags: flags as Flags, environment: terminal.environment, read });
       const log = createLog((values as Values<typeof logOptions>)['log-level']);
       // Registered first, so that a signal during the start is not lost.
-      const signals = untilSignal();
-      try {
-        const { line, stop } = await start(values as Values<O>, positionals, terminal, log);
-        terminal.err(`shoot-flux ${line}\n`);
-        log.info('stopping', { signal: await signals.first });
-        await stop();
-      } finally {
-        signals.forget();
-      }
+      using signals = untilSignal();
+      const { line, stop } = await start(values as Values<O>, positionals, terminal, log);
+      terminal.err(`shoot-flux ${line}\n`);
+      log.info('stopping', { signal: await signals.first });
+      await stop();
       return exitCodes.success;
     },
   });
@@ -100,39 +95,34 @@ type Flags = Record<string, FlagValue>;
 const help: Option = { type: 'boolean', short: 'h', description: 'Show this help.' };
 
 /** Adds parsing and `--help` to a command. */
-export function command<const O extends Record<string, Option>>(definition: CommandDefinition<O>): Command {
-  const { isService = false } = definition;
-  const options: Record<string, Option> = { ...definition.options, help };
+export function command<const O extends Record<string, Option>>({ run, ...given }: CommandDefinition<O>): Command {
+  const definition: Definition = { ...given, options: { ...given.options, help } };
   return {
-    definition: { ...definition, options },
+    definition,
     async run(args, terminal) {
-      const { values: flags, positionals } = parse(args, options, isService);
+      const { values: flags, positionals, tokens } = parse(args, definition);
       if (flags.help === true) {
-        terminal.out(helpText(definition, options, programOf(terminal)));
+        terminal.out(helpText(definition, programOf(terminal)));
         return exitCodes.success;
       }
       if (positionals.length > 0 && definition.positionals === undefined) {
         throw new UsageError(`unexpected argument "${positionals[0]}"`);
       }
+      const written = tokens.filter((token) => token.kind === 'option');
       // A service may have them from elsewhere, too.
-      const values = isService ? flags : fromFlags(options, flags);
-      return definition.run(values as Values<O>, positionals, terminal);
+      const values = definition.isService ? flags : fromFlags(definition.options, flags, written);
+      return run(values as Values<O>, positionals, terminal);
     },
   };
 }
 
-function parse(
-  args: string[],
-  options: Record<string, Option>,
-  allowNegative: boolean,
-): { values: Flags; positionals: string[] } {
-  const descriptors = Object.entries(options).flatMap(([name, { type, multiple = false, short }]) => {
-    if (type === 'nested') return [];
-    const descriptor: ParseArgsOptionDescriptor = { type, multiple, ...(short !== undefined && { short }) };
-    return [[name, descriptor] as const];
-  });
+function parse(args: string[], { options, isService }: Definition) {
+  const descriptors = Object.entries(options).flatMap(([name, { type, multiple = false, short }]) =>
+    type === 'nested' ? [] : [[name, { type, multiple, ...(short !== undefined && { short }) }] as const],
+  );
+  const config = { allowPositionals: true, allowNegative: isService === true, tokens: true } as const;
   try {
-    return parseArgs({ args, options: Object.fromEntries(descriptors), allowPositionals: true, allowNegative });
+    return parseArgs({ args, options: Object.fromEntries(descriptors), ...config });
   } catch (error) {
     // The first sentence names the user's mistake; the rest explains how the parser works.
     throw new UsageError(usageProblem(errorMessage(error).split(/\.\s/)[0] ?? ''));
@@ -144,19 +134,15 @@ function usageProblem(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/'([^']*)'/g, '"$1"');
 }
 
-function helpText(
-  definition: CommandDefinition<Record<string, Option>>,
-  options: Record<string, Option>,
-  program: string,
-): string {
+function helpText({ name, summary, positionals, options, notes }: Definition, program: string): string {
   const flags = Object.entries(options).filter(([, { type }]) => type !== 'nested');
   const rows = flags.map(([name, option]): [string, string] => [
     `  ${option.short === undefined ? '' : `-${option.short}, `}--${name}${option.value === undefined ? '' : ` ${option.value}`}`,
     helpLine(option),
   ]);
-  const usage = [program, definition.name, definition.positionals, '[options]'].filter(Boolean).join(' ');
-  const notes = definition.notes === undefined ? [] : ['', definition.notes];
-  return `${['Usage:', `  ${usage}`, '', definition.summary, '', 'Options:', ...columns(rows), ...notes].join('\n')}\n`;
+  const usage = [program, name, positionals, '[options]'].filter(Boolean).join(' ');
+  const end = notes === undefined ? [] : ['', notes];
+  return `${['Usage:', `  ${usage}`, '', summary, '', 'Options:', ...columns(rows), ...end].join('\n')}\n`;
 }
 
 function helpLine({ description, required, default: usual }: Option): string {
@@ -164,8 +150,10 @@ function helpLine({ description, required, default: usual }: Option): string {
   return usual === undefined ? sentence : `${sentence} Default: ${usual}.`;
 }
 
-/** Returns lines with the second column aligned. */
-export function columns(rows: [string, string][]): string[] {
-  const width = Math.max(...rows.map(([first]) => first.length));
-  return rows.map(([first, second]) => `${first.padEnd(width)}  ${second}`.trimEnd());
+/** Returns lines with aligned columns, of which the last one is not padded. @param gap between them */
+export function columns(rows: readonly string[][], gap = 2): string[] {
+  const widthOf = (cell = '') => stripVTControlCharacters(cell).length;
+  const widths = (rows[0] ?? []).map((_, at) => rows.reduce((most, row) => Math.max(most, widthOf(row[at])), 0) + gap);
+  const padded = (cell: string, at: number) => cell + ' '.repeat((widths[at] ?? 0) - widthOf(cell));
+  return rows.map((row) => [...row.slice(0, -1).map(padded), ...row.slice(-1)].join('').trimEnd());
 }

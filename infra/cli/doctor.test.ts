@@ -48,9 +48,9 @@ describe('shoot-flux doctor', () => {
       lines.filter((line, index) => line.includes(' rights: ') || lines[index - 1]?.includes(' rights: ')),
     ).toEqual([
       '✗ garden rights: The credentials may not get shoots.core.gardener.cloud in all namespaces, as project-status must.',
-      `    kubectl --kubeconfig ${paths.garden} apply --server-side -f infra/gardener/rbac-garden.yaml  # and bind its roles to ${RUN_USER}`,
+      `    kubectl apply --server-side -f infra/gardener/rbac-garden.yaml --kubeconfig ${paths.garden}  # and bind its roles to ${RUN_USER}`,
       '✗ aws rights: The credentials may not patch deployments.apps gardener-resource-manager in all namespaces, as managed-resources must.',
-      `    kubectl --kubeconfig ${paths.seed} apply --server-side -f infra/gardener/rbac-seed.yaml  # and bind its roles to ${RUN_USER}`,
+      `    kubectl apply --server-side -f infra/gardener/rbac-seed.yaml --kubeconfig ${paths.seed}  # and bind its roles to ${RUN_USER}`,
     ]);
     expect(code).toBe(1);
   });

@@ -67,13 +67,16 @@ export async function readInputs(
 }
 
 function forShoot(inputs: CliInputs, shoot: Shoot | undefined, providerConfig: unknown): CliInputs {
-  const config = {
-    ...inputs.config,
-    shoot: shoot && shootTraits(shootCluster(shoot)),
-    providerConfig,
-    shootResources: shoot && shootResourcesOf(shoot.spec?.resources),
-  };
+  const config = { ...inputs.config, ...(shoot && shootInputs(shoot)), providerConfig };
   return { ...inputs, shoot, config: { ...config, ...projectSecretsIn(inputs.secrets, config) } };
+}
+
+/** Returns what the configuration takes from a Shoot. */
+export function shootInputs(shoot: Shoot) {
+  return {
+    ...{ shoot: shootTraits(shootCluster(shoot)), providerConfig: ownProviderConfig(shoot) },
+    shootResources: shootResourcesOf(shoot.spec?.resources),
+  };
 }
 
 /** Returns the namespaces of a Shoot and of `flux-config`, which counts only for Shoots beside it, if they differ. */

@@ -1,4 +1,7 @@
 import { openTarget, targetOptions } from '../fleet/target.ts';
+import { exportPage } from '../page/export.ts';
+import { servePage } from '../page/server.ts';
+import { startSummary } from '../page/summary.ts';
 import { untilSignal } from '../process/signals.ts';
 import { command, exitCodes } from './command.ts';
 import { list, port, text, UsageError } from './option.ts';
@@ -24,50 +27,30 @@ export default command({
   },
   notes: 'It only reads. Without --project and --namespace, it shows all projects.',
   async run(values, _, terminal) {
-    const { host = HOST } = values;
-    const identity = identityOf(values);
+    const { host = HOST, 'user-header': userHeader, 'groups-header': groupsHeader } = values;
+    if (groupsHeader !== undefined && userHeader === undefined)
+      throw new UsageError('--groups-header needs --user-header');
+    const identity = userHeader === undefined ? undefined : { userHeader, groupsHeader };
     if (identity === undefined && !isLoopback(host))
       throw new UsageError(`--host ${host} would show all that your credentials do to everybody; add --user-header`);
     const isAll = values.project === undefined && values.namespace === undefined;
     using target = await openTarget({ ...values, 'all-namespaces': isAll }, terminal.environment);
-    const { startSummary } = await import('../page/summary.ts');
-    const { servePage } = await import('../page/server.ts');
     const onFailed = (message: string) => terminal.err(`shoot-flux page: ${message}\n`);
-    const signals = untilSignal();
-    try {
-      await using summary = await startSummary({ garden: target.garden, namespace: target.namespace, onFailed });
-      const { garden } = target;
-      if (values.out !== undefined) {
-        const { exportPage } = await import('../page/export.ts');
-        const count = await exportPage(values.out, garden, summary.latest());
-        terminal.err(`${count} files are in ${values.out}; open index.html\n`);
-        return exitCodes.success;
-      }
-      const allowedHosts = values['allow-host'];
-      const server = await servePage({
-        summary,
-        garden,
-        host,
-        port: values.port ?? PORT,
-        allowedHosts,
-        identity,
-        onFailed,
-      });
-      terminal.err(`The page is at http://${host}:${server.port}/ until Ctrl-C\n`);
-      await signals.first;
-      await server.stop();
-    } finally {
-      signals.forget();
+    using signals = untilSignal();
+    const { garden, namespace } = target;
+    await using summary = await startSummary({ garden, namespace, onFailed });
+    if (values.out !== undefined) {
+      const count = await exportPage(values.out, garden, summary.latest());
+      terminal.err(`${count} files are in ${values.out}; open index.html\n`);
+      return exitCodes.success;
     }
+    const { port = PORT, 'allow-host': allowedHosts } = values;
+    const server = await servePage({ summary, garden, host, port, allowedHosts, identity, onFailed });
+    terminal.err(`The page is at http://${host}:${server.port}/ until Ctrl-C\n`);
+    await signals.first;
+    await server.stop();
     return exitCodes.success;
   },
 });
-
-function identityOf(values: { 'user-header'?: string; 'groups-header'?: string }) {
-  const { 'user-header': userHeader, 'groups-header': groupsHeader } = values;
-  if (groupsHeader !== undefined && userHeader === undefined)
-    throw new UsageError('--groups-header needs --user-header');
-  return userHeader === undefined ? undefined : { userHeader, groupsHeader };
-}
 
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);

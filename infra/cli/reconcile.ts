@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { type Line, linesOf } from '../../shared/gardener/status-map.ts';
 import { requestAll, requestOne } from '../fleet/act.ts';
-import { followReady, type Lines, readLines } from '../fleet/follow.ts';
+import { isBad, readStatusMaps } from '../fleet/fleet.ts';
 import { openTarget, targetOptions } from '../fleet/target.ts';
 import { command, exitCodes } from './command.ts';
 import { text, UsageError } from './option.ts';
@@ -25,19 +28,20 @@ export default command({
       throw new UsageError('name a Shoot, or add --project NAME to ask all Shoots of a project');
     const timeoutMs = millisecondsOf(values.timeout ?? '5m');
     using target = await openTarget(values, terminal.environment);
-    const { garden, namespace = '', flags } = target;
-    const before: Lines = values.wait ? await readLines(garden, namespace) : new Map();
+    const { garden, namespace = '' } = target;
+    const read = async (): Promise<Lines> => {
+      const [map] = await readStatusMaps(garden, namespace);
+      const lines = map === undefined ? new Map<string, Line>() : linesOf(map);
+      return shoot === undefined ? lines : new Map([[shoot, lines.get(shoot)]]);
+    };
+    const before = values.wait ? await read() : undefined;
     const now = new Date();
     if (shoot === undefined) await requestAll(garden, namespace, now);
     else await requestOne(garden, namespace, shoot, now);
     const asked = shoot === undefined ? `all Shoots of namespace ${namespace}` : `Shoot ${namespace}/${shoot}`;
-    const where = ['shoot-flux status', flags].filter(Boolean).join(' ');
+    const where = target.repeat('status');
     terminal.out(`Asked Flux in ${asked} to reconcile now; ${where} shows the result.\n`);
-    if (!values.wait) return exitCodes.success;
-    const read = async () => {
-      const lines = await readLines(garden, namespace);
-      return shoot === undefined ? lines : new Map([[shoot, lines.get(shoot)]]);
-    };
+    if (before === undefined) return exitCodes.success;
     const bad = await followReady(read, before, { timeoutMs, note: (sentence) => terminal.err(`${sentence}\n`) });
     for (const [name, line] of bad.slice(0, MOST_SAID)) {
       const sentence = line?.sentence ?? 'flux-status has no sentence about it yet';
@@ -48,6 +52,44 @@ export default command({
     return bad.length === 0 ? exitCodes.success : exitCodes.failure;
   },
 });
+
+/** Lines of `flux-status` by the names of the Shoots that count, also of one that has none. */
+type Lines = ReadonlyMap<string, Line | undefined>;
+
+/** An edit reaches all Shoots of a large project within ten seconds, and an attempt of Flux takes seconds. */
+const SETTLE_MS = 30_000;
+
+const POLL_MS = 2_000;
+
+/**
+ * Waits until all Shoots are Ready or hibernated. A line that was good before counts only after half a minute, because a
+ * Shoot that stays Ready writes none.
+ * @param note gets a sentence whenever the Shoots that are waited for have changed
+ * @returns the Shoots that are not good when the time is up
+ */
+async function followReady(
+  read: () => Promise<Lines>,
+  before: Lines,
+  { timeoutMs, note }: { timeoutMs: number; note(sentence: string): void },
+): Promise<[string, Line | undefined][]> {
+  const began = Date.now();
+  let said = '';
+  for (;;) {
+    const lines = await read();
+    const elapsed = Date.now() - began;
+    const bad = [...lines].filter(([, line]) => isBad(line));
+    const isOpen = ([name, line]: [string, Line | undefined]) =>
+      isBad(line) || (elapsed < SETTLE_MS && isDeepStrictEqual(line, before.get(name)));
+    const open = [...lines].filter(isOpen);
+    if (open.length === 0 || elapsed >= timeoutMs) return bad;
+    const names = open.slice(0, 3).map(([name]) => name);
+    const more = open.length > names.length ? ` and ${open.length - names.length} more` : '';
+    const sentence = `${lines.size - open.length} of ${lines.size} are Ready; waiting for ${names.join(', ')}${more}`;
+    if (sentence !== said) note(sentence);
+    said = sentence;
+    await sleep(Math.min(POLL_MS, Math.max(1, timeoutMs - elapsed)));
+  }
+}
 
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 

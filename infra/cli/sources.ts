@@ -69,11 +69,18 @@ export async function fromAllSources(
   return values;
 }
 
-/** Returns the values of flags, as the options say. @throws UsageError for a value that an option does not have */
-export function fromFlags(options: Record<string, Option>, flags: Record<string, FlagValue>): Record<string, Value> {
+/**
+ * Returns the values of flags, as the options say.
+ * @param written says whether an option was written as `-o` or `--output`
+ * @throws UsageError for a value that an option does not have
+ */
+export function fromFlags(
+  options: Record<string, Option>,
+  flags: Record<string, FlagValue>,
+  written: readonly { name: string; rawName: string }[],
+): Record<string, Value> {
   const values = { ...flags } as Record<string, Value>;
-  const shorts = Object.entries(options).flatMap(([flag, { short }]) => (short === undefined ? [] : [[flag, short]]));
-  known.set(values, Object.fromEntries(shorts.map(([flag, short]) => [flag, [`-${short}`, ' ']])));
+  known.set(values, Object.fromEntries(written.map(({ name, rawName }) => [name, [rawName, ' ']])));
   for (const [flag, value] of Object.entries(values)) values[flag] = checked(values, flag, value, options[flag]);
   return values;
 }

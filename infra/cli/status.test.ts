@@ -7,7 +7,7 @@ const sentence =
   "GitRepository flux-system/main-gitrepo: github.com rejects the SSH key; add the public key of Secret flux-source in the project's namespace.";
 
 const objects = [
-  ...projectOf('bar'),
+  ...['bar', 'lot'].flatMap(projectOf),
   shootOn('aws-1', 'garden-foo', 'good', { metadata: { name: 'good', labels: { stage: 'prod' } } }),
   shootOn('aws-1', 'garden-foo', 'bad'),
   shootOn('aws-2', 'garden-foo', 'worse', { metadata: { name: 'worse', labels: { stage: 'prod' } } }),
@@ -25,6 +25,10 @@ const objects = [
     },
     { Rollout: 'Revision 0123456789ab is paused, because more than 1 failed.', note: 'ours' },
   ),
+  statusMapOf('garden-lot', {
+    ...Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`good-${index}`, { state: 'Ready' as const }])),
+    late: { state: 'Progressing' },
+  }),
   statusMapOf('garden-bar', { asleep: { state: 'Hibernated', flux: 'v2.9.4' } }),
 ];
 
@@ -57,13 +61,22 @@ describe('shoot-flux status', () => {
   it('shows an operator all projects, and a project by its name', async () => {
     const all = await status('operator', '-A');
     expect(all.out).toContain('NAMESPACE    NAME     STATE');
-    expect(all.out).toContain('2 not Ready, 1 progressing, 1 hibernated, 1 Ready of 5 Shoots');
+    expect(all.out).toContain('2 not Ready, 2 progressing, 1 hibernated, 51 Ready of 56 Shoots');
     const one = await status('operator', '--project', 'bar');
     expect(one.out).toMatch(
       /^NAME.*\nsilent {3}Progressing +\d+s +aws-3 +No state has been reported yet; .*\nasleep {3}Hib/,
     );
     expect(one.code).toBe(1);
     expect((await status('operator', '--project', 'bar', '--state', 'hibernated')).code).toBe(0);
+  });
+
+  it('lists of more than fifty Shoots those that are not well, unless it is asked for all', async () => {
+    const { out, err } = await status('operator', '--project', 'lot');
+    expect(out).toMatch(/^NAME .*\nlate .*\n\n0 not Ready, 1 progressing, 50 Ready of 51 Shoots\n$/);
+    expect(err).toBe('Only Shoots that are progressing or not Ready are listed; -o wide lists all.\n');
+    const wide = await status('operator', '--project', 'lot', '-o', 'wide');
+    expect(wide.out.match(/^good-/gm)).toHaveLength(50);
+    expect(wide.err).toBe('');
   });
 
   it.each([
@@ -116,6 +129,8 @@ describe('shoot-flux status', () => {
     ],
     ['member', ['-A', '-n', 'a'], 2, 'omit --namespace or --all-namespaces'],
     ['member', ['--state', 'broken'], 2, '--state broken is none of not-ready, progressing, hibernated, ready'],
+    ['member', ['-o', 'xml'], 2, 'status: -o xml is not table, wide, json, yaml or name'],
+    ['member', ['--output', 'xml'], 2, 'status: --output xml is not table, wide, json, yaml or name'],
     ['member', ['--context', 'other'], 1, 'current-context other is not among its contexts'],
   ])('%s with %j ends with %i', async (who, args, expected, message) => {
     const { code, out, err } = await status(who, ...args);

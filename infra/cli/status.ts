@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from '../../shared/gardener/status-map.ts';
 import { countsOf, type Fleet, type FleetShoot, isBad, readFleet, states, wordOf } from '../fleet/fleet.ts';
-import { ageOf, type Cell, type Color, type Output, outputOption, printed, shortened, table } from '../fleet/print.ts';
+import { ageOf, colored, type Output, outputOption, printed, shortened } from '../fleet/print.ts';
 import { allNamespacesOption, openTarget, targetOptions } from '../fleet/target.ts';
-import { command, exitCodes } from './command.ts';
+import { columns, command, exitCodes } from './command.ts';
 import { list, type Terminal, text, UsageError } from './option.ts';
 
-const words = Object.fromEntries(states.map((state) => [wordOf(state), state]));
+const words = states.map(wordOf);
+const wordsIn = (text: string) => text.toLowerCase().split(',');
 
 /** How often `--watch` looks: a line changes some seconds after the Shoot. */
 const WATCH_MS = 5_000;
@@ -18,110 +19,95 @@ export default command({
     ...targetOptions,
     ...allNamespacesOption,
     selector: text('LABELS', 'Only Shoots with these labels, for example stage=prod.', { short: 'l' }),
-    state: list('STATE', `Only Shoots in this state: ${Object.keys(words).join(', ')}. Repeatable.`),
+    state: list('STATE', `Only Shoots in this state: ${words.join(', ')}. Repeatable.`, {
+      problem(text) {
+        const unknown = wordsIn(text).find((word) => !words.includes(word));
+        return unknown === undefined ? undefined : `${unknown} is none of ${words.join(', ')}`;
+      },
+    }),
     seed: list('NAME', 'Only Shoots on this seed. Repeatable.'),
     watch: { type: 'boolean', short: 'w', description: 'Print each change after that, until Ctrl-C.' },
     ...outputOption,
   },
   notes: 'Exit codes: 0 all are Ready or hibernated, 1 one is not, 2 wrong usage, 3 these credentials do not show it.',
-  async run(values, _, terminal) {
-    const wanted = (values.state ?? []).flatMap((entry) => entry.split(',')).map(stateOf);
-    const output = values.output ?? 'table';
+  async run({ output = 'table', ...values }, _, terminal) {
     if (values.watch && (output === 'json' || output === 'yaml'))
       throw new UsageError('--watch prints tables and names');
     using target = await openTarget(values, terminal.environment);
+    const wanted = values.state?.flatMap(wordsIn);
     const read = async () => {
       const fleet = await readFleet(target.garden, target.namespace, values.selector);
       const isWanted = ({ state, seed }: FleetShoot) =>
-        (wanted.length === 0 || wanted.includes(state)) && (values.seed?.includes(seed) ?? true);
+        (wanted?.includes(wordOf(state)) ?? true) && (values.seed?.includes(seed) ?? true);
       return { ...fleet, shoots: fleet.shoots.filter(isWanted) };
     };
     const fleet = await read();
     for (const sentence of fleet.unseen) terminal.err(`${sentence}\n`);
-    show(fleet, output, target.namespace === undefined, terminal);
-    if (values.watch) await follow(fleet, read, output, target.namespace === undefined, terminal);
+    const view = { output, isAll: target.namespace === undefined, terminal };
+    show(fleet, view);
+    if (values.watch) await follow(fleet, read, view);
     return fleet.shoots.some(isBad) ? exitCodes.failure : exitCodes.success;
   },
 });
 
-function stateOf(text: string): Line['state'] {
-  const state = words[text.toLowerCase()];
-  if (state === undefined) throw new UsageError(`--state ${text} is none of ${Object.keys(words).join(', ')}`);
-  return state;
+interface View {
+  output: Output;
+  /** True: of all projects. */
+  isAll: boolean;
+  terminal: Terminal;
 }
 
-function show({ shoots, rollouts, suspensions }: Fleet, output: Output, isAll: boolean, terminal: Terminal): void {
-  const items = shoots.map(({ labels: _, ...shoot }) => shoot);
-  if (printed(output, 'Status', { items, rollouts, suspensions, counts: countsOf(shoots) }, terminal)) return;
-  if (output === 'name') {
-    terminal.out(shoots.map((shoot) => `${nameOf(shoot, isAll)}\n`).join(''));
-    return;
-  }
+function show({ shoots, rollouts, suspensions }: Fleet, view: View): void {
+  const { output, isAll, terminal } = view;
+  const content = { items: shoots, rollouts, suspensions, counts: countsOf(shoots) };
+  if (printed(output, 'Status', content, terminal)) return;
   const isLong = output === 'table' && shoots.length > MOST_LISTED && shoots.some(isBad);
-  const listed = isLong ? shoots.filter(isBad) : shoots;
-  const lines = listed.length === 0 ? [] : [...rows(listed, output, isAll, terminal), ''];
+  const lines = linesOf(isLong ? shoots.filter(isBad) : shoots, view);
   const textsOf = (what: string, texts: Record<string, string>) =>
     Object.entries(texts).map(([namespace, text]) => `${what}${isAll ? ` in ${namespace}` : ''}: ${text}`);
-  const texts = [...textsOf('Suspended', suspensions), ...textsOf('Rollout', rollouts)];
-  terminal.out(`${[...lines, ...texts, summaryOf(shoots)].join('\n')}\n`);
-  if (isLong) terminal.err('Only those that are not Ready or progressing are listed; -o wide lists all.\n');
+  if (output !== 'name') {
+    if (lines.length > 0) lines.push('');
+    lines.push(...textsOf('Suspended', suspensions), ...textsOf('Rollout', rollouts), summaryOf(shoots));
+  }
+  terminal.out(textOf(lines));
+  if (isLong) terminal.err('Only Shoots that are progressing or not Ready are listed; -o wide lists all.\n');
 }
 
 /** Of more Shoots, those that are well would push the others off the screen. */
 const MOST_LISTED = 50;
 
+const textOf = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('');
+
 /** Prints what changes, as kubectl does. */
-async function follow(
-  first: Fleet,
-  read: () => Promise<Fleet>,
-  output: Output,
-  isAll: boolean,
-  terminal: Terminal,
-): Promise<never> {
-  let before = linesOf(first);
+async function follow({ shoots: first }: Fleet, read: () => Promise<Fleet>, view: View): Promise<never> {
+  const known = (shoots: FleetShoot[]) => new Set(shoots.map((shoot) => JSON.stringify(shoot)));
+  let before = known(first);
   for (;;) {
     await sleep(WATCH_MS);
-    const { shoots, ...rest } = await read();
-    const changed = shoots.filter((shoot) => before.get(nameOf(shoot, true)) !== JSON.stringify(shoot));
-    if (changed.length > 0) {
-      if (output === 'name') show({ ...rest, shoots: changed }, output, isAll, terminal);
-      else terminal.out(`${rows(changed, output, isAll, terminal).slice(1).join('\n')}\n`);
-    }
-    before = linesOf({ shoots });
+    const { shoots } = await read();
+    const changed = shoots.filter((shoot) => !before.has(JSON.stringify(shoot)));
+    view.terminal.out(textOf(linesOf(changed, view).slice(view.output === 'name' ? 0 : 1)));
+    before = known(shoots);
   }
 }
 
-const linesOf = ({ shoots }: Pick<Fleet, 'shoots'>) =>
-  new Map(shoots.map((shoot) => [nameOf(shoot, true), JSON.stringify(shoot)]));
-
-const nameOf = ({ namespace, name }: FleetShoot, isAll: boolean) => (isAll ? `${namespace}/${name}` : name);
-
-const colors: Record<Line['state'], Color> = {
-  'Not Ready': 'red',
-  Progressing: 'yellow',
-  Hibernated: 'dim',
-  Ready: 'green',
-};
+const colors = { 'Not Ready': 'red', Progressing: 'yellow', Hibernated: 'dim', Ready: 'green' } as const;
 
 /** A terminal has room for the beginning of a sentence; `-o wide` has all of it. */
 const LONGEST_MESSAGE = 80;
 
-function rows(shoots: FleetShoot[], output: Output, isAll: boolean, terminal: Terminal): string[] {
+/** Returns a line for each Shoot; in tables, below their heads. */
+function linesOf(shoots: FleetShoot[], { output, isAll, terminal }: View): string[] {
+  if (output === 'name') return shoots.map(({ namespace, name }) => (isAll ? `${namespace}/${name}` : name));
+  if (shoots.length === 0) return [];
   const now = new Date();
-  const head = [...(isAll ? ['NAMESPACE'] : []), 'NAME', 'STATE', 'SINCE', 'FLUX', 'SEED', 'MESSAGE'];
-  const cells = shoots.map((shoot): Cell[] => {
-    const { sentence = '', state, since } = shoot;
-    return [
-      ...(isAll ? [shoot.namespace] : []),
-      shoot.name,
-      { text: state, color: colors[state] },
-      ageOf(since, now),
-      shoot.flux ?? '',
-      shoot.seed,
-      output === 'wide' ? sentence : shortened(sentence, LONGEST_MESSAGE),
-    ];
-  });
-  return table(head, cells, terminal);
+  const head = ['NAME', 'STATE', 'SINCE', 'FLUX', 'SEED', 'MESSAGE'];
+  const rows = shoots.map(({ namespace, name, state, since, flux = '', seed, sentence = '' }) => [
+    ...(isAll ? [namespace] : []),
+    ...[name, colored(state, colors[state], terminal), ageOf(since, now), flux, seed],
+    output === 'wide' ? sentence : shortened(sentence, LONGEST_MESSAGE),
+  ]);
+  return columns([isAll ? ['NAMESPACE', ...head] : head, ...rows], 3);
 }
 
 function summaryOf(shoots: readonly Line[]): string {

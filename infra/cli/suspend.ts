@@ -1,6 +1,8 @@
 import { LONGEST_REASON } from '../../shared/config/suspension.ts';
-import { resume, suspend } from '../fleet/act.ts';
+import { seconds } from '../../shared/gardener/operation.ts';
+import { setSuspension } from '../fleet/act.ts';
 import { openTarget, targetOptions } from '../fleet/target.ts';
+import { whoAmI } from '../fleet/who.ts';
 import { command, exitCodes } from './command.ts';
 import { missing, text, UsageError } from './option.ts';
 
@@ -26,11 +28,12 @@ export default command({
     if (reason.trim() === '') missing('--reason');
     if (reason.length > LONGEST_REASON) throw new UsageError(`--reason is longer than ${LONGEST_REASON} characters`);
     using target = await openTarget(values, terminal.environment);
-    const { namespace = '', flags } = target;
-    const before = await suspend(target.garden, namespace, reason.trim(), new Date());
+    const { garden, namespace = '' } = target;
+    const by = (await whoAmI(garden)) ?? 'an unknown user';
+    const before = await setSuspension(garden, namespace, { by, since: seconds(Date.now()), reason: reason.trim() });
     terminal.out(
       before === undefined
-        ? `Suspended Flux in all Shoots of namespace ${namespace}. Take it back with: shoot-flux resume ${flags}\n`
+        ? `Suspended Flux in all Shoots of namespace ${namespace}. Take it back with: ${target.repeat('resume')}\n`
         : `Nothing to do: namespace ${namespace} was already suspended ${before}\n`,
     );
     return exitCodes.success;
@@ -47,7 +50,7 @@ export const resumption = command({
     requireProject(values);
     using target = await openTarget(values, terminal.environment);
     const { namespace = '' } = target;
-    const before = await resume(target.garden, namespace);
+    const before = await setSuspension(target.garden, namespace, undefined);
     terminal.out(
       before === undefined
         ? `Nothing to do: namespace ${namespace} is not suspended.\n`

@@ -1,12 +1,13 @@
 import { UnreachableError } from '../../shared/kube/errors.ts';
-import { createKubeClient, type RequestInfo } from '../../shared/kube/http-client.ts';
-import { connectionOf } from '../../shared/runtime/clusters.ts';
+import type { RequestInfo } from '../../shared/kube/http-client.ts';
+import { connectionOf, IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { clusterName, GARDEN } from '../../shared/runtime/key.ts';
+import { kubectl } from '../fleet/kubectl.ts';
 import { capital } from '../fleet/print.ts';
-import { patience } from '../fleet/target.ts';
+import { connect } from '../fleet/target.ts';
 import { whoAmI } from '../fleet/who.ts';
-import { bad, type Finding, good, type Item, kubectl, type Patient, unknown } from './finding.ts';
+import { bad, type Finding, good, type Item, type Patient, unknown } from './finding.ts';
 
 /** Certificates, tokens and Leases tolerate less than a minute. */
 const MOST_SKEW_MS = 30_000;
@@ -17,13 +18,14 @@ const MOST_SKEW_MS = 30_000;
  */
 export async function access(name: string, file: string): Promise<{ items: Item[]; patient?: Patient }> {
   const cluster = capital(clusterName(name));
+  const flags = file === IN_CLUSTER ? [] : ['--kubeconfig', file];
   const item = (check: string, finding: Finding): Item => ({ place: name, check, ...finding });
   let date: string | undefined;
   const onRequest = (info: RequestInfo) => {
     date = info.date;
   };
   try {
-    const kube = createKubeClient(await connectionOf(file), { name: clusterName(name), onRequest, ...patience });
+    const kube = connect(await connectionOf(file), { name: clusterName(name), onRequest });
     const start = new Date();
     const user = await whoAmI(kube);
     if (user === undefined) await kube.ask('/version');
@@ -31,13 +33,15 @@ export async function access(name: string, file: string): Promise<{ items: Item[
     const credentials = good(`${cluster} accepts the credentials${user ? ` of ${user}` : ''}`);
     return {
       items: [item('credentials', credentials), item('clock', skew)],
-      patient: { name, place: name === GARDEN ? 'garden' : 'seed', file, kube, user: user ?? '' },
+      patient: { name, place: name === GARDEN ? 'garden' : 'seed', flags, kube, user: user ?? '' },
     };
   } catch (error) {
     const isDown = error instanceof UnreachableError;
     const problem = isDown ? 'does not answer' : `does not accept the credentials of ${file}`;
     const sentence = `${cluster} ${problem}, so nothing else of it was checked: ${describeError(error)}`;
-    return { items: [item('credentials', bad(sentence, kubectl({ file }, isDown ? 'version' : 'auth whoami')))] };
+    return {
+      items: [item('credentials', bad(sentence, kubectl(isDown ? ['version'] : ['auth', 'whoami'], { flags })))],
+    };
   }
 }
 

@@ -1,6 +1,5 @@
 import { ForbiddenError } from '../../shared/kube/errors.ts';
 import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
-import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import type { CertificateSecret } from '../webhooks/managed-certificates.ts';
 import type { ServedShoot } from './seeds.ts';
@@ -29,8 +28,8 @@ export interface Patient {
   /** `garden` or the name of a seed. */
   name: string;
   place: 'garden' | 'seed';
-  /** Its kubeconfig file, or `in-cluster`. */
-  file: string;
+  /** With which kubectl reaches it. */
+  flags: readonly string[];
   kube: HttpKubeClient;
   /** The user of the credentials; empty where the API server does not tell. */
   user: string;
@@ -53,11 +52,6 @@ export interface Deployment {
 export const good = (sentence: string): Finding => ({ verdict: '✔', sentence });
 export const bad = (sentence: string, remedy?: string): Finding => ({ verdict: '✗', sentence, remedy });
 export const unknown = (sentence: string, remedy?: string): Finding => ({ verdict: '!', sentence, remedy });
-
-/** Returns a command line for a cluster. */
-export function kubectl({ file }: Pick<Patient, 'file'>, args: string): string {
-  return file === IN_CLUSTER ? `kubectl ${args}` : `kubectl --kubeconfig ${file} ${args}`;
-}
 
 /** Runs the checks of a place. What one cannot see is a finding, never an error. */
 export async function examined<About extends unknown[]>(

@@ -58,7 +58,7 @@ it('names what is missing, and asks the webhook again', async () => {
   controlPlane('c', [], record('flux-system'), 'v1.146.2');
   expect(await lines()).toEqual([
     '✗ aws resource-manager: The gardener-resource-manager in shoot--foo--a, and 1 more, lacks --extra-target-namespace=flux-system, so that Flux cannot be written there.',
-    "    kubectl --kubeconfig adminSeed --namespace shoot--foo--a patch deployment gardener-resource-manager --type merge --patch '{}'",
+    '    kubectl patch deployment gardener-resource-manager --type merge --patch {} --namespace shoot--foo--a --kubeconfig adminSeed',
     '✗ aws resource-manager: The gardener-resource-manager in shoot--foo--c cannot get its argument, because image version v1.146.2 is older than v1.147; upgrade Gardener.',
   ]);
 });

@@ -7,7 +7,8 @@ import { EXTENSION_TYPE, RESOURCE_MANAGER } from '../../shared/gardener/types.ts
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import { fieldsAt } from '../../shared/shapes.ts';
-import { bad, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
+import { kubectl } from '../fleet/kubectl.ts';
+import { bad, type Finding, good, type Patient, unknown } from './finding.ts';
 
 /** Control planes that are looked at: what is wrong with the webhook is wrong in all of them. */
 const MOST = 50;
@@ -28,8 +29,9 @@ export async function resourceManagers(patient: Patient): Promise<Finding | Find
     if (first === undefined || problem === '') return [];
     const who = `The ${RESOURCE_MANAGER} in ${first.namespace}${more.length > 0 ? `, and ${more.length} more,` : ''}`;
     // The API server asks our webhook about each update, also one that changes nothing.
-    const patch = `--namespace ${first.namespace} patch deployment ${RESOURCE_MANAGER} --type merge --patch '{}'`;
-    return [bad(`${who} ${problem}`, first.isTooOld ? undefined : kubectl(patient, patch))];
+    const patch = ['patch', 'deployment', RESOURCE_MANAGER, '--type', 'merge', '--patch', '{}'];
+    const remedy = first.isTooOld ? undefined : kubectl(patch, { ...patient, namespace: first.namespace });
+    return [bad(`${who} ${problem}`, remedy)];
   });
   if (wrong.length > 0) return wrong;
   if (seen.length === 0) return unknown(`No Shoot here has a ${RESOURCE_MANAGER} now`);

@@ -1,9 +1,10 @@
 import type { PolicyRule } from '../../shared/runtime/definition.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
+import { kubectl } from '../fleet/kubectl.ts';
 import { isAllowed } from '../fleet/who.ts';
 import { findAllDefinitions } from '../functions.ts';
 import { identitiesIn } from '../gardener/rbac.ts';
-import { bad, type Deployment, type Finding, good, kubectl, type Patient } from './finding.ts';
+import { bad, type Deployment, type Finding, good, type Patient } from './finding.ts';
 
 /** Asks for each right that the functions, the watcher, the webhooks and the heartbeat need: about 40 requests. */
 export async function rights(patient: Patient, deployment: Deployment): Promise<Finding | Finding[]> {
@@ -63,5 +64,5 @@ function remedyOf(patient: Patient): string {
   if (OF_INSTALLATION.test(user))
     return 'kubectl --kubeconfig GARDEN apply --server-side -f controller-registration.yaml';
   const file = `infra/gardener/rbac-${place}.yaml`;
-  return kubectl(patient, `apply --server-side -f ${file}  # and bind its roles to ${user || 'this user'}`);
+  return `${kubectl(['apply', '--server-side', '-f', file], patient)}  # and bind its roles to ${user || 'this user'}`;
 }

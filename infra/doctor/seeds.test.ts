@@ -42,7 +42,7 @@ describe('seeds of the garden', () => {
     installation('gcp', [], 'provider-gcp');
     expect(await lines()).toEqual([
       '✗ garden seeds: Nobody serves seed gcp: 2 Shoots, such as garden-foo/a, have the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment.',
-      '    kubectl --kubeconfig adminGarden get controllerinstallations',
+      '    kubectl get controllerinstallations --kubeconfig adminGarden',
     ]);
   });
 
@@ -53,7 +53,7 @@ describe('seeds of the garden', () => {
     ]);
     expect(await lines()).toEqual([
       '✗ garden seeds: ControllerInstallation shoot-flux-gcp of seed gcp is not Healthy: Deployment shoot-flux has no ready Pod.',
-      '    kubectl --kubeconfig adminGarden get controllerinstallation shoot-flux-gcp -o yaml',
+      '    kubectl get controllerinstallation shoot-flux-gcp -o yaml --kubeconfig adminGarden',
     ]);
   });
 });
@@ -100,7 +100,7 @@ describe('what serves a seed', () => {
       expect.stringMatching(
         /^✗ aws server: Nobody serves it: the heartbeat in namespace shoot-flux was renewed last at 20/,
       ),
-      '    kubectl --kubeconfig adminSeed --namespace shoot-flux get pods',
+      '    kubectl get pods --namespace shoot-flux --kubeconfig adminSeed',
     ]);
   });
 
@@ -110,7 +110,7 @@ describe('what serves a seed', () => {
     beat('stopped', 60);
     expect(await lines()).toEqual([
       '✗ aws server: It is served by 2 deployments, in namespaces extension-shoot-flux-abcde and shoot-flux: give it to one.',
-      expect.stringContaining('    kubectl --kubeconfig adminSeed get deployments --all-namespaces --selector app.'),
+      expect.stringContaining('    kubectl get deployments --all-namespaces --selector app.'),
     ]);
   });
 });

@@ -3,8 +3,9 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
 import { listAll, WITH_EXTENSION } from '../fleet/fleet.ts';
+import { kubectl } from '../fleet/kubectl.ts';
 import { HEARTBEAT } from '../process/heartbeat.ts';
-import { bad, type Deployment, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
+import { bad, type Deployment, type Finding, good, type Patient, unknown } from './finding.ts';
 
 /** A Shoot with the extension. */
 export interface ServedShoot {
@@ -50,7 +51,7 @@ export async function servedSeeds(garden: Patient, { shoots, seeds }: Deployment
   const unserved = [...bySeed].flatMap(([seed, some]) => {
     if (served.includes(seed)) return [];
     const sentence = `Nobody serves seed ${seed}: ${shootsHave(some)} the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment`;
-    return [bad(sentence, kubectl(garden, 'get controllerinstallations'))];
+    return [bad(sentence, kubectl(['get', 'controllerinstallations'], garden))];
   });
   const wrong = [...unserved, ...ours.flatMap((installation) => unhealthy(garden, installation))];
   if (wrong.length > 0) return wrong;
@@ -65,7 +66,7 @@ function unhealthy(garden: Patient, installation: KubeObject): Finding[] {
   const { name } = installation.metadata;
   const seed = textAt(installation, 'spec', 'seedRef', 'name');
   const sentence = `ControllerInstallation ${name} of seed ${seed} is not ${wrong.type}: ${wrong.message}`;
-  return [bad(sentence, kubectl(garden, `get controllerinstallation ${name} -o yaml`))];
+  return [bad(sentence, kubectl(['get', 'controllerinstallation', name, '-o', 'yaml'], garden))];
 }
 
 /** As gardenlet: after this time it considers an extension gone. */
@@ -85,7 +86,8 @@ export async function servers(seed: Patient, { now }: Deployment): Promise<Findi
   const places = [...new Set([...running, ...beats.filter(isFresh)].map(({ metadata }) => metadata.namespace ?? ''))];
   if (places.length > 1) {
     const sentence = `It is served by ${places.length} deployments, in namespaces ${places.sort().join(' and ')}: give it to one`;
-    return bad(sentence, kubectl(seed, `get deployments --all-namespaces --selector ${labelSelector}`));
+    const get = ['get', 'deployments', '--all-namespaces', '--selector', labelSelector];
+    return bad(sentence, kubectl(get, seed));
   }
   if (places.length === 1) return good(`The deployment in namespace ${places[0]} serves it`);
   const [stale] = beats;
@@ -93,7 +95,7 @@ export async function servers(seed: Patient, { now }: Deployment): Promise<Findi
     return unknown(
       'No Deployment and no heartbeat says which process serves it, as with one elsewhere without --shoot-health',
     );
-  const { namespace } = stale.metadata;
+  const { namespace = '' } = stale.metadata;
   const sentence = `Nobody serves it: the heartbeat in namespace ${namespace} was renewed last at ${textAt(stale, 'spec', 'renewTime')}`;
-  return bad(sentence, kubectl(seed, `--namespace ${namespace} get pods`));
+  return bad(sentence, kubectl(['get', 'pods'], { ...seed, namespace }));
 }

@@ -36,9 +36,9 @@ it('reports a cluster that calls no webhook; in the garden, only where they are 
   const all = await clusters.lines('webhooks');
   expect(all).toEqual([
     '! garden webhooks: The garden has no ValidatingWebhookConfiguration gardener-extension-shoot-flux: mistakes in a providerConfig are reported only once its Shoot is reconciled.',
-    '    kubectl --kubeconfig adminGarden apply --server-side -f infra/gardener/webhooks-garden.yaml',
+    '    kubectl apply --server-side -f infra/gardener/webhooks-garden.yaml --kubeconfig adminGarden',
     '✗ aws webhooks: Seed aws has no MutatingWebhookConfiguration gardener-extension-shoot-flux: nothing adds the namespaces of Flux to the arguments of resource-managers.',
-    '    kubectl --kubeconfig adminSeed apply --server-side -f infra/gardener/webhooks-seed.yaml',
+    '    kubectl apply --server-side -f infra/gardener/webhooks-seed.yaml --kubeconfig adminSeed',
   ]);
   expect((await clusters.lines('webhooks', '--webhook-port', '9443'))[0]).toMatch(/^✗ garden/);
 });

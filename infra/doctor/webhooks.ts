@@ -9,12 +9,13 @@ import { clusterName } from '../../shared/runtime/key.ts';
 import { withinMs } from '../../shared/runtime/sleep.ts';
 import type { Webhook } from '../../shared/runtime/webhook.ts';
 import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
+import { kubectl } from '../fleet/kubectl.ts';
 import { capital } from '../fleet/print.ts';
 import { patience } from '../fleet/target.ts';
 import { findWebhookDefinitions } from '../functions.ts';
 import { validityOf } from '../webhooks/certificates.ts';
 import { configurations } from '../webhooks/publish.ts';
-import { bad, type Deployment, type Finding, good, kubectl, type Patient, unknown } from './finding.ts';
+import { bad, type Deployment, type Finding, good, type Patient, unknown } from './finding.ts';
 
 /** Examines the webhook configuration of a cluster, the authorities in it, and whatever answers at its address. */
 export async function webhooks(patient: Patient, deployment: Deployment): Promise<Finding[]> {
@@ -47,13 +48,13 @@ const effects = {
 function absent(patient: Patient, type: Webhook['type'], { configuration, certificates }: Deployment): Finding {
   const { name, place } = patient;
   const sentence = `${capital(clusterName(name))} has no ${type}WebhookConfiguration ${configuration}: ${effects[place]}`;
-  const remedy = kubectl(patient, `apply --server-side -f infra/gardener/webhooks-${place}.yaml`);
+  const remedy = kubectl(['apply', '--server-side', '-f', `infra/gardener/webhooks-${place}.yaml`], patient);
   return place === 'seed' || certificates !== undefined ? bad(sentence, remedy) : unknown(sentence, remedy);
 }
 
 /** Examines how one entry of a configuration is called. */
 async function examineClient(patient: Patient, { what, client }: { what: string; client: object }, now: Date) {
-  const remedy = kubectl(patient, `describe ${what.replace(' ', '/').toLowerCase()}`);
+  const remedy = kubectl(['describe', what.replace(' ', '/').toLowerCase()], patient);
   const bundle = textAt(client, 'caBundle');
   // Without one, API servers trust the authorities of their system: right for a URL such as that of a Lambda.
   if (bundle === undefined && textAt(client, 'url') === undefined)

@@ -3,11 +3,9 @@ import { type Suspension, suspensionOf } from '../../shared/config/suspension.ts
 import { ShootFluxError } from '../../shared/errors.ts';
 import { OPERATION_ANNOTATION, type Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { ConflictError } from '../../shared/kube/errors.ts';
-import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
+import { ConflictError, ForbiddenError, unless } from '../../shared/kube/errors.ts';
 import { type KubeObject, type ObjectName, type Resource, resources } from '../../shared/kube/resource.ts';
-import { unseenOr } from './fleet.ts';
-import { whoAmI } from './who.ts';
+import { orUnseen } from './fleet.ts';
 
 /** The field manager of what people write with commands. */
 const fieldManager = 'shoot-flux-cli';
@@ -20,86 +18,77 @@ type Annotations = Record<string, string | null>;
 /**
  * Changes annotations of the object as it was read, so that nobody's change is lost.
  * @param decide returns the annotations, `null` for those that go; throws where the object as it is must not change
- * @returns the object before; undefined: it does not exist
+ * @returns the object before
+ * @throws ShootFluxError, with the sentence `absent` where the object does not exist
  */
-export async function annotate<T extends KubeObject>(
+async function annotate<T extends KubeObject>(
   garden: KubeClient,
   kind: Resource,
   name: ObjectName,
+  absent: string,
   decide: (object: T) => Annotations,
-): Promise<T | undefined> {
+): Promise<T> {
   const what = `${kind.kind} ${name.namespace}/${name.name}`;
-  try {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const object = await garden.find<T>(kind, name);
-      if (object === undefined) return undefined;
-      const { uid, resourceVersion } = object.metadata;
-      const metadata = { uid, resourceVersion, annotations: decide(object) };
-      if (Object.keys(metadata.annotations).length === 0) return object;
-      try {
-        await garden.mergePatch(kind, name, { metadata }, { fieldManager });
-        return object;
-      } catch (error) {
-        if (!(error instanceof ConflictError)) throw error;
-      }
-    }
-  } catch (error) {
-    throw unseenOr(error, `annotate ${what}`, name.namespace);
+  const seen = <A>(answer: Promise<A>) => orUnseen(answer, `annotate ${what}`, name.namespace);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const object = await seen(garden.find<T>(kind, name));
+    if (object === undefined) throw new ShootFluxError(absent);
+    const { uid, resourceVersion } = object.metadata;
+    const metadata = { uid, resourceVersion, annotations: decide(object) };
+    if (Object.keys(metadata.annotations).length === 0) return object;
+    const patch = garden.mergePatch(kind, name, { metadata }, { fieldManager });
+    if ((await seen(unless(patch, ConflictError))) !== undefined) return object;
   }
   throw new ShootFluxError(`${what} changes all the time; run the command again`);
 }
 
 /** Changes annotations of a project's `flux-config`. @throws ShootFluxError where it does not exist */
-export async function annotateConfig(
-  garden: KubeClient,
-  namespace: string,
-  decide: (object: KubeObject) => Annotations,
-): Promise<KubeObject> {
-  const found = await annotate(garden, resources.configMaps, { namespace, name: FLUX_CONFIG }, decide);
-  if (found !== undefined) return found;
-  throw new ShootFluxError(
-    `Namespace ${namespace} has no ConfigMap ${FLUX_CONFIG}; create it (docs/configuration.md), or name one Shoot`,
-  );
+export function annotateConfig(garden: KubeClient, namespace: string, decide: (object: KubeObject) => Annotations) {
+  const absent = `Namespace ${namespace} has no ConfigMap ${FLUX_CONFIG}; create it (docs/configuration.md), or name one Shoot`;
+  return annotate(garden, resources.configMaps, { namespace, name: FLUX_CONFIG }, absent, decide);
+}
+
+/**
+ * Suspends Flux in all Shoots of a project, unless somebody has before.
+ * @param suspension undefined: takes it back
+ * @returns who had suspended the project, when and why; undefined: nobody
+ */
+export async function setSuspension(garden: KubeClient, namespace: string, suspension: Suspension | undefined) {
+  const { metadata } = await annotateConfig(garden, namespace, ({ metadata }) => {
+    const isSuspended = suspensionOf(metadata.annotations) !== undefined;
+    if (isSuspended === (suspension !== undefined)) return {};
+    return { [SUSPENDED]: suspension === undefined ? null : JSON.stringify(suspension) };
+  });
+  return suspensionOf(metadata.annotations);
 }
 
 /** Asks Flux in all Shoots of a project to reconcile now. */
 export async function requestAll(garden: KubeClient, namespace: string, now: Date): Promise<void> {
-  await annotateConfig(garden, namespace, ({ metadata }) => {
-    const who = suspensionOf(metadata.annotations);
-    if (who === undefined) return { [RECONCILE_AT]: now.toISOString() };
-    throw new ShootFluxError(`Namespace ${namespace} is suspended ${who}; resume it first: shoot-flux resume`);
+  await annotateConfig(garden, namespace, (config) => {
+    refuseSuspended(config);
+    return { [RECONCILE_AT]: now.toISOString() };
   });
-}
-
-/**
- * Suspends Flux in all Shoots of a project.
- * @returns who has suspended it before, when and why; undefined: nobody
- */
-export async function suspend(garden: HttpKubeClient, namespace: string, reason: string, now: Date) {
-  const since = `${now.toISOString().slice(0, 19)}Z`;
-  const suspension: Suspension = { by: (await whoAmI(garden)) ?? 'an unknown user', since, reason };
-  const before = await annotateConfig(garden, namespace, ({ metadata }) =>
-    suspensionOf(metadata.annotations) === undefined ? { [SUSPENDED]: JSON.stringify(suspension) } : {},
-  );
-  return suspensionOf(before.metadata.annotations);
-}
-
-/** Takes a suspension back. @returns who had suspended the project, when and why; undefined: nobody */
-export async function resume(garden: KubeClient, namespace: string): Promise<string | undefined> {
-  const before = await annotateConfig(garden, namespace, ({ metadata }) =>
-    suspensionOf(metadata.annotations) === undefined ? {} : { [SUSPENDED]: null },
-  );
-  return suspensionOf(before.metadata.annotations);
 }
 
 /** Asks Flux in one Shoot to reconcile now: Gardener shows an annotation to extensions when it reconciles the Shoot. */
 export async function requestOne(garden: KubeClient, namespace: string, name: string, now: Date): Promise<void> {
-  const found = await annotate(garden, resources.shoots, { namespace, name }, (object: KubeObject & Shoot) => {
+  // Whoever may not read it may still change a Shoot.
+  const config = await unless(garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG }), ForbiddenError);
+  if (config !== undefined) refuseSuspended(config);
+  const absent = `Shoot ${namespace}/${name} does not exist; check its name`;
+  await annotate(garden, resources.shoots, { namespace, name }, absent, (object: KubeObject & Shoot) => {
     const problem = problemOf(object);
     if (problem !== undefined) throw new ShootFluxError(`Shoot ${namespace}/${name} ${problem}`);
     return { [RECONCILE_AT]: now.toISOString(), [OPERATION_ANNOTATION]: 'reconcile' };
   });
-  if (found === undefined) throw new ShootFluxError(`Shoot ${namespace}/${name} does not exist; check its name`);
+}
+
+/** @throws ShootFluxError where the project of this `flux-config` is suspended */
+function refuseSuspended({ metadata: { namespace, annotations } }: KubeObject): void {
+  const who = suspensionOf(annotations);
+  if (who === undefined) return;
+  const remedy = `shoot-flux resume --namespace ${namespace}`;
+  throw new ShootFluxError(`Namespace ${namespace} is suspended ${who}; resume it first: ${remedy}`);
 }
 
 /** Returns why a Shoot cannot be asked, with the remedy. */

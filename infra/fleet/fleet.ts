@@ -3,6 +3,7 @@ import { ROLLOUT_TEXT } from '../../shared/gardener/rollout.ts';
 import {
   type Counts,
   countStates,
+  findStatusMap,
   isOwn,
   type Line,
   linesOf,
@@ -10,7 +11,7 @@ import {
 } from '../../shared/gardener/status-map.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
-import { ForbiddenError } from '../../shared/kube/errors.ts';
+import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { textAt } from '../../shared/shapes.ts';
 import { UnseenError } from '../cli/option.ts';
@@ -21,8 +22,8 @@ export const states = ['Not Ready', 'Progressing', 'Hibernated', 'Ready'] as con
 /** Returns a state as it is written in options and addresses: `not-ready`. */
 export const wordOf = (state: Line['state']): string => state.toLowerCase().replace(' ', '-');
 
-/** Returns whether somebody has to look at a Shoot, or wait for it. */
-export const isBad = ({ state }: Line): boolean => state === 'Not Ready' || state === 'Progressing';
+/** Returns whether somebody has to look at a Shoot, or wait for it: also for one that has no line. */
+export const isBad = (line: Line | undefined): boolean => line?.state !== 'Ready' && line?.state !== 'Hibernated';
 
 export const countsOf = (shoots: readonly Line[]): Counts => countStates(shoots.map(({ state }) => state));
 
@@ -32,8 +33,6 @@ export interface FleetShoot extends Line {
   name: string;
   /** Empty where the Shoot has none, or may not be read. */
   seed: string;
-  /** Undefined where Shoots may not be read. */
-  labels: Record<string, string> | undefined;
 }
 
 /** What the credentials show of one project or of all. */
@@ -48,8 +47,6 @@ export interface Fleet {
   unseen: string[];
 }
 
-const PAGE = 500;
-
 /**
  * Reads the state of all Shoots: the ConfigMaps `flux-status`, and the metadata of Shoots for their seeds and labels.
  * @param namespace undefined: of all projects
@@ -58,29 +55,48 @@ const PAGE = 500;
  */
 export async function readFleet(garden: KubeClient, namespace?: string, labelSelector?: string): Promise<Fleet> {
   const maps = await readStatusMaps(garden, namespace);
-  const read = await readShoots(garden, namespace, labelSelector);
-  return fleetIn(maps, read, namespace, labelSelector !== undefined);
+  return fleetIn(maps, await readShoots(garden, namespace, labelSelector), namespace);
 }
 
-/** Joins what was read. @throws UnseenError where a namespace has nothing to show */
+/**
+ * Joins ConfigMaps `flux-status` with the Shoots that have the extension. One without a line is progressing: the first
+ * line appears within a minute, if a shoot-flux serves its seed.
+ * @throws UnseenError where a namespace has nothing to show
+ */
 export function fleetIn(
   maps: readonly KubeObject[],
-  { shoots, unseen }: ShootsRead,
+  { shoots, isFiltered }: Awaited<ReturnType<typeof readShoots>>,
   namespace: string | undefined,
-  isFiltered = false,
 ): Fleet {
-  const fleet = fleetOf(maps, shoots, isFiltered);
-  const isNothing = maps.length === 0 && fleet.shoots.length === 0 && !isFiltered;
-  if (isNothing && namespace !== undefined)
+  const silent = new Map(shoots?.map(({ metadata }) => [`${metadata.namespace}/${metadata.name}`, metadata]));
+  const own = maps.filter(isOwn);
+  const all: FleetShoot[] = [];
+  for (const map of own) {
+    const { namespace = '' } = map.metadata;
+    for (const [name, line] of linesOf(map)) {
+      const metadata = silent.get(`${namespace}/${name}`);
+      if (isFiltered && metadata === undefined) continue;
+      silent.delete(`${namespace}/${name}`);
+      all.push({ ...line, namespace, name, seed: seedOf(metadata?.labels) });
+    }
+  }
+  for (const { namespace = '', name, labels, creationTimestamp: since } of silent.values()) {
+    const line: Line = { state: 'Progressing', since, after: 'new', sentence: NO_LINE };
+    all.push({ ...line, namespace, name, seed: seedOf(labels) });
+  }
+  if (namespace !== undefined && maps.length === 0 && all.length === 0 && !isFiltered)
     throw new UnseenError(
       `No Shoot ${within(namespace)} has the extension shoot-flux: enable it for a Shoot, or check the name of the project`,
     );
-  const foreign = maps.find((map) => !isOwn(map));
-  if (foreign === undefined) return { ...fleet, unseen };
-  const name = `${foreign.metadata.namespace}/${FLUX_STATUS}`;
+  const foreign = maps.find((map) => !isOwn(map))?.metadata.namespace;
+  const unseen = [
+    shoots === undefined && `Seeds and labels are missing: these credentials may not list Shoots ${within(namespace)}.`,
+    foreign && `ConfigMap ${foreign}/${FLUX_STATUS} is not written by shoot-flux; delete or rename it.`,
+  ].filter((sentence) => typeof sentence === 'string');
   return {
-    ...fleet,
-    unseen: [...unseen, `ConfigMap ${name} is not written by shoot-flux; delete or rename it.`],
+    shoots: all.sort((one, other) => (turnOf(one) < turnOf(other) ? -1 : 1)),
+    ...{ rollouts: textsOf(own, ROLLOUT_TEXT), suspensions: textsOf(own, SUSPENDED_TEXT) },
+    unseen,
   };
 }
 
@@ -91,68 +107,23 @@ export const WITH_EXTENSION = `extensions.extensions.gardener.cloud/${EXTENSION_
  * Reads the metadata of Shoots that have the extension.
  * @throws UnseenError where none may be listed, and that leaves nothing to show
  */
-export async function readShoots(
-  garden: KubeClient,
-  namespace: string | undefined,
-  labelSelector?: string,
-): Promise<ShootsRead> {
-  const selector = [WITH_EXTENSION, labelSelector].filter((part) => part !== undefined).join(',');
-  try {
-    const options = { namespace, labelSelector: selector, metadataOnly: true };
-    return { shoots: await listAll(garden, resources.shoots, options), unseen: [] };
-  } catch (error) {
-    if (!(error instanceof ForbiddenError) || labelSelector !== undefined)
-      throw unseenOr(error, 'list Shoots', namespace);
-    const sentence = `Seeds and labels are missing: these credentials may not list Shoots ${within(namespace)}.`;
-    return { shoots: undefined, unseen: [sentence] };
-  }
-}
-
-interface ShootsRead {
-  /** Undefined: they may not be listed. */
-  shoots: readonly KubeObject[] | undefined;
-  /** Says so. */
-  unseen: string[];
-}
-
-/**
- * Joins ConfigMaps `flux-status` with the Shoots that have the extension. One without a line is progressing: the first
- * line appears within a minute, if a shoot-flux serves its seed.
- * @param shoots their metadata; undefined: unknown
- * @param isFiltered true: a Shoot that is not among them is left out
- */
-export function fleetOf(
-  maps: readonly KubeObject[],
-  shoots: readonly KubeObject[] | undefined,
-  isFiltered = false,
-): Omit<Fleet, 'unseen'> {
-  const known = new Map(shoots?.map(({ metadata }) => [`${metadata.namespace}/${metadata.name}`, metadata]));
-  const rows: FleetShoot[] = maps.filter(isOwn).flatMap((map) => {
-    const { namespace = '' } = map.metadata;
-    return [...linesOf(map)].flatMap(([name, line]): FleetShoot[] => {
-      const metadata = known.get(`${namespace}/${name}`);
-      if (isFiltered && metadata === undefined) return [];
-      return [{ ...line, namespace, name, seed: seedOf(metadata?.labels), labels: metadata?.labels }];
-    });
-  });
-  for (const { namespace, name } of rows) known.delete(`${namespace}/${name}`);
-  const silent = [...known.values()].map(
-    ({ namespace = '', name, labels, creationTimestamp }): FleetShoot => ({
-      ...{ state: 'Progressing', since: creationTimestamp, after: 'new', sentence: NO_LINE },
-      ...{ namespace, name, seed: seedOf(labels), labels },
-    }),
-  );
-  const all = [...rows, ...silent].sort(compare);
-  return { shoots: all, rollouts: textsOf(maps, ROLLOUT_TEXT), suspensions: textsOf(maps, SUSPENDED_TEXT) };
+export async function readShoots(garden: KubeClient, namespace: string | undefined, labelSelector?: string) {
+  const isFiltered = labelSelector !== undefined;
+  const selector = isFiltered ? `${WITH_EXTENSION},${labelSelector}` : WITH_EXTENSION;
+  const listed = listAll(garden, resources.shoots, { namespace, labelSelector: selector, metadataOnly: true });
+  const answer = isFiltered ? orUnseen(listed, 'list Shoots', namespace) : unless(listed, ForbiddenError);
+  return {
+    /** Undefined: they may not be listed. */
+    shoots: await answer,
+    /** True: a Shoot that is not among them is left out. */
+    isFiltered,
+  };
 }
 
 /** Returns what a key says by the namespaces of the projects that have it. */
 function textsOf(maps: readonly KubeObject[], key: string): Record<string, string> {
-  const texts = maps.filter(isOwn).flatMap((map): [string, string][] => {
-    const text = textAt(map, 'data', key);
-    return text === undefined ? [] : [[map.metadata.namespace ?? '', text]];
-  });
-  return Object.fromEntries(texts);
+  const texts = maps.map(({ metadata, ...map }) => [metadata.namespace ?? '', textAt(map, 'data', key)]);
+  return Object.fromEntries(texts.filter(([, text]) => text !== undefined));
 }
 
 const NO_LINE = 'No state has been reported yet; if this lasts, ask an operator whether shoot-flux serves the seed.';
@@ -160,15 +131,8 @@ const NO_LINE = 'No state has been reported yet; if this lasts, ask an operator 
 /** Returns whether only the Shoot itself is known, and no line of `flux-status`. */
 export const isSilent = ({ sentence }: Line): boolean => sentence === NO_LINE;
 
-function compare(one: FleetShoot, other: FleetShoot): number {
-  const byState = states.indexOf(one.state) - states.indexOf(other.state);
-  if (byState !== 0) return byState;
-  const [a, b] = [one, other].map(({ since = '', namespace, name }) => `${since}/${namespace}/${name}`) as [
-    string,
-    string,
-  ];
-  return a < b ? -1 : Number(a > b);
-}
+const turnOf = ({ state, since = '', namespace, name }: FleetShoot) =>
+  `${states.indexOf(state)}/${since}/${namespace}/${name}`;
 
 /** The API server of the garden labels each Shoot with its seed, and during a migration with both. */
 const SEED_LABEL = 'name.seed.gardener.cloud/';
@@ -180,21 +144,29 @@ const seedOf = (labels: Record<string, string> = {}) =>
     .join(',');
 
 /** Reads the ConfigMaps `flux-status`. @throws UnseenError where none may be read */
-export async function readStatusMaps(garden: KubeClient, namespace: string | undefined): Promise<KubeObject[]> {
-  try {
-    if (namespace === undefined) {
-      return await listAll(garden, resources.configMaps, { fieldSelector: `metadata.name=${FLUX_STATUS}` });
-    }
-    const map = await garden.find(resources.configMaps, { namespace, name: FLUX_STATUS });
-    return map === undefined ? [] : [map];
-  } catch (error) {
-    throw unseenOr(error, `read ConfigMap ${FLUX_STATUS}`, namespace);
-  }
+export function readStatusMaps(garden: KubeClient, namespace: string | undefined): Promise<KubeObject[]> {
+  const maps =
+    namespace === undefined
+      ? listAll(garden, resources.configMaps, { fieldSelector: `metadata.name=${FLUX_STATUS}` })
+      : findStatusMap(garden, namespace).then((map) => (map === undefined ? [] : [map]));
+  return orUnseen(maps, `read ConfigMap ${FLUX_STATUS}`, namespace);
 }
 
-/** Returns the error with its remedy, where it is that a right is missing. */
-export function unseenOr(error: unknown, verb: string, namespace: string | undefined): unknown {
-  return error instanceof ForbiddenError ? missingRight(verb, namespace) : error;
+/** Returns the answer, also that a right is missing. */
+export async function orForbidden<T>(answer: Promise<T>): Promise<T | 'forbidden'> {
+  return answer.catch((error: unknown) => {
+    if (error instanceof ForbiddenError) return 'forbidden';
+    throw error;
+  });
+}
+
+/** Returns the answer. @throws UnseenError with the remedy, where a right is missing */
+export async function orUnseen<T>(answer: Promise<T>, verb: string, namespace: string | undefined): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw error instanceof ForbiddenError ? missingRight(verb, namespace) : error;
+  }
 }
 
 /** Returns the error that a right is missing, with its remedy. */
@@ -208,6 +180,8 @@ export function missingRight(verb: string, namespace: string | undefined): Unsee
 
 const within = (namespace: string | undefined) =>
   namespace === undefined ? 'in all projects' : `in namespace ${namespace}`;
+
+const PAGE = 500;
 
 /** Lists page by page. */
 export async function listAll(garden: KubeClient, resource: Resource, options: ListOptions): Promise<KubeObject[]> {

@@ -1,9 +1,10 @@
+import { styleText } from 'node:util';
 import { stringify } from 'yaml';
 import { cutExactly } from '../../shared/runtime/safe-text.ts';
 import { type Option, type Terminal, word } from '../cli/option.ts';
 
 /** The version of the forms that `-o json` and `-o yaml` print (docs/command.md). */
-export const FORM = 'shoot-flux/v1';
+const FORM = 'shoot-flux/v1';
 
 /** Returns the option `-o` of a command with these forms; the first one is the default. */
 export const outputIn = <const Form extends string>(forms: readonly [Form, ...Form[]]) => ({
@@ -22,33 +23,11 @@ export function printed(output: Output, kind: string, content: object, terminal:
   return true;
 }
 
-/** A cell of a table, or one with a colour. */
-export type Cell = string | { text: string; color: Color };
-
-export type Color = keyof typeof codes;
-
-const codes = { red: 31, green: 32, yellow: 33, dim: 2, bold: 1 } as const;
+export type Color = 'red' | 'green' | 'yellow' | 'dim';
 
 /** Returns the text in a colour where a person reads it (https://no-color.org). */
 export function colored(text: string, color: Color, { isTerminal = false, environment }: Terminal): string {
-  return isTerminal && !environment.NO_COLOR && text !== '' ? `\u001b[${codes[color]}m${text}\u001b[0m` : text;
-}
-
-/** Returns the lines of a table, like those of kubectl; the last column is not padded. */
-export function table(head: string[], rows: Cell[][], terminal: Terminal): string[] {
-  const textOf = (cell: Cell | undefined) => (typeof cell === 'object' ? cell.text : (cell ?? ''));
-  const all: Cell[][] = [head, ...rows];
-  const widths = head.map((_, column) => all.reduce((most, row) => Math.max(most, textOf(row[column]).length), 0));
-  return all.map((row) =>
-    row
-      .map((cell, column) => {
-        const text = textOf(cell);
-        const shown = typeof cell === 'object' ? colored(text, cell.color, terminal) : text;
-        return column === head.length - 1 ? shown : shown + ' '.repeat((widths[column] ?? 0) - text.length);
-      })
-      .join('   ')
-      .trimEnd(),
-  );
+  return isTerminal && !environment.NO_COLOR ? styleText(color, text, { validateStream: false }) : text;
 }
 
 /** Returns a text of at most so many characters, whose cut end shows. */
@@ -58,11 +37,15 @@ export const shortened = (text: string, most: number): string =>
 /** Returns a text that begins a sentence. */
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Returns an age as kubectl writes it: `45s`, `12m`, `5h`, `3d`. */
+/** Returns the age of something as `durationText` writes it; empty for what is no time. */
 export function ageOf(since: string | undefined, now: Date): string {
   const seconds = Math.floor((now.getTime() - Date.parse(since ?? '')) / 1000);
-  if (!Number.isFinite(seconds)) return '';
-  if (seconds < 120) return `${Math.max(0, seconds)}s`;
+  return Number.isFinite(seconds) ? durationText(Math.max(0, seconds)) : '';
+}
+
+/** Returns a duration as kubectl writes it: `45s`, `12m`, `5h`, `3d`. */
+export function durationText(seconds: number): string {
+  if (seconds < 120) return `${Math.floor(seconds)}s`;
   if (seconds < 2 * 3600) return `${Math.floor(seconds / 60)}m`;
   return seconds < 48 * 3600 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
 }

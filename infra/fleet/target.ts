@@ -1,15 +1,17 @@
-import { access, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import { ShootFluxError } from '../../shared/errors.ts';
-import { ForbiddenError } from '../../shared/kube/errors.ts';
-import { createKubeClient, type HttpKubeClient } from '../../shared/kube/http-client.ts';
+import type { Connection } from '../../shared/kube/connection.ts';
+import { createKubeClient, type HttpKubeClient, type KubeClientOptions } from '../../shared/kube/http-client.ts';
 import { kubeconfigTarget } from '../../shared/kube/kubeconfig.ts';
-import { DNS_LABEL, type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { DNS_LABEL, resources } from '../../shared/kube/resource.ts';
 import { connectionOf, IN_CLUSTER } from '../../shared/runtime/clusters.ts';
-import { isRecord, textAt } from '../../shared/shapes.ts';
+import { entriesAt, textAt } from '../../shared/shapes.ts';
 import { type Option, text, UsageError, type Values, type Variables } from '../cli/option.ts';
+import { orForbidden } from './fleet.ts';
 
 /** Options that say which garden a person looks at, and which of its projects, as kubectl and gardenctl have them. */
 export const targetOptions = {
@@ -30,21 +32,19 @@ export const allNamespacesOption = {
 /** Commands for people give a distant or busy API server more time to accept a connection than services do. */
 export const patience = { connectTimeoutMs: 10_000 } as const;
 
-/** The garden as somebody sees it. */
-export interface Target extends Disposable {
-  garden: HttpKubeClient;
-  /** Namespace of the project; undefined: all of them. */
-  namespace: string | undefined;
-  /** How to repeat the target in a command line, for example `--project foo`. */
-  flags: string;
-  /** The same for kubectl, without the namespace. */
-  kubectl: readonly string[];
+/** Connects a command for people to a cluster. */
+export function connect(connection: Connection, options: KubeClientOptions): HttpKubeClient & Disposable {
+  const client = createKubeClient(connection, { ...options, ...patience });
+  return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
+
+/** The garden as somebody sees it. */
+export type Target = Awaited<ReturnType<typeof openTarget>>;
 
 type TargetValues = Values<typeof targetOptions> & { 'all-namespaces'?: boolean };
 
 /** Connects to the garden. @throws UsageError, or ShootFluxError for a kubeconfig that cannot be used */
-export async function openTarget(values: TargetValues, environment: Variables): Promise<Target> {
+export async function openTarget(values: TargetValues, environment: Variables) {
   const { project, namespace, 'all-namespaces': isAll = false } = values;
   const places = { '--project': project, '--namespace': namespace, '--all-namespaces': isAll || undefined };
   const [one, other] = Object.entries(places).filter(([, value]) => value !== undefined);
@@ -56,75 +56,53 @@ export async function openTarget(values: TargetValues, environment: Variables): 
     path === IN_CLUSTER
       ? { connection: await connectionOf(path), namespace: undefined }
       : await kubeconfigTarget(path, context);
-  const garden = createKubeClient(connection, { name: 'garden', ...patience });
-  const found = async () => {
-    if (isAll) return undefined;
-    if (project !== undefined) return namespaceOf(garden, project);
-    if (namespace !== undefined) return namespace;
-    if (usual !== undefined) return usual;
+  if (!isAll && name === undefined && usual === undefined)
     throw new UsageError(`${path} names no namespace; add --project NAME, --namespace NAMESPACE or --all-namespaces`);
+  using opening = new DisposableStack();
+  const garden = opening.use(connect(connection, { name: 'garden' }));
+  const found = project === undefined ? (namespace ?? usual) : await namespaceOf(garden, project);
+  const isNamed = values.kubeconfig !== undefined || values.garden !== undefined;
+  const given = Object.entries(values).filter(([option, value]) => option in targetOptions && value !== undefined);
+  const opened = opening.move();
+  return {
+    garden,
+    /** Namespace of the project; undefined: all of them. */
+    namespace: isAll ? undefined : found,
+    /** Returns a command line for the same target, for example `shoot-flux status --project foo`. */
+    repeat: (command: string) =>
+      ['shoot-flux', command, ...given.map(([option, value]) => `--${option} ${value}`)].join(' '),
+    /** With which kubectl reaches the garden. */
+    flags: [...(isNamed ? ['--kubeconfig', path] : []), ...(context === undefined ? [] : ['--context', context])],
+    [Symbol.dispose]: () => opened.dispose(),
   };
-  try {
-    const flags = Object.entries(values).flatMap(([option, value]) =>
-      Object.hasOwn(targetOptions, option) && typeof value === 'string' ? [`--${option} ${value}`] : [],
-    );
-    const isNamed = values.kubeconfig !== undefined || values.garden !== undefined;
-    const kubectl = [
-      ...(isNamed ? ['--kubeconfig', path] : []),
-      ...(context === undefined ? [] : ['--context', context]),
-    ];
-    const close = () => garden.close();
-    return { garden, namespace: await found(), flags: flags.join(' '), kubectl, [Symbol.dispose]: close };
-  } catch (error) {
-    garden.close();
-    throw error;
-  }
 }
 
 /** Returns the namespace of a project; the usual one where members may not read the Project. */
 async function namespaceOf(garden: HttpKubeClient, name: string): Promise<string> {
-  const usual = name === 'garden' ? name : `garden-${name}`;
-  try {
-    const project = await garden.find<KubeObject & { spec?: { namespace?: string } }>(resources.projects, { name });
-    if (project === undefined) throw new ShootFluxError(`Project ${name} does not exist; check its name`);
-    return textAt(project, 'spec', 'namespace') || usual;
-  } catch (error) {
-    if (error instanceof ForbiddenError) return usual;
-    throw error;
-  }
+  const project = await orForbidden(garden.find(resources.projects, { name }));
+  if (project === undefined) throw new ShootFluxError(`Project ${name} does not exist; check its name`);
+  return textAt(project, 'spec', 'namespace') || (name === 'garden' ? name : `garden-${name}`);
 }
 
 /** As kubectl takes it; of several files in KUBECONFIG, the first one that exists. */
-async function kubeconfigOf(
-  { kubeconfig, context, garden }: TargetValues,
-  environment: Variables,
-): Promise<{ path: string; context: string | undefined }> {
+async function kubeconfigOf({ kubeconfig, context, garden }: TargetValues, environment: Variables) {
+  const home = environment.HOME ?? homedir();
   if (garden !== undefined && kubeconfig !== undefined) throw new UsageError('omit --garden or --kubeconfig');
   if (garden !== undefined) {
-    const entry = await gardenctlGarden(garden, environment);
-    return { path: entry?.kubeconfig ?? garden, context: context ?? entry?.context };
+    const entry = await gardenctlGarden(garden, home, environment);
+    return { path: entry.path, context: context ?? entry.context };
   }
-  const usual = join(environment.HOME ?? homedir(), '.kube', 'config');
-  const files = kubeconfig === undefined ? (environment.KUBECONFIG || usual).split(delimiter) : [kubeconfig];
-  for (const path of files) if (await exists(path)) return { path, context };
-  return { path: files[0] ?? usual, context };
+  const usual = environment.KUBECONFIG || join(home, '.kube', 'config');
+  const files = kubeconfig === undefined ? usual.split(delimiter) : [kubeconfig];
+  return { path: files.find((file) => existsSync(file)) ?? files[0] ?? usual, context };
 }
 
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
-/** Returns the entry of a garden in gardenctl's configuration, by identity or alias. */
-async function gardenctlGarden(name: string, environment: Variables) {
-  const home = environment.GCTL_HOME ?? join(environment.HOME ?? homedir(), '.garden');
-  const file = join(home, `${environment.GCTL_CONFIG_NAME ?? 'gardenctl-v2'}.yaml`);
-  const content = await readFile(file, 'utf8').catch(() => undefined);
-  const read: unknown = content === undefined ? undefined : parseYaml(content, { logLevel: 'error' });
-  const gardens = isRecord(read) && Array.isArray(read.gardens) ? read.gardens.filter(isRecord) : [];
-  const found = gardens.find((entry) => entry.identity === name || entry.name === name || entry.alias === name);
-  if (found === undefined || typeof found.kubeconfig !== 'string') return undefined;
-  const path = found.kubeconfig.replace(/^~(?=\/)/, environment.HOME ?? homedir());
-  return { kubeconfig: path, context: typeof found.context === 'string' ? found.context : undefined };
+/** Returns the kubeconfig of a garden in gardenctl's configuration, by identity or alias; else the name is that of a file. */
+async function gardenctlGarden(name: string, home: string, { GCTL_HOME, GCTL_CONFIG_NAME }: Variables) {
+  const file = join(GCTL_HOME ?? join(home, '.garden'), `${GCTL_CONFIG_NAME ?? 'gardenctl-v2'}.yaml`);
+  const content = await readFile(file, 'utf8').catch(() => '');
+  const gardens = entriesAt(parseYaml(content, { logLevel: 'error' }), 'gardens');
+  const found = gardens.find(({ identity, name: own, alias }) => [identity, own, alias].includes(name));
+  const path = textAt(found, 'kubeconfig')?.replace(/^~(?=\/)/, home) ?? name;
+  return { path, context: textAt(found, 'context') };
 }

@@ -63,7 +63,7 @@ export async function seenBy(identity: Identity, snapshot: Snapshot, may: MayUse
   const [lines, seeds] = await Promise.all([allowed('lines'), allowed('shoots')]);
   const shoots = snapshot.shoots
     .filter((shoot) => lines.has(shoot.namespace) && (seeds.has(shoot.namespace) || !isSilent(shoot)))
-    .map((shoot) => (seeds.has(shoot.namespace) ? shoot : { ...shoot, seed: '', labels: undefined }));
+    .map((shoot) => (seeds.has(shoot.namespace) ? shoot : { ...shoot, seed: '' }));
   const own = <T>(entries: Iterable<[string, T]>) => [...entries].filter(([namespace]) => lines.has(namespace));
   // They name other projects.
   const unseen = (await may(identity, 'lines', '')) ? snapshot.unseen : [];

@@ -9,11 +9,11 @@ import { filtersOf, noQuery, projectOf } from './query.ts';
 import { countsPage, type Html, type Links, listPage, shootPage, type View } from './render.ts';
 import type { Snapshot } from './summary.ts';
 
-/** So many Shoots have a page of their own: those that are not Ready or progressing, the oldest first. */
+/** So many Shoots have a page of their own: those that are progressing or not Ready, the oldest first. */
 const MOST_SHOOTS = 1000;
 
 /**
- * Writes the page as files without a script: lists with one filter, and the Shoots that are not Ready or progressing.
+ * Writes the page as files without a script: lists with one filter, and the Shoots that are progressing or not Ready.
  * @returns the number of files
  */
 export async function exportPage(dir: string, garden: Pick<KubeClient, 'list'>, snapshot: Snapshot): Promise<number> {

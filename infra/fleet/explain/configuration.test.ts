@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
 import type { ConfigInputs } from '../../../shared/config/types.ts';
 import { explainConfiguration } from './configuration.ts';
-import { safeLink } from './link.ts';
+import { linkOf } from './link.ts';
 
 const subject = { namespace: 'garden-foo', name: 'bar', flags: [] };
 const url = 'https://git.example/foo/fleet.git';
 const explained = (inputs: Omit<ConfigInputs, 'fluxConfig'>, data?: Record<string, string>) => {
   const fluxConfig = data && fluxConfigMapOf('garden-foo', { data });
-  const { link, values } = explainConfiguration({ shoot: { labels: {} }, ...inputs, fluxConfig }, subject);
-  return { ...safeLink(link), values };
+  const { report, values } = explainConfiguration({ shoot: { labels: {} }, ...inputs, fluxConfig }, subject);
+  return { ...linkOf('Configuration', report), values };
 };
 const fluxConfig = (content: object) => ({
   ...{ apiVersion: 'flux.extensions.gardener.cloud/v1alpha1', kind: 'FluxConfig' },

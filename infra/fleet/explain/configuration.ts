@@ -1,40 +1,38 @@
 import { effectiveConfig } from '../../../shared/config/effective-config.ts';
-import type { Place } from '../../../shared/config/origins.ts';
+import type { Place as Origin } from '../../../shared/config/origins.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
 import { ConfigError, issueText, unlessInvalid, withFullStop } from '../../../shared/errors.ts';
 import { safeText } from '../../../shared/runtime/safe-text.ts';
 import { fieldsOf, textAt } from '../../../shared/shapes.ts';
-import { kubectl, type Link } from './link.ts';
+import { kubectl, type Place } from '../kubectl.ts';
+import type { Report } from './link.ts';
 
 /** A value of the effective configuration, and where the layer that decides it sets it. */
-export interface ValueFrom extends Place {
+export interface ValueFrom extends Origin {
   /** Its path in the effective configuration, for example `flux.version`. */
   name: string;
   /** As far as it is safe to show: of an object the names of its keys. */
   value: string;
 }
 
-/** A Shoot, and the flags with which kubectl reaches the garden. */
-export interface Subject {
-  namespace: string;
+/** A Shoot in the garden. */
+export interface Subject extends Place {
   name: string;
-  flags: readonly string[];
 }
 
-/** The link, and what the next ones need; the configuration is undefined where it is wrong or not seen. */
-export interface Explained {
-  link: Link;
+/** What the link says, and what the next ones need: the configuration, or that of nobody where it is wrong or not seen. */
+interface Explained {
+  report: Report | string;
   values: ValueFrom[];
-  config?: EffectiveConfig;
+  config: EffectiveConfig;
 }
 
 /** Explains where the configuration of a Shoot comes from, and what is wrong with it. @param inputs or why they are not seen */
 export function explainConfiguration(inputs: ConfigInputs | string, subject: Subject): Explained {
-  const link = { name: 'Configuration', details: [] as string[] } as const;
-  if (typeof inputs === 'string') return { link: { ...link, mark: 'unseen', text: inputs }, values: [] };
+  const none = { values: [], config: effectiveConfig({}) };
+  if (typeof inputs === 'string') return { report: inputs, ...none };
   const config = unlessInvalid(() => effectiveConfig(inputs));
-  const issues = config instanceof ConfigError ? config.issues : (config.warnings ?? []);
-  const [first, ...others] = issues;
+  const [first, ...others] = config instanceof ConfigError ? config.issues : (config.warnings ?? []);
   const found = first && {
     sentence: withFullStop(issueText(first)),
     command: commandFor(first, subject),
@@ -42,10 +40,7 @@ export function explainConfiguration(inputs: ConfigInputs | string, subject: Sub
   };
   if (config instanceof ConfigError) {
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-    return {
-      link: { ...link, mark: 'broken', text: `${objectName(first)} is not valid${more}`, ...found },
-      values: [],
-    };
+    return { report: { mark: 'broken', text: `${objectName(first)} is not valid${more}`, ...found }, ...none };
   }
   const values = valuesFrom(config);
   const layers = [...new Set(values.map(objectName))].join(', ');
@@ -53,11 +48,11 @@ export function explainConfiguration(inputs: ConfigInputs | string, subject: Sub
     values.length === 0
       ? 'nobody has configured anything, so Flux is installed and synchronises nothing'
       : `${layers}: ${values.length} ${values.length === 1 ? 'value' : 'values'}; all others are defaults`;
-  return { link: { ...link, mark: found ? 'attention' : 'ok', text, ...found }, values, config };
+  return { report: { mark: found ? 'attention' : 'ok', text, ...found }, values, config };
 }
 
 /** Of a Secret it shows no content. The defaults of the landscape are in no object. */
-function commandFor({ object }: Place, subject: Subject): string | undefined {
+function commandFor({ object }: Origin, subject: Subject): string | undefined {
   const [, kind, name = ''] = /^(ConfigMap|Secret) (?:\S+\/)?(\S+)$/.exec(object) ?? [];
   if (kind === 'Secret') return kubectl(['describe', 'secret', name], subject);
   if (kind === 'ConfigMap') return kubectl(['get', 'configmap', name, '-o', 'yaml'], subject);
@@ -65,16 +60,8 @@ function commandFor({ object }: Place, subject: Subject): string | undefined {
 }
 
 /** `flux-config` instead of `ConfigMap garden-foo/flux-config`. */
-const objectName = (place?: Place) => (place?.object ?? '').replace(/^ConfigMap (?:\S+\/)?/, '');
-
-/** Returns a line for each value: its name, what it is, and where it comes from. */
-export function valueRows(values: readonly ValueFrom[]): string[] {
-  const [names, texts] = (['name', 'value'] as const).map((key) => Math.max(...values.map((one) => one[key].length)));
-  return values.map((one) => {
-    const path = one.path === '' ? '' : `: ${one.path}`;
-    return `${one.name.padEnd(names ?? 0)}  ${one.value.padEnd(texts ?? 0)}  ${objectName(one)}${path}`;
-  });
-}
+export const objectName = (place?: Pick<Origin, 'object'>) =>
+  (place?.object ?? '').replace(/^ConfigMap (?:\S+\/)?/, '');
 
 /** Returns where the values of a configuration come from; entries of a list are part of it. */
 function valuesFrom(config: EffectiveConfig): ValueFrom[] {

@@ -4,7 +4,7 @@ import { appliedFactory } from '../../../shared/gardener/testing.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { controllerOf, withReady } from '../testing.ts';
 import { explainFlux } from './flux.ts';
-import { safeLink } from './link.ts';
+import { linkOf } from './link.ts';
 
 const now = new Date('2026-01-02T04:00:00Z');
 const reference = (kind: string, name: string) => ({ apiVersion: '', kind, namespace: 'flux-system', name });
@@ -15,6 +15,10 @@ const record = appliedFactory({
 const deployments = record.components.map((name) => controllerOf(name));
 const repository = gitRepositoryFactory('main-gitrepo', 'https://git.example/foo/fleet.git');
 const [source, root] = [withReady(repository, 'True'), withReady(kustomizationFactory('main-ks'), 'True')];
+const suspendedByProject = kustomizationFactory('main-ks', { suspend: true });
+suspendedByProject.metadata.annotations = {
+  'flux.extensions.gardener.cloud/suspended': 'by mia since 2026-11-27T04:00:00Z: leaked key',
+};
 const user = (name: string, spec: object = {}) => kustomizationFactory(name, spec);
 
 const explained = (objects: KubeObject[], controllers = deployments) => {
@@ -25,7 +29,7 @@ const explained = (objects: KubeObject[], controllers = deployments) => {
     objects: seen,
     unread: ['HelmRelease'],
   };
-  return safeLink(explainFlux({ flux, how: 'Read.', flags: [] }, record, now));
+  return linkOf('Flux', explainFlux({ ...flux, how: 'Read.', flags: [] }, record, now));
 };
 
 describe('the link Flux', () => {
@@ -72,6 +76,15 @@ describe('the link Flux', () => {
       ...(['what users have suspended, which is no failure'] as const),
       [source, root, withReady(user('apps', { suspend: true }), 'False', 'EOF')],
       ...([deployments, 'attention', /^Kustomization flux-system\/apps is suspended/] as const),
+    ],
+    [
+      ...(['what the project has suspended, with who takes it back'] as const),
+      [source, withReady(suspendedByProject, 'True')],
+      ...([
+        deployments,
+        'attention',
+        /^Kustomization flux-system\/main-ks is suspended by mia .*; shoot-flux resume/,
+      ] as const),
     ],
     [
       'what is new',

@@ -3,8 +3,13 @@ import type { Terminal } from '../../cli/option.ts';
 import { type Color, colored, shortened } from '../print.ts';
 
 /** One link of the chain from the configuration to the workload. */
-export interface Link {
+export interface Link extends Report {
   name: 'Configuration' | 'Operation' | 'Delivery' | 'Flux' | 'Next';
+  details: string[];
+}
+
+/** What a link says. */
+export interface Report {
   /** `attention`: it is under way, or worth knowing; `unseen`: these credentials do not show it, and `text` says what does. */
   mark: keyof typeof marks;
   /** A few words for its line. */
@@ -14,7 +19,7 @@ export interface Link {
   /** The command that shows it. */
   command?: string | undefined;
   /** What it consists of, a line for each part. */
-  details: string[];
+  details?: string[];
 }
 
 const marks = {
@@ -27,10 +32,14 @@ const marks = {
 /** Sentences with a remedy and a quotation. */
 const LONGEST_SENTENCE = 1500;
 
-/** Returns the link without secrets and control characters, which objects of others may hold anywhere. */
-export function safeLink(link: Link): Link {
+/**
+ * Returns a link without secrets and control characters, which objects of others may hold anywhere.
+ * @param report or why these credentials do not show it
+ */
+export function linkOf(name: Link['name'], report: Report | string): Link {
   const safe = (text: string) => safeText(text, LONGEST_SENTENCE);
-  const { name, mark, text, sentence, command, details } = link;
+  if (typeof report === 'string') return { name, mark: 'unseen', text: safe(report), details: [] };
+  const { mark, text, sentence, command, details = [] } = report;
   return { name, mark, text: safe(text), sentence: sentence && safe(sentence), command, details: details.map(safe) };
 }
 
@@ -45,26 +54,17 @@ export function chainText(links: readonly Link[], isWide: boolean, terminal: Ter
   const broken = links.find(({ mark }) => mark === 'broken');
   const lines = links.flatMap((link) => {
     const { sign, color } = marks[link.mark];
-    const isExplained = link === broken || (isWide && link.sentence !== undefined);
-    const why = isExplained
-      ? [link.sentence, link.command && `$ ${link.command}`].filter((one) => one !== undefined)
-      : [];
-    const shown = isWide
+    const why = [link.sentence, link.command && `$ ${link.command}`].filter((one) => one !== undefined);
+    const below = isWide
       ? link.details
       : link.details.slice(0, MOST_DETAILS).map((line) => shortened(line, LONGEST_DETAIL));
-    const rest = link.details.length - shown.length;
-    const below = [...shown, ...(rest > 0 ? [`… ${rest} more with -o wide`] : [])];
+    const rest = link.details.length - below.length;
+    if (rest > 0) below.push(`… ${rest} more with -o wide`);
     return [
       `${colored(sign, color, terminal)} ${link.name.padEnd(INDENT.length - 2)}${link.text}`,
-      ...why.map((line) => INDENT + line),
+      ...(isWide || link === broken ? why : []).map((line) => INDENT + line),
       ...below.map((line) => colored(INDENT + line, 'dim', terminal)),
     ];
   });
   return `${lines.join('\n')}\n`;
-}
-
-/** Returns a kubectl command that can be pasted. @param at the namespace, and the flags with which kubectl reaches it */
-export function kubectl(args: readonly string[], at: { namespace: string; flags: readonly string[] }): string {
-  const words = ['kubectl', ...args, '--namespace', at.namespace, ...at.flags];
-  return words.map((word) => (/^[\w./:@=,{}-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
 }

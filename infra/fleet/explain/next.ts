@@ -3,24 +3,23 @@ import { secondsUntilWindow } from '../../../shared/gardener/maintenance-window.
 import { compareOrder, isPaused, rolloutIn, rolloutText, stateAt } from '../../../shared/gardener/rollout.ts';
 import { readyShootsOf, shootsOf } from '../../../shared/gardener/status-map.ts';
 import type { Extension } from '../../../shared/gardener/types.ts';
-import { ageOf } from '../print.ts';
+import { kubectl } from '../kubectl.ts';
+import { durationText } from '../print.ts';
 import type { Subject } from './configuration.ts';
-import { kubectl, type Link } from './link.ts';
+import type { Report } from './link.ts';
 import type { Garden } from './read.ts';
 
 type Ahead = Pick<Garden, 'shoot' | 'line' | 'statusMap' | 'rollout'> & { extension: Extension | undefined };
 
 /** Explains what comes next and when: the Shoot's turn in a rollout, the next check of Flux, the maintenance window. */
-export function explainNext(ahead: Ahead, subject: Subject, now: Date): Link {
+export function explainNext(ahead: Ahead, subject: Subject, now: Date): Report {
   const { text: turn, details = [], ...verdict } = turnOf(ahead, subject, now) ?? {};
-  const [text = '', ...others] = [turn, checkText(ahead, now), windowText(ahead, now)].filter(
-    (one) => one !== undefined,
-  );
-  return { name: 'Next', mark: 'ok', ...verdict, text, details: [...details, ...others] };
+  const texts = [turn, checkText(ahead, now), windowText(ahead, now)].filter((one) => one !== undefined);
+  return { mark: 'ok', ...verdict, text: texts[0] ?? '', details: [...details, ...texts.slice(1)] };
 }
 
 /** Returns the place of the Shoot in a rollout of its project; undefined where there is none. */
-function turnOf({ statusMap, rollout }: Ahead, subject: Subject, now: Date): Partial<Link> | undefined {
+function turnOf({ statusMap, rollout }: Ahead, subject: Subject, now: Date): Partial<Report> | undefined {
   const live = rolloutIn(statusMap);
   if (live === undefined || statusMap === undefined) return undefined;
   const state = stateAt(live, now.getTime() / 1000, readyShootsOf(statusMap));
@@ -50,24 +49,20 @@ function checkText({ line, extension }: Ahead, now: Date): string {
   const { lastOperation, conditions = [] } = extension?.status ?? {};
   if (line?.state === 'Hibernated') return 'Flux is checked when the Shoot wakes up';
   const isOver = lastOperation === undefined ? line !== undefined : lastOperation.state === 'Succeeded';
-  if (!isOver) {
-    return 'Flux is checked when its objects are applied; what fails is tried again within 15m';
-  }
+  if (!isOver) return 'Flux is checked when its objects are applied; what fails is tried again within 15m';
   const known =
     conditions.length > 0 ? conditions : [{ lastTransitionTime: line?.since ?? '' } as (typeof conditions)[0]];
   const isReady = line === undefined ? known.every(({ status }) => status === 'True') : line.state === 'Ready';
   const endedAt = Date.parse(lastOperation?.lastUpdateTime ?? line?.since ?? '') || 0;
   const seconds = secondsUntilNextCheck(known, isReady, false, { now, endedAt }) ?? 0;
-  return `the next check of Flux is within ${durationText(seconds, now)}`;
+  return `the next check of Flux is within ${durationText(seconds)}`;
 }
 
 function windowText({ shoot, rollout }: Ahead, now: Date): string | undefined {
   const { timeWindow } = shoot?.spec?.maintenance ?? {};
   if (timeWindow === undefined) return undefined;
   const seconds = secondsUntilWindow(timeWindow, now);
-  const when = seconds === 0 ? 'is open' : `begins in ${durationText(seconds, now)}`;
+  const when = seconds === 0 ? 'is open' : `begins in ${durationText(seconds)}`;
   const why = rollout?.maintenanceWindow === true ? '; edits of flux-config wait for it' : '';
   return `the maintenance window (${timeWindow.begin} to ${timeWindow.end}) ${when}${why}`;
 }
-
-const durationText = (seconds: number, now: Date) => ageOf(new Date(now.getTime() - seconds * 1000).toISOString(), now);

@@ -3,29 +3,27 @@ import { findCondition, withoutConfigHash } from '../../../shared/gardener/check
 import { HIBERNATED, isHibernated } from '../../../shared/gardener/operation.ts';
 import { EXTENSION_TYPE, type LastOperation, type Shoot } from '../../../shared/gardener/types.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
+import { kubectl } from '../kubectl.ts';
 import { ageOf } from '../print.ts';
 import type { Subject } from './configuration.ts';
-import { kubectl, type Link } from './link.ts';
+import type { Report } from './link.ts';
 import type { Garden, Seed } from './read.ts';
 
 /** What was read about the operation of a Shoot. */
-export interface Seen extends Pick<Garden, 'shoot' | 'line'> {
+export interface Seen extends Pick<Garden, 'line'> {
+  shoot: Shoot | undefined;
   seed: Seed | string;
   /** True: the link Flux says more about it than the line in `flux-status`. */
   isFluxSeen: boolean;
 }
 
-type Verdict = Pick<Link, 'mark' | 'sentence' | 'command'>;
+type Verdict = Pick<Report, 'mark' | 'sentence' | 'command'>;
 
 /** Explains how the last operation of the Shoot ended, for Gardener and for our part of it. */
-export function explainOperation(seen: Seen, subject: Subject, now: Date): Link {
+export function explainOperation(seen: Seen, subject: Subject, now: Date): Report {
   const { shoot, line, seed } = seen;
-  const {
-    lastOperation: own,
-    conditions = [],
-    state,
-  } = (typeof seed === 'string' ? undefined : seed.extension?.status) ?? {};
-  const { applied, bootstrapped } = state ?? {};
+  const { extension } = typeof seed === 'string' ? {} : seed;
+  const { lastOperation: own, conditions = [], state: { applied, bootstrapped } = {} } = extension?.status ?? {};
   const last = shoot?.status?.lastOperation;
   const since = line?.since === undefined ? '' : ` for ${ageOf(line.since, now)}`;
   const [text = 'nothing has been reported yet', ...details] = [
@@ -37,7 +35,7 @@ export function explainOperation(seen: Seen, subject: Subject, now: Date): Link 
     bootstrapped && `First success: ${bootstrapped.at}`,
   ].filter((report) => report !== undefined);
   const verdict = ofExtension(seen) ?? ofShoot(shoot, subject) ?? ofLine(seen, subject) ?? ({ mark: 'ok' } as const);
-  return { name: 'Operation', text, details, ...verdict };
+  return { text, details, ...verdict };
 }
 
 const operationText = ({ type, state, progress, lastUpdateTime }: LastOperation, now: Date) =>
@@ -45,20 +43,17 @@ const operationText = ({ type, state, progress, lastUpdateTime }: LastOperation,
 
 function ofExtension({ seed, isFluxSeen }: Seen): Verdict | undefined {
   if (typeof seed === 'string') return undefined;
+  const { namespace, extension } = seed;
   const command = kubectl(['get', 'extension', EXTENSION_TYPE, '-o', 'yaml'], seed);
-  if (seed.extension === undefined) {
-    const where = `Extension ${seed.namespace}/${EXTENSION_TYPE} does not exist in this seed`;
-    return {
-      mark: 'broken',
-      sentence: `${where}; enable it for the Shoot, or pass the kubeconfig of its own seed.`,
-      command,
-    };
+  if (extension === undefined) {
+    const sentence = `Extension ${namespace}/${EXTENSION_TYPE} does not exist in this seed; enable it for the Shoot, or pass the kubeconfig of its own seed.`;
+    return { mark: 'broken', sentence, command };
   }
-  const { status = {} } = seed.extension;
+  const state = fluxState(extension);
+  if (state.type === 'ready') return undefined;
+  const { status = {} } = extension;
   const hasFailed = status.lastError != null && status.lastOperation?.state !== 'Processing';
   const isKept = findCondition(status, 'ConfigurationFollowed')?.status === 'False';
-  const state = fluxState(seed.extension);
-  if (state.type === 'ready') return undefined;
   // The next links show what a check has found.
   const isBroken = state.type === 'failing' && (hasFailed || isKept || !isFluxSeen);
   return { mark: isBroken ? 'broken' : 'attention', sentence: state.sentence, command };

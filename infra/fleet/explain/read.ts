@@ -1,16 +1,12 @@
-import { documentsOf, type FluxConfigMap, fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
+import { documentsOf, fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
 import { FLUX_CONFIG } from '../../../shared/config/project-config.ts';
 import { projectSecretOf } from '../../../shared/config/project-secret-content.ts';
 import { neededProjectSecrets } from '../../../shared/config/project-secrets.ts';
-import type { Rollout } from '../../../shared/config/rollout.ts';
-import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
 import type { ConfigInputs, Landscape } from '../../../shared/config/types.ts';
 import { ShootFluxError } from '../../../shared/errors.ts';
 import { listManagedResources } from '../../../shared/gardener/managed-resource.ts';
-import { isHibernated } from '../../../shared/gardener/operation.ts';
 import { extensionOf } from '../../../shared/gardener/read-objects.ts';
-import { shootTraits } from '../../../shared/gardener/shoot-facts.ts';
-import { findStatusMap, isOwn, type Line, publishedLine } from '../../../shared/gardener/status-map.ts';
+import { findStatusMap, isOwn, publishedLine } from '../../../shared/gardener/status-map.ts';
 import {
   type Applied,
   EXTENSION_TYPE,
@@ -19,90 +15,63 @@ import {
   type Shoot,
 } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
-import { ForbiddenError, KubeError, NotFoundError } from '../../../shared/kube/errors.ts';
-import { createKubeClient, type HttpKubeClient } from '../../../shared/kube/http-client.ts';
-import { kubeconfigFile } from '../../../shared/kube/kubeconfig.ts';
-import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
+import type { Connection } from '../../../shared/kube/connection.ts';
+import { ForbiddenError, KubeError, NotFoundError, unless } from '../../../shared/kube/errors.ts';
+import type { HttpKubeClient } from '../../../shared/kube/http-client.ts';
+import { kubeconfigConnection, kubeconfigFile } from '../../../shared/kube/kubeconfig.ts';
+import { type KubeObject, objectPath, resources } from '../../../shared/kube/resource.ts';
 import { shootLimits } from '../../../shared/kube/transport.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
-import { shootCluster } from '../../cli/inputs.ts';
-import { missingRight } from '../fleet.ts';
-import { requestShootAccess } from '../shoot-access.ts';
-import { patience } from '../target.ts';
+import { textAt } from '../../../shared/shapes.ts';
+import { shootInputs } from '../../cli/inputs.ts';
+import { missingRight, orForbidden } from '../fleet.ts';
+import type { Place } from '../kubectl.ts';
+import { connect } from '../target.ts';
 import type { Subject } from './configuration.ts';
-import { readFlux, type SeenFlux } from './flux.ts';
+import { readFlux, type ShootSeen } from './flux.ts';
 
 /** What the garden shows of a Shoot. Undefined is what does not exist, or may not be read. */
-export interface Garden {
-  shoot: Shoot | undefined;
-  line: Line | undefined;
-  /** `flux-status`, where it is ours. */
-  statusMap: KubeObject | undefined;
-  fluxConfig: FluxConfigMap | undefined | 'forbidden';
-  rollout: Rollout | undefined;
-}
-
-const orForbidden = <T>(answer: Promise<T>): Promise<T | 'forbidden'> =>
-  answer.catch((error: unknown) => {
-    if (error instanceof ForbiddenError) return 'forbidden';
-    throw error;
-  });
+export type Garden = Awaited<ReturnType<typeof readGarden>>;
 
 /** @throws UnseenError where neither the Shoot nor its line may be read, ShootFluxError where it does not exist */
-export async function readGarden(garden: KubeClient, { namespace, name }: Omit<Subject, 'flags'>): Promise<Garden> {
+export async function readGarden(garden: KubeClient, { namespace, name }: Subject, landscape?: Landscape) {
   const [shoot, map, configMap] = await Promise.all([
-    orForbidden(garden.find(resources.shoots, { namespace, name })),
-    orForbidden(findStatusMap(garden, namespace)),
+    orForbidden(garden.find<KubeObject & Shoot>(resources.shoots, { namespace, name })),
+    unless(findStatusMap(garden, namespace), ForbiddenError),
     orForbidden(garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG })),
   ]);
-  const statusMap = typeof map === 'object' && isOwn(map) ? map : undefined;
+  const statusMap = map && isOwn(map) ? map : undefined;
   const line = publishedLine(statusMap, name);
   if (shoot === 'forbidden' && line === undefined) throw missingRight(`read Shoot ${name}`, namespace);
   if (shoot === undefined) {
     throw new ShootFluxError(`Shoot ${namespace}/${name} does not exist; check its name and its project`);
   }
-  const fluxConfig = typeof configMap === 'object' ? fluxConfigMapOf(namespace, configMap) : configMap;
-  const rollout = typeof fluxConfig === 'object' ? documentsOf(fluxConfig).rollout.value : undefined;
+  const fluxConfig = typeof configMap === 'object' ? fluxConfigMapOf(namespace, configMap) : undefined;
+  const isSeen = configMap !== 'forbidden' && shoot !== 'forbidden';
   return {
-    shoot: shoot === 'forbidden' ? undefined : (shoot as unknown as Shoot),
+    shoot: shoot === 'forbidden' ? undefined : shoot,
     line,
+    /** `flux-status`, where it is ours. */
     statusMap,
-    fluxConfig,
-    rollout,
+    rollout: fluxConfig && documentsOf(fluxConfig).rollout.value,
+    /** The layers of the configuration, or that these credentials do not show one of them. */
+    layers: isSeen
+      ? await withSecrets(garden, namespace, { landscape, fluxConfig, ...shootInputs(shoot) })
+      : 'these credentials may not read the Shoot and ConfigMap flux-config; ask for the role of a member',
   };
 }
 
-/** Returns the layers of the configuration; a sentence where these credentials do not show one of them. */
-export async function readLayers(
-  garden: KubeClient,
-  { shoot, fluxConfig }: Garden,
-  landscape: Landscape | undefined,
-  namespace: string,
-): Promise<ConfigInputs | string> {
-  if (fluxConfig === 'forbidden' || shoot === undefined) {
-    return 'these credentials may not read the Shoot and ConfigMap flux-config; ask for the role of a member';
-  }
-  const inputs: ConfigInputs = {
-    ...{ landscape, fluxConfig, shoot: shootTraits(shootCluster(shoot)) },
-    providerConfig: shoot.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE)?.providerConfig,
-    shootResources: shootResourcesOf(shoot.spec?.resources),
-  };
-  const secrets = await Promise.all(
-    neededProjectSecrets(inputs).map(async (name) => {
-      const secret = await orForbidden(garden.find(resources.secrets, { namespace, name }));
-      return typeof secret === 'object' ? [projectSecretOf(name, namespace, secret)] : (secret ?? []);
-    }),
-  );
-  return secrets.includes('forbidden')
-    ? inputs
-    : { ...inputs, projectSecrets: secrets.flat() as ConfigInputs['projectSecrets'] };
+/** Adds the Secrets of the project that count, where these credentials show them. */
+async function withSecrets(garden: KubeClient, namespace: string, inputs: ConfigInputs): Promise<ConfigInputs> {
+  const secrets = neededProjectSecrets(inputs).map(async (name) => {
+    const secret = await garden.find(resources.secrets, { namespace, name });
+    return secret === undefined ? [] : [projectSecretOf(name, namespace, secret)];
+  });
+  return { ...inputs, projectSecrets: (await unless(Promise.all(secrets), ForbiddenError))?.flat() };
 }
 
-/** What the seed shows of a Shoot, and the flags with which kubectl reaches it. */
-export interface Seed {
-  /** The control plane. */
-  namespace: string;
-  flags: string[];
+/** Our objects in a control plane. */
+export interface Seed extends Place {
   extension: Extension | undefined;
   managedResources: ManagedResource[];
 }
@@ -112,37 +81,16 @@ export async function readSeed(file: string | undefined, shoot: Shoot | undefine
   if (file === undefined) return 'it is in the seed; --seed-kubeconfig FILE of an operator shows it';
   const namespace = shoot?.status?.technicalID;
   if (!namespace) return 'the Shoot names no control plane, or these credentials may not read it';
-  const read = async (seed: KubeClient) => {
+  try {
+    using seed = connect(await kubeconfigFile(file), { name: 'the seed' });
     const extension = await seed.find(resources.extensions, { namespace, name: EXTENSION_TYPE });
     const managedResources = await listManagedResources(seed, namespace);
-    return {
-      namespace,
-      flags: ['--kubeconfig', file],
-      extension: extension && extensionOf(extension),
-      managedResources,
-    };
-  };
-  try {
-    return await closing(createKubeClient(await kubeconfigFile(file), { name: 'the seed', ...patience }), read);
+    const flags = ['--kubeconfig', file];
+    return { namespace, flags, extension: extension && extensionOf(extension), managedResources };
   } catch (error) {
     if (error instanceof KubeError) return `${describeError(error)}; check --seed-kubeconfig`;
     throw error;
   }
-}
-
-async function closing<T>(client: HttpKubeClient, act: (client: KubeClient) => Promise<T>): Promise<T> {
-  try {
-    return await act(client);
-  } finally {
-    client.close();
-  }
-}
-
-/** What the shoot shows, how it was read, and the flags with which kubectl reaches it. */
-export interface ShootSeen {
-  flux: SeenFlux;
-  how: string;
-  flags: string[];
 }
 
 /**
@@ -153,33 +101,44 @@ export interface ShootSeen {
  */
 export async function readShoot(
   garden: Pick<HttpKubeClient, 'ask'>,
-  shoot: Shoot | undefined,
   subject: Subject,
   record: Applied,
   file: string | undefined,
   now: Date,
+  who: keyof typeof requests = 'viewer',
 ): Promise<ShootSeen | string> {
-  if (shoot !== undefined && isHibernated(shoot)) return 'the Shoot is hibernated';
   if (file === 'none') return 'it is in the shoot; omit --shoot-kubeconfig none to see it';
-  const ways =
-    file === undefined
-      ? (['viewer', 'admin'] as const).map((who) => ({ who, open: () => requestShootAccess(garden, subject, who) }))
-      : [{ who: file, open: () => kubeconfigFile(file) }];
-  let problem = '';
-  for (const { who, open } of ways) {
-    try {
-      const client = createKubeClient(await open(), { name: 'the shoot', limits: shootLimits, ...patience });
-      const flux = await closing(client, (api) => readFlux(api, record, now));
-      const how = `Read with ${file ?? `a kubeconfig of ${who === 'admin' ? 'an admin' : 'a viewer'} that expires after 10 minutes`}.`;
-      // Where members write one for their own commands (docs/command.md).
-      return { flux, how, flags: ['--kubeconfig', file ?? 'shoot.kubeconfig'] };
-    } catch (error) {
-      if (!(error instanceof (file === undefined ? ShootFluxError : KubeError))) throw error;
-      problem =
-        error instanceof ForbiddenError ? 'these credentials do not reach into the shoot' : describeError(error);
-      if (!(error instanceof ForbiddenError || error instanceof NotFoundError)) break;
-    }
+  try {
+    const connection = file === undefined ? requestAccess(garden, subject, who) : kubeconfigFile(file);
+    using shoot = connect(await connection, { name: 'the shoot', limits: shootLimits });
+    const requested = `a kubeconfig of ${who === 'admin' ? 'an admin' : 'a viewer'} that expires after 10 minutes`;
+    // Where members write one for their own commands (docs/command.md).
+    const flags = ['--kubeconfig', file ?? 'shoot.kubeconfig'];
+    return { ...(await readFlux(shoot, record, now)), how: `Read with ${file ?? requested}.`, flags };
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    const isForbidden = error instanceof ForbiddenError;
+    const isForAdmin = file === undefined && who === 'viewer' && (isForbidden || error instanceof NotFoundError);
+    if (isForAdmin) return readShoot(garden, subject, record, file, now, 'admin');
+    const problem = isForbidden ? 'these credentials do not reach into the shoot' : describeError(error);
+    const remedy = 'pass --shoot-kubeconfig FILE, or get the right to create shoots/viewerkubeconfig';
+    return `${problem}; ${file === undefined ? remedy : 'check --shoot-kubeconfig'}`;
   }
-  const remedy = 'pass --shoot-kubeconfig FILE, or get the right to create shoots/viewerkubeconfig';
-  return `${problem}; ${file === undefined ? remedy : 'check --shoot-kubeconfig'}`;
+}
+
+/** Viewers of a Shoot read everything except Secrets, administrators may do everything. */
+const requests = { viewer: 'ViewerKubeconfigRequest', admin: 'AdminKubeconfigRequest' } as const;
+
+/** Asks the garden for credentials of a shoot that expire after ten minutes, the least that Gardener gives. They stay in memory. */
+async function requestAccess(
+  garden: Pick<HttpKubeClient, 'ask'>,
+  shoot: Subject,
+  who: keyof typeof requests,
+): Promise<Connection> {
+  const answered = await garden.ask(objectPath(resources.shoots, shoot, `${who}kubeconfig`), {
+    ...{ apiVersion: 'authentication.gardener.cloud/v1alpha1', kind: requests[who] },
+    spec: { expirationSeconds: 600 },
+  });
+  const kubeconfig = Buffer.from(textAt(answered, 'status', 'kubeconfig') ?? '', 'base64').toString('utf8');
+  return kubeconfigConnection(kubeconfig, `The ${who} kubeconfig of Shoot ${shoot.namespace}/${shoot.name}`);
 }
