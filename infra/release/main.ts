@@ -6,7 +6,7 @@ const help = `Usage:
   npm run release -- --version X --registry R [options]
 
 Write everything that a release consists of into a folder: image, charts, registrations with Gardener, packages for
-Lambda, manifests for Knative, bill of materials, notes and checksums. Nothing is published.
+Lambda, manifests for Knative, JSON Schemas, bill of materials, notes and checksums. Nothing is published.
 
 Options:
   --version X          Version, like 0.1.0; CHANGELOG.md must have a section for it (required).

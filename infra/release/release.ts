@@ -9,6 +9,7 @@ import { stringify } from 'yaml';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { bundleFunction, lambdaDefinitions } from '../bundle/bundle.ts';
 import { bundleCommand } from '../bundle/bundle-cli.ts';
+import { schemaFiles } from '../docs/json-schema.ts';
 import { isQueued } from '../functions.ts';
 import { chartArchive, filesBelow, programArchive } from '../gardener/registration/chart-archive.ts';
 import { inlineRegistration, type Release, registrationFiles } from '../gardener/registration/registration.ts';
@@ -39,6 +40,7 @@ export async function makeRelease(options: ReleaseOptions): Promise<void> {
   await mkdir(out, { recursive: true });
   await writeFiles(out, {
     'NOTES.md': notes,
+    ...schemaFiles(),
     ...(await chartFiles(release)),
     ...(await registrations(release)),
     ...(await knativeFiles(release)),
