@@ -86,6 +86,7 @@ const SERVING = 'serving.knative.dev/v1';
 
 const watcherService = { apiVersion: 'v1', kind: 'Service', name: WATCHER };
 const brokerRef = { apiVersion: EVENTING, kind: 'Broker', name: BROKER };
+const serviceRef = (name: string) => ({ apiVersion: SERVING, kind: 'Service', name: nameOf(name) });
 
 /** Requests of an instance at a time: twice its runs, because what arrives for a key that runs waits for it. */
 const MOST_REQUESTS = 40;
@@ -123,10 +124,7 @@ export function broker(): KubeObject {
 
 /** Returns one Trigger for each function, and one for the changes that wait. */
 export function triggers(definitions: readonly FunctionDefinition[]): KubeObject[] {
-  const served = definitions.map(({ name }) =>
-    trigger(name, { apiVersion: SERVING, kind: 'Service', name: nameOf(name) }),
-  );
-  return [...served, trigger(DELAY, watcherService)];
+  return [...definitions.map(({ name }) => trigger(name, serviceRef(name))), trigger(DELAY, watcherService)];
 }
 
 function trigger(name: string, ref: object): KubeObject {
@@ -222,9 +220,7 @@ export function watcher(): KubeObject[] {
 function sinkBindings(definitions: readonly FunctionDefinition[]): KubeObject[] {
   return [
     sinkBinding(WATCHER, { apiVersion: 'apps/v1', kind: 'Deployment', name: WATCHER }),
-    ...definitions.map(({ name }) =>
-      sinkBinding(nameOf(name), { apiVersion: SERVING, kind: 'Service', name: nameOf(name) }),
-    ),
+    ...definitions.map(({ name }) => sinkBinding(nameOf(name), serviceRef(name))),
   ];
 }
 
@@ -282,27 +278,19 @@ export async function knativeManifests(image = EXAMPLE_IMAGE): Promise<Record<st
     'sink-bindings.yaml': sinkBindings(definitions),
   };
   return {
-    'base/kustomization.yaml': yaml([
-      kustomization({ namespace: NAMESPACE, resources: Object.keys(base), configurations: ['name-references.yaml'] }),
-    ]),
+    'base/kustomization.yaml': kustomization({
+      resources: Object.keys(base),
+      configurations: ['name-references.yaml'],
+    }),
     'base/name-references.yaml': yaml([{ nameReference: nameReferences }]),
     ...Object.fromEntries(Object.entries(base).map(([name, objects]) => [`base/${name}`, yaml(objects)])),
-    'overlays/event-policy/kustomization.yaml': yaml([
-      kustomization({ kind: 'Component', namespace: NAMESPACE, resources: ['event-policy.yaml'] }),
-    ]),
-    'overlays/event-policy/event-policy.yaml': yaml([eventPolicy(definitions)]),
-    'overlays/push/kustomization.yaml': yaml([
-      kustomization({ kind: 'Component', namespace: NAMESPACE, resources: ['push.yaml'] }),
-    ]),
-    'overlays/push/push.yaml': yaml(pushService()),
-    'overlays/example/kustomization.yaml': yaml([
-      kustomization({
-        namespace: NAMESPACE,
-        resources: ['../../base'],
-        configMapGenerator: [{ name: CONFIG, files: ['config.yaml'] }],
-        images: [{ name: IMAGE, ...image }],
-      }),
-    ]),
+    ...component('event-policy', [eventPolicy(definitions)]),
+    ...component('push', pushService()),
+    'overlays/example/kustomization.yaml': kustomization({
+      resources: ['../../base'],
+      configMapGenerator: [{ name: CONFIG, files: ['config.yaml'] }],
+      images: [{ name: IMAGE, ...image }],
+    }),
     'overlays/example/config.yaml': stringify({
       garden: '/kubeconfigs/garden',
       seeds: { 'my-seed': '/kubeconfigs/my-seed' },
@@ -321,6 +309,12 @@ const nameReferences = [
   fieldSpecs: [{ group: 'serving.knative.dev', kind: 'Service', path: `spec/template/spec/volumes/${path}` }],
 }));
 
-function kustomization({ kind = 'Kustomization', ...rest }: { kind?: string; [field: string]: unknown }) {
-  return { apiVersion: `kustomize.config.k8s.io/${kind === 'Component' ? 'v1alpha1' : 'v1beta1'}`, kind, ...rest };
+/** Returns an overlay that others can add. */
+function component(name: string, objects: KubeObject[]): Record<string, string> {
+  const text = kustomization({ resources: [`${name}.yaml`] }, 'Component', 'v1alpha1');
+  return { [`overlays/${name}/kustomization.yaml`]: text, [`overlays/${name}/${name}.yaml`]: yaml(objects) };
+}
+
+function kustomization(fields: object, kind = 'Kustomization', version = 'v1beta1'): string {
+  return yaml([{ apiVersion: `kustomize.config.k8s.io/${version}`, kind, namespace: NAMESPACE, ...fields }]);
 }
