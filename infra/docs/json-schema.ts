@@ -36,20 +36,18 @@ export interface Schema {
  */
 export function schemaFiles(): Record<string, string> {
   const fluxConfig = jsonSchema(providerConfigSchema);
-  const schemas: Record<string, [title: string, schema: Schema]> = {
-    'provider-config': ['FluxConfig, the providerConfig of a Shoot', fluxConfig],
-    'flux-config': ['The ConfigMap flux-config', mayBeNull(jsonSchema(configMapSchema))],
+  const file = (title: string, schema: Schema) =>
+    `${JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', title, ...schema }, null, 2)}\n`;
+  return {
+    'schemas/provider-config.json': file('FluxConfig, the providerConfig of a Shoot', fluxConfig),
+    'schemas/flux-config.json': file('The ConfigMap flux-config', mayBeNull(jsonSchema(configMapSchema))),
     // Files for `kubectl create configmap --from-file`. An empty one is null.
-    config: ['config.yaml of flux-config', { ...fluxConfig, type: ['object', 'null'] }],
-    overrides: ['overrides.yaml of flux-config', { type: ['array', 'null'], items: jsonSchema(overrideSchema) }],
+    'schemas/config.json': file('config.yaml of flux-config', { ...fluxConfig, type: ['object', 'null'] }),
+    'schemas/overrides.json': file('overrides.yaml of flux-config', {
+      type: ['array', 'null'],
+      items: jsonSchema(overrideSchema),
+    }),
   };
-  const $schema = 'http://json-schema.org/draft-07/schema#';
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, [title, schema]]) => [
-      `schemas/${name}.json`,
-      `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`,
-    ]),
-  );
 }
 
 /** Generates the JSON Schema of what a schema reads, with the documentation of its rows. */
