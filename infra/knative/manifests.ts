@@ -37,18 +37,12 @@ function labelsOf(component: string): Record<string, string> {
 /** Image name that overlays replace. */
 const IMAGE = 'shoot-flux';
 
-interface Resources {
-  cpu: string;
-  memory: string;
-  mostMemory: string;
-}
-
 /**
  * Returns the part of a pod that functions and the bridge have in common: no rights in their own cluster, a read-only root,
  * the config file, and the kubeconfigs of this identity alone.
  * @param identity name of the ServiceAccount, and of the Secret with the kubeconfigs
  */
-function podSpec(identity: string, args: string[], { cpu, memory, mostMemory }: Resources, extra: object = {}) {
+function podSpec(identity: string, args: string[], resources: object, extra: object = {}) {
   return {
     serviceAccountName: identity,
     automountServiceAccountToken: false,
@@ -58,7 +52,7 @@ function podSpec(identity: string, args: string[], { cpu, memory, mostMemory }: 
         image: IMAGE,
         args: [...args, '--config', '/etc/shoot-flux/config.yaml'],
         ports: [{ containerPort: PORT }],
-        resources: { requests: { cpu, memory }, limits: { memory: mostMemory } },
+        resources,
         readinessProbe: { httpGet: { path: '/readyz', port: PORT } },
         securityContext: {
           allowPrivilegeEscalation: false,
@@ -153,6 +147,7 @@ export function pushService(): KubeObject[] {
 }
 
 function service(name: string, args: string[], labels: Record<string, string>, extra?: object): KubeObject {
+  const resources = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } };
   return {
     apiVersion: SERVING,
     kind: 'Service',
@@ -169,7 +164,7 @@ function service(name: string, args: string[], labels: Record<string, string>, e
         spec: {
           containerConcurrency: MOST_REQUESTS,
           timeoutSeconds: ANSWER_SECONDS,
-          ...podSpec(nameOf(name), args, { cpu: '50m', memory: '128Mi', mostMemory: '512Mi' }, extra),
+          ...podSpec(nameOf(name), args, resources, extra),
         },
       },
     },
@@ -183,7 +178,7 @@ const eventing = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.n
 export function watcher(): KubeObject[] {
   const labels = labelsOf('watcher');
   const args = ['watch', '--port', '8080', '--events-port', String(EVENTS_PORT)];
-  const resources = { cpu: '100m', memory: '192Mi', mostMemory: '512Mi' };
+  const resources = { requests: { cpu: '100m', memory: '192Mi' }, limits: { memory: '512Mi' } };
   const livenessProbe = { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 30 };
   const ports = [{ containerPort: 8080 }, { containerPort: EVENTS_PORT }];
   return [
