@@ -8,8 +8,11 @@ const dataSource = {
 
 type Unit = 's' | 'short' | 'reqps' | 'bytes' | 'ops';
 
-/** Returns a graph that answers one question. @param series legend and PromQL expression of each */
-export function panel(title: string, unit: Unit, ...series: [legend: string, expr: string][]): object {
+/** Legend and PromQL expression. */
+export type Series = [legend: string, expr: string];
+
+/** Returns a graph that answers one question. */
+export function panel(title: string, unit: Unit, ...series: Series[]): object {
   // Plutono, the Grafana of Gardener's seeds, has no newer kind of graph; Grafana converts this one.
   return {
     type: 'graph',
