@@ -11,6 +11,12 @@ type Unit = 's' | 'short' | 'reqps' | 'bytes' | 'ops';
 /** Legend and PromQL expression. */
 export type Series = [legend: string, expr: string];
 
+/** Returns one value of an expression for each combination of labels. */
+export function by(labels: string, expr: string, aggregation = 'sum'): Series {
+  const legend = labels.replaceAll(/\w+/g, '{{$&}}').replaceAll(',', '');
+  return [legend, `${aggregation} by (${labels}) (${expr})`];
+}
+
 /** Returns a graph that answers one question. */
 export function panel(title: string, unit: Unit, ...series: Series[]): object {
   // Plutono, the Grafana of Gardener's seeds, has no newer kind of graph; Grafana converts this one.

@@ -1,13 +1,8 @@
-import { dashboardJson, panel, type Rows, type Series } from '../../../shared/gardener/dashboard.ts';
+import { by, dashboardJson, panel, type Rows, type Series } from '../../../shared/gardener/dashboard.ts';
 
 /** Only our processes have this label. */
 const SELF = 'container=~"shoot-flux.*"';
 
-/** The values of a metric, or what `expr` makes of them, for each combination of labels. */
-const by = (labels: string, expr: string, aggregation = 'sum'): Series => [
-  labels.replaceAll(/\w+/g, '{{$&}}').replaceAll(',', ''),
-  `${aggregation} by (${labels}) (${expr})`,
-];
 const gauge = (metric: string, labels: string, aggregation?: string) => by(labels, `shoot_flux_${metric}`, aggregation);
 const rate = (metric: string, labels: string) => by(labels, `rate(shoot_flux_${metric}[$__rate_interval])`);
 const increase = (metric: string, labels: string) => by(labels, `increase(shoot_flux_${metric}[$__rate_interval])`);
