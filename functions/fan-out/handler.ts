@@ -134,9 +134,13 @@ async function passOf(
 
 /** Returns the cause with which each Shoot asks its sources: the same in every attempt. */
 function pushCause({ namespace }: ReconcileKey, { at, repositories }: PushRequest): ForwardedCause {
-  const object = { kind: 'Secret', namespace, name: FLUX_PUSH, uid: 'pushed' };
   const resourceVersion = new Date(at).toISOString();
-  return { type: 'object', cluster: GARDEN, ...object, resourceVersion, also: repositories.join(',') };
+  return {
+    ...about(resources.secrets, namespace, FLUX_PUSH),
+    uid: 'pushed',
+    resourceVersion,
+    also: repositories.join(','),
+  };
 }
 
 /** Its API server does not answer, and its Flux fetches when it wakes up. */
@@ -201,22 +205,18 @@ const SECRETS = [FLUX_SOURCE, ...projectSecretNames];
  */
 export function forwardedCause({ namespace }: ReconcileKey, versions: Versions, causes: Cause[]): ForwardedCause {
   const { config, secrets } = versions;
-  const absent = (about: Cause[]) => `absent-${digest(about.map(identity).sort())}`;
-  const about = (name: string) =>
+  const absent = (reasons: Cause[]) => `absent-${digest(reasons.map(identity).sort())}`;
+  const ofSecret = (name: string) =>
     causes.filter((cause) => cause.type === 'object' && cause.kind === 'Secret' && cause.name === name);
   return {
-    type: 'object',
-    cluster: GARDEN,
-    kind: 'ConfigMap',
-    namespace,
-    name: FLUX_CONFIG,
+    ...about(resources.configMaps, namespace, FLUX_CONFIG),
     uid: config?.uid ?? 'absent',
     resourceVersion: config?.resourceVersion ?? absent(causes),
     ...(config === undefined && { deleted: true }),
     also: digest(
       secrets.flatMap(({ name, version }) => [
         version?.uid ?? 'absent',
-        version?.resourceVersion ?? absent(about(name)),
+        version?.resourceVersion ?? absent(ofSecret(name)),
       ]),
     ),
     // After a start there may be thousands; they are handled last.
@@ -230,15 +230,12 @@ export function forwardedCause({ namespace }: ReconcileKey, versions: Versions, 
  */
 function rebuildCause({ namespace }: ReconcileKey, causes: Cause[]): ForwardedCause {
   const also = digest(causes.map(identity).sort());
-  const object = {
-    kind: 'ConfigMap',
-    namespace,
-    name: FLUX_STATUS,
-    uid: 'rebuilt',
-    resourceVersion: `rebuilt-${also}`,
-  };
-  return { type: 'object', cluster: GARDEN, ...object, also, listed: true };
+  const version = { uid: 'rebuilt', resourceVersion: `rebuilt-${also}` };
+  return { ...about(resources.configMaps, namespace, FLUX_STATUS), ...version, also, listed: true };
 }
+
+const about = ({ kind }: Resource, namespace: string, name: string) =>
+  ({ type: 'object', cluster: GARDEN, kind, namespace, name }) as const;
 
 /** Without the flags, which a repetition of the same change may lack. */
 function identity(cause: Cause): string {

@@ -63,11 +63,8 @@ async function askSources(shoot: KubeClient, { causes, now }: Context): Promise<
   const page = await unlessGone(shoot.list<Source>(gitRepositories, { limit: MOST_SOURCES, onUnreadable: () => {} }));
   const asked = (page?.items ?? []).filter(({ metadata, spec }) => {
     const id = repositoryId(asString(spec?.url) ?? '') ?? '';
-    return (
-      (ids.has(EVERY_REPOSITORY) || ids.has(id)) &&
-      spec?.suspend !== true &&
-      metadata.annotations?.[REQUESTED_AT] !== value
-    );
+    const isPushed = ids.has(EVERY_REPOSITORY) || ids.has(id);
+    return isPushed && spec?.suspend !== true && metadata.annotations?.[REQUESTED_AT] !== value;
   });
   const patch = { metadata: { annotations: { [REQUESTED_AT]: value } } };
   const options = { fieldManager: 'shoot-flux-push' };
