@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { createLog, type Log } from '../../shared/runtime/log.ts';
+import type { Log } from '../../shared/runtime/log.ts';
 import type { PushWebhook, WebhookFunction } from '../functions.ts';
 import {
   type AnswerDependencies,
@@ -12,9 +12,7 @@ import {
 } from '../webhooks/answer.ts';
 import { isAllowed, type PathTokens, pathTokensOf, TOKEN_HASHES } from '../webhooks/path-token.ts';
 import { PUSH_PATH, pushAnswerer } from '../webhooks/push.ts';
-import { lambdaClusters } from './clusters.ts';
-import { createEmfMetrics } from './emf.ts';
-import { readEnvironment } from './settings.ts';
+import { madeOnce } from './made-once.ts';
 
 /** The fields of an event of a function URL or HTTP API (`rawPath`), or of a REST API (`path`), that we read. */
 interface HttpEvent {
@@ -32,7 +30,7 @@ const notFound = sentenceAnswer(404, 'Not found.');
 
 /** Returns the `handler` of a webhook's bundle. Its URL is public, so the path has to end with a token. */
 export function webhookHandler(webhook: WebhookFunction): HttpHandler {
-  return madeOnce(webhook.definition.name, process.env, (dependencies) => {
+  return httpLambda(webhook.definition.name, (dependencies) => {
     const tokens = tokensOf(process.env, dependencies.log);
     const answer = answererOf(webhook, dependencies);
     return async (event) => {
@@ -46,7 +44,7 @@ export function webhookHandler(webhook: WebhookFunction): HttpHandler {
 
 /** Returns the `handler` of the bundle that answers Git hosts, at a function URL or HTTP API. */
 export function pushHandler(webhook: PushWebhook): HttpHandler {
-  return madeOnce(webhook.definition.name, process.env, (dependencies) => {
+  return httpLambda(webhook.definition.name, (dependencies) => {
     const answer = pushAnswerer(webhook, dependencies);
     return async (event) => {
       const { rawPath = '', headers = {} } = event;
@@ -55,26 +53,14 @@ export function pushHandler(webhook: PushWebhook): HttpHandler {
   });
 }
 
-function madeOnce(
-  name: string,
-  variables: NodeJS.ProcessEnv,
-  create: (dependencies: AnswerDependencies) => Answer,
-): HttpHandler {
-  const make = async () => {
-    const environment = await readEnvironment(variables);
-    const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
-    const kube = lambdaClusters(name, environment, variables);
-    const { settings, logLevel } = environment;
-    return { answer: create({ settings, kube, log: createLog(logLevel), metrics }), metrics };
-  };
-  let made: ReturnType<typeof make> | undefined;
-  return async (event) => {
-    made ??= make();
-    const { answer, metrics } = await made;
-    const { status, contentType, body } = await answer(event);
-    metrics.flush();
-    return { statusCode: status, headers: { 'content-type': contentType }, body };
-  };
+function httpLambda(name: string, create: (dependencies: AnswerDependencies) => Answer): HttpHandler {
+  return madeOnce(name, (dependencies) => {
+    const answer = create(dependencies);
+    return async (event) => {
+      const { status, contentType, body } = await answer(event);
+      return { statusCode: status, headers: { 'content-type': contentType }, body };
+    };
+  });
 }
 
 function bodyOf({ body, isBase64Encoded }: HttpEvent): Buffer {
