@@ -252,13 +252,7 @@ export function readLine(text: unknown): Line | undefined {
   const found = typeof text === 'string' ? FORM.exec(text) : null;
   if (found === null) return undefined;
   const [, state, since, flux, after, sentence] = found;
-  return {
-    state: state as Line['state'],
-    ...(since !== undefined && { since }),
-    ...(flux !== undefined && { flux }),
-    ...(after !== undefined && { after: after === 'new' ? ('new' as const) : ('Not Ready' as const) }),
-    ...(sentence !== undefined && { sentence }),
-  };
+  return { state: state as Line['state'], since, flux, after: after?.replace('after ', '') as Line['after'], sentence };
 }
 
 function cutToBytes(text: string, most: number): string {

@@ -71,10 +71,7 @@ function file(path: string, content: Buffer, mode = 0o644): Buffer[] {
   header.write(' '.repeat(8), 148);
   header.write('0', 156);
   header.write('ustar\0' + '00', 257, 'latin1');
-  octal(
-    header.reduce((sum, byte) => sum + byte, 0),
-    148,
-    7,
-  );
+  const checksum = header.reduce((sum, byte) => sum + byte, 0);
+  octal(checksum, 148, 7);
   return [header, content, Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK)];
 }
