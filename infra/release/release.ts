@@ -42,8 +42,9 @@ export async function makeRelease(options: ReleaseOptions): Promise<void> {
     'NOTES.md': notes,
     ...schemaFiles(),
     ...(await chartFiles(release)),
-    ...(await registrations(release)),
-    ...(await knativeFiles(release)),
+    ...below('registration', await registrationFiles(release)),
+    'registration/controller-registration-inline.yaml': await inlineRegistration(release),
+    ...below('knative', await knativeManifests({ newName: `${registry}/shoot-flux`, newTag: version })),
     ...(await lambdaPackages(distribution)),
     ...(await commandFiles(version, downloads)),
   });
@@ -76,18 +77,9 @@ async function chartFiles({ version, registry }: Release): Promise<Files> {
   return files;
 }
 
-/** Generates the registrations, by file name. */
-export async function registrations(release: Release): Promise<Files> {
-  const files = Object.entries({
-    ...(await registrationFiles(release)),
-    'controller-registration-inline.yaml': await inlineRegistration(release),
-  });
-  return Object.fromEntries(files.map(([name, text]) => [`registration/${name}`, text]));
-}
-
-async function knativeFiles({ version, registry }: Release): Promise<Files> {
-  const files = await knativeManifests({ newName: `${registry}/shoot-flux`, newTag: version });
-  return Object.fromEntries(Object.entries(files).map(([name, text]) => [`knative/${name}`, text]));
+/** Returns files by their path below a folder. */
+function below(folder: string, files: Files): Files {
+  return Object.fromEntries(Object.entries(files).map(([name, content]) => [`${folder}/${name}`, content]));
 }
 
 /** Packs each function for Lambda as serverless.yml does; those behind queues get the distribution, if there is one. */
