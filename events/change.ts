@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { TerminalError } from '../shared/errors.ts';
 import { type Cause, type ChangeRequest, causeSchemas, nameSchema } from '../shared/runtime/change-request.ts';
+import { parsedJson } from '../shared/shapes.ts';
 
 /** A change on the wire: a request with a version. Some kilobytes at most, and never an object. */
 export type Change = { v: 1 } & ChangeRequest;
@@ -80,12 +81,9 @@ function json(body: string): unknown {
   if (body.length > LONGEST_BODY) {
     throw new TerminalError(`The message has more than ${LONGEST_BODY} characters and is not a change; drop it.`);
   }
-  try {
-    return JSON.parse(body);
-  } catch {
-    // The message of a SyntaxError quotes the text.
-    throw new TerminalError('The message is not JSON; drop it, or send it again as a change of version 1.');
-  }
+  const value = parsedJson(body);
+  if (value !== undefined) return value;
+  throw new TerminalError('The message is not JSON; drop it, or send it again as a change of version 1.');
 }
 
 /**

@@ -1,7 +1,10 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { errorMessage, ShootFluxError } from '../shared/errors.ts';
 
-type Options = NonNullable<ParseArgsConfig['options']> & { help: { readonly type: 'boolean' } };
+export const text = { type: 'string' } as const;
+export const flag = { type: 'boolean' } as const;
+
+type Options = NonNullable<ParseArgsConfig['options']>;
 type Values<Known extends Options> = ReturnType<typeof parseArgs<{ options: Known }>>['values'];
 
 /**
@@ -16,10 +19,7 @@ export async function makeCommand<Known extends Options>(
   refused = 1,
 ): Promise<void> {
   const values = parse(options);
-  if ((values as { help?: boolean } | undefined)?.help === true) {
-    process.stdout.write(help);
-    return;
-  }
+  if (values !== undefined && 'help' in values) return void process.stdout.write(help);
   try {
     const made = values === undefined ? undefined : await make(values);
     (made === undefined ? process.stderr : process.stdout).write(made ?? help);
@@ -33,7 +33,7 @@ export async function makeCommand<Known extends Options>(
 
 function parse<Known extends Options>(options: Known): Values<Known> | undefined {
   try {
-    return parseArgs({ args: process.argv.slice(2), options }).values as Values<Known>;
+    return parseArgs({ args: process.argv.slice(2), options: { ...options, help: flag } }).values as Values<Known>;
   } catch (error) {
     process.stderr.write(`${errorMessage(error)}\n\n`);
     return undefined;

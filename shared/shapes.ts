@@ -19,6 +19,15 @@ export function fieldsOf(value: unknown): Fields | undefined {
   return isRecord(value) ? value : undefined;
 }
 
+/** Returns the value of a text in JSON; undefined for any other text. The error is dropped, because it quotes the text. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns the text at a path of fields; undefined where there is none. */
 export function textAt(value: unknown, ...path: string[]): string | undefined {
   const found = at(value, path);

@@ -5,6 +5,7 @@ import { keyText } from '../../shared/runtime/key.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
+import { parsedJson, textAt } from '../../shared/shapes.ts';
 import { type Change, parseChange } from '../change.ts';
 import type { Queue } from '../queue/queue.ts';
 import { afterShortRetries, SHORT_ATTEMPTS } from '../retry.ts';
@@ -112,12 +113,8 @@ function textOf(data: string): string {
 /** Knative's filter wraps the answer of a function, and its dispatcher unwraps it only if it knows the filter by its host. */
 function answerInside(text: string): string | undefined {
   if (!text.startsWith('{')) return undefined;
-  try {
-    const { errresponsebody: body } = JSON.parse(text);
-    return typeof body === 'string' ? decoded(body) : undefined;
-  } catch {
-    return undefined;
-  }
+  const body = textAt(parsedJson(text), 'errresponsebody');
+  return body === undefined ? undefined : decoded(body);
 }
 
 function decoded(base64: string): string {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { TerminalError } from '../../shared/errors.ts';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
+import { fieldsOf, parsedJson } from '../../shared/shapes.ts';
 import { changeId, encodeChange, keyId } from '../change.ts';
 
 /** The attributes of a CloudEvent, without `datacontenttype`; all values are texts. */
@@ -95,7 +96,9 @@ function binary(headers: IncomingHttpHeaders, type: string, body: string): Cloud
 }
 
 function structured(body: string): CloudEvent {
-  const { data, data_base64: encoded, datacontenttype: _, ...others } = object(body);
+  const fields = fieldsOf(parsedJson(body));
+  if (fields === undefined) throw wrong('its body is not a JSON object');
+  const { data, data_base64: encoded, datacontenttype: _, ...others } = fields;
   const attributes = Object.entries(others).flatMap(([name, value]) =>
     NAME.test(name) && ['string', 'number', 'boolean'].includes(typeof value) ? [[name, String(value)]] : [],
   );
@@ -107,16 +110,6 @@ function dataText(data: unknown, encoded: unknown): string {
   if (data === undefined) throw wrong('data is missing');
   // Data of JSON that a sender has put into a text.
   return typeof data === 'string' ? data : JSON.stringify(data);
-}
-
-function object(body: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(body);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // The message of a SyntaxError quotes the text.
-  }
-  throw wrong('its body is not a JSON object');
 }
 
 function unescaped(value: string): string {

@@ -5,6 +5,7 @@ import { getCACertificates } from 'node:tls';
 import * as z from 'zod/mini';
 import { errorMessage, RetryableError, ShootFluxError } from '../../shared/errors.ts';
 import { tokenFile } from '../../shared/kube/connection.ts';
+import { parsedJson } from '../../shared/shapes.ts';
 import { sendEach, type Transport } from '../transport.ts';
 import { type Attributes, type CloudEvent, delayedEventOf, type Encoded, encodeEvent, eventOf } from './event.ts';
 
@@ -121,7 +122,9 @@ const schema = z.object({
  */
 function overridesOf(text: string | undefined): Attributes {
   if (!text) return {};
-  const { data, error } = z.safeParse(schema, parsed(text));
+  const given = parsedJson(text);
+  if (given === undefined) throw wrong('it is not JSON');
+  const { data, error } = z.safeParse(schema, given);
   if (error !== undefined) throw wrong('it is not of the form {"extensions": {"name": "value"}}');
   const extensions = data.extensions ?? {};
   const bad = Object.keys(extensions).find((name) => !NAME.test(name) || RESERVED.includes(name));
@@ -129,14 +132,6 @@ function overridesOf(text: string | undefined): Attributes {
     throw wrong(`"${bad.slice(0, 40)}" is no name of an extension: at most 20 lower-case letters and digits`);
   }
   return extensions;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw wrong('it is not JSON');
-  }
 }
 
 function wrong(problem: string): ShootFluxError {

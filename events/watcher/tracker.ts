@@ -67,20 +67,25 @@ export function createTracker(
   /** Objects that a watch has brought during the list under way. */
   let watched: Set<string> | undefined;
 
-  /** Undefined when the definition fails. */
-  const markOf = ({ function: name, subscription }: Subscriber, object: KubeObject): Mark | undefined => {
+  /** Undefined when a definition fails. */
+  const tried = <T>(name: string, object: KubeObject | undefined, run: () => T): T | undefined => {
     try {
+      return run();
+    } catch (error) {
+      onError(name, object, error);
+      return undefined;
+    }
+  };
+
+  const markOf = ({ function: name, subscription }: Subscriber, object: KubeObject): Mark | undefined =>
+    tried(name, object, () => {
       if (subscription.matches?.(object) === false) return noMark;
       const keys = subscription.keys(object, cluster);
       if (!keys.every((key) => [key.cluster, key.namespace, key.name].every(isName)))
         throw new TypeError('the key of the object is not valid');
       if (subscription.isNews?.(object) === false) return { fingerprint: NO_NEWS, keys };
       return { fingerprint: fingerprint(object, keys, subscription.wakes(object)), keys };
-    } catch (error) {
-      onError(name, object, error);
-      return undefined;
-    }
-  };
+    });
 
   const causeFor = (text: string, uid: string, resourceVersion: string, flags: CauseFlags = {}): Cause => {
     const [namespace = '', name = ''] = text.split('/');
@@ -89,27 +94,16 @@ export function createTracker(
   };
 
   /** A definition that fails here delays a change, and loses none. */
-  const isAwaited = ({ function: name, subscription }: Subscriber, object: KubeObject): boolean => {
-    try {
-      return subscription.isAwaited?.(object) === true;
-    } catch (error) {
-      onError(name, object, error);
-      return false;
-    }
-  };
+  const isAwaited = ({ function: name, subscription }: Subscriber, object: KubeObject): boolean =>
+    tried(name, object, () => subscription.isAwaited?.(object)) === true;
 
   const wake = ({ function: name, subscription }: Subscriber, key: ReconcileKey, cause: Cause, mayWaitMs?: number) => {
     if (subscription.onlyKnownKeys !== true || known.has(name, key)) emit(name, key, cause, mayWaitMs);
   };
 
   /** Numbers about objects are not worth a change that is lost. */
-  const show = (text: string, object: KubeObject | undefined) => {
-    try {
-      observer?.(text, object);
-    } catch (error) {
-      onError('metrics', object, error);
-    }
-  };
+  const show = (text: string, object: KubeObject | undefined) =>
+    tried('metrics', object, () => observer?.(text, object));
 
   /** Remembers an object, or nothing, in place of a former version. */
   const remember = (text: string, former: Entry | undefined, entry: Entry | undefined) => {

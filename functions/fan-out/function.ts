@@ -12,7 +12,8 @@ import {
   RECONCILE_AT,
   SUSPENDED,
 } from '../../shared/config/project-config.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { type FunctionDefinition, rule } from '../../shared/runtime/definition.ts';
 
 /**
  * Forwards a change of a project's configuration, and pushes to its repositories, to the Extensions of its Shoots, and has
@@ -33,17 +34,12 @@ export const definition: FunctionDefinition = {
   sends: true,
   rights: {
     garden: [
-      { apiGroups: ['core.gardener.cloud'], resources: ['shoots'], verbs: ['list'] },
+      rule(resources.shoots, ['list']),
       // The key about a suspension. Created by an apply, which RBAC can restrict by name.
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch'], resourceNames: [FLUX_STATUS] },
+      rule(resources.configMaps, ['get', 'create', 'patch'], FLUX_STATUS),
       // Only metadata is requested; RBAC cannot restrict a right to it.
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: [FLUX_CONFIG] },
-      {
-        apiGroups: [''],
-        resources: ['secrets'],
-        verbs: ['get'],
-        resourceNames: [FLUX_SOURCE, FLUX_PUSH, ...projectSecretNames],
-      },
+      rule(resources.configMaps, ['get'], FLUX_CONFIG),
+      rule(resources.secrets, ['get'], FLUX_SOURCE, FLUX_PUSH, ...projectSecretNames),
     ],
     seed: [],
   },

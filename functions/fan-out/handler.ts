@@ -45,14 +45,13 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
   const garden = await context.kube(key.cluster);
   const pass = await passOf(garden, key, context);
   if (pass === undefined) return done;
-  const { cause, receiver } = pass;
+  const { cause, receiver, config } = pass;
   const pages = pagesOf(garden, key.namespace, (error) => {
     // Its resync reaches it; the Shoots after it do not wait for it.
     context.log.warn('shoot skipped', { error: error.message });
   });
   let position: Position | undefined = beginning(context.causes);
-  // A push does not change the suspension, and must not wait for it.
-  if (position.hop === 0 && receiver !== 'push') await showSuspension(garden, key.namespace, context);
+  if (position.hop === 0 && config !== undefined) await showSuspension(garden, key.namespace, config, context);
   let sent = 0;
   for (;;) {
     const before = performance.now();
@@ -77,13 +76,16 @@ export async function fanOut(key: ReconcileKey, context: Context, pagesMs: numbe
 const fieldManager = 'shoot-flux-fan-out';
 
 /**
- * Shows in `flux-status` who has suspended the project: one write for all of its Shoots. Without `flux-config` they stay as
- * they are. Best effort: it must not hold up the Shoots.
+ * Shows in `flux-status` who has suspended the project: one write for all of its Shoots. Best effort: it must not hold up
+ * the Shoots.
  */
-async function showSuspension(garden: KubeClient, namespace: string, { log }: Context): Promise<void> {
-  const config = await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG }, { metadataOnly: true });
-  if (config === undefined) return;
-  const text = suspensionOf(config.metadata.annotations);
+async function showSuspension(
+  garden: KubeClient,
+  namespace: string,
+  { annotations }: ObjectMeta,
+  { log }: Context,
+): Promise<void> {
+  const text = suspensionOf(annotations);
   try {
     const live = await findStatusMap(garden, namespace);
     if (live === undefined && text === undefined) return;
@@ -97,31 +99,48 @@ async function showSuspension(garden: KubeClient, namespace: string, { log }: Co
   }
 }
 
-/** Decides what is sent, and to which function; undefined: nothing. */
+interface Pass {
+  cause: ForwardedCause;
+  receiver: Receiver;
+  /** The metadata of `flux-config`, which says who has suspended the project. Without it, the Shoots stay as they are. */
+  config?: ObjectMeta | undefined;
+}
+
+/** Decides what is sent, and to which function; undefined: nothing. Reads nothing of the content of Secrets and ConfigMap. */
 async function passOf(
   garden: KubeClient,
   key: ReconcileKey,
-  context: Context,
-): Promise<{ cause: ForwardedCause; receiver: Receiver } | undefined> {
-  const { causes } = context;
-  if (key.name === FLUX_STATUS) return { cause: rebuildCause(key, causes), receiver: 'project-status' };
-  if (key.name !== FLUX_PUSH) {
-    return { cause: forwardedCause(key, await readVersions(garden, key), causes), receiver: 'managed-resources' };
+  { causes, now, signal }: Context,
+): Promise<Pass | undefined> {
+  const metadataOf = async (resource: Resource, name: string) =>
+    (await garden.find(resource, { namespace: key.namespace, name }, { metadataOnly: true }))?.metadata;
+  if (key.name === FLUX_PUSH) {
+    const secret = await metadataOf(resources.secrets, FLUX_PUSH);
+    const time = now().getTime();
+    const request = pushRequestOf(secret?.annotations?.[PUSHED], time);
+    if (request === undefined) return undefined;
+    // Some seconds at most. What is pushed meanwhile is part of the request, or makes one more run.
+    await sleep(Math.max(0, request.at - time), undefined, { signal });
+    // A push does not change the suspension, and must not wait for it.
+    return { cause: pushCause(key, request), receiver: 'push' };
   }
-  const secret = await garden.find(resources.secrets, key, { metadataOnly: true });
-  const now = context.now().getTime();
-  const request = pushRequestOf(secret?.metadata.annotations?.[PUSHED], now);
-  if (request === undefined) return undefined;
-  // Some seconds at most. What is pushed meanwhile is part of the request, or makes one more run.
-  await sleep(Math.max(0, request.at - now), undefined, { signal: context.signal });
-  return { cause: pushCause(key, request), receiver: 'push' };
+  const config = await metadataOf(resources.configMaps, FLUX_CONFIG);
+  if (key.name === FLUX_STATUS) return { cause: rebuildCause(key, causes), receiver: 'project-status', config };
+  const secrets = await Promise.all(
+    SECRETS.map(async (name) => ({ name, version: await metadataOf(resources.secrets, name) })),
+  );
+  return { cause: forwardedCause(key, { config, secrets }, causes), receiver: 'managed-resources', config };
 }
 
 /** Returns the cause with which each Shoot asks its sources: the same in every attempt. */
 function pushCause({ namespace }: ReconcileKey, { at, repositories }: PushRequest): ForwardedCause {
-  const object = { kind: 'Secret', namespace, name: FLUX_PUSH, uid: 'pushed' };
   const resourceVersion = new Date(at).toISOString();
-  return { type: 'object', cluster: GARDEN, ...object, resourceVersion, also: repositories.join(',') };
+  return {
+    ...about(resources.secrets, namespace, FLUX_PUSH),
+    uid: 'pushed',
+    resourceVersion,
+    also: repositories.join(','),
+  };
 }
 
 /** Its API server does not answer, and its Flux fetches when it wakes up. */
@@ -178,17 +197,6 @@ export interface Versions {
 
 const SECRETS = [FLUX_SOURCE, ...projectSecretNames];
 
-/** Reads the versions of ConfigMap and Secrets, and nothing of their content. */
-async function readVersions(garden: KubeClient, { namespace }: ReconcileKey): Promise<Versions> {
-  const versionOf = async (resource: Resource, name: string) =>
-    (await garden.find(resource, { namespace, name }, { metadataOnly: true }))?.metadata;
-  const [config, ...secrets] = await Promise.all([
-    versionOf(resources.configMaps, FLUX_CONFIG),
-    ...SECRETS.map((name) => versionOf(resources.secrets, name)),
-  ]);
-  return { config, secrets: SECRETS.map((name, index) => ({ name, version: secrets[index] })) };
-}
-
 /**
  * Returns the cause to forward. It follows from what was read and not from what woke this run: causes of several edits
  * collapse into one run, and the queue would drop the newest edit as a duplicate of an older one. A repeated run forwards
@@ -197,22 +205,18 @@ async function readVersions(garden: KubeClient, { namespace }: ReconcileKey): Pr
  */
 export function forwardedCause({ namespace }: ReconcileKey, versions: Versions, causes: Cause[]): ForwardedCause {
   const { config, secrets } = versions;
-  const absent = (about: Cause[]) => `absent-${digest(about.map(identity).sort())}`;
-  const about = (name: string) =>
+  const absent = (reasons: Cause[]) => `absent-${digest(reasons.map(identity).sort())}`;
+  const ofSecret = (name: string) =>
     causes.filter((cause) => cause.type === 'object' && cause.kind === 'Secret' && cause.name === name);
   return {
-    type: 'object',
-    cluster: GARDEN,
-    kind: 'ConfigMap',
-    namespace,
-    name: FLUX_CONFIG,
+    ...about(resources.configMaps, namespace, FLUX_CONFIG),
     uid: config?.uid ?? 'absent',
     resourceVersion: config?.resourceVersion ?? absent(causes),
     ...(config === undefined && { deleted: true }),
     also: digest(
       secrets.flatMap(({ name, version }) => [
         version?.uid ?? 'absent',
-        version?.resourceVersion ?? absent(about(name)),
+        version?.resourceVersion ?? absent(ofSecret(name)),
       ]),
     ),
     // After a start there may be thousands; they are handled last.
@@ -226,15 +230,12 @@ export function forwardedCause({ namespace }: ReconcileKey, versions: Versions, 
  */
 function rebuildCause({ namespace }: ReconcileKey, causes: Cause[]): ForwardedCause {
   const also = digest(causes.map(identity).sort());
-  const object = {
-    kind: 'ConfigMap',
-    namespace,
-    name: FLUX_STATUS,
-    uid: 'rebuilt',
-    resourceVersion: `rebuilt-${also}`,
-  };
-  return { type: 'object', cluster: GARDEN, ...object, also, listed: true };
+  const version = { uid: 'rebuilt', resourceVersion: `rebuilt-${also}` };
+  return { ...about(resources.configMaps, namespace, FLUX_STATUS), ...version, also, listed: true };
 }
+
+const about = ({ kind }: Resource, namespace: string, name: string) =>
+  ({ type: 'object', cluster: GARDEN, kind, namespace, name }) as const;
 
 /** Without the flags, which a repetition of the same change may lack. */
 function identity(cause: Cause): string {

@@ -8,7 +8,8 @@ import {
   tokenSubscription,
 } from '../../shared/config/project-config.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { type FunctionDefinition, rule } from '../../shared/runtime/definition.ts';
 
 /**
  * Creates and rotates the key pair of a project's private repository, checks its other Secrets, and reports on its
@@ -30,14 +31,14 @@ export const definition: FunctionDefinition = {
   rights: {
     garden: [
       // Patched only to remove the operation annotation.
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'patch'], resourceNames: [FLUX_CONFIG] },
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'patch'], resourceNames: [FLUX_SOURCE, FLUX_PUSH] },
+      rule(resources.configMaps, ['get', 'patch'], FLUX_CONFIG),
+      rule(resources.secrets, ['get', 'patch'], FLUX_SOURCE, FLUX_PUSH),
       // Checked, and never written.
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: [...projectSecretNames] },
+      rule(resources.secrets, ['get'], ...projectSecretNames),
       // RBAC cannot name what does not exist yet, and the names of Events are hashes. A policy restricts the Secrets
       // (infra/gardener/rbac.ts).
       { apiGroups: [''], resources: ['secrets', 'events'], verbs: ['create'] },
-      { apiGroups: [''], resources: ['events'], verbs: ['get'] },
+      rule(resources.events, ['get']),
     ],
     seed: [],
   },

@@ -104,10 +104,8 @@ async function completeSecret(run: Run, repository: Repository): Promise<Outcome
   const decision = await decideOnSecret(run, repository, secret);
   if (decision.change !== undefined) {
     // Before the key is trusted: a run that is killed in between could find another configuration when it is repeated.
-    await report(
-      run,
-      decision.notices.filter(({ reason }) => reason === HOST_KEY_TRUSTED),
-    );
+    const ofTrust = decision.notices.filter(({ reason }) => reason === HOST_KEY_TRUSTED);
+    await report(run, ofTrust);
     try {
       await writeSecret(run, secret, decision.change);
     } catch (error) {

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { fluxConfigObject, isPushOn, PUSH } from '../../shared/config/flux-config-map.ts';
 import { FLUX_PUSH } from '../../shared/config/project-config.ts';
 import { SHORTEST_TOKEN, tokenIn } from '../../shared/config/push.ts';
-import { CreationRefusedError, orRefused } from '../../shared/gardener/creation-refused.ts';
+import { CreationRefusedError } from '../../shared/gardener/creation-refused.ts';
 import { type Notice, normal, warning } from '../../shared/gardener/event.ts';
-import { apiVersionOf, resources } from '../../shared/kube/resource.ts';
-import { fieldManager, type Run } from './config-map.ts';
+import type { Run } from './config-map.ts';
+import { findSecret, writeSecret } from './secret.ts';
 
 /** Ensures that a project that takes pushes has a token for its Git host, and says what to enter there. */
 export async function pushNotices(run: Run): Promise<Notice[]> {
@@ -30,25 +30,14 @@ export async function pushNotices(run: Run): Promise<Notice[]> {
 }
 
 /** @returns what keeps the Secret from having a token that can be used, with the remedy */
-async function ensureToken({ garden, namespace, context }: Run): Promise<string | undefined> {
-  const name = { namespace, name: FLUX_PUSH };
-  const secret = await garden.find(resources.secrets, name);
+async function ensureToken(run: Run): Promise<string | undefined> {
+  const secret = await findSecret(run, FLUX_PUSH);
   const token = tokenIn(secret);
   if (token.length >= SHORTEST_TOKEN || secret?.metadata.deletionTimestamp !== undefined) return undefined;
   if (token !== '') return `token is shorter than ${SHORTEST_TOKEN} characters; remove it to have one generated`;
   if (secret?.immutable === true) return 'is immutable and has no token; recreate it without "immutable"';
-  const { uid, resourceVersion } = secret?.metadata ?? {};
-  // Base64 of a text, which people copy.
-  const data = { token: Buffer.from(randomBytes(32).toString('hex')).toString('base64') };
-  if (secret !== undefined) {
-    await garden.mergePatch(resources.secrets, name, { metadata: { uid, resourceVersion }, data }, { fieldManager });
-  } else {
-    const kind = { apiVersion: apiVersionOf(resources.secrets), kind: resources.secrets.kind, type: 'Opaque' };
-    await orRefused(garden.create(resources.secrets, { ...kind, metadata: name, data }, { fieldManager }), {
-      object: `Secret ${namespace}/${FLUX_PUSH}`,
-      remedy: `create it empty with \`kubectl create secret generic ${FLUX_PUSH} --namespace ${namespace}\`, and shoot-flux fills it`,
-    });
-  }
-  context.log.info('flux-push written', { keys: 'token' });
+  // A text, which people copy.
+  const data = { token: randomBytes(32).toString('hex') };
+  await writeSecret(run, secret, { data, annotations: {} }, FLUX_PUSH);
   return undefined;
 }

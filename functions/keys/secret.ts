@@ -6,7 +6,7 @@ import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/reso
 import { fieldManager, type Run } from './config-map.ts';
 import type { SecretChange } from './pairs.ts';
 
-/** The Secret `flux-source` as the API server returns it. */
+/** The Secret `flux-source`, or `flux-push`, as the API server returns it. */
 export interface SourceSecret extends KubeObject {
   type?: string;
   /** Base64. */
@@ -14,9 +14,9 @@ export interface SourceSecret extends KubeObject {
   immutable?: boolean;
 }
 
-/** Reads the project's Secret `flux-source`. */
-export function findSecret({ garden, namespace }: Run): Promise<SourceSecret | undefined> {
-  return garden.find<SourceSecret>(resources.secrets, { namespace, name: FLUX_SOURCE });
+/** Reads a Secret of the project. */
+export function findSecret({ garden, namespace }: Run, name = FLUX_SOURCE): Promise<SourceSecret | undefined> {
+  return garden.find<SourceSecret>(resources.secrets, { namespace, name });
 }
 
 /** The keys that decisions depend on. A project may have thousands of others in this Secret. */
@@ -40,23 +40,21 @@ export async function writeSecret(
   { garden, namespace, context }: Run,
   secret: SourceSecret | undefined,
   { data, annotations }: SecretChange,
+  name = FLUX_SOURCE,
 ): Promise<void> {
-  const name = { namespace, name: FLUX_SOURCE };
   const { uid, resourceVersion } = secret?.metadata ?? {};
   const change = { metadata: { uid, resourceVersion, annotations }, data: base64(data) };
-  if (secret !== undefined) await garden.mergePatch(resources.secrets, name, change, { fieldManager });
+  if (secret !== undefined) await garden.mergePatch(resources.secrets, { namespace, name }, change, { fieldManager });
   else {
     const kind = { apiVersion: apiVersionOf(resources.secrets), kind: resources.secrets.kind, type: 'Opaque' };
     // Where there is nothing, nothing is removed.
-    const object = { ...kind, ...change, metadata: { ...name, annotations } } as KubeObject;
+    const object = { ...kind, ...change, metadata: { namespace, name, annotations } } as KubeObject;
     await orRefused(garden.create(resources.secrets, object, { fieldManager }), {
-      object: `Secret ${namespace}/${FLUX_SOURCE}`,
-      remedy:
-        `create it empty with \`kubectl create secret generic ${FLUX_SOURCE} --namespace ${namespace}\`, ` +
-        'and shoot-flux fills it',
+      object: `Secret ${namespace}/${name}`,
+      remedy: `create it empty with \`kubectl create secret generic ${name} --namespace ${namespace}\`, and shoot-flux fills it`,
     });
   }
-  context.log.info('flux-source written', { keys: Object.keys(data).join(',') });
+  context.log.info(`${name} written`, { keys: Object.keys(data).join(',') });
 }
 
 function base64(data: Record<string, string | null>): Record<string, string | null> {

@@ -26,7 +26,7 @@ import {
   TIMESTAMP_ANNOTATION,
 } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { type FunctionDefinition, rule } from '../../shared/runtime/definition.ts';
 
 /** Installs Flux and its configuration into a Shoot, and updates both as far as the sync mode allows. */
 export const definition: FunctionDefinition = {
@@ -89,36 +89,32 @@ export const definition: FunctionDefinition = {
   rights: {
     garden: [
       // On the Shoot; read is only the one of `keys` about a refused Secret. The names of Events are hashes.
-      { apiGroups: [''], resources: ['events'], verbs: ['get', 'create'] },
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: [FLUX_CONFIG] },
+      rule(resources.events, ['get', 'create']),
+      rule(resources.configMaps, ['get'], FLUX_CONFIG),
       // The state of a rollout. Created by an apply, which RBAC can restrict by name.
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch'], resourceNames: [FLUX_STATUS] },
-      {
-        apiGroups: [''],
-        resources: ['secrets'],
-        verbs: ['get'],
-        resourceNames: [FLUX_SOURCE, PULL_SECRET, ...projectSecretNames],
-      },
+      rule(resources.configMaps, ['get', 'create', 'patch'], FLUX_STATUS),
+      rule(resources.secrets, ['get'], FLUX_SOURCE, PULL_SECRET, ...projectSecretNames),
     ],
     seed: [
       ...readsExtension,
       patchesStatus,
       // To find the Extension that leftovers belong to. RBAC cannot restrict a list by name.
-      { apiGroups: ['extensions.gardener.cloud'], resources: ['extensions'], verbs: ['list'] },
-      { ...patchesStatus, resources: ['extensions'] },
+      rule(resources.extensions, ['list']),
+      rule(resources.extensions, ['patch'], EXTENSION_TYPE),
       // RBAC cannot restrict a list or a creation by name; the rule below keeps Gardener's own ManagedResources out of reach.
-      { apiGroups: ['resources.gardener.cloud'], resources: ['managedresources'], verbs: ['list', 'create'] },
-      {
-        apiGroups: ['resources.gardener.cloud'],
-        resources: ['managedresources'],
-        verbs: ['get', 'patch', 'delete'],
-        resourceNames: [...Object.values(managedResourceNames), MONITORING, ...legacyNames],
-      },
-      { apiGroups: ['apps'], resources: ['deployments'], verbs: ['patch'], resourceNames: [RESOURCE_MANAGER] },
+      rule(resources.managedResources, ['list', 'create']),
+      rule(
+        resources.managedResources,
+        ['get', 'patch', 'delete'],
+        ...Object.values(managedResourceNames),
+        MONITORING,
+        ...legacyNames,
+      ),
+      rule(resources.deployments, ['patch'], RESOURCE_MANAGER),
       // Copies of the Shoot's resources; users choose their names.
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['get'] },
+      rule(resources.configMaps, ['get']),
       // Secret names carry a content hash and every Shoot has its own namespace: RBAC cannot name them (rule 9).
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'create', 'delete'] },
+      rule(resources.secrets, ['get', 'list', 'create', 'delete']),
     ],
   },
 };

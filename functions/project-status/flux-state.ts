@@ -31,16 +31,10 @@ export function fluxState({ metadata, status = {} }: Extension): FluxState {
     return { type: 'failing', since, sentence: lastError.description, needsUser };
   }
   const kept = findCondition(status, 'ConfigurationFollowed');
-  if (kept?.status === 'False') return failing([kept], true);
+  if (kept?.status === 'False') return { ...failing([kept]), needsUser: true };
   const conditions = parts.flatMap((type) => findCondition(status, type) ?? []);
   const [first, ...others] = conditions.filter((condition) => condition.status !== 'True');
-  if (first !== undefined) {
-    const wrong: [Condition, ...Condition[]] = [first, ...others];
-    return failing(
-      wrong,
-      wrong.some(({ codes }) => codes !== undefined),
-    );
-  }
+  if (first !== undefined) return failing([first, ...others]);
   const isOver = lastOperation?.state === 'Succeeded';
   // An operation that changes nothing leaves Flux Ready. The next attempt of a failing one is no success yet.
   if ((isOver || status.state?.failingSince === undefined) && isChecked(status))
@@ -85,11 +79,11 @@ export function isElsewhere({ metadata, status }: Extension): boolean {
   return operation !== 'restore' && last?.type === 'Migrate' && last.state === 'Succeeded';
 }
 
-function failing(conditions: [Condition, ...Condition[]], needsUser: boolean): FluxState {
+function failing(conditions: [Condition, ...Condition[]]): FluxState & { type: 'failing' } {
   // What a user has to correct explains the rest; otherwise the first: without its source, a Kustomization waits.
-  const { message } = conditions.find(({ codes }) => codes !== undefined) ?? conditions[0];
-  const since = times(conditions)[0] ?? '';
-  return { type: 'failing', since, sentence: withoutConfigHash(message), needsUser };
+  const ofUser = conditions.find(({ codes }) => codes !== undefined);
+  const sentence = withoutConfigHash((ofUser ?? conditions[0]).message);
+  return { type: 'failing', since: times(conditions)[0] ?? '', sentence, needsUser: ofUser !== undefined };
 }
 
 /** When they became what they are, the earliest first. */

@@ -2,7 +2,8 @@ import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import { ourExtensions, readsExtension } from '../../shared/gardener/extension-rights.ts';
 import { HIBERNATED } from '../../shared/gardener/operation.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { type FunctionDefinition, rule } from '../../shared/runtime/definition.ts';
 import { fluxState, newsOf, rolloutNews } from './flux-state.ts';
 
 /** Shows project members how Flux is doing: in the ConfigMap `flux-status` of their project, and in Events on the Shoot. */
@@ -37,11 +38,11 @@ export const definition: FunctionDefinition = {
   rights: {
     garden: [
       // Created by an apply, which RBAC can restrict by name.
-      { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch'], resourceNames: [FLUX_STATUS] },
+      rule(resources.configMaps, ['get', 'create', 'patch'], FLUX_STATUS),
       // Mostly metadata; RBAC cannot restrict a right to it.
-      { apiGroups: ['core.gardener.cloud'], resources: ['shoots'], verbs: ['get'] },
+      rule(resources.shoots, ['get']),
       // The names of Events are hashes.
-      { apiGroups: [''], resources: ['events'], verbs: ['create'] },
+      rule(resources.events, ['create']),
     ],
     seed: [...readsExtension],
   },

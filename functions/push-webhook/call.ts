@@ -1,7 +1,8 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { EVERY_REPOSITORY, repositoryId, SHORTEST_TOKEN } from '../../shared/config/push.ts';
-import { asObject, asString } from '../../shared/config/values.ts';
+import { asString } from '../../shared/config/values.ts';
 import type { PushCall } from '../../shared/runtime/webhook.ts';
+import { parsedJson, textAt } from '../../shared/shapes.ts';
 
 /** GitLab sends the token itself. */
 const TOKEN = 'x-gitlab-token';
@@ -39,20 +40,11 @@ const ADDRESSES = ['clone_url', 'ssh_url', 'html_url', 'git_http_url', 'git_ssh_
 
 /** Returns the ids of the repository under its addresses; all repositories where the call does not name it. */
 export function repositoriesIn({ headers, body }: PushCall): string[] {
-  const payload = payloadOf(`${headers['content-type']}`, body.toString('utf8'));
-  const urls = [payload?.repository, payload?.project].flatMap((part) =>
-    ADDRESSES.map((name) => asObject(part)?.[name]),
-  );
-  const ids = urls.flatMap((url) => repositoryId(asString(url) ?? '') ?? []);
-  return ids.length === 0 ? [EVERY_REPOSITORY] : [...new Set(ids)];
-}
-
-function payloadOf(contentType: string, text: string) {
+  const text = body.toString('utf8');
   // GitHub sends a form unless its webhook is set to JSON.
-  const isForm = contentType.startsWith('application/x-www-form-urlencoded');
-  try {
-    return asObject(JSON.parse((isForm && new URLSearchParams(text).get('payload')) || text));
-  } catch {
-    return undefined;
-  }
+  const isForm = asString(headers['content-type'])?.startsWith('application/x-www-form-urlencoded');
+  const payload = parsedJson((isForm && new URLSearchParams(text).get('payload')) || text);
+  const urls = ['repository', 'project'].flatMap((part) => ADDRESSES.map((name) => textAt(payload, part, name)));
+  const ids = urls.flatMap((url) => repositoryId(url ?? '') ?? []);
+  return ids.length === 0 ? [EVERY_REPOSITORY] : [...new Set(ids)];
 }

@@ -1,5 +1,6 @@
 import { readsExtension } from '../../shared/gardener/extension-rights.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { type FunctionDefinition, rule } from '../../shared/runtime/definition.ts';
 
 /** Has Flux in a Shoot fetch what was pushed. Only `fan-out` wakes it, once for each Shoot of a project. */
 export const definition: FunctionDefinition = {
@@ -13,7 +14,7 @@ export const definition: FunctionDefinition = {
     garden: [],
     seed: [
       ...readsExtension.filter((rule) => rule.resourceNames !== undefined),
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['gardener', 'gardener-internal'] },
+      rule(resources.secrets, ['get'], 'gardener', 'gardener-internal'),
     ],
   },
 };

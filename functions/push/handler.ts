@@ -1,4 +1,5 @@
 import { EVERY_REPOSITORY, repositoryId } from '../../shared/config/push.ts';
+import { asString } from '../../shared/config/values.ts';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { isOurs } from '../../shared/gardener/gate.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
@@ -57,15 +58,12 @@ async function askSources(shoot: KubeClient, { causes, now }: Context): Promise<
   const pushes = causes.map((cause) => (cause.type === 'object' ? cause : undefined));
   const ids = new Set(pushes.flatMap((push) => (push?.also ?? EVERY_REPOSITORY).split(',')));
   // The same in every attempt.
-  const value =
-    pushes
-      .flatMap((push) => push?.resourceVersion ?? [])
-      .sort()
-      .at(-1) ?? now().toISOString();
+  const times = pushes.flatMap((push) => push?.resourceVersion ?? []).sort();
+  const value = times.at(-1) ?? now().toISOString();
   const page = await unlessGone(shoot.list<Source>(gitRepositories, { limit: MOST_SOURCES, onUnreadable: () => {} }));
   const asked = (page?.items ?? []).filter(({ metadata, spec }) => {
-    const id = typeof spec?.url === 'string' ? repositoryId(spec.url) : undefined;
-    const isPushed = ids.has(EVERY_REPOSITORY) || (id !== undefined && ids.has(id));
+    const id = repositoryId(asString(spec?.url) ?? '') ?? '';
+    const isPushed = ids.has(EVERY_REPOSITORY) || ids.has(id);
     return isPushed && spec?.suspend !== true && metadata.annotations?.[REQUESTED_AT] !== value;
   });
   const patch = { metadata: { annotations: { [REQUESTED_AT]: value } } };

@@ -96,11 +96,6 @@ function ready(type: Verdict['type'], looks: readonly Look[]): Omit<Verdict, 'ty
   return { status: 'True', reason: 'Ready', message };
 }
 
-/** True: the project is suspended, not just this object. */
-function isOfProject({ suspension }: Applied, { metadata }: KubeObject): boolean {
-  return suspension !== undefined && metadata.annotations?.[SUSPENDED] !== undefined;
-}
-
 /** What decides whether an object is named. */
 interface Look {
   isReady: boolean;
@@ -119,14 +114,13 @@ function looked(applied: Applied, reference: ShootObject, object: KubeObject | u
     return { isReady: false, isError: false, verdict: () => missingState(reference, origin) };
   }
   const state = readiness(object);
-  if (state.state === 'suspended' && isOfProject(applied, object)) {
-    const message = `Suspended ${safeText(applied.suspension ?? '')}; shoot-flux resume takes it back.`;
-    return {
-      isReady: true,
-      isError: false,
-      isSuspended: true,
-      verdict: () => ({ status: 'True', reason: SUSPENDED_REASON, message }),
-    };
+  const { suspension } = applied;
+  // The project, not just this object.
+  const isOfProject = suspension !== undefined && object.metadata.annotations?.[SUSPENDED] !== undefined;
+  if (state.state === 'suspended' && isOfProject) {
+    const message = `Suspended ${safeText(suspension)}; shoot-flux resume takes it back.`;
+    const verdict = { status: 'True', reason: SUSPENDED_REASON, message } as const;
+    return { isReady: true, isError: false, isSuspended: true, verdict: () => verdict };
   }
   const isFailing = state.state === 'failed' || state.state === 'in progress';
   return {

@@ -1,6 +1,7 @@
 import { ourExtensions, patchesStatus, readsExtension } from '../../shared/gardener/extension-rights.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { type FunctionDefinition, rule } from '../../shared/runtime/definition.ts';
 
 /** Reports the state of Flux in the shoot as conditions of the Extension. */
 export const definition: FunctionDefinition = {
@@ -29,8 +30,8 @@ export const definition: FunctionDefinition = {
     seed: [
       ...readsExtension,
       patchesStatus,
-      { apiGroups: ['resources.gardener.cloud'], resources: ['managedresources'], verbs: ['list'] },
-      { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['gardener', 'gardener-internal'] },
+      rule(resources.managedResources, ['list']),
+      rule(resources.secrets, ['get'], 'gardener', 'gardener-internal'),
     ],
   },
 };

@@ -1,6 +1,7 @@
 import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
 import { EXTENSION_TYPE, RESOURCE_MANAGER } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
+import { rule } from '../../shared/runtime/definition.ts';
 import type { WebhookDefinition } from '../../shared/runtime/webhook.ts';
 
 /** Lets a Shoot's resource-manager write to the namespaces of Flux, which are not among its target namespaces (rule 3). */
@@ -19,7 +20,7 @@ export const definition: WebhookDefinition = {
     matchConditions: { 'resource-manager': `object.metadata.name == '${RESOURCE_MANAGER}'` },
   },
   rights: {
-    garden: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'], resourceNames: [FLUX_CONFIG] }],
-    seed: [{ apiGroups: ['extensions.gardener.cloud'], resources: ['clusters'], verbs: ['get'] }],
+    garden: [rule(resources.configMaps, ['get'], FLUX_CONFIG)],
+    seed: [rule(resources.clusters, ['get'])],
   },
 };

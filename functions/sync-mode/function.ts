@@ -1,6 +1,7 @@
 import { ourExtensions, patchesStatus, readsExtension } from '../../shared/gardener/extension-rights.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
-import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
+import { resources } from '../../shared/kube/resource.ts';
+import { type FunctionDefinition, rule } from '../../shared/runtime/definition.ts';
 import { firstSuccess } from './first-success.ts';
 
 /** Records the first success. After it, the sync mode decides which parts still follow the configuration. */
@@ -24,10 +25,6 @@ export const definition: FunctionDefinition = {
   sends: false,
   rights: {
     garden: [],
-    seed: [
-      ...readsExtension,
-      patchesStatus,
-      { apiGroups: ['resources.gardener.cloud'], resources: ['managedresources'], verbs: ['list'] },
-    ],
+    seed: [...readsExtension, patchesStatus, rule(resources.managedResources, ['list'])],
   },
 };

@@ -30,10 +30,8 @@ export async function serverlessParts(resolve: Resolve) {
   const all = [...definitions, ...webhooks, ...pushes];
   const region = await resolve("opt:region, env:AWS_REGION, 'eu-central-1'");
   const start = [await resolve("param:prefix, 'shoot-flux'"), await resolve('sls:stage'), region].join('-');
-  checkRoleNames(
-    `${start}-`,
-    all.map(({ name }) => name),
-  );
+  const names = all.map(({ name }) => name);
+  checkRoleNames(`${start}-`, names);
   const lambdas = await Promise.all([
     ...definitions.map((definition) => queueLambda(definition, parameters, resolve)),
     ...webhooks.map((definition) => urlLambda(definition, parameters, TOKENS)),

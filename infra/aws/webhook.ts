@@ -1,12 +1,18 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { createLog, type Log } from '../../shared/runtime/log.ts';
+import type { Log } from '../../shared/runtime/log.ts';
 import type { PushWebhook, WebhookFunction } from '../functions.ts';
-import { answererOf, type HttpAnswer, MAX_BYTES, sentenceAnswer, timeLimit, tooLong } from '../webhooks/answer.ts';
+import {
+  type AnswerDependencies,
+  answererOf,
+  type HttpAnswer,
+  MAX_BYTES,
+  sentenceAnswer,
+  timeLimit,
+  tooLong,
+} from '../webhooks/answer.ts';
 import { isAllowed, type PathTokens, pathTokensOf, TOKEN_HASHES } from '../webhooks/path-token.ts';
 import { PUSH_PATH, pushAnswerer } from '../webhooks/push.ts';
-import { lambdaClusters } from './clusters.ts';
-import { createEmfMetrics } from './emf.ts';
-import { readEnvironment } from './settings.ts';
+import { madeOnce } from './made-once.ts';
 
 /** The fields of an event of a function URL or HTTP API (`rawPath`), or of a REST API (`path`), that we read. */
 interface HttpEvent {
@@ -20,62 +26,45 @@ interface HttpEvent {
 type Answer = (event: HttpEvent) => Promise<HttpAnswer>;
 type HttpHandler = (event: HttpEvent) => Promise<APIGatewayProxyResult>;
 
+const notFound = sentenceAnswer(404, 'Not found.');
+
 /** Returns the `handler` of a webhook's bundle. Its URL is public, so the path has to end with a token. */
 export function webhookHandler(webhook: WebhookFunction): HttpHandler {
-  return madeOnce(() => make(webhook, process.env));
+  return httpLambda(webhook.definition.name, (dependencies) => {
+    const tokens = tokensOf(process.env, dependencies.log);
+    const answer = answererOf(webhook, dependencies);
+    return async (event) => {
+      const path = event.rawPath ?? event.path ?? '';
+      if (tokens === undefined || !isAllowed(tokens, path.split('/').at(-1) ?? '')) return notFound;
+      const body = bodyOf(event);
+      return body.length > MAX_BYTES ? tooLong() : answer(body, timeLimit());
+    };
+  });
 }
 
 /** Returns the `handler` of the bundle that answers Git hosts, at a function URL or HTTP API. */
 export function pushHandler(webhook: PushWebhook): HttpHandler {
-  return madeOnce(() => makePush(webhook, process.env));
+  return httpLambda(webhook.definition.name, (dependencies) => {
+    const answer = pushAnswerer(webhook, dependencies);
+    return async (event) => {
+      const { rawPath = '', headers = {} } = event;
+      return rawPath.startsWith(PUSH_PATH) ? answer(rawPath, { headers, body: bodyOf(event) }, timeLimit()) : notFound;
+    };
+  });
 }
 
-function madeOnce(create: () => Promise<Answer>): HttpHandler {
-  let made: Promise<Answer> | undefined;
-  return async (event) => {
-    made ??= create();
-    const { status, contentType, body } = await (await made)(event);
-    return { statusCode: status, headers: { 'content-type': contentType }, body };
-  };
-}
-
-const notFound = sentenceAnswer(404, 'Not found.');
-
-async function makePush(webhook: PushWebhook, variables: NodeJS.ProcessEnv): Promise<Answer> {
-  const environment = await readEnvironment(variables);
-  const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
-  const kube = lambdaClusters(webhook.definition.name, environment, variables);
-  const answer = pushAnswerer(webhook, { kube, log: createLog(environment.logLevel), metrics });
-  return async (event) => {
-    const path = event.rawPath ?? '';
-    if (!path.startsWith(PUSH_PATH)) return notFound;
-    const given = await answer(path, { headers: event.headers ?? {}, body: bodyOf(event) }, timeLimit());
-    metrics.flush();
-    return given;
-  };
+function httpLambda(name: string, create: (dependencies: AnswerDependencies) => Answer): HttpHandler {
+  return madeOnce(name, (dependencies) => {
+    const answer = create(dependencies);
+    return async (event) => {
+      const { status, contentType, body } = await answer(event);
+      return { statusCode: status, headers: { 'content-type': contentType }, body };
+    };
+  });
 }
 
 function bodyOf({ body, isBase64Encoded }: HttpEvent): Buffer {
   return Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
-}
-
-async function make(webhook: WebhookFunction, variables: NodeJS.ProcessEnv): Promise<Answer> {
-  const environment = await readEnvironment(variables);
-  const log = createLog(environment.logLevel);
-  const tokens = tokensOf(variables, log);
-  if (tokens === undefined) return async () => notFound;
-  const metrics = createEmfMetrics((line) => process.stdout.write(`${line}\n`));
-  const kube = lambdaClusters(webhook.definition.name, environment, variables);
-  const answer = answererOf(webhook, { settings: environment.settings, kube, log, metrics });
-  return async (event) => {
-    const path = event.rawPath ?? event.path ?? '';
-    if (!isAllowed(tokens, path.split('/').at(-1) ?? '')) return notFound;
-    const body = bodyOf(event);
-    if (body.length > MAX_BYTES) return tooLong();
-    const given = await answer(body, timeLimit());
-    metrics.flush();
-    return given;
-  };
 }
 
 /** Returns undefined, and says so in the log, when the tokens are not configured: then nothing is answered. */

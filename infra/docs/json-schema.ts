@@ -10,7 +10,7 @@ import {
   providerConfigSchema,
   sourceSchema,
 } from '../../shared/config/provider-config-schema.ts';
-import { isTextMap, keyDocs, shapeOf } from '../../shared/config/schema.ts';
+import { keyDocs, shapeOf } from '../../shared/config/schema.ts';
 import {
   fluxKinds,
   kustomizationTemplateSchema,
@@ -20,27 +20,34 @@ import {
 } from '../../shared/config/templates.ts';
 import { configMapSchema } from '../cli/inputs.ts';
 
-export type Schema = Record<string, unknown>;
+/** What is read and changed here has its type. */
+export interface Schema {
+  [keyword: string]: unknown;
+  type?: string | string[];
+  enum?: unknown[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+}
 
 /**
  * Generates the JSON Schemas for editors, by path below `docs/`. They say less than the product checks: no rule about
  * several keys, and nothing about the form of a text. They refuse nothing that the product accepts.
  */
 export function schemaFiles(): Record<string, string> {
-  const schemas: Record<string, [title: string, schema: Schema]> = {
-    'provider-config': ['FluxConfig, the providerConfig of a Shoot', jsonSchema(providerConfigSchema)],
-    'flux-config': ['The ConfigMap flux-config', jsonSchema(configMapSchema)],
+  const fluxConfig = jsonSchema(providerConfigSchema);
+  const file = (title: string, schema: Schema) =>
+    `${JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', title, ...schema }, null, 2)}\n`;
+  return {
+    'schemas/provider-config.json': file('FluxConfig, the providerConfig of a Shoot', fluxConfig),
+    'schemas/flux-config.json': file('The ConfigMap flux-config', mayBeNull(jsonSchema(configMapSchema))),
     // Files for `kubectl create configmap --from-file`. An empty one is null.
-    config: ['config.yaml of flux-config', orAbsent(jsonSchema(providerConfigSchema), [null])],
-    overrides: ['overrides.yaml of flux-config', { type: ['array', 'null'], items: jsonSchema(overrideSchema) }],
+    'schemas/config.json': file('config.yaml of flux-config', { ...fluxConfig, type: ['object', 'null'] }),
+    'schemas/overrides.json': file('overrides.yaml of flux-config', {
+      type: ['array', 'null'],
+      items: jsonSchema(overrideSchema),
+    }),
   };
-  const $schema = 'http://json-schema.org/draft-07/schema#';
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, [title, schema]]) => [
-      `schemas/${name}.json`,
-      `${JSON.stringify({ $schema, title, ...schema }, null, 2)}\n`,
-    ]),
-  );
 }
 
 /** Generates the JSON Schema of what a schema reads, with the documentation of its rows. */
@@ -50,19 +57,11 @@ export function jsonSchema(schema: z.core.$ZodType): Schema {
     io: 'input',
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema: json }) {
-      describe(zodSchema, json);
+      describe(zodSchema, json as Schema);
     },
   });
-  return rest;
+  return rest as Schema;
 }
-
-type Absent = null | '';
-
-/** Rows with what their reader takes for an absent value. */
-const absent = new Map<z.core.$ZodType, readonly Absent[]>();
-
-/** Objects of which the reader leaves out such fields before it looks for unknown keys. */
-const tolerant = new Set<z.core.$ZodType>();
 
 /** Refuses unknown keys also without a value, for programs that would name the pattern instead of the key. */
 export function strict(schema: Schema): Schema {
@@ -74,44 +73,31 @@ export function strict(schema: Schema): Schema {
 /** An unknown key is refused with a value. Editors show the message. */
 const UNKNOWN = { type: ['string', 'null'], pattern: '^\\s*$', errorMessage: 'This key is not known here.' };
 
-/** Declares that the reader of an object takes null and the empty string for an absent field. */
-export function mayBeEmpty(schema: z.core.$ZodType): void {
-  tolerant.add(schema);
-  for (const field of Object.values(shapeOf(schema) ?? {})) {
-    if (field._zod.def.type === 'optional') absent.set(field, [null, '']);
-  }
+/** Permits what the reader of an object takes for an absent field, and leaves out before it looks for unknown keys. */
+export function mayBeEmpty(json: Schema, values: readonly (null | '')[] = [null, '']): Schema {
+  for (const [name, field] of Object.entries(json.properties ?? {}))
+    if (json.required?.includes(name) !== true) orAbsent(field, values);
+  if (json.additionalProperties === false) json.additionalProperties = UNKNOWN;
+  return json;
 }
 
-/** Declares that the reader takes null for an absent field at any depth. */
-function mayBeNull(schema: z.core.$ZodType): void {
-  tolerant.add(schema);
-  for (const field of Object.values(shapeOf(schema) ?? {})) {
-    const { def } = (field as z.core.$ZodTypes)._zod;
-    if (def.type === 'optional' && !absent.has(field)) absent.set(field, [null]);
-    if (def.type === 'optional' && isTextMap(def.innerType)) absent.set(def.innerType, [null]);
-    mayBeNull(field);
-  }
+/** Permits null for an absent field at any depth. */
+function mayBeNull(json: Schema): Schema {
+  mayBeEmpty(json, [null]);
+  const { additionalProperties, properties = {}, items } = json;
+  // A map of texts.
+  if ((additionalProperties as Schema | undefined)?.type === 'string') orAbsent(additionalProperties as Schema, [null]);
+  for (const inner of [...Object.values(properties), ...(items ? [items] : [])]) mayBeNull(inner);
+  return json;
 }
 
-// As `readProviderConfig`, `tidyTemplate` and `readInputs` read.
-for (const schema of [providerConfigSchema, fluxSchema, sourceSchema, kustomizationSchema, additionalSecretSchema])
-  mayBeEmpty(schema);
-for (const schema of [configMapSchema, fluxConfigSchema]) mayBeNull(schema);
-const sourceTemplates = SOURCE_KINDS.map((kind) => [kind, tidied(sourceTemplateSchema(kind))] as const);
-/** The kinds with fields that are checked before the CRDs do. */
-const listed = [...Object.keys(templateSpecs), 'HelmRelease'].map((kind) => {
-  const { spec } = tidied(objectSchema(kind)).shape;
-  absent.set(spec, [null, '']);
-  return [kind, spec] as const;
-});
-tidied(kustomizationTemplateSchema);
-
-function tidied<T extends z.ZodMiniObject>(template: T): T {
-  const { metadata, spec } = template.shape as Record<string, z.core.$ZodType>;
-  const { ref, secretRef, sourceRef } = shapeOf(spec as z.core.$ZodType) ?? {};
-  for (const schema of [template, metadata, spec, ref, secretRef, sourceRef]) if (schema) mayBeEmpty(schema);
-  mayBeNull(template);
-  return template;
+/** A manifest as `tidyTemplate` reads it. Go programs write it with an empty status. */
+function manifest(schema: z.core.$ZodType): Schema {
+  const json = mayBeNull(jsonSchema(schema));
+  const { metadata, spec } = json.properties ?? {};
+  const { ref, secretRef, sourceRef } = spec?.properties ?? {};
+  for (const part of [json, metadata, spec, ref, secretRef, sourceRef]) if (part) mayBeEmpty(part);
+  return { ...json, properties: { ...json.properties, status: {} } };
 }
 
 /** The parts of a FluxConfig that have schemas of their own. */
@@ -136,15 +122,23 @@ function describe(schema: z.core.$ZodType, json: Schema): void {
   Object.assign(json, parts.get(schema)?.());
   // The only one: the values of a chart.
   if (schema._zod.def.type === 'custom') json.type = 'object';
-  if (isTextMap(schema)) json.additionalProperties = orAbsent({ type: 'string' }, absent.get(schema));
-  else if (texts.has(schema)) anyText(json);
-  else orAbsent(json, absent.get(schema));
-  if (tolerant.has(schema) && json.additionalProperties === false) json.additionalProperties = UNKNOWN;
-  const { template } = shapeOf(schema) ?? {};
-  if (template === sourceSchema.shape.template) inFormerForm(json);
-  if (template === kustomizationSchema.shape.template) orElse(json, ['patch']);
+  if (json.const !== undefined) json.enum = [json.const];
+  delete json.const;
+  if (isTextMap(schema)) json.additionalProperties = { type: 'string' };
+  if (texts.has(schema)) anyText(json);
+  // As `readProviderConfig` reads these objects.
+  const { template } = schema._zod.def.type === 'object' ? (shapeOf(schema) ?? {}) : {};
+  if ([providerConfigSchema, fluxSchema, additionalSecretSchema].some((one) => one === schema)) mayBeEmpty(json);
+  if (template === sourceSchema.shape.template) inFormerForm(mayBeEmpty(json));
+  if (template === kustomizationSchema.shape.template) orElse(mayBeEmpty(json), ['patch']);
   const { description, default: value } = keyDocs.get(schema) ?? {};
   if (description) json.description = withoutLinks(`${description}${value ? ` Default: ${value}.` : ''}`);
+}
+
+/** Returns true for the schema of a map of texts: of the objects without fields of their own, only that has a check. */
+function isTextMap(schema: z.core.$ZodType): boolean {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  return def.type === 'object' && Object.keys(def.shape).length === 0 && def.checks !== undefined;
 }
 
 /** The links of the rows lead to sections of docs/configuration.md. */
@@ -153,16 +147,12 @@ function withoutLinks(text: string): string {
 }
 
 /** Permits what counts as absent. A text may be empty whatever else it has to be. */
-function orAbsent(json: Schema, values: readonly Absent[] = []): Schema {
-  if (json.const !== undefined) json.enum = [json.const];
-  delete json.const;
+function orAbsent(json: Schema, values: readonly (null | '')[] = [null, '']): Schema {
   const types = new Set([json.type ?? []].flat());
-  if (values.length === 0 || types.size === 0) return json;
-  if (Array.isArray(json.enum)) json.enum = [...new Set([...json.enum, ...values])];
+  if (types.size === 0) return json;
+  if (json.enum) json.enum = [...new Set([...json.enum, ...values])];
   if (values.includes('') && !types.has('string')) json.maxLength = 0;
-  json.type = [...types, ...values.map((value) => (value === null ? 'null' : 'string'))].filter(
-    (type, index, all) => all.indexOf(type) === index,
-  );
+  json.type = [...new Set([...types, ...values.map((value) => (value === null ? 'null' : 'string'))])];
   return json;
 }
 
@@ -171,12 +161,12 @@ function anyText(json: Schema): void {
   const { enum: values } = json;
   delete json.enum;
   json.type = ['string', 'null'];
-  if (Array.isArray(values)) json.anyOf = [{ enum: values }, { pattern: `^\\s*(${values.join('|')})?\\s*$` }];
+  if (values) json.anyOf = [{ enum: values }, { pattern: `^\\s*(${values.join('|')})?\\s*$` }];
 }
 
 /** Permits other keys in place of `template`, which is required otherwise. */
 function orElse(json: Schema, keys: string[]): void {
-  json.required = undefined;
+  delete json.required;
   json.if = { anyOf: keys.map((key) => ({ required: [key] })) };
   json.else = { required: ['template'] };
 }
@@ -187,37 +177,39 @@ function inFormerForm(json: Schema): void {
   orElse(json, ['gitRepository', 'ociRepository']);
 }
 
-/** A manifest as Go programs write it, with an empty status. */
-function manifest(schema: z.core.$ZodType): Schema {
-  const json = jsonSchema(schema);
-  return { ...json, properties: { ...(json.properties as Schema), status: {} } };
-}
-
-const ofKind = (kind: string) => ({ properties: { kind: { const: kind } }, required: ['kind'] });
+/** What holds for manifests of a kind. */
+const ofKind = (kind: string, schema: Schema) => ({
+  if: { properties: { kind: { const: kind } }, required: ['kind'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: schema,
+});
 
 /** Each kind has its own fields. */
 function sourceTemplate(): Schema {
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  const fields = sourceTemplates.map(([kind, schema]) => ({ if: ofKind(kind), then: manifest(schema) }));
-  return { properties: { kind: { enum: SOURCE_KINDS } }, required: ['kind'], allOf: fields };
+  const fields = SOURCE_KINDS.map((kind) => ofKind(kind, manifest(sourceTemplateSchema(kind))));
+  return { properties: { kind: { enum: [...SOURCE_KINDS] } }, required: ['kind'], allOf: fields };
 }
 
 /** An entry of `objects`. A kind that is not known here may exist in a newer release, in a group of Flux. */
 function listedObject(): Schema {
-  const { properties, ...common } = manifest(tidied(objectSchema('Provider')));
+  const { properties, ...common } = manifest(objectSchema('Provider'));
   const group = { apiVersion: { type: 'string', pattern: '^[^/]*\\.(toolkit|extensions)\\.fluxcd\\.io/' } };
+  // Those with fields that are checked before the CRDs do.
+  const fields = [...Object.keys(templateSpecs), 'HelmRelease'].map((kind) => {
+    const { spec = {} } = manifest(objectSchema(kind)).properties ?? {};
+    return ofKind(kind, { properties: { spec: orAbsent(spec) } });
+  });
   return {
     ...common,
     properties: {
-      ...(properties as Schema),
-      metadata: { ...(properties as Record<string, Schema>).metadata, type: 'object', required: ['name'] },
+      ...properties,
+      metadata: { ...properties?.metadata, type: 'object', required: ['name'] },
       // Whether an object needs a spec is a matter of its CRD.
-      spec: orAbsent({ type: 'object' }, [null, '']),
+      spec: orAbsent({ type: 'object' }),
     },
     required: ['kind', 'metadata'],
     if: { properties: group, required: ['apiVersion'] },
     else: { properties: { kind: { enum: Object.keys(fluxKinds) } } },
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    allOf: listed.map(([kind, spec]) => ({ if: ofKind(kind), then: { properties: { spec: jsonSchema(spec) } } })),
+    allOf: fields,
   };
 }

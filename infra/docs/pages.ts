@@ -102,10 +102,8 @@ async function optionTables(): Promise<string> {
 
 /** The options of a command, without those that an earlier command has in the same words. */
 function section({ definition }: Command, all: Command[]): string {
-  const earlier = all.slice(
-    0,
-    all.findIndex((command) => command.definition === definition),
-  );
+  const index = all.findIndex((command) => command.definition === definition);
+  const earlier = all.slice(0, index);
   const own = Object.entries(definition.options).filter(([flag]) => flag !== 'help' && flag !== 'config');
   const repeated = own.filter(([flag, option]) =>
     earlier.some((command) => command.definition.options[flag] === option),

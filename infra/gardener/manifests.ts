@@ -16,7 +16,9 @@ export async function gardenerManifests(): Promise<Record<string, string>> {
 }
 
 /** Returns the text of a generated file. @param content what it has, where its name does not say so */
-export function yaml(objects: readonly object[], content = ''): string {
-  const documents = objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }));
-  return `# Written by "npm run docs" from the functions' definitions${content && `: ${content}`}.\n${documents.join('---\n')}`;
+export function yaml(objects: readonly object[], content = '', writers = '"npm run docs"'): string {
+  // kubectl and Helm read YAML 1.1, in which off is false.
+  const options = { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false } as const;
+  const documents = objects.map((object) => stringify(object, options)).join('---\n');
+  return `# Written by ${writers} from the functions' definitions${content && `: ${content}`}.\n${documents}`;
 }

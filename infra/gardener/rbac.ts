@@ -1,6 +1,6 @@
 import { FLUX_PUSH, FLUX_SOURCE } from '../../shared/config/project-config.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import type { PolicyRule, Subscription } from '../../shared/runtime/definition.ts';
+import { type PolicyRule, rule, type Subscription } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { type AnyDefinition, isQueued, isWebhook } from '../functions.ts';
 import { HEARTBEAT } from '../process/heartbeat.ts';
@@ -65,32 +65,15 @@ export function boundRole(metadata: KubeObject['metadata'], rules: PolicyRule[],
 }
 
 /** Rights for the Lease in the extension's namespace. RBAC cannot restrict `create` by name. */
-const heartbeatRules: PolicyRule[] = [
-  {
-    apiGroups: [resources.leases.group],
-    resources: [resources.leases.plural],
-    verbs: ['get', 'patch'],
-    resourceNames: [HEARTBEAT],
-  },
-  { apiGroups: [resources.leases.group], resources: [resources.leases.plural], verbs: ['create'] },
-];
+const heartbeatRules = [rule(resources.leases, ['get', 'patch'], HEARTBEAT), rule(resources.leases, ['create'])];
 
 /** Rights to store the certificates in the garden, and to publish their CA in the webhook configurations. */
 function webhookRules(definitions: AnyDefinition[], place: Place): Pick<Identity, 'rules' | 'own'> {
   const all = definitions.filter(isWebhook).map(({ webhook }) => webhook);
   const types = new Set(all.filter((webhook) => webhook.in === place).map(({ type }) => type));
-  const rules = [...types].map((type) => ({
-    apiGroups: [configurations[type].group],
-    resources: [configurations[type].plural],
-    verbs: ['get', 'patch'],
-    resourceNames: [CONFIGURATION],
-  }));
-  const secrets = { apiGroups: [''], resources: ['secrets'] };
-  const own = [
-    { ...secrets, verbs: ['get', 'patch'], resourceNames: [CERTIFICATES] },
-    // RBAC cannot restrict `create` by name.
-    { ...secrets, verbs: ['create'] },
-  ];
+  const rules = [...types].map((type) => rule(configurations[type], ['get', 'patch'], CONFIGURATION));
+  // RBAC cannot restrict `create` by name.
+  const own = [rule(resources.secrets, ['get', 'patch'], CERTIFICATES), rule(resources.secrets, ['create'])];
   return { rules, ...(place === GARDEN && all.length > 0 && { own }) };
 }
 
@@ -99,8 +82,8 @@ function watchRules(definitions: AnyDefinition[], place: Place): PolicyRule[] {
   for (const definition of definitions) {
     for (const subscription of isQueued(definition) ? definition.subscriptions : []) {
       if (subscription.in !== place) continue;
-      const rule = watchRule(subscription);
-      rules.set(JSON.stringify([rule.apiGroups, rule.resources, rule.resourceNames]), rule);
+      const watched = watchRule(subscription);
+      rules.set(JSON.stringify(watched), watched);
     }
   }
   return [...rules.values()];
@@ -109,12 +92,7 @@ function watchRules(definitions: AnyDefinition[], place: Place): PolicyRule[] {
 /** A watch with a `metadata.name` selector is authorised by resourceNames, so other Secrets stay invisible. */
 function watchRule({ resource, fieldSelector }: Subscription): PolicyRule {
   const name = /^metadata\.name=(.+)$/.exec(fieldSelector ?? '')?.[1];
-  return {
-    apiGroups: [resource.group],
-    resources: [resource.plural],
-    verbs: ['list', 'watch'],
-    ...(name === undefined ? {} : { resourceNames: [name] }),
-  };
+  return rule(resource, ['list', 'watch'], ...(name === undefined ? [] : [name]));
 }
 
 /** The name of the single identity of `run` in docs/running.md. */

@@ -40,8 +40,10 @@ export async function review(environment: Variables, print: (text: string) => vo
   print(`::stop-commands::${mark}\n${parts.map(({ title, text }) => `${title}\n${text}\n`).join('')}::${mark}::\n`);
   const body = bodyOf(FLUX_CONFIG, parts);
   if (GITHUB_STEP_SUMMARY) await appendFile(GITHUB_STEP_SUMMARY, body);
-  const refusal = await keepComment(environment, request.number, FLUX_CONFIG, body);
-  if (refusal !== undefined) print(`::warning::${refusal}\n`);
+  await keepComment(environment, request.number, FLUX_CONFIG, body).catch((error: unknown) => {
+    if (!(error instanceof NotPermittedError)) throw error;
+    print(`::warning::${error.message}\n`);
+  });
   return code;
 }
 
@@ -75,22 +77,23 @@ interface Side {
 async function differences(environment: Variables, names: string[], commit: string): Promise<Part[]> {
   if (names.length === 0) return [];
   const after = await sideOf(environment, '.');
-  const texts: { name: string; text: string }[] = [];
+  const different: { name: string; text: string }[] = [];
   await using folder = await mkdtempDisposable(join(tmpdir(), 'base-'));
   const base = join(folder.path, 'base');
   await git('worktree', 'add', '--quiet', '--detach', base, commit);
   try {
     const before = await sideOf(environment, base).catch((error) => reasonOf(error).replaceAll(`${base}/`, ''));
-    for (const name of names) texts.push({ name, text: await differenceOf(name, before, after) });
+    for (const name of names) {
+      const text = await differenceOf(name, before, after);
+      if (text !== '') different.push({ name, text });
+    }
   } finally {
     await git('worktree', 'remove', '--force', base);
   }
-  const different = [...Map.groupBy(texts, ({ text }) => text)].filter(([text]) => text !== '');
-  const reached = texts.filter(({ text }) => text !== '').length;
-  const title = reached > 0 ? `It changes ${reached} of ${shoots(names.length)}.` : 'It changes nothing in any Shoot.';
+  if (different.length === 0) return [{ title: 'It changes nothing in any Shoot.', text: '' }];
   return [
-    { title, text: reached > 0 ? rolloutText(after.inputs) : '' },
-    ...different.map(([text, group]) => ({ title: titleOf(group.map(({ name }) => name)), text })),
+    { title: `It changes ${different.length} of ${shoots(names.length)}.`, text: rolloutText(after.inputs) },
+    ...[...Map.groupBy(different, ({ text }) => text)].map(([text, group]) => ({ title: titleOf(group), text })),
   ];
 }
 
@@ -120,7 +123,7 @@ async function sideOf(environment: Variables, root: string): Promise<Side> {
   const given = existsSync(fluxConfig) ? { ...others, 'flux-config': fluxConfig } : others;
   const documents = new Map<string, unknown>();
   const folder = join(root, environment.SHOOTS ?? '');
-  const files = existsSync(folder) ? await readdir(folder) : [];
+  const files = await readdir(folder).catch(() => []);
   for (const file of files.filter((name) => /\.(ya?ml|json)$/.test(name))) {
     // `validate` has reported a file that cannot be read.
     const objects = (await readDocuments(join(folder, file), silent).catch(() => [])).flatMap(itemsOf);
@@ -145,9 +148,10 @@ const shoots = (count: number) => (count === 1 ? '1 Shoot' : `${count} Shoots`);
 
 const MOST_NAMES = 10;
 
-function titleOf(names: string[]): string {
-  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
-  return `${shoots(names.length)}: ${names.slice(0, MOST_NAMES).join(', ')}${more}`;
+function titleOf(group: { name: string }[]): string {
+  const names = group.slice(0, MOST_NAMES).map(({ name }) => name);
+  const more = group.length > MOST_NAMES ? ` and ${group.length - MOST_NAMES} more` : '';
+  return `${shoots(group.length)}: ${names.join(', ')}${more}`;
 }
 
 const git = (...args: string[]) => promisify(execFile)('git', args);
@@ -155,10 +159,7 @@ const git = (...args: string[]) => promisify(execFile)('git', args);
 /** The commit that the pull request changes: in a merge commit its first parent, which `HEAD` names in any clone. */
 async function baseOf(sha: string): Promise<string> {
   const { stdout } = await git('cat-file', 'commit', 'HEAD');
-  const [first, second] = [...(stdout.split('\n\n')[0]?.matchAll(/^parent (\w+)$/gm) ?? [])].map(
-    ([, parent]) => parent,
-  );
-  const base = (second === undefined ? undefined : first) ?? sha;
+  const base = /^tree .*\nparent (.*)\nparent /.exec(stdout)?.[1] ?? sha;
   await git('cat-file', '-e', `${base}^{commit}`).catch(() => {
     throw new ShootFluxError(
       'The checkout lacks the commit before the pull request; set fetch-depth: 2 in actions/checkout.',
@@ -179,12 +180,10 @@ const markerOf = (file: string) => `<!-- shoot-flux ${encodeURIComponent(file)} 
 export function bodyOf(file: string, parts: Part[]): string {
   let body = `${markerOf(file)}\n### shoot-flux: ${plainText(file)}\n`;
   for (const [index, { title, text }] of parts.entries()) {
-    const isFolded = index > 1;
-    const block = text === '' ? '' : `\n${fenced(text)}\n`;
     const summary = plainText(title);
-    const part = isFolded
-      ? `\n<details><summary>${summary}</summary>\n${block}\n</details>\n`
-      : `\n${summary}\n${block}`;
+    const block = text === '' ? '' : `\n${fenced(text)}\n`;
+    const folded = `\n<details><summary>${summary}</summary>\n${block}\n</details>\n`;
+    const part = index > 1 ? folded : `\n${summary}\n${block}`;
     if (body.length + part.length + CUT.length + 1 > LONGEST_COMMENT) return `${body}\n${CUT}`;
     body += part;
   }
@@ -208,45 +207,37 @@ interface Comment {
   user?: { login: string } | null;
 }
 
-/** The most pages of comments that are read. */
-const MOST_PAGES = 50;
+/** The token lacks the right, as that of a fork does. */
+class NotPermittedError extends ShootFluxError {}
 
-/**
- * Creates or edits the comment of this file.
- * @returns why there is none, for a token without the right, as that of a fork
- * @throws ShootFluxError for every other answer
- */
-async function keepComment(environment: Variables, number: number, file: string, body: string) {
-  const { GITHUB_API_URL, GITHUB_REPOSITORY, TOKEN, AUTHOR } = environment;
-  const call = (method: string, path: string, content?: object) =>
-    fetch(`${GITHUB_API_URL}/repos/${GITHUB_REPOSITORY}/issues/${path}`, {
-      method,
-      headers: { authorization: `Bearer ${TOKEN}`, accept: 'application/vnd.github+json', 'user-agent': 'shoot-flux' },
-      ...(content && { body: JSON.stringify(content) }),
-      signal: AbortSignal.timeout(30_000),
-    }).catch((error: unknown) => {
-      throw new ShootFluxError(`GitHub cannot be reached: ${errorMessage(error)}; run the job again.`);
-    });
+/** Creates or edits the comment of this file. @throws ShootFluxError */
+async function keepComment(environment: Variables, number: number, file: string, body: string): Promise<void> {
   let known: Comment | undefined;
-  for (let page = 1; known === undefined && page <= MOST_PAGES; page++) {
-    const response = await call('GET', `${number}/comments?per_page=100&page=${page}`);
-    const comments = response.ok ? ((await response.json()) as Comment[]) : refused(response);
-    if (typeof comments === 'string') return comments;
+  for (let page = 1, isLast = false; known === undefined && !isLast; page++) {
+    const comments = await call<Comment[]>(environment, 'GET', `${number}/comments?per_page=100&page=${page}`);
     // Anybody can write the marker.
-    known = comments.find((one) => one.user?.login === AUTHOR && one.body?.startsWith(markerOf(file)));
-    if (comments.length < 100) break;
+    known = comments.find((one) => one.user?.login === environment.AUTHOR && one.body?.startsWith(markerOf(file)));
+    isLast = comments.length < 100;
   }
-  if (known?.body === body) return undefined;
-  const response = await (known === undefined
-    ? call('POST', `${number}/comments`, { body })
-    : call('PATCH', `comments/${known.id}`, { body }));
-  return response.ok ? undefined : refused(response);
+  if (known === undefined) await call(environment, 'POST', `${number}/comments`, { body });
+  else if (known.body !== body) await call(environment, 'PATCH', `comments/${known.id}`, { body });
 }
 
-function refused({ status }: Response): string {
-  const sentence = `GitHub does not take the comment (HTTP ${status})`;
-  if (status === 403 || status === 404)
-    return `${sentence}; give the job pull-requests: write. A pull request from a fork never has it.`;
+/** Calls GitHub's API of issues, which pull requests are, too. */
+async function call<T>(environment: Variables, method: string, path: string, content?: object): Promise<T> {
+  const { GITHUB_API_URL, GITHUB_REPOSITORY, TOKEN } = environment;
+  const response = await fetch(`${GITHUB_API_URL}/repos/${GITHUB_REPOSITORY}/issues/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${TOKEN}`, accept: 'application/vnd.github+json', 'user-agent': 'shoot-flux' },
+    ...(content && { body: JSON.stringify(content) }),
+    signal: AbortSignal.timeout(30_000),
+  }).catch((error: unknown) => {
+    throw new ShootFluxError(`GitHub cannot be reached: ${errorMessage(error)}; run the job again.`);
+  });
+  if (response.ok) return response.json() as Promise<T>;
+  const sentence = `GitHub does not take the comment (HTTP ${response.status})`;
+  const remedy = 'give the job pull-requests: write. A pull request from a fork never has it.';
+  if ([403, 404].includes(response.status)) throw new NotPermittedError(`${sentence}; ${remedy}`);
   throw new ShootFluxError(`${sentence}; run the job again.`);
 }
 

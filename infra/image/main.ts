@@ -1,4 +1,4 @@
-import { makeCommand } from '../make-command.ts';
+import { flag, makeCommand, text } from '../make-command.ts';
 import { builders, makeImage } from './image.ts';
 
 const help = `Usage:
@@ -23,11 +23,9 @@ The environment variable SOURCE_DATE_EPOCH is the time of the image and of its f
 Exit codes: 0 success, 1 failure, 2 wrong usage.
 `;
 
-const text = { type: 'string' } as const;
-const flag = { type: 'boolean' } as const;
 const options = {
   ...{ tag: text, builder: text, distribution: text, 'base-image': text, 'node-image': text, 'image-version': text },
-  ...{ sbom: text, oci: text, push: flag, 'insecure-registry': flag, help: flag },
+  ...{ sbom: text, oci: text, push: flag, 'insecure-registry': flag },
 };
 
 await makeCommand(help, options, async (values) => {

@@ -37,18 +37,12 @@ function labelsOf(component: string): Record<string, string> {
 /** Image name that overlays replace. */
 const IMAGE = 'shoot-flux';
 
-interface Resources {
-  cpu: string;
-  memory: string;
-  mostMemory: string;
-}
-
 /**
  * Returns the part of a pod that functions and the bridge have in common: no rights in their own cluster, a read-only root,
  * the config file, and the kubeconfigs of this identity alone.
  * @param identity name of the ServiceAccount, and of the Secret with the kubeconfigs
  */
-function podSpec(identity: string, args: string[], { cpu, memory, mostMemory }: Resources, extra: object = {}) {
+function podSpec(identity: string, args: string[], resources: object, extra: object = {}) {
   return {
     serviceAccountName: identity,
     automountServiceAccountToken: false,
@@ -58,7 +52,7 @@ function podSpec(identity: string, args: string[], { cpu, memory, mostMemory }: 
         image: IMAGE,
         args: [...args, '--config', '/etc/shoot-flux/config.yaml'],
         ports: [{ containerPort: PORT }],
-        resources: { requests: { cpu, memory }, limits: { memory: mostMemory } },
+        resources,
         readinessProbe: { httpGet: { path: '/readyz', port: PORT } },
         securityContext: {
           allowPrivilegeEscalation: false,
@@ -86,6 +80,7 @@ const SERVING = 'serving.knative.dev/v1';
 
 const watcherService = { apiVersion: 'v1', kind: 'Service', name: WATCHER };
 const brokerRef = { apiVersion: EVENTING, kind: 'Broker', name: BROKER };
+const serviceRef = (name: string) => ({ apiVersion: SERVING, kind: 'Service', name: nameOf(name) });
 
 /** Requests of an instance at a time: twice its runs, because what arrives for a key that runs waits for it. */
 const MOST_REQUESTS = 40;
@@ -123,10 +118,7 @@ export function broker(): KubeObject {
 
 /** Returns one Trigger for each function, and one for the changes that wait. */
 export function triggers(definitions: readonly FunctionDefinition[]): KubeObject[] {
-  const served = definitions.map(({ name }) =>
-    trigger(name, { apiVersion: SERVING, kind: 'Service', name: nameOf(name) }),
-  );
-  return [...served, trigger(DELAY, watcherService)];
+  return [...definitions.map(({ name }) => trigger(name, serviceRef(name))), trigger(DELAY, watcherService)];
 }
 
 function trigger(name: string, ref: object): KubeObject {
@@ -155,6 +147,7 @@ export function pushService(): KubeObject[] {
 }
 
 function service(name: string, args: string[], labels: Record<string, string>, extra?: object): KubeObject {
+  const resources = { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } };
   return {
     apiVersion: SERVING,
     kind: 'Service',
@@ -171,7 +164,7 @@ function service(name: string, args: string[], labels: Record<string, string>, e
         spec: {
           containerConcurrency: MOST_REQUESTS,
           timeoutSeconds: ANSWER_SECONDS,
-          ...podSpec(nameOf(name), args, { cpu: '50m', memory: '128Mi', mostMemory: '512Mi' }, extra),
+          ...podSpec(nameOf(name), args, resources, extra),
         },
       },
     },
@@ -185,7 +178,7 @@ const eventing = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.n
 export function watcher(): KubeObject[] {
   const labels = labelsOf('watcher');
   const args = ['watch', '--port', '8080', '--events-port', String(EVENTS_PORT)];
-  const resources = { cpu: '100m', memory: '192Mi', mostMemory: '512Mi' };
+  const resources = { requests: { cpu: '100m', memory: '192Mi' }, limits: { memory: '512Mi' } };
   const livenessProbe = { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 30 };
   const ports = [{ containerPort: 8080 }, { containerPort: EVENTS_PORT }];
   return [
@@ -222,9 +215,7 @@ export function watcher(): KubeObject[] {
 function sinkBindings(definitions: readonly FunctionDefinition[]): KubeObject[] {
   return [
     sinkBinding(WATCHER, { apiVersion: 'apps/v1', kind: 'Deployment', name: WATCHER }),
-    ...definitions.map(({ name }) =>
-      sinkBinding(nameOf(name), { apiVersion: SERVING, kind: 'Service', name: nameOf(name) }),
-    ),
+    ...definitions.map(({ name }) => sinkBinding(nameOf(name), serviceRef(name))),
   ];
 }
 
@@ -282,27 +273,19 @@ export async function knativeManifests(image = EXAMPLE_IMAGE): Promise<Record<st
     'sink-bindings.yaml': sinkBindings(definitions),
   };
   return {
-    'base/kustomization.yaml': yaml([
-      kustomization({ namespace: NAMESPACE, resources: Object.keys(base), configurations: ['name-references.yaml'] }),
-    ]),
+    'base/kustomization.yaml': kustomization({
+      resources: Object.keys(base),
+      configurations: ['name-references.yaml'],
+    }),
     'base/name-references.yaml': yaml([{ nameReference: nameReferences }]),
     ...Object.fromEntries(Object.entries(base).map(([name, objects]) => [`base/${name}`, yaml(objects)])),
-    'overlays/event-policy/kustomization.yaml': yaml([
-      kustomization({ kind: 'Component', namespace: NAMESPACE, resources: ['event-policy.yaml'] }),
-    ]),
-    'overlays/event-policy/event-policy.yaml': yaml([eventPolicy(definitions)]),
-    'overlays/push/kustomization.yaml': yaml([
-      kustomization({ kind: 'Component', namespace: NAMESPACE, resources: ['push.yaml'] }),
-    ]),
-    'overlays/push/push.yaml': yaml(pushService()),
-    'overlays/example/kustomization.yaml': yaml([
-      kustomization({
-        namespace: NAMESPACE,
-        resources: ['../../base'],
-        configMapGenerator: [{ name: CONFIG, files: ['config.yaml'] }],
-        images: [{ name: IMAGE, ...image }],
-      }),
-    ]),
+    ...component('event-policy', [eventPolicy(definitions)]),
+    ...component('push', pushService()),
+    'overlays/example/kustomization.yaml': kustomization({
+      resources: ['../../base'],
+      configMapGenerator: [{ name: CONFIG, files: ['config.yaml'] }],
+      images: [{ name: IMAGE, ...image }],
+    }),
     'overlays/example/config.yaml': stringify({
       garden: '/kubeconfigs/garden',
       seeds: { 'my-seed': '/kubeconfigs/my-seed' },
@@ -321,6 +304,12 @@ const nameReferences = [
   fieldSpecs: [{ group: 'serving.knative.dev', kind: 'Service', path: `spec/template/spec/volumes/${path}` }],
 }));
 
-function kustomization({ kind = 'Kustomization', ...rest }: { kind?: string; [field: string]: unknown }) {
-  return { apiVersion: `kustomize.config.k8s.io/${kind === 'Component' ? 'v1alpha1' : 'v1beta1'}`, kind, ...rest };
+/** Returns an overlay that others can add. */
+function component(name: string, objects: KubeObject[]): Record<string, string> {
+  const text = kustomization({ resources: [`${name}.yaml`] }, 'Component', 'v1alpha1');
+  return { [`overlays/${name}/kustomization.yaml`]: text, [`overlays/${name}/${name}.yaml`]: yaml(objects) };
+}
+
+function kustomization(fields: object, kind = 'Kustomization', version = 'v1beta1'): string {
+  return yaml([{ apiVersion: `kustomize.config.k8s.io/${version}`, kind, namespace: NAMESPACE, ...fields }]);
 }

@@ -86,16 +86,12 @@ async function pageOf(path: string, probes: Probes): Promise<Page> {
 
 /** Several selections may be of the same cluster and resource, such as Secrets of different names. */
 function gaugeWatched({ status, metrics }: Probes): void {
-  const totals = new Map<string, { labels: { cluster: string; resource: string }; objects: number; isUp: boolean }>();
-  for (const selection of status?.() ?? []) {
-    const labels = { cluster: selection.cluster, resource: selection.resource };
-    const name = `${labels.cluster} ${labels.resource}`;
-    const { objects, isUp } = totals.get(name) ?? { objects: 0, isUp: true };
-    totals.set(name, { labels, objects: objects + selection.objects, isUp: isUp && isFollowed(selection) });
-  }
-  for (const { labels, objects, isUp } of totals.values()) {
-    metrics.gauge('watcher_objects', objects, labels);
-    metrics.gauge('watcher_up', isUp ? 1 : 0, labels);
+  const all = status?.() ?? [];
+  for (const { cluster, resource } of all) {
+    const selections = all.filter((one) => one.cluster === cluster && one.resource === resource);
+    const objects = selections.reduce((sum, one) => sum + one.objects, 0);
+    metrics.gauge('watcher_objects', objects, { cluster, resource });
+    metrics.gauge('watcher_up', selections.every(isFollowed) ? 1 : 0, { cluster, resource });
   }
 }
 

@@ -38,7 +38,7 @@ export function createPrometheusMetrics(): PrometheusMetrics {
     gauge: (name, value, labels = {}) => metric(Gauge, name, labels).set(labels, value),
     gauges(name, values) {
       (registry.getSingleMetric(`shoot_flux_${name}`) as Gauge | undefined)?.reset();
-      for (const [value, labels] of values) if (value !== 0) metric(Gauge, name, labels).inc(labels, value);
+      for (const [value, labels] of values) metric(Gauge, name, labels).inc(labels, value);
     },
     observe: (name, seconds, labels = {}) => metric(Histogram, name, labels).observe(labels, seconds),
     expose: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),

@@ -4,10 +4,10 @@ import type { Observer } from '../../events/watcher/tracker.ts';
 import { fluxState, isElsewhere } from '../../functions/project-status/flux-state.ts';
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import { GRACE_SECONDS } from '../../shared/gardener/checked.ts';
-import { askedOperation, HIBERNATED } from '../../shared/gardener/operation.ts';
+import { askedOperation, HIBERNATED, timestampOf } from '../../shared/gardener/operation.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
-import { ROLLOUT_PHASE, type RolloutPhase } from '../../shared/gardener/rollout.ts';
-import { type Extension, TIMESTAMP_ANNOTATION } from '../../shared/gardener/types.ts';
+import { ROLLOUT_PHASE } from '../../shared/gardener/rollout.ts';
+import type { Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import type { GaugeValue, PrometheusMetrics } from './metrics.ts';
@@ -23,34 +23,23 @@ const OVERDUE_SECONDS = 1800;
 /** The value of the label `state`; `not_ready` is a failure that no user has to correct. */
 type State = 'ready' | 'progressing' | 'not_ready' | 'needs_user' | 'hibernated' | 'leaving';
 
-/** What Shoots of a seed have in common, and how many there are. */
-interface Group {
+/** There are 10,000 of them, so they are small. Times are seconds since 1970. */
+interface Known {
   project: string;
   version: string;
   state: State;
-  count: number;
-  /** So many fail for so short a time that they count as progressing. */
-  young: number;
-  overdue: number;
+  /** Since when somebody waits for it; undefined: it is Ready, or nobody does. */
+  since?: number;
+  request?: Request | undefined;
 }
 
-/** There are 10,000 of them, so they are small. Times are seconds since 1970. */
-interface Known {
-  group: Group;
-  /** Since when it is not Ready. */
-  since: number;
-  /** When what is under way was asked for; 0: nothing is; `UNSEEN`: before this process began. */
-  requested: number;
+/** What is under way, until Flux is Ready. */
+interface Request {
+  /** When it was asked for; undefined: before this process began. */
+  at: number | undefined;
   /** True while only Ready is missing. */
   isApplied: boolean;
 }
-
-interface Seed {
-  shoots: Map<string, Known>;
-  groups: Map<string, Group>;
-}
-
-const UNSEEN = -1;
 
 /**
  * Folds what the watcher sees anyway into numbers about all Shoots and rollouts of its clusters. A restart lists
@@ -58,72 +47,69 @@ const UNSEEN = -1;
  * @param releases versions of the distribution; none where the functions run elsewhere
  */
 export function createShootNumbers(metrics: PrometheusMetrics, releases: readonly string[], now = Date.now) {
-  const seeds = new Map<string, Seed>();
-  const rollouts = new Map<string, RolloutPhase>();
-  let seesGarden = false;
+  const seeds = new Map<string, Map<string, Known>>();
+  /** Undefined: nobody watches the garden. */
+  let rollouts: Map<string, string | undefined> | undefined;
   const seconds = () => Math.floor(now() / 1000);
 
-  const followed = (cluster: string, groups: Seed['groups'], before: Known | undefined, extension: Extension) => {
-    const { state, since } = stateOf(extension, seconds());
-    const { namespace = '' } = extension.metadata;
-    const project = /^shoot--(.+?)--./.exec(namespace)?.[1] ?? OTHER;
-    const version = extension.status?.state?.applied?.fluxVersion ?? 'none';
-    const id = `${project} ${version} ${state}`;
-    const group = groups.get(id) ?? { project, version, state, count: 0, young: 0, overdue: 0 };
-    groups.set(id, group);
-    const { requested, isApplied, observed } = requestAfter(before, extension, state, seconds());
+  const followed = (cluster: string, before: Known | undefined, extension: Extension): Known => {
+    const shoot = { ...namesOf(extension), ...stateOf(extension, seconds()) };
+    const request = requestAfter(before, extension, shoot.state, seconds());
+    if (request?.at === undefined || !request.isApplied) return { ...shoot, request };
     const labels = { cluster, operation: extension.status?.lastOperation?.type ?? 'Create' };
-    const took = Math.max(0, now() / 1000 - requested);
-    if (observed.includes('applied')) metrics.observe('request_applied_seconds', took, labels);
-    if (observed.includes('ready')) metrics.observe('request_ready_seconds', took, labels);
-    return { group, since, requested: observed.includes('ready') ? 0 : requested, isApplied };
+    const took = Math.max(0, now() / 1000 - request.at);
+    if (before?.request?.isApplied !== true) metrics.observe('request_applied_seconds', took, labels);
+    if (shoot.state !== 'ready') return { ...shoot, request };
+    metrics.observe('request_ready_seconds', took, labels);
+    return shoot;
   };
 
   return {
     /** Returns what has to see the objects of a selection; undefined: nothing of it is counted. */
     observerOf({ cluster, resource, fieldSelector }: Selection): Observer | undefined {
       if (cluster === GARDEN && fieldSelector === `metadata.name=${FLUX_STATUS}`) {
-        seesGarden = true;
+        const phases = new Map<string, string | undefined>();
+        rollouts = phases;
         return (text, object) => {
-          const phase = object?.metadata.labels?.[ROLLOUT_PHASE];
-          if (phase === 'in-progress' || phase === 'paused') rollouts.set(text, phase);
-          else rollouts.delete(text);
+          if (object === undefined) phases.delete(text);
+          else phases.set(text, object.metadata.labels?.[ROLLOUT_PHASE]);
         };
       }
       if (resource !== resources.extensions) return undefined;
-      const { shoots, groups }: Seed = { shoots: new Map(), groups: new Map() };
-      seeds.set(cluster, { shoots, groups });
+      const shoots = new Map<string, Known>();
+      seeds.set(cluster, shoots);
       return (text, object) => {
         const extension = object && extensionOf(object);
         if (extension === undefined || isElsewhere(extension)) shoots.delete(text);
-        else shoots.set(text, followed(cluster, groups, shoots.get(text), extension));
+        else shoots.set(text, followed(cluster, shoots.get(text), extension));
       };
     },
 
     /** Sets the gauges, for somebody who reads them now. */
     collect(): void {
-      for (const seed of seeds.values()) count(seed, seconds());
-      const all = [...seeds.values()].flatMap(({ groups }) => [...groups.values()]);
-      const behind = versionsBehind([...new Set([...releases, ...all.map(({ version }) => version)])]);
+      const time = seconds();
+      const versions = [...seeds.values()].flatMap((known) => [...known.values()].map(({ version }) => version));
+      const behind = versionsBehind([...new Set([...releases, ...versions])]);
       const shoots: GaugeValue[] = [];
       const overdue: GaugeValue[] = [];
       const old: GaugeValue[] = [];
-      for (const [cluster, { groups }] of seeds) {
-        const ofSeed = [...groups.values()];
+      for (const [cluster, known] of seeds) {
+        const ofSeed = [...known.values()];
         const projectOf = bounded(ofSeed, 'project', MOST_PROJECTS);
         const versionOf = bounded(ofSeed, 'version', MOST_VERSIONS);
-        for (const { version, state, count, young, ...group } of ofSeed) {
-          const labels = { cluster, project: projectOf(group.project) };
-          const flux = { ...labels, state, flux_version: versionOf(version) };
-          shoots.push([count - young, flux], [young, { ...flux, state: 'progressing' }]);
-          overdue.push([group.overdue, { ...labels, state }]);
+        const groups = Map.groupBy(ofSeed, (shoot) => groupOf(shoot, time));
+        for (const [group, { length: count }] of groups) {
+          const [project = '', version = '', state = '', isOverdue] = group.split(' ');
+          const labels = { cluster, project: projectOf(project) };
+          shoots.push([count, { ...labels, state, flux_version: versionOf(version) }]);
+          if (isOverdue) overdue.push([count, { ...labels, state }]);
           if (behind.has(version)) old.push([count, labels]);
         }
       }
       metrics.gauges('shoots', shoots);
       metrics.gauges('shoots_overdue', overdue);
       metrics.gauges('shoots_behind', old);
-      if (!seesGarden) return;
+      if (rollouts === undefined) return;
       for (const [state, phase] of Object.entries({ in_progress: 'in-progress', paused: 'paused' })) {
         metrics.gauge('rollouts', [...rollouts.values()].filter((one) => one === phase).length, { state });
       }
@@ -133,38 +119,36 @@ export function createShootNumbers(metrics: PrometheusMetrics, releases: readonl
 
 const OTHER = 'other';
 
-/** Counts the Shoots of each group, and drops groups without any: at once, because a state also changes with the time. */
-function count({ shoots, groups }: Seed, now: number): void {
-  for (const group of groups.values()) Object.assign(group, { count: 0, young: 0, overdue: 0 });
-  for (const { group, since } of shoots.values()) {
-    group.count++;
-    if (group.state === 'ready' || group.state === 'hibernated' || group.state === 'leaving') continue;
-    // As in `flux-status`.
-    if (group.state === 'not_ready' && now - since < GRACE_SECONDS) group.young++;
-    if (now - since >= OVERDUE_SECONDS) group.overdue++;
-  }
-  for (const [id, group] of groups) if (group.count === 0) groups.delete(id);
-}
-
 /** Returns a function that keeps the names of most Shoots, and replaces all others. */
-function bounded(groups: readonly Group[], by: 'project' | 'version', most: number): (name: string) => string {
-  const counts = new Map<string, number>();
-  for (const group of groups) counts.set(group[by], (counts.get(group[by]) ?? 0) + group.count);
-  const kept = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, most);
-  const named = new Set(kept.map(([name]) => name));
-  return (name) => (named.has(name) ? name : OTHER);
+function bounded(shoots: readonly Known[], by: 'project' | 'version', most: number): (name: string) => string {
+  const counts = [...Map.groupBy(shoots, (shoot) => shoot[by])].map(([name, { length }]) => ({ name, length }));
+  const sorted = counts.toSorted((one, other) => other.length - one.length || (one.name < other.name ? -1 : 1));
+  const kept = new Set(sorted.slice(0, most).map(({ name }) => name));
+  return (name) => (kept.has(name) ? name : OTHER);
 }
 
-/** Returns the state that an Extension says, and since when a Shoot that is not Ready is not. */
-function stateOf(extension: Extension, now: number): { state: State; since: number } {
+/** Returns what Shoots have in common that are counted together, as words; it also changes with the time. */
+function groupOf({ project, version, state, since }: Known, now: number): string {
+  const age = since === undefined ? 0 : now - since;
+  // As in `flux-status`.
+  const shown = state === 'not_ready' && age < GRACE_SECONDS ? 'progressing' : state;
+  return `${project} ${version} ${shown}${age >= OVERDUE_SECONDS ? ' overdue' : ''}`;
+}
+
+function namesOf({ metadata: { namespace = '' }, status }: Extension): Pick<Known, 'project' | 'version'> {
+  const project = /^shoot--(.+?)--./.exec(namespace)?.[1] ?? OTHER;
+  return { project, version: status?.state?.applied?.fluxVersion ?? 'none' };
+}
+
+function stateOf(extension: Extension, now: number): Pick<Known, 'state' | 'since'> {
   const { metadata, status = {} } = extension;
-  if (metadata.deletionTimestamp !== undefined) return { state: 'leaving', since: now };
-  if (status.lastOperation?.description === HIBERNATED) return { state: 'hibernated', since: now };
+  if (metadata.deletionTimestamp !== undefined) return { state: 'leaving' };
+  if (status.lastOperation?.description === HIBERNATED) return { state: 'hibernated' };
   const flux = fluxState(extension);
+  if (flux.type === 'ready') return { state: 'ready' };
   // The next attempt of an operation that fails is no news.
   const times = [flux.since, status.state?.failingSince ?? flux.since].map((time) => Date.parse(time) / 1000 || now);
   const since = Math.min(...times);
-  if (flux.type === 'ready') return { state: 'ready', since };
   if (flux.type === 'working') return { state: 'progressing', since };
   return { state: flux.needsUser ? 'needs_user' : 'not_ready', since };
 }
@@ -173,26 +157,15 @@ function stateOf(extension: Extension, now: number): { state: State; since: numb
  * Follows one request from gardenlet's timestamp, or from the first sight of an operation that nobody asked for, until
  * it is applied and until Flux is Ready. What a user has to correct first says nothing about us.
  */
-function requestAfter(
-  before: Known | undefined,
-  extension: Extension,
-  state: State,
-  now: number,
-): Pick<Known, 'requested' | 'isApplied'> & { observed: ('applied' | 'ready')[] } {
-  if (state === 'needs_user' || state === 'hibernated' || state === 'leaving')
-    return { requested: 0, isApplied: false, observed: [] };
-  const { requested = 0, isApplied = false } = before ?? {};
-  const asked = askedOperation(extension) !== undefined;
-  if (asked || extension.status?.lastOperation?.state !== 'Succeeded') {
-    const isFollowed = requested !== 0 && !isApplied && !(asked && requested === UNSEEN);
-    if (isFollowed) return { requested, isApplied, observed: [] };
-    const at = Date.parse(extension.metadata.annotations?.[TIMESTAMP_ANNOTATION] ?? '') / 1000 || now;
-    const unasked = before === undefined ? UNSEEN : now;
-    return { requested: Math.floor(asked ? at : unasked), isApplied: false, observed: [] };
-  }
-  if (requested <= 0) return { requested: 0, isApplied: false, observed: [] };
-  const observed = [...(isApplied ? [] : ['applied' as const]), ...(state === 'ready' ? ['ready' as const] : [])];
-  return { requested, isApplied: true, observed };
+function requestAfter(before: Known | undefined, extension: Extension, state: State, now: number): Request | undefined {
+  if (state === 'needs_user' || state === 'hibernated' || state === 'leaving') return undefined;
+  const request = before?.request;
+  const isAsked = askedOperation(extension) !== undefined;
+  if (!isAsked && extension.status?.lastOperation?.state === 'Succeeded')
+    return request?.at === undefined ? undefined : { ...request, isApplied: true };
+  if (request?.isApplied === false && !(isAsked && request.at === undefined)) return request;
+  if (isAsked) return { at: timestampOf(extension) / 1000 || now, isApplied: false };
+  return { at: before && now, isApplied: false };
 }
 
 /** Flux maintains so many minor versions. */
@@ -203,12 +176,12 @@ const MAINTAINED_MINORS = 3;
  * maintained, judged by the newest version.
  */
 export function versionsBehind(versions: readonly string[]): Set<string> {
-  const known = versions.flatMap((version) => semver.parse(version) ?? []).sort(semver.compare);
-  const newest = known.at(-1);
-  const isBehind = (version: semver.SemVer) =>
+  const known = versions.flatMap((version) => semver.parse(version) ?? []);
+  const [newest] = semver.rsort([...known]);
+  const isBehind = ({ major, minor, raw }: semver.SemVer) =>
     newest !== undefined &&
-    (version.major < newest.major ||
-      version.minor <= newest.minor - MAINTAINED_MINORS ||
-      known.some((other) => other.minor === version.minor && semver.gt(other, version)));
-  return new Set(versions.filter((version) => known.some((one) => one.raw === version && isBehind(one))));
+    (major < newest.major ||
+      minor <= newest.minor - MAINTAINED_MINORS ||
+      known.some((other) => other.minor === minor && semver.gt(other, raw)));
+  return new Set(known.filter(isBehind).map(({ raw }) => raw));
 }

@@ -1,12 +1,12 @@
 import { builders } from '../image/image.ts';
-import { makeCommand } from '../make-command.ts';
+import { flag, makeCommand, text } from '../make-command.ts';
 import { makeRelease } from './release.ts';
 
 const help = `Usage:
   npm run release -- --version X --registry R [options]
 
 Write everything that a release consists of into a folder: image, charts, registrations with Gardener, packages for
-Lambda, manifests for Knative, bill of materials, notes and checksums. Nothing is published.
+Lambda, manifests for Knative, JSON Schemas, bill of materials, notes and checksums. Nothing is published.
 
 Options:
   --version X          Version, like 0.1.0; CHANGELOG.md must have a section for it (required).
@@ -24,11 +24,9 @@ The environment variable SOURCE_DATE_EPOCH is the time of the image and of its f
 Exit codes: 0 success, 1 failure, 2 wrong usage.
 `;
 
-const text = { type: 'string' } as const;
-const flag = { type: 'boolean' } as const;
 const options = {
   ...{ version: text, registry: text, out: text, distribution: text, downloads: text, builder: text },
-  ...{ 'base-image': text, 'node-image': text, 'no-image': flag, help: flag },
+  ...{ 'base-image': text, 'node-image': text, 'no-image': flag },
 };
 
 await makeCommand(

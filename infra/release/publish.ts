@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ShootFluxError } from '../../shared/errors.ts';
-import { makeCommand } from '../make-command.ts';
+import { flag, makeCommand, text } from '../make-command.ts';
 
 const usage = `Usage: npm run publish-release -- --version X --registry R [--from DIR] [--plain-http]
 
@@ -56,9 +56,7 @@ async function publish(options: Options): Promise<string> {
   return lines;
 }
 
-const text = { type: 'string' } as const;
-const flag = { type: 'boolean' } as const;
-const options = { version: text, registry: text, from: text, 'plain-http': flag, help: flag };
+const options = { version: text, registry: text, from: text, 'plain-http': flag };
 
 await makeCommand(
   usage,

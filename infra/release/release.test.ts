@@ -10,6 +10,7 @@ import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { parse } from 'yaml';
 import { standIn } from '../../shared/flux/testing.ts';
+import { root } from '../../test/integration/documents.ts';
 import { findAllDefinitions, isQueued } from '../functions.ts';
 import { filesBelow } from '../gardener/registration/chart-archive.ts';
 import { CHECKSUMS, checkVersion, makeRelease, notesOf, writeFiles } from './release.ts';
@@ -108,6 +109,16 @@ describe('the files of a release', () => {
     expect(await text('knative/overlays/example/kustomization.yaml')).toContain(
       'newName: registry.example.org/gardener/shoot-flux\n    newTag: 1.2.3-rc.1\n',
     );
+  });
+
+  it('have the JSON Schemas, each of which the workflow makes an asset', async () => {
+    const schemas = (await filesBelow(out)).filter((path) => path.startsWith('schemas/'));
+    expect(schemas).toEqual(
+      ['config', 'flux-config', 'overrides', 'provider-config'].map((name) => `schemas/${name}.json`),
+    );
+    for (const path of schemas) expect(await text(path)).toBe(await readFile(join(root, 'docs', path), 'utf8'));
+    const workflow = await readFile(join(root, '.github/workflows/release.yaml'), 'utf8');
+    expect(workflow.slice(workflow.indexOf('gh release create'))).toContain(' schemas/* ');
   });
 
   it('have a package for each function, which Lambda can load, with the distribution where Flux is installed', async () => {

@@ -1,14 +1,15 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Zippable, zipSync } from 'fflate';
+import { zipSync } from 'fflate';
 import { stringify } from 'yaml';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { bundleFunction, lambdaDefinitions } from '../bundle/bundle.ts';
 import { bundleCommand } from '../bundle/bundle-cli.ts';
+import { schemaFiles } from '../docs/json-schema.ts';
 import { isQueued } from '../functions.ts';
 import { chartArchive, filesBelow, tarball } from '../gardener/registration/chart-archive.ts';
 import { inlineRegistration, type Release, registrationFiles } from '../gardener/registration/registration.ts';
@@ -39,9 +40,11 @@ export async function makeRelease(options: ReleaseOptions): Promise<void> {
   await mkdir(out, { recursive: true });
   await writeFiles(out, {
     'NOTES.md': notes,
+    ...schemaFiles(),
     ...(await chartFiles(release)),
-    ...(await registrations(release)),
-    ...(await knativeFiles(release)),
+    ...below('registration', await registrationFiles(release)),
+    'registration/controller-registration-inline.yaml': await inlineRegistration(release),
+    ...below('knative', await knativeManifests({ newName: `${registry}/shoot-flux`, newTag: version })),
     ...(await lambdaPackages(distribution)),
     ...(await commandFiles(version, downloads)),
   });
@@ -74,31 +77,22 @@ async function chartFiles({ version, registry }: Release): Promise<Files> {
   return files;
 }
 
-/** Generates the registrations, by file name. */
-export async function registrations(release: Release): Promise<Files> {
-  const files = Object.entries({
-    ...(await registrationFiles(release)),
-    'controller-registration-inline.yaml': await inlineRegistration(release),
-  });
-  return Object.fromEntries(files.map(([name, text]) => [`registration/${name}`, text]));
-}
-
-async function knativeFiles({ version, registry }: Release): Promise<Files> {
-  const files = await knativeManifests({ newName: `${registry}/shoot-flux`, newTag: version });
-  return Object.fromEntries(Object.entries(files).map(([name, text]) => [`knative/${name}`, text]));
+/** Returns files by their path below a folder. */
+function below(folder: string, files: Files): Files {
+  return Object.fromEntries(Object.entries(files).map(([name, content]) => [`${folder}/${name}`, content]));
 }
 
 /** Packs each function for Lambda as serverless.yml does; those behind queues get the distribution, if there is one. */
 async function lambdaPackages(distribution?: string): Promise<Files> {
   const files: Files = {};
-  const flux = distribution === undefined ? [] : await contents(distribution, 'dist/flux-distribution');
+  const flux = distribution === undefined ? {} : await contents(distribution, 'dist/flux-distribution');
   await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-lambda-'));
   const definitions = await lambdaDefinitions();
   await Promise.all(definitions.map((definition) => bundleFunction(definition, folder.path)));
   for (const definition of definitions) {
     const { name } = definition;
     const bundle = await contents(join(folder.path, name), `dist/functions/${name}`);
-    files[`lambda/${name}.zip`] = zip([...bundle, ...(isQueued(definition) ? flux : [])]);
+    files[`lambda/${name}.zip`] = zip({ ...bundle, ...(isQueued(definition) && flux) });
   }
   return files;
 }
@@ -117,11 +111,9 @@ async function commandFiles(version: string, downloads: string | undefined): Pro
   const tag = `v${version}`;
   const systems = ['linux', 'darwin'];
   const krew = {
-    ...{
-      apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',
-      kind: 'Plugin',
-      metadata: { name: 'shoot-flux' },
-    },
+    apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',
+    kind: 'Plugin',
+    metadata: { name: 'shoot-flux' },
     spec: {
       ...{ version: tag, shortDescription: 'Show and explain Flux in the Shoots of Gardener', description },
       caveats: `It needs Node.js ${engines.node}.`,
@@ -131,14 +123,8 @@ async function commandFiles(version: string, downloads: string | undefined): Pro
       })),
     },
   };
-  const platforms = systems.flatMap((os) =>
-    ['amd64', 'arm64'].map((arch) => ({
-      os,
-      arch,
-      url: `${downloads}/shoot-flux`,
-      checksum: `sha256:${sha256(program)}`,
-    })),
-  );
+  const file = { url: `${downloads}/shoot-flux`, checksum: `sha256:${sha256(program)}` };
+  const platforms = systems.flatMap((os) => ['amd64', 'arm64'].map((arch) => ({ os, arch, ...file })));
   const flux = {
     ...{ apiVersion: 'cli.fluxcd.io/v1beta1', kind: 'Plugin', name: 'shoot', description, bin: 'flux-shoot' },
     versions: [{ version, platforms }],
@@ -146,21 +132,16 @@ async function commandFiles(version: string, downloads: string | undefined): Pro
   return { ...files, 'command/krew.yaml': stringify(krew), 'command/flux-plugin.yaml': stringify(flux) };
 }
 
-const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
+const sha256 = (content: Buffer) => hash('sha256', content);
 
-async function contents(folder: string, prefix: string) {
-  const paths = await filesBelow(folder);
-  return Promise.all(
-    paths.map(async (path) => ({ path: `${prefix}/${path}`, content: await readFile(join(folder, path)) })),
-  );
+async function contents(folder: string, prefix: string): Promise<Record<string, Buffer>> {
+  const files: Record<string, Buffer> = {};
+  for (const path of await filesBelow(folder)) files[`${prefix}/${path}`] = await readFile(join(folder, path));
+  return files;
 }
 
-interface ZipFile {
-  path: string;
-  content: Buffer;
-}
-
-const common = {
+const zipOptions = {
+  level: 9,
   // The first moment that the format knows, which has no time zone.
   mtime: new Date(1980, 0, 1),
   // A regular file that everyone may read, as Unix writes it.
@@ -169,10 +150,9 @@ const common = {
 } as const;
 
 /** Packs files as a zip archive without times or owners: the same files give the same bytes. */
-function zip(files: readonly ZipFile[]): Buffer {
-  const sorted = files.toSorted((one, other) => (one.path < other.path ? -1 : 1));
-  const entries = sorted.map(({ path, content }): [string, Zippable[string]] => [path, [content, common]]);
-  return Buffer.from(zipSync(Object.fromEntries(entries), { level: 9 }));
+function zip(files: Record<string, Buffer>): Buffer {
+  const sorted = Object.entries(files).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Buffer.from(zipSync(Object.fromEntries(sorted), zipOptions));
 }
 
 /** Writes files by path into a folder. */

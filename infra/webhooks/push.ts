@@ -21,18 +21,13 @@ const answers: Record<PushResult, HttpAnswer> = {
   failed: sentenceAnswer(503, 'The push could not be noted; send it again.'),
 };
 
-/** Answers a Git host. @param path of the URL, from `PUSH_PATH` on */
-export type PushAnswerer = (
-  path: string,
-  call: Omit<PushCall, 'namespace'>,
-  signal: AbortSignal,
-) => Promise<HttpAnswer>;
+export type PushAnswerer = ReturnType<typeof pushAnswerer>;
 
-/** Returns what answers Git hosts. */
+/** Returns what answers Git hosts, by the path of the URL from `PUSH_PATH` on. */
 export function pushAnswerer(
   { definition: { name }, handler }: PushWebhook,
   { kube, log, metrics }: Pick<AnswerDependencies, 'kube' | 'log' | 'metrics'>,
-): PushAnswerer {
+) {
   let calls = 0;
   const resultOf = async (call: PushCall, signal: AbortSignal): Promise<PushResult> => {
     if (calls >= MOST_CALLS) return 'failed';
@@ -48,7 +43,7 @@ export function pushAnswerer(
       calls -= 1;
     }
   };
-  return async (path, call, signal) => {
+  return async (path: string, call: Omit<PushCall, 'namespace'>, signal: AbortSignal): Promise<HttpAnswer> => {
     const namespace = path.slice(PUSH_PATH.length).replace(/\?.*$/s, '');
     if (!DNS_LABEL.test(namespace)) return sentenceAnswer(404, 'Not found.');
     if (call.body.length > MOST_PUSH_BYTES) return tooLong(MOST_PUSH_BYTES);

@@ -1,5 +1,5 @@
-import { type KubeObject, resources } from '../kube/resource.ts';
-import type { Subscription } from '../runtime/definition.ts';
+import { type KubeObject, type Resource, resources } from '../kube/resource.ts';
+import { ownKey, type Subscription } from '../runtime/definition.ts';
 import { fieldsOf } from '../shapes.ts';
 import { pushRequestOf } from './push.ts';
 
@@ -72,12 +72,14 @@ const keys = (object: KubeObject, cluster: string) => [
   { cluster, namespace: object.metadata.namespace ?? '', name: FLUX_CONFIG },
 ];
 
+/** Selects the objects of this name in all projects. */
+const named = (resource: Resource, name: string) =>
+  ({ in: 'garden', resource, fieldSelector: `metadata.name=${name}` }) as const;
+
 /** Reports every change of the configuration's content, and of these annotations. */
 export function fluxConfigSubscription(...annotations: string[]): Subscription {
   return {
-    in: 'garden',
-    resource: resources.configMaps,
-    fieldSelector: `metadata.name=${FLUX_CONFIG}`,
+    ...named(resources.configMaps, FLUX_CONFIG),
     wakes: ({ metadata, data, binaryData }) => [
       metadata.uid,
       data,
@@ -93,24 +95,20 @@ export function fluxConfigSubscription(...annotations: string[]): Subscription {
  * write, whose metadata alone leaves the API server.
  */
 export const fluxStatusSubscription: Subscription = {
-  in: 'garden',
-  resource: resources.configMaps,
-  fieldSelector: `metadata.name=${FLUX_STATUS}`,
+  ...named(resources.configMaps, FLUX_STATUS),
   metadataOnly: true,
   isNews: (object) => writesOfOthers(object).length > 0,
   wakes: (object) => writesOfOthers(object),
-  keys: ({ metadata: { namespace = '' } }, cluster) => [{ cluster, namespace, name: FLUX_STATUS }],
+  keys: ownKey,
 };
 
 /** Reports that a Git host has reported a push, to the key of the Secret. */
 export const pushSubscription: Subscription = {
-  in: 'garden',
-  resource: resources.secrets,
-  fieldSelector: `metadata.name=${FLUX_PUSH}`,
+  ...named(resources.secrets, FLUX_PUSH),
   metadataOnly: true,
   isNews: ({ metadata }) => pushRequestOf(metadata.annotations?.[PUSHED], Date.now()) !== undefined,
   wakes: ({ metadata }) => metadata.annotations?.[PUSHED],
-  keys: ({ metadata: { namespace = '' } }, cluster) => [{ cluster, namespace, name: FLUX_PUSH }],
+  keys: ownKey,
 };
 
 /** Reports that a project has deleted its `flux-push`, or has another one, to the key of its configuration. */
@@ -138,9 +136,7 @@ const OUR_MANAGERS = 'shoot-flux-';
 
 /** Reports every change of the credentials and of the other Secrets of a project, without their content. */
 export const projectSecretSubscriptions: Subscription[] = [FLUX_SOURCE, ...projectSecretNames].map((name) => ({
-  in: 'garden',
-  resource: resources.secrets,
-  fieldSelector: `metadata.name=${name}`,
+  ...named(resources.secrets, name),
   metadataOnly: true,
   wakes: ({ metadata }) => metadata.resourceVersion,
   keys,

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../kube/resource.ts';
+import { parsedJson } from '../shapes.ts';
 import { variableName } from './checks.ts';
 import { FLUX_REGISTRY, FLUX_SOPS, FLUX_VARIABLES, type ProjectSecretName } from './project-config.ts';
 import { quote } from './quote.ts';
@@ -36,14 +37,6 @@ function registryProblem(secret: KubeObject): string | undefined {
   const problem = pullSecretProblem(secret);
   if (problem !== undefined) return `${problem}; ${remedy}`;
   return registryHosts(secret).length === 0 ? `has no registry under auths in ${DOCKER_CONFIG}; ${remedy}` : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Not `\s`: from each of half a million empty lines it would read all that follow. */
@@ -119,7 +112,7 @@ const DOCKER_HUB = 'index.docker.io';
 
 /** Returns the registries for which a Secret of type `kubernetes.io/dockerconfigjson` has credentials. */
 function registryHosts(secret: KubeObject): string[] {
-  const config = asObject(parsed(textOf(dataOf(secret)[DOCKER_CONFIG])));
+  const config = asObject(parsedJson(textOf(dataOf(secret)[DOCKER_CONFIG])));
   return Object.keys(asObject(config?.auths) ?? {}).map(hostOf);
 }
 

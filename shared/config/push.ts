@@ -61,10 +61,9 @@ export function withPush(former: PushRequest | undefined, pushed: string[], now:
 
 /** Returns an identity of the repository at a URL, the same for all its addresses; undefined for what is no URL. */
 export function repositoryId(url: string): string | undefined {
-  const text = fromScpForm(url) ?? url;
-  if (!URL.canParse(text)) return undefined;
-  const { hostname, pathname } = new URL(text);
+  const parsed = URL.parse(fromScpForm(url) ?? url);
+  if (parsed === null) return undefined;
   // Bitbucket Server puts /scm before the path, over HTTP only.
-  const path = pathname.replace(/^\/scm\//, '/').replace(/(\.git)?\/*$/, '');
-  return hash('sha256', `${hostname}${path}`.toLowerCase(), 'base64url').slice(0, 12);
+  const path = parsed.pathname.replace(/^\/scm\//, '/').replace(/(\.git)?\/*$/, '');
+  return hash('sha256', `${parsed.hostname}${path}`.toLowerCase(), 'base64url').slice(0, 12);
 }

@@ -60,16 +60,9 @@ export function listUpTo<T extends z.ZodMiniType>(limit: Limit, entry: T) {
   return ruled(z.array(entry), ({ length }) => (length > limit.most ? entriesProblem(length, limit) : undefined));
 }
 
-const textMaps = new WeakSet<z.core.$ZodType>();
-
-/** Returns true for the schema of a map of strings. */
-export function isTextMap(schema: z.core.$ZodType): boolean {
-  return textMaps.has(schema);
-}
-
 /** Returns the schema of a map of strings, such as labels. */
 export function mapOf(keyCheck: Check, valueCheck?: Check, limit: Limit = limits.list) {
-  const map = z.looseObject({}).check(
+  return z.looseObject({}).check(
     z.check<Record<string, unknown>>(({ value, issues }) => {
       const report = (message: string | undefined, path: string[]) => {
         if (message !== undefined) issues.push({ code: 'custom', message, input: value, path });
@@ -84,8 +77,6 @@ export function mapOf(keyCheck: Check, valueCheck?: Check, limit: Limit = limits
       }
     }),
   ) as unknown as z.ZodMiniType<Record<string, string>>;
-  textMaps.add(map);
-  return map;
 }
 
 /** Returns the problem with a string that is longer than a limit; it is too long to quote. */

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { parsedJson } from '../shapes.ts';
 import { readIdentity } from '../ssh/identity.ts';
 
 /** The content of a Secret as text. */
@@ -60,14 +61,10 @@ const privateKey: ValueCheck = (value, { password }) => {
   return 'problem' in read ? `${read.problem}; ${read.remedy ?? 'replace it with a valid private key'}` : undefined;
 };
 
-const dockerConfig: ValueCheck = (value) => {
-  try {
-    JSON.parse(value);
-    return undefined;
-  } catch {
-    return 'is not JSON; recreate the Secret with kubectl create secret docker-registry';
-  }
-};
+const dockerConfig: ValueCheck = (value) =>
+  parsedJson(value) === undefined
+    ? 'is not JSON; recreate the Secret with kubectl create secret docker-registry'
+    : undefined;
 
 /** By the key. Whatever Flux trims or reads line by line is not here (docs/flux-facts.md, Sources and Secrets). */
 const checks: Readonly<Record<string, ValueCheck>> = {

@@ -1,5 +1,5 @@
 import { safeText } from '../runtime/safe-text.ts';
-import { fieldsOf } from '../shapes.ts';
+import { fieldsOf, parsedJson } from '../shapes.ts';
 import { SUSPENDED } from './project-config.ts';
 
 /** Who has suspended Flux in a project, when and why: the value of the annotation, as JSON. */
@@ -23,16 +23,8 @@ const MOST_READ = 2_000;
 export function suspensionOf(annotations: Readonly<Record<string, string>> = {}): string | undefined {
   const value = annotations[SUSPENDED];
   if (value === undefined) return undefined;
-  const { by, since, reason } = parsed(value);
+  const { by, since, reason } = fieldsOf(parsedJson(value.slice(0, MOST_READ))) ?? {};
   const isWhole = [by, since, reason].every((text) => typeof text === 'string');
   if (!isWhole) return `by the annotation ${SUSPENDED} on ConfigMap flux-config: ${safeText(value, LONGEST_REASON)}`;
   return `by ${safeText(`${by}`, 100)} since ${safeText(`${since}`, 40)}: ${safeText(`${reason}`, LONGEST_REASON)}`;
-}
-
-function parsed(value: string): Record<string, unknown> {
-  try {
-    return fieldsOf(JSON.parse(value.slice(0, MOST_READ))) ?? {};
-  } catch {
-    return {};
-  }
 }

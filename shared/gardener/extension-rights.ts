@@ -1,5 +1,5 @@
 import { resources } from '../kube/resource.ts';
-import { ownKey, type PolicyRule, type Subscription } from '../runtime/definition.ts';
+import { ownKey, type PolicyRule, rule, type Subscription } from '../runtime/definition.ts';
 import { isOurs } from './gate.ts';
 import { EXTENSION_TYPE, type Extension } from './types.ts';
 
@@ -11,15 +11,14 @@ export const ourExtensions = {
   keys: ownKey,
 } satisfies Partial<Subscription>;
 
-const group = { apiGroups: ['extensions.gardener.cloud'] };
-
 /** What `loadExtension` needs. */
 export const readsExtension: PolicyRule[] = [
-  { ...group, resources: ['clusters'], verbs: ['get'] },
-  { ...group, resources: ['extensions'], verbs: ['get'], resourceNames: [EXTENSION_TYPE] },
+  rule(resources.clusters, ['get']),
+  rule(resources.extensions, ['get'], EXTENSION_TYPE),
 ];
 
 /** Needed to write the status. */
 export const patchesStatus: PolicyRule = {
-  ...{ ...group, resources: ['extensions/status'], verbs: ['patch'], resourceNames: [EXTENSION_TYPE] },
+  ...rule(resources.extensions, ['patch'], EXTENSION_TYPE),
+  resources: ['extensions/status'],
 };

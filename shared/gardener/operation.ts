@@ -90,7 +90,7 @@ export function isAnswered(extension: Extension): boolean {
 }
 
 /** Returns gardenlet's timestamp in ms, truncated to seconds; 0 without one. */
-function timestampOf(extension: Extension): number {
+export function timestampOf(extension: Extension): number {
   const millis = Date.parse(extension.metadata.annotations?.[TIMESTAMP_ANNOTATION] ?? '');
   return Number.isNaN(millis) ? 0 : Math.floor(millis / 1000) * 1000;
 }

@@ -124,10 +124,9 @@ export const ROLLOUT_STATE = 'RolloutState';
 
 /** Label of `flux-status` while a rollout goes on: its metadata is all that the watcher sees of it. */
 export const ROLLOUT_PHASE = 'flux.extensions.gardener.cloud/rollout';
-export type RolloutPhase = 'in-progress' | 'paused';
 
 /** Returns the phase that a text of `rolloutText` says; null: there is no rollout, or it has ended. */
-export function phaseIn(text: string | null): RolloutPhase | null {
+export function phaseIn(text: string | null): 'in-progress' | 'paused' | null {
   const said = /^Revision \w+ is (paused|under way)/.exec(text ?? '')?.[1];
   if (said === undefined) return null;
   return said === 'paused' ? 'paused' : 'in-progress';

@@ -108,8 +108,8 @@ export function changesFor(
   const others = Object.keys(data).filter((name) => ![shoot, SUMMARY, gone].includes(name));
   const text = line && textWithin(data, others, shoot, line, live);
   if (line !== undefined && text === undefined) return 'no room';
-  const states = statesOf(map);
-  const next = summaryOfStates([...others.map((name) => states.get(name)), readLine(text)?.state]);
+  const lines = linesOf(map);
+  const next = summaryOfStates([...others.map((name) => lines.get(name)?.state), readLine(text)?.state]);
   const changes = {
     ...(text !== live && { [shoot]: text ?? null }),
     ...(gone !== undefined && gone !== shoot && gone !== SUMMARY && Object.hasOwn(data, gone) && { [gone]: null }),
@@ -145,43 +145,33 @@ function bytesOf(value: unknown): number {
   return typeof value === 'string' ? Buffer.byteLength(value) : 0;
 }
 
-/** The states of the lines of a ConfigMap, which is read several times in a run and may have 20,000 of them. */
-const known = new WeakMap<KubeObject, ReadonlyMap<string, Line['state']>>();
+/** The lines of a ConfigMap, which is read several times in a run and may have 20,000 of them. */
+const known = new WeakMap<KubeObject, ReadonlyMap<string, Line>>();
 
-/** Returns the state of each line by the name of its Shoot. */
-function statesOf(map: KubeObject | undefined): ReadonlyMap<string, Line['state']> {
+/** Returns the line of each Shoot by its name. */
+export function linesOf(map: KubeObject | undefined): ReadonlyMap<string, Line> {
   if (map === undefined) return new Map();
   const found = known.get(map);
   if (found !== undefined) return found;
-  const states = new Map<string, Line['state']>();
+  const lines = new Map<string, Line>();
   for (const [name, text] of Object.entries(dataOf(map))) {
-    const state = readLine(text)?.state;
-    if (state !== undefined) states.set(name, state);
+    const line = readLine(text);
+    if (line !== undefined) lines.set(name, line);
   }
-  known.set(map, states);
-  return states;
+  known.set(map, lines);
+  return lines;
 }
 
 /** Returns the Shoot with the next line, or the first one after the last: so each line has one Shoot before it. */
 export function shootAfter(map: KubeObject | undefined, shoot: string): string | undefined {
   let first: string | undefined;
   let next: string | undefined;
-  for (const name of statesOf(map).keys()) {
+  for (const name of linesOf(map).keys()) {
     if (name === shoot) continue;
     if (first === undefined || name < first) first = name;
     if (name > shoot && (next === undefined || name < next)) next = name;
   }
   return next ?? first;
-}
-
-/** Returns the line of each Shoot by its name. */
-export function linesOf(map: KubeObject): ReadonlyMap<string, Line> {
-  return new Map(
-    Object.entries(dataOf(map)).flatMap(([name, text]) => {
-      const line = readLine(text);
-      return line === undefined ? [] : [[name, line] as const];
-    }),
-  );
 }
 
 /** Returns the number of keys. */
@@ -191,12 +181,12 @@ export function countOf(map: KubeObject | undefined): number {
 
 /** Returns the names of the Shoots that have a line. */
 export function shootsOf(map: KubeObject | undefined): Set<string> {
-  return new Set(statesOf(map).keys());
+  return new Set(linesOf(map).keys());
 }
 
 /** Returns the Shoots whose line says that they are Ready. */
 export function readyShootsOf(map: KubeObject | undefined): Set<string> {
-  return new Set([...statesOf(map)].filter(([, state]) => state === 'Ready').map(([name]) => name));
+  return new Set([...linesOf(map)].filter(([, { state }]) => state === 'Ready').map(([name]) => name));
 }
 
 /** Returns for example `118 Ready, 1 progressing, 1 not Ready of 120 Shoots`. */
@@ -262,13 +252,7 @@ export function readLine(text: unknown): Line | undefined {
   const found = typeof text === 'string' ? FORM.exec(text) : null;
   if (found === null) return undefined;
   const [, state, since, flux, after, sentence] = found;
-  return {
-    state: state as Line['state'],
-    ...(since !== undefined && { since }),
-    ...(flux !== undefined && { flux }),
-    ...(after !== undefined && { after: after === 'new' ? ('new' as const) : ('Not Ready' as const) }),
-    ...(sentence !== undefined && { sentence }),
-  };
+  return { state: state as Line['state'], since, flux, after: after?.replace('after ', '') as Line['after'], sentence };
 }
 
 function cutToBytes(text: string, most: number): string {

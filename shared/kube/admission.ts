@@ -1,4 +1,4 @@
-import { fieldsAt, textAt } from '../shapes.ts';
+import { fieldsAt, parsedJson, textAt } from '../shapes.ts';
 
 /** One operation of a JSON patch (RFC 6902); this product only adds. */
 export interface JsonPatchOperation {
@@ -48,13 +48,8 @@ const LONGEST_NAME = 253;
 
 /** Returns the request in the body that an API server posts, or one sentence about what is wrong with it. */
 export function readReview(text: string): { request: AdmissionRequest } | { problem: string } {
-  let review: unknown;
-  try {
-    review = JSON.parse(text);
-  } catch {
-    // The parser's message quotes the body, and a Shoot may contain secrets.
-    return { problem: 'The body is not JSON: post an AdmissionReview.' };
-  }
+  const review = parsedJson(text);
+  if (review === undefined) return { problem: 'The body is not JSON: post an AdmissionReview.' };
   if (textAt(review, 'apiVersion') !== API_VERSION || textAt(review, 'kind') !== KIND) {
     return { problem: `The body is not an ${KIND} of ${API_VERSION}: list v1 in admissionReviewVersions.` };
   }

@@ -107,13 +107,7 @@ function parse(text: string, source: string): Record<string, unknown> {
   throw new ShootFluxError(`${source} is not a kubeconfig in YAML or JSON`);
 }
 
-interface Context {
-  cluster: Cluster;
-  user: User;
-  namespace: string | undefined;
-}
-
-function currentContext(config: Record<string, unknown>, source: string): Context {
+function currentContext(config: Record<string, unknown>, source: string) {
   const wanted = config['current-context'];
   if (!wanted) throw new ShootFluxError(`${source} has no current-context; name one of its contexts there`);
   const missing = (what: string, name: unknown, list: string) =>

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isRecord } from '../shapes.ts';
+import { isRecord, parsedJson } from '../shapes.ts';
 import { answer, invalidAnswer, pieces, tooManyBytes } from './answer.ts';
 import { callText, statusError, unreachable } from './call-errors.ts';
 import { beginCall, type Stop } from './call-limit.ts';
@@ -50,22 +50,13 @@ export async function* watch(
 const types = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'] satisfies WatchEvent['type'][];
 
 function watchEvent(request: Request, line: Buffer): SentEvent {
-  const event = parse(line);
+  const event = parsedJson(line.toString('utf8'));
   if (event === undefined) throw invalidAnswer(request, 'the watch ended in the middle of an event');
   const type = isRecord(event) ? types.find((known) => known === event.type) : undefined;
   if (!isRecord(event) || type === undefined)
     throw invalidAnswer(request, 'the watch has sent something other than events');
   if (type === 'ERROR') throw statusError(request, 200, event.object);
   return { type, object: event.object };
-}
-
-/** Returns undefined on failure: the parser's message quotes the text. */
-function parse(line: Buffer): unknown {
-  try {
-    return JSON.parse(line.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 const newline = 0x0a;

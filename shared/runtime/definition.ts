@@ -9,6 +9,11 @@ export interface PolicyRule {
   resourceNames?: string[];
 }
 
+/** Returns the rule that permits verbs on a resource. @param resourceNames none: on all objects */
+export function rule({ group, plural }: Resource, verbs: string[], ...resourceNames: string[]): PolicyRule {
+  return { apiGroups: [group], resources: [plural], verbs, ...(resourceNames.length > 0 && { resourceNames }) };
+}
+
 /** Which objects wake a function. */
 export interface Subscription {
   /** The garden, or every seed that is served. */

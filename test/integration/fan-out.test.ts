@@ -102,6 +102,17 @@ test('forwards the version that it has read, so that repetitions are duplicates 
   expect(new Set([first, second, third])).toHaveLength(3);
 });
 
+test('reads flux-config once', async () => {
+  await using garden = await startGarden(definition, handler);
+  garden.api.objects.create(fluxConfig({ repositoryType: 'public' }));
+  for (const name of ['flux-config', 'flux-status']) {
+    garden.api.requests.length = 0;
+    await garden.run({ causes: [cause] }, name);
+    const reads = garden.api.requests.filter(({ path }) => path.endsWith('/configmaps/flux-config'));
+    expect(reads).toHaveLength(1);
+  }
+});
+
 test('reaches every Shoot of a project with 5,000, however little time each run has', async () => {
   await using garden = await startGarden(definition, short);
   const names = createShoots(garden, 5_000);

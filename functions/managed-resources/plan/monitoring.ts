@@ -1,4 +1,4 @@
-import { dashboardJson, panel } from '../../../shared/gardener/dashboard.ts';
+import { by, dashboardJson, panel } from '../../../shared/gardener/dashboard.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 
 const NAME = 'shoot-flux';
@@ -91,12 +91,9 @@ const slowest = `topk(10, ${rate(`${duration}_sum`)} / ${rate(`${duration}_count
 
 const panels = [
   panel('Controllers that answer', 'short', ['{{pod}}', `up{${JOB}}`]),
-  panel('Reconciliations', 'ops', [
-    '{{controller}} {{result}}',
-    `sum by (controller, result) (${rate('controller_runtime_reconcile_total')})`,
-  ]),
+  panel('Reconciliations', 'ops', by('controller, result', rate('controller_runtime_reconcile_total'))),
   panel('The slowest objects', 's', ['{{kind}} {{namespace}}/{{name}}', slowest]),
-  panel('Objects that wait', 'short', ['{{name}}', `sum by (name) (workqueue_depth{${JOB}})`]),
+  panel('Objects that wait', 'short', by('name', `workqueue_depth{${JOB}}`)),
   panel('Memory', 'bytes', ['{{pod}}', `process_resident_memory_bytes{${JOB}}`]),
   panel('CPU', 'short', ['{{pod}}', rate('process_cpu_seconds_total')]),
 ];

@@ -27,8 +27,6 @@ const schemas = {
   policy: policySchema,
 };
 
-mayBeEmpty(schemas.defaults);
-
 /** A value of a chart that holds a part of the landscape's configuration. */
 export type LandscapeValue = keyof typeof schemas;
 
@@ -44,11 +42,9 @@ export function landscapeRef(name: LandscapeValue): Schema {
 
 /** Generates the JSON Schemas of `defaults` and `policy`: Helm reports a typo before a process does. */
 export function landscapeDefinitions(): Record<LandscapeValue, Schema> {
-  const defaults = {
-    ...jsonSchema(schemas.defaults),
-    dependencies: { source: ['kustomization'], kustomization: ['source'] },
-  };
-  return { defaults: strict(defaults), policy: jsonSchema(schemas.policy) };
+  const dependencies = { source: ['kustomization'], kustomization: ['source'] };
+  const defaults = strict({ ...mayBeEmpty(jsonSchema(schemas.defaults)), dependencies });
+  return { defaults, policy: jsonSchema(schemas.policy) };
 }
 
 /** Returns the keys of `defaults` or `policy` with their documentation, by their path below the value. */

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { fileProblem, ShootFluxError } from '../../../shared/errors.ts';
-import { makeCommand } from '../../make-command.ts';
+import { flag, makeCommand, text } from '../../make-command.ts';
 import { releaseOf } from './inputs.ts';
 import { EXAMPLE, inlineRegistration, registrationFiles } from './registration.ts';
 
@@ -16,12 +16,10 @@ Prints the objects that register the extension with Gardener.
   --out FILE     Write a file instead
 `;
 
-const text = { type: 'string' } as const;
-const flag = { type: 'boolean' } as const;
 const options = {
   version: { ...text, default: EXAMPLE.version },
   registry: { ...text, default: EXAMPLE.registry },
-  ...{ values: text, inline: flag, operator: flag, out: text, help: flag },
+  ...{ values: text, inline: flag, operator: flag, out: text },
 };
 
 await makeCommand(

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { stringify } from 'yaml';
 import { EXTENSION_TYPE } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { type AnyDefinition, findAllDefinitions } from '../../functions.ts';
+import { yaml } from '../manifests.ts';
 import { identitiesIn, policyObjects } from '../rbac.ts';
 import { chartArchive } from './chart-archive.ts';
 
@@ -157,20 +157,15 @@ const CHART = new URL('../../../charts/shoot-flux/', import.meta.url);
 /** Generates the registrations of a release that pull its charts, by file name. */
 export async function registrationFiles(release: Release = EXAMPLE): Promise<Record<string, string>> {
   return {
-    'controller-registration.yaml': yaml(registrationObjects(await findAllDefinitions(), release)),
-    'operator-extension.yaml': yaml([operatorExtension(release)]),
+    'controller-registration.yaml': written(registrationObjects(await findAllDefinitions(), release)),
+    'operator-extension.yaml': written([operatorExtension(release)]),
   };
 }
 
 /** Generates the registration that contains the chart. */
 export async function inlineRegistration(release: Release): Promise<string> {
   const { archive } = await chartArchive(fileURLToPath(CHART), release.version);
-  return yaml(registrationObjects(await findAllDefinitions(), release, archive));
+  return written(registrationObjects(await findAllDefinitions(), release, archive));
 }
 
-function yaml(objects: KubeObject[]): string {
-  // kubectl and Helm read YAML 1.1, in which off is false.
-  const options = { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false } as const;
-  const documents = objects.map((object) => stringify(object, options));
-  return `# Written by "npm run docs" and "npm run registration" from the functions' definitions.\n${documents.join('---\n')}`;
-}
+const written = (objects: KubeObject[]) => yaml(objects, '', '"npm run docs" and "npm run registration"');

@@ -2,6 +2,7 @@ import type { Operation } from 'rfc6902';
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseAllDocuments } from 'yaml';
 import { errorMessage } from '../../errors.ts';
 import { isJson, NOT_JSON, quickly } from '../../kube/parse-yaml.ts';
+import { parsedJson } from '../../shapes.ts';
 import { limits, limitText } from '../limits.ts';
 import type { Patch, PatchTarget } from '../types.ts';
 import { asObject, type JsonObject } from '../values.ts';
@@ -90,13 +91,8 @@ export function textProblem(text: string, hasTarget: boolean): string | undefine
 
 /** kustomize takes the first character for the beginning of JSON. */
 function listProblem(text: string): string | undefined {
-  if (!text.trimStart().startsWith('[')) return undefined;
-  try {
-    JSON.parse(text);
-    return undefined;
-  } catch {
-    return 'begins with [ but is not JSON, so kustomize cannot read it; begin each operation with "- op:"';
-  }
+  if (!text.trimStart().startsWith('[') || parsedJson(text) !== undefined) return undefined;
+  return 'begins with [ but is not JSON, so kustomize cannot read it; begin each operation with "- op:"';
 }
 
 function nodeProblem(node: unknown): string[] {
