@@ -14,7 +14,8 @@ import { changesFor, type Receiver } from '../../shared/gardener/shoot-changes.t
 import { createStatusMap, findStatusMap, isOwn, SUSPENDED_TEXT } from '../../shared/gardener/status-map.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import { AnswerTooLargeError, GoneError } from '../../shared/kube/errors.ts';
+import { GoneError } from '../../shared/kube/errors.ts';
+import { listPage } from '../../shared/kube/pages.ts';
 import { type KubeObject, type ObjectMeta, type Resource, resources } from '../../shared/kube/resource.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
@@ -166,20 +167,18 @@ function pagesOf(garden: KubeClient, namespace: string, onUnreadable: (error: Er
     for (let from = token; ; ) {
       try {
         const options = { namespace, limit, continue: from, onUnreadable };
-        const page = await garden.list<KubeObject & Shoot>(resources.shoots, options);
+        const page = await listPage<KubeObject & Shoot>(garden, resources.shoots, options);
+        // Not again in this run: the Shoots of a project are of similar size.
+        limit = page.limit;
         const names = page.items.map(({ metadata }) => metadata.name);
         // A list is sorted by name.
         return { shoots: page.items.filter(({ metadata }) => metadata.name > after), names, token: page.continue };
       } catch (error) {
-        if (error instanceof AnswerTooLargeError && limit > 1) {
-          // Not again in this run: the Shoots of a project are of similar size.
-          limit = Math.ceil(limit / 4);
-        } else if (error instanceof GoneError && from !== undefined && !hasExpired) {
-          // An API server keeps the state of a list for some minutes. Restart it only once: if each page expired at once,
-          // the list would never end.
-          hasExpired = true;
-          from = undefined;
-        } else throw error;
+        // An API server keeps the state of a list for some minutes. Restart it only once: if each page expired at once, the
+        // list would never end.
+        if (!(error instanceof GoneError) || from === undefined || hasExpired) throw error;
+        hasExpired = true;
+        from = undefined;
       }
     }
   };

@@ -1,8 +1,9 @@
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { objectsOf } from '../../shared/kube/pages.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
-import { listAll, WITH_EXTENSION } from '../fleet/fleet.ts';
+import { WITH_EXTENSION } from '../fleet/fleet.ts';
 import { kubectl } from '../fleet/kubectl.ts';
 import { HEARTBEAT } from '../process/heartbeat.ts';
 import { bad, type Deployment, type Finding, good, type Patient, unknown } from './finding.ts';
@@ -16,15 +17,15 @@ export interface ServedShoot {
   kubernetes: string;
 }
 
-/** Reads a few fields of each Shoot with the extension: pages of 500, of which none is kept. */
+/** Reads a few fields of each Shoot with the extension: no page of them is kept. */
 export async function readShoots(garden: KubeClient): Promise<ServedShoot[]> {
   const shoots: ServedShoot[] = [];
-  const onItem = ({ metadata, spec, status }: KubeObject) => {
+  const listed = objectsOf(garden, resources.shoots, { labelSelector: WITH_EXTENSION });
+  for await (const { metadata, spec, status } of listed) {
     const seed = textAt(status, 'seedName') ?? textAt(spec, 'seedName') ?? '';
     const kubernetes = textAt(spec, 'kubernetes', 'version') ?? '';
     shoots.push({ name: `${metadata.namespace}/${metadata.name}`, seed, kubernetes });
-  };
-  await listAll(garden, resources.shoots, { labelSelector: WITH_EXTENSION, onItem });
+  }
   return shoots;
 }
 
@@ -43,10 +44,8 @@ export async function servedSeeds(garden: Patient, { shoots, seeds }: Deployment
   // Nobody has to serve a Shoot that is on no seed.
   bySeed.delete('');
   const ours: KubeObject[] = [];
-  const onItem = (item: KubeObject) => {
+  for await (const item of objectsOf(garden.kube, installations))
     if (textAt(item.spec, 'registrationRef', 'name')?.includes(EXTENSION_TYPE)) ours.push(item);
-  };
-  await garden.kube.list(installations, { onItem });
   const served = [...seeds, ...ours.map(({ spec }) => textAt(spec, 'seedRef', 'name'))];
   const unserved = [...bySeed].flatMap(([seed, some]) => {
     if (served.includes(seed)) return [];

@@ -12,6 +12,7 @@ import {
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
 import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
+import { objectsOf } from '../../shared/kube/pages.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { textAt } from '../../shared/shapes.ts';
 import { UnseenError } from '../cli/option.ts';
@@ -181,16 +182,8 @@ export function missingRight(verb: string, namespace: string | undefined): Unsee
 const within = (namespace: string | undefined) =>
   namespace === undefined ? 'in all projects' : `in namespace ${namespace}`;
 
-const PAGE = 500;
-
-/** Lists page by page. */
-export async function listAll(garden: KubeClient, resource: Resource, options: ListOptions): Promise<KubeObject[]> {
+async function listAll(garden: KubeClient, kind: Resource, options: ListOptions): Promise<KubeObject[]> {
   const items: KubeObject[] = [];
-  let token: string | undefined;
-  do {
-    const page = await garden.list(resource, { ...options, limit: PAGE, continue: token });
-    items.push(...page.items);
-    token = page.continue;
-  } while (token !== undefined);
+  for await (const item of objectsOf(garden, kind, options)) items.push(item);
   return items;
 }

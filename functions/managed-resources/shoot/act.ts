@@ -1,7 +1,8 @@
 import { ShootFluxError } from '../../../shared/errors.ts';
 import { withShoot } from '../../../shared/gardener/shoot-client.ts';
-import type { KubeClient, ListOptions, ObjectList } from '../../../shared/kube/client.ts';
-import { AnswerTooLargeError, ConflictError, isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
+import type { KubeClient } from '../../../shared/kube/client.ts';
+import { ConflictError, isRefused, KubeError, unlessGone } from '../../../shared/kube/errors.ts';
+import { listPage } from '../../../shared/kube/pages.ts';
 import type { KubeObject, ObjectName, Resource } from '../../../shared/kube/resource.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
@@ -112,7 +113,7 @@ export async function everyPage(
   let limit = PAGE_SIZE;
   do {
     if (next !== undefined && isTimeUp()) return false;
-    const answer = smallEnoughPage(shoot, kind, { ...options, limit, continue: next });
+    const answer = listPage(shoot, kind, { ...options, limit, continue: next });
     const page = await (mustBeServed === true ? answer : unlessGone(answer));
     if (page === undefined) return true;
     if (!(await act(page.items))) return false;
@@ -137,18 +138,4 @@ export function everyObject(
     const wanted = items.filter(isWanted);
     return (await inParallel(wanted, act, options.isTimeUp)).length === wanted.length;
   });
-}
-
-/** Lists a page, with ever fewer objects while it is larger than an answer may be. Returns also how many it asked for. */
-async function smallEnoughPage(
-  shoot: KubeClient,
-  kind: Resource,
-  { limit, ...options }: ListOptions & { limit: number },
-): Promise<ObjectList & { limit: number }> {
-  try {
-    return { ...(await shoot.list(kind, { ...options, limit })), limit };
-  } catch (error) {
-    if (!(error instanceof AnswerTooLargeError) || limit === 1) throw error;
-    return smallEnoughPage(shoot, kind, { ...options, limit: Math.ceil(limit / 4) });
-  }
 }

@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
+import type { KubeClient } from '../../../shared/kube/client.ts';
 import { AnswerTooLargeError } from '../../../shared/kube/errors.ts';
 import { createKubeClient } from '../../../shared/kube/http-client.ts';
+import { objectsOf } from '../../../shared/kube/pages.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { sendJson, startTlsServer } from '../../../shared/kube/testing.ts';
 import { shootLimits } from '../../../shared/kube/transport.ts';
@@ -26,15 +28,28 @@ async function shootWith({ objects, bytes, endless = false }: { objects: number;
   return { shoot, limits };
 }
 
-test('asks for smaller pages while a page is larger than an answer may be', async () => {
-  const { shoot, limits } = await shootWith({ objects: 100, bytes: 100_000 });
+const everyName = async (shoot: KubeClient) => {
   const names: string[] = [];
   const isRead = await everyPage(shoot, resources.configMaps, { isTimeUp: () => false }, async (items) => {
     names.push(...items.map(({ metadata }) => metadata.name));
     return true;
   });
   expect(isRead).toBe(true);
-  expect(names).toEqual(Array.from({ length: 100 }, (_, index) => `n${index}`));
+  return names;
+};
+
+const namesOf = async (shoot: KubeClient) => {
+  const names: string[] = [];
+  for await (const { metadata } of objectsOf(shoot, resources.configMaps, {}, 250)) names.push(metadata.name);
+  return names;
+};
+
+test.each<[string, (shoot: KubeClient) => Promise<string[]>]>([
+  ['everyPage', everyName],
+  ['objectsOf', namesOf],
+])('%s asks for smaller pages while a page is larger than an answer may be', async (_, read) => {
+  const { shoot, limits } = await shootWith({ objects: 100, bytes: 100_000 });
+  expect(await read(shoot)).toEqual(Array.from({ length: 100 }, (_, index) => `n${index}`));
   expect(limits.slice(0, 4)).toEqual([250, 63, 16, 16]);
 });
 
