@@ -107,7 +107,7 @@ interface Pass {
   config?: ObjectMeta | undefined;
 }
 
-/** Decides what is sent, and to which function; undefined: nothing. Reads nothing of the content of Secrets and ConfigMap. */
+/** Decides what is sent, and to which function; undefined: nothing. Reads only the metadata of the Secrets and the ConfigMap. */
 async function passOf(
   garden: KubeClient,
   key: ReconcileKey,

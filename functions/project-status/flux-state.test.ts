@@ -111,9 +111,10 @@ it('the steps of an operation are no news, and a new sentence is', () => {
 });
 
 it('is neither a success nor a failure of a rollout until Flux was looked at after a resumption', () => {
-  const news = (parts: Partial<Applied>, kustomization: Condition) => {
+  const news = (parts: Partial<Applied>, kustomization: Condition, status: Partial<ExtensionStatus> = {}) => {
     const state = { applied: { ...applied, revision: 'abcdef012345', ...parts } };
-    return rolloutNews(extensionFactory({ status: { state, conditions: [condition('FluxReady'), kustomization] } }));
+    const conditions = [condition('FluxReady'), kustomization];
+    return rolloutNews(extensionFactory({ status: { state, conditions, ...status } }));
   };
   const suspension = 'by mia since 2026-01-02T03:04:05Z: leaked key';
   const suspended = condition('KustomizationReady', { reason: 'Suspended' });
@@ -121,6 +122,9 @@ it('is neither a success nor a failure of a rollout until Flux was looked at aft
   expect(news({ suspension }, suspended)).toEqual(['abcdef012345', false, true]);
   expect(news({}, suspended)).toEqual(['abcdef012345', false, true]);
   expect(news({}, failed('KustomizationReady'))).toEqual(['abcdef012345', true, false]);
+  // An operation after the resumption has failed.
+  const lastOperation = lastOperationFactory({ state: 'Error' });
+  expect(news({}, suspended, { lastOperation })).toEqual(['abcdef012345', true, false]);
   // What its configuration suspends is a failure.
   expect(news({}, failed('KustomizationReady', { reason: 'Suspended' }))).toEqual(['abcdef012345', true, false]);
 });

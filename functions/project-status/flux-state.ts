@@ -2,8 +2,8 @@ import {
   findCondition,
   isAbout,
   isChecked,
+  isOfSuspension,
   parts,
-  SUSPENDED_REASON,
   withoutConfigHash,
 } from '../../shared/gardener/checked.ts';
 import { type Condition, type Extension, OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
@@ -67,7 +67,7 @@ export function rolloutNews({
   // An error of a configuration that was not applied says nothing about the one that is.
   const hasFailed = status.lastOperation?.state === 'Error' && status.state?.unapplied !== true;
   // Right after a resumption nothing has been looked at yet: the conditions are still those of the suspension.
-  const isUnchecked = status.conditions?.some((one) => one.status === 'True' && one.reason === SUSPENDED_REASON);
+  const isUnchecked = !hasFailed && status.conditions?.some(isOfSuspension);
   return [applied.revision, isJudged || hasFailed, applied.suspension !== undefined || isUnchecked === true];
 }
 

@@ -75,7 +75,9 @@ async function report({ shoot, state, extension }: Reported, context: Context): 
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
   const event = transitionEvent(shoot, { line, published, since: state.since }, now);
   if (event !== undefined) await createEvent(garden, event, fieldManager);
-  const result = resultOf(rollout?.[2] === true ? 'open' : endOf(line, shoot, rollout?.[1] === true));
+  const end = endOf(line, shoot, rollout?.[1] === true);
+  // A Shoot that sleeps gives its place to another one, also while the project is suspended.
+  const result = resultOf(rollout?.[2] === true && end !== 'gone' ? 'open' : end);
   const gone = await leftover(place, live);
   const written = await publish(place, live, line, gone, result).catch((error: unknown) =>
     reportRefusal(garden, shoot, error, context),

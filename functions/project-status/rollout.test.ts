@@ -57,6 +57,9 @@ describe('a Shoot in a rollout', () => {
     const last = { ...state, waiting: new Map() };
     expect(secondsUntilOver(last, 1100)).toBe(CHANGE_SECONDS - 100);
     expect(secondsUntilOver(last, 9000)).toBe(1);
+    // A member has written it: the longest time that a place lasts.
+    const edited = new Map([['a', { order: undefined, since: 9e15, wasNotReady: false }]]);
+    expect(secondsUntilOver({ ...last, inProgress: edited }, 1100)).toBe(CHANGE_SECONDS);
     expect(secondsUntilOver({ ...last, inProgress: new Map() }, 1100)).toBeUndefined();
   });
 

@@ -1,6 +1,6 @@
 import { MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION, SUSPENDED } from '../../shared/config/project-config.ts';
 import { FORMER_TARGET_NAMESPACE, TARGET_NAMESPACE_CHOICE } from '../../shared/config/target-namespace.ts';
-import { configHashSuffix, expectedParts, SUSPENDED_REASON } from '../../shared/gardener/checked.ts';
+import { configHashSuffix, expectedParts, isOfSuspension, SUSPENDED_REASON } from '../../shared/gardener/checked.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import type { Applied, FluxStatus, ShootObject } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
@@ -201,9 +201,10 @@ export function originOf(applied: Applied, reference: ShootObject): Origin {
   };
 }
 
-/** The conditions about the same configuration, without its hash. */
+/** The conditions about the same configuration, without its hash. Those of a suspension end with it. */
 function ofSameConfig(applied: Applied, { conditions, now }: Previous): Previous {
   const end = configHashSuffix(applied);
-  const same = conditions.filter(({ message }) => message.endsWith(end));
+  const isOver = applied.suspension === undefined;
+  const same = conditions.filter((one) => one.message.endsWith(end) && !(isOver && isOfSuspension(one)));
   return { conditions: same.map((one) => ({ ...one, message: one.message.slice(0, -end.length) })), now };
 }

@@ -214,7 +214,8 @@ class NotPermittedError extends ShootFluxError {}
 async function keepComment(environment: Variables, number: number, file: string, body: string): Promise<void> {
   let known: Comment | undefined;
   for (let page = 1, isLast = false; known === undefined && !isLast; page++) {
-    const comments = await call<Comment[]>(environment, 'GET', `${number}/comments?per_page=100&page=${page}`);
+    const answer = await call(environment, 'GET', `${number}/comments?per_page=100&page=${page}`);
+    const comments = (await answer.json()) as Comment[];
     // Anybody can write the marker.
     known = comments.find((one) => one.user?.login === environment.AUTHOR && one.body?.startsWith(markerOf(file)));
     isLast = comments.length < 100;
@@ -223,8 +224,8 @@ async function keepComment(environment: Variables, number: number, file: string,
   else if (known.body !== body) await call(environment, 'PATCH', `comments/${known.id}`, { body });
 }
 
-/** Calls GitHub's API of issues, which pull requests are, too. */
-async function call<T>(environment: Variables, method: string, path: string, content?: object): Promise<T> {
+/** Calls GitHub's issues API, which also serves pull requests. */
+async function call(environment: Variables, method: string, path: string, content?: object): Promise<Response> {
   const { GITHUB_API_URL, GITHUB_REPOSITORY, TOKEN } = environment;
   const response = await fetch(`${GITHUB_API_URL}/repos/${GITHUB_REPOSITORY}/issues/${path}`, {
     method,
@@ -234,7 +235,7 @@ async function call<T>(environment: Variables, method: string, path: string, con
   }).catch((error: unknown) => {
     throw new ShootFluxError(`GitHub cannot be reached: ${errorMessage(error)}; run the job again.`);
   });
-  if (response.ok) return response.json() as Promise<T>;
+  if (response.ok) return response;
   const sentence = `GitHub does not take the comment (HTTP ${response.status})`;
   const remedy = 'give the job pull-requests: write. A pull request from a fork never has it.';
   if ([403, 404].includes(response.status)) throw new NotPermittedError(`${sentence}; ${remedy}`);

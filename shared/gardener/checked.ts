@@ -6,6 +6,11 @@ export const parts = ['FluxReady', 'SourceReady', 'KustomizationReady', 'Objects
 /** The reason of a condition about objects that are suspended. */
 export const SUSPENDED_REASON = 'Suspended';
 
+/** Returns whether a condition says that the project is suspended, and not that one object is. */
+export function isOfSuspension({ status, reason }: Pick<Condition, 'status' | 'reason'>): boolean {
+  return status === 'True' && reason === SUSPENDED_REASON;
+}
+
 /** A failure shorter than this may be an image that is being pulled, or a wrong push that is already corrected. */
 export const GRACE_SECONDS = 300;
 

@@ -102,7 +102,8 @@ export function isUnderWay({ waiting, inProgress }: RolloutState): boolean {
 export function secondsUntilOver({ waiting, inProgress }: RolloutState, now: number): number | undefined {
   if (waiting.size > 0 || inProgress.size === 0) return undefined;
   const last = Math.max(...[...inProgress.values()].map(({ since }) => since));
-  return Math.max(1, last + CHANGE_SECONDS - now);
+  // Members may write any time into it.
+  return Math.max(1, Math.min(last - now, 0) + CHANGE_SECONDS);
 }
 
 /** Compares values of the label that orders Shoots: numbers, then texts, then those without the label. */
@@ -189,17 +190,17 @@ const amount = z.union([count, z.string().check(z.regex(/^\d{1,3}%$/))]);
 const order = z.nullable(z.string().check(z.maxLength(63)));
 
 /** No date is later: https://tc39.es/ecma262/#sec-time-values-and-time-range */
-const LAST_SECOND = 8_640_000_000_000;
+const time = z.int().check(z.nonnegative(), z.maximum(8_640_000_000_000));
 
 /** What `stateText` writes. */
 const writtenState = z.object({
   version: z.literal(VERSION),
   revision: z.string().check(z.regex(/^[0-9a-f]{12}$/)),
-  began: z.int().check(z.nonnegative(), z.maximum(LAST_SECOND)),
+  began: time,
   limits: z.object({ maxInProgress: amount, maxFailed: amount }),
   done: count,
-  waiting: z.array(z.tuple([shootName, order, count])).check(z.maxLength(MOST_WAITING)),
-  inProgress: z.array(z.tuple([shootName, order, count, z.unknown()])).check(z.maxLength(MOST_IN_PROGRESS)),
+  waiting: z.array(z.tuple([shootName, order, time])).check(z.maxLength(MOST_WAITING)),
+  inProgress: z.array(z.tuple([shootName, order, time, z.unknown()])).check(z.maxLength(MOST_IN_PROGRESS)),
   failed: z.array(shootName).check(z.maxLength(MOST_FAILED)),
   accepted: count,
   continued: z.optional(z.string().check(z.maxLength(LONGEST_TOKEN))),

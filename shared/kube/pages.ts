@@ -2,7 +2,7 @@ import type { KubeClient, ListOptions, ObjectList } from './client.ts';
 import { AnswerTooLargeError } from './errors.ts';
 import type { KubeObject, Resource } from './resource.ts';
 
-/** Lists a page, with ever fewer objects while it is larger than an answer may be. Returns also how many it asked for. */
+/** Lists a page, with ever fewer objects while it is larger than an answer may be. Also returns how many it asked for. */
 export async function listPage<T extends KubeObject>(
   kube: KubeClient,
   kind: Resource,
