@@ -31,9 +31,11 @@ const lines: Record<string, Line> = {
 };
 
 const objects = [
-  ...['bar', 'https', 'rotating', 'busy', 'asked'].flatMap(projectOf),
+  ...['bar', 'https', 'rotating', 'busy', 'asked', 'fresh'].flatMap(projectOf),
   configOf('garden-foo', { repositoryUrl: url, repositoryType: 'private' }),
   sourceOf('garden-foo', { [`${prefix}/public-key`]: `${ed25519('a')} shoot-flux/dev/foo` }),
+  configOf('garden-fresh', { repositoryUrl: url }),
+  shootOn('aws-1', 'garden-fresh', 'new'),
   configOf('garden-rotating', { repositoryUrl: url }),
   sourceOf('garden-rotating', {
     [`${prefix}/public-key`]: ed25519('a'),
@@ -100,6 +102,12 @@ describe('shoot-flux reconcile', () => {
     expect(annotationsOf('ConfigMap', 'garden-foo', 'flux-config')[at]).not.toBe(first);
   });
 
+  it('waits for a Shoot that nothing has been heard of', async () => {
+    const { code, out } = await run('operator', 'reconcile --project fresh --wait --timeout 1s');
+    expect(out).toContain('Shoot garden-fresh/new is Progressing: No state has been reported yet');
+    expect(code).toBe(1);
+  });
+
   it('waits until the Shoot is Ready, and says meanwhile for which it waits', async () => {
     const running = run('member', 'reconcile late --wait', '--timeout', '1h');
     await expect.poll(() => annotationsOf('Shoot', 'garden-foo', 'late')[at], { timeout: 60_000 }).toBeDefined();
@@ -114,7 +122,7 @@ describe('shoot-flux reconcile', () => {
 
   it('says what is not Ready when the time is up', async () => {
     const { code, out, err } = await run('operator', 'reconcile --project foo --wait --timeout 1s');
-    expect(err).toMatch(/^\d of 4 are Ready; waiting for .*\n$/);
+    expect(err).toMatch(/^\d of 7 are Ready; waiting for .*\n$/);
     expect(out).toContain('\nShoot garden-foo/bad is Not Ready: The quota has no room.\n');
     expect(out).not.toContain('Flux is Ready');
     expect(code).toBe(1);
@@ -166,7 +174,9 @@ describe('shoot-flux suspend and resume', () => {
     expect(asked.err).toContain('Namespace garden-foo is suspended by mia since');
     const before = versions();
     const one = await run('member', 'reconcile good');
-    expect(one.err).toMatch(/is suspended by mia .*; resume it first: shoot-flux resume --namespace garden-foo\n$/);
+    expect(one.err).toMatch(
+      /is suspended by mia .*; resume it first: shoot-flux resume --kubeconfig \S+ --namespace garden-foo\n$/,
+    );
     expect([one.out, one.code]).toEqual(['', 1]);
     expect(versions()).toEqual(before);
     const back = await run('operator', 'resume --project foo');

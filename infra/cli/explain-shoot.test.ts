@@ -151,17 +151,12 @@ describe('shoot-flux explain, in the shoot', () => {
   });
 
   it.each([
-    [
-      'away',
-      [],
-      0,
-      /^\? Flux {11}GET custom\S+: no answer from the shoot .*; pass --shoot-kubeconfig FILE, or get the right/m,
-    ],
+    ['away', [], 0, /^\? Flux {11}GET custom\S+: no answer from the shoot .*; or pass --shoot-kubeconfig FILE$/m],
     [
       'closed',
       [],
       0,
-      /^\? Flux {11}these credentials do not reach into the shoot; pass .* right to create shoots\/viewerkubeconfig$/m,
+      /^\? Flux {11}these credentials do not reach into the shoot; get the right to create shoots\/viewerkubeconfig, or pass .*$/m,
     ],
     ['asleep', [], 0, /^\? Flux {11}the Shoot is hibernated$/m],
     ['bad', ['--shoot-kubeconfig', 'none'], 1, /^✗ Operation .*\n {17}From flux-status\.$/m],

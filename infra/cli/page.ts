@@ -46,7 +46,7 @@ export default command({
     }
     const { port = PORT, 'allow-host': allowedHosts } = values;
     const server = await servePage({ summary, garden, host, port, allowedHosts, identity, onFailed });
-    terminal.err(`The page is at http://${host}:${server.port}/ until Ctrl-C\n`);
+    terminal.err(`The page is at http://${host.includes(':') ? `[${host}]` : host}:${server.port}/ until Ctrl-C\n`);
     await signals.first;
     await server.stop();
     return exitCodes.success;

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { type Line, linesOf } from '../../shared/gardener/status-map.ts';
+import type { Line } from '../../shared/gardener/status-map.ts';
+import { UnreachableError } from '../../shared/kube/errors.ts';
 import { requestAll, requestOne } from '../fleet/act.ts';
-import { isBad, readStatusMaps } from '../fleet/fleet.ts';
+import { isBad, readFleet } from '../fleet/fleet.ts';
 import { openTarget, targetOptions } from '../fleet/target.ts';
 import { command, exitCodes } from './command.ts';
 import { text, UsageError } from './option.ts';
@@ -30,14 +31,16 @@ export default command({
     using target = await openTarget(values, terminal.environment);
     const { garden, namespace = '' } = target;
     const read = async (): Promise<Lines> => {
-      const [map] = await readStatusMaps(garden, namespace);
-      const lines = map === undefined ? new Map<string, Line>() : linesOf(map);
+      const { shoots } = await readFleet(garden, namespace);
+      const lines = new Map<string, Line>(shoots.map((one) => [one.name, one]));
       return shoot === undefined ? lines : new Map([[shoot, lines.get(shoot)]]);
     };
     const before = values.wait ? await read() : undefined;
     const now = new Date();
-    if (shoot === undefined) await requestAll(garden, namespace, now);
-    else await requestOne(garden, namespace, shoot, now);
+    const isNamed = (values.project ?? values.namespace) !== undefined;
+    const remedy = `${target.repeat('resume')}${isNamed ? '' : ` --namespace ${namespace}`}`;
+    if (shoot === undefined) await requestAll(garden, namespace, now, remedy);
+    else await requestOne(garden, namespace, shoot, now, remedy);
     const asked = shoot === undefined ? `all Shoots of namespace ${namespace}` : `Shoot ${namespace}/${shoot}`;
     const where = target.repeat('status');
     terminal.out(`Asked Flux in ${asked} to reconcile now; ${where} shows the result.\n`);
@@ -75,8 +78,15 @@ async function followReady(
   const began = Date.now();
   let said = '';
   for (;;) {
-    const lines = await read();
     const elapsed = Date.now() - began;
+    const lines = await read().catch((error: unknown) => {
+      if (!(error instanceof UnreachableError) || elapsed >= timeoutMs) throw error;
+      note(error.message);
+    });
+    if (lines === undefined) {
+      await sleep(POLL_MS);
+      continue;
+    }
     const bad = [...lines].filter(([, line]) => isBad(line));
     const isOpen = ([name, line]: [string, Line | undefined]) =>
       isBad(line) || (elapsed < SETTLE_MS && isDeepStrictEqual(line, before.get(name)));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { projectOf, shootOn, startGarden, statusMapOf } from '../fleet/testing.ts';
+import { membership, projectOf, shootOn, startGarden, statusMapOf } from '../fleet/testing.ts';
 import { shootFlux } from './testing.ts';
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d+/, '');
@@ -11,7 +11,9 @@ const objects = [
   shootOn('aws-1', 'garden-foo', 'good', { metadata: { name: 'good', labels: { stage: 'prod' } } }),
   shootOn('aws-1', 'garden-foo', 'bad'),
   shootOn('aws-2', 'garden-foo', 'worse', { metadata: { name: 'worse', labels: { stage: 'prod' } } }),
-  shootOn('aws-2', 'garden-bar', 'asleep'),
+  shootOn('aws-2', 'garden-bar', 'asleep', {
+    metadata: { name: 'asleep', labels: { 'name.seed.gardener.cloud/aws-9': 'true' } },
+  }),
   shootOn('aws-3', 'garden-bar', 'silent'),
   shootOn('aws-3', 'garden-bar', 'other', {
     metadata: { name: 'other', labels: { 'extensions.extensions.gardener.cloud/shoot-flux': 'false' } },
@@ -25,10 +27,16 @@ const objects = [
     },
     { Rollout: 'Revision 0123456789ab is paused, because more than 1 failed.', note: 'ours' },
   ),
-  statusMapOf('garden-lot', {
-    ...Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`good-${index}`, { state: 'Ready' as const }])),
-    late: { state: 'Progressing' },
-  }),
+  statusMapOf(
+    'garden-lot',
+    {
+      ...Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`good-${index}`, { state: 'Ready' as const }])),
+      late: { state: 'Progressing' },
+      // As a member may write it: a line cannot be made with what a terminal obeys.
+    },
+    { late: 'Progressing: tea\u001b]0;title\u0007\nfaked', Suspended: 'by mia\u009b2J\nfaked' },
+  ),
+  ...membership('nick', 'lot', [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }]),
   statusMapOf('garden-bar', { asleep: { state: 'Hibernated', flux: 'v2.9.4' } }),
 ];
 
@@ -72,7 +80,7 @@ describe('shoot-flux status', () => {
 
   it('lists of more than fifty Shoots those that are not well, unless it is asked for all', async () => {
     const { out, err } = await status('operator', '--project', 'lot');
-    expect(out).toMatch(/^NAME .*\nlate .*\n\n0 not Ready, 1 progressing, 50 Ready of 51 Shoots\n$/);
+    expect(out).toMatch(/^NAME .*\nlate .*\n\nSuspended: .*\n0 not Ready, 1 progressing, 50 Ready of 51 Shoots\n$/);
     expect(err).toBe('Only Shoots that are progressing or not Ready are listed; -o wide lists all.\n');
     const wide = await status('operator', '--project', 'lot', '-o', 'wide');
     expect(wide.out.match(/^good-/gm)).toHaveLength(50);
@@ -96,6 +104,28 @@ describe('shoot-flux status', () => {
   ])('filters with %j', async (args, names) => {
     const { out } = await status('member', ...args, '-o', 'name');
     expect(out).toBe(names.map((name) => `${name}\n`).join(''));
+  });
+
+  it('shows a Shoot that is migrated on both seeds', async () => {
+    const { out, code } = await status('operator', '-A', '--seed', 'aws-9');
+    expect(out).toMatch(/asleep .* aws-2,aws-9\n/);
+    expect(code).toBe(0);
+  });
+
+  it('prints nothing that a terminal obeys', async () => {
+    for (const output of ['table', 'wide']) {
+      const { out } = await status('operator', '--project', 'lot', '-o', output);
+      expect(out).not.toMatch(/[^\P{Cc}\n]/u);
+      expect(out).not.toMatch(/^faked/m);
+      expect(out).toMatch(/^late .*faked$/m);
+    }
+  });
+
+  it('says that seeds are not seen instead of showing none', async () => {
+    expect((await status('nobody', '--project', 'lot', '--state', 'not-ready')).code).toBe(0);
+    const { err, code } = await status('nobody', '--project', 'lot', '--seed', 'aws-1');
+    expect(err).toContain('These credentials may not list Shoots in namespace garden-lot');
+    expect(code).toBe(3);
   });
 
   it('has a form for programs, in JSON and YAML, with whole sentences', async () => {

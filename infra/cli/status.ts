@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from '../../shared/gardener/status-map.ts';
+import { UnreachableError } from '../../shared/kube/errors.ts';
 import { countsOf, type Fleet, type FleetShoot, isBad, readFleet, states, wordOf } from '../fleet/fleet.ts';
 import { ageOf, colored, type Output, outputOption, printed, shortened } from '../fleet/print.ts';
 import { allNamespacesOption, openTarget, targetOptions } from '../fleet/target.ts';
@@ -36,9 +37,12 @@ export default command({
     using target = await openTarget(values, terminal.environment);
     const wanted = values.state?.flatMap(wordsIn);
     const read = async () => {
-      const fleet = await readFleet(target.garden, target.namespace, values.selector);
+      // Where Shoots may not be listed, a filter by their seeds would show none, as if all were well.
+      const selector = values.selector ?? (values.seed && '');
+      const fleet = await readFleet(target.garden, target.namespace, selector);
       const isWanted = ({ state, seed }: FleetShoot) =>
-        (wanted?.includes(wordOf(state)) ?? true) && (values.seed?.includes(seed) ?? true);
+        (wanted?.includes(wordOf(state)) ?? true) &&
+        (values.seed === undefined || seed.split(',').some((one) => values.seed?.includes(one)));
       return { ...fleet, shoots: fleet.shoots.filter(isWanted) };
     };
     const fleet = await read();
@@ -61,7 +65,7 @@ function show({ shoots, rollouts, suspensions }: Fleet, view: View): void {
   const { output, isAll, terminal } = view;
   const content = { items: shoots, rollouts, suspensions, counts: countsOf(shoots) };
   if (printed(output, 'Status', content, terminal)) return;
-  const isLong = output === 'table' && shoots.length > MOST_LISTED && shoots.some(isBad);
+  const isLong = output === 'table' && shoots.length > MOST_LISTED;
   const lines = linesOf(isLong ? shoots.filter(isBad) : shoots, view);
   const textsOf = (what: string, texts: Record<string, string>) =>
     Object.entries(texts).map(([namespace, text]) => `${what}${isAll ? ` in ${namespace}` : ''}: ${text}`);
@@ -84,7 +88,12 @@ async function follow({ shoots: first }: Fleet, read: () => Promise<Fleet>, view
   let before = known(first);
   for (;;) {
     await sleep(WATCH_MS);
-    const { shoots } = await read();
+    const seen = await read().catch((error: unknown) => {
+      if (!(error instanceof UnreachableError)) throw error;
+      view.terminal.err(`${error.message}\n`);
+    });
+    if (seen === undefined) continue;
+    const { shoots } = seen;
     const changed = shoots.filter((shoot) => !before.has(JSON.stringify(shoot)));
     view.terminal.out(textOf(linesOf(changed, view).slice(view.output === 'name' ? 0 : 1)));
     before = known(shoots);

@@ -8,6 +8,7 @@ export const examineProcess = (url: string): Promise<Item[]> =>
   examined('process', { ready, queue, 'dead letters': deadLetters }, url.replace(/\/+$/, ''));
 
 const ANSWER_MS = 5000;
+const MOST_BYTES = 32 * 1024 * 1024;
 
 /**
  * @param mark in what we answer there; another program may listen
@@ -16,7 +17,12 @@ const ANSWER_MS = 5000;
 async function read(url: string, mark: RegExp): Promise<string> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'error' });
-    const text = await response.text();
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      if (text.length > MOST_BYTES) throw new Error('the answer is too long');
+    }
     if (mark.test(text)) return text;
     throw new Error(response.ok ? 'this is not the port of shoot-flux' : `status ${response.status}`);
   } catch (error) {

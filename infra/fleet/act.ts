@@ -44,7 +44,7 @@ async function annotate<T extends KubeObject>(
 
 /** Changes annotations of a project's `flux-config`. @throws ShootFluxError where it does not exist */
 export function annotateConfig(garden: KubeClient, namespace: string, decide: (object: KubeObject) => Annotations) {
-  const absent = `Namespace ${namespace} has no ConfigMap ${FLUX_CONFIG}; create it (docs/configuration.md), or name one Shoot`;
+  const absent = `Namespace ${namespace} has no ConfigMap ${FLUX_CONFIG}; create it (docs/configuration.md)`;
   return annotate(garden, resources.configMaps, { namespace, name: FLUX_CONFIG }, absent, decide);
 }
 
@@ -62,19 +62,25 @@ export async function setSuspension(garden: KubeClient, namespace: string, suspe
   return suspensionOf(metadata.annotations);
 }
 
-/** Asks Flux in all Shoots of a project to reconcile now. */
-export async function requestAll(garden: KubeClient, namespace: string, now: Date): Promise<void> {
+/** Asks Flux in all Shoots of a project to reconcile now. @param resume the command that resumes a suspended project */
+export async function requestAll(garden: KubeClient, namespace: string, now: Date, resume: string): Promise<void> {
   await annotateConfig(garden, namespace, (config) => {
-    refuseSuspended(config);
+    refuseSuspended(config, resume);
     return { [RECONCILE_AT]: now.toISOString() };
   });
 }
 
 /** Asks Flux in one Shoot to reconcile now: Gardener shows an annotation to extensions when it reconciles the Shoot. */
-export async function requestOne(garden: KubeClient, namespace: string, name: string, now: Date): Promise<void> {
+export async function requestOne(
+  garden: KubeClient,
+  namespace: string,
+  name: string,
+  now: Date,
+  resume: string,
+): Promise<void> {
   // Whoever may not read it may still change a Shoot.
   const config = await unless(garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG }), ForbiddenError);
-  if (config !== undefined) refuseSuspended(config);
+  if (config !== undefined) refuseSuspended(config, resume);
   const absent = `Shoot ${namespace}/${name} does not exist; check its name`;
   await annotate(garden, resources.shoots, { namespace, name }, absent, (object: KubeObject & Shoot) => {
     const problem = problemOf(object);
@@ -84,11 +90,10 @@ export async function requestOne(garden: KubeClient, namespace: string, name: st
 }
 
 /** @throws ShootFluxError where the project of this `flux-config` is suspended */
-function refuseSuspended({ metadata: { namespace, annotations } }: KubeObject): void {
+function refuseSuspended({ metadata: { namespace, annotations } }: KubeObject, resume: string): void {
   const who = suspensionOf(annotations);
   if (who === undefined) return;
-  const remedy = `shoot-flux resume --namespace ${namespace}`;
-  throw new ShootFluxError(`Namespace ${namespace} is suspended ${who}; resume it first: ${remedy}`);
+  throw new ShootFluxError(`Namespace ${namespace} is suspended ${who}; resume it first: ${resume}`);
 }
 
 /** Returns why a Shoot cannot be asked, with the remedy. */

@@ -14,6 +14,7 @@ import type { KubeClient, ListOptions } from '../../shared/kube/client.ts';
 import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
 import { objectsOf } from '../../shared/kube/pages.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { safeText } from '../../shared/runtime/safe-text.ts';
 import { textAt } from '../../shared/shapes.ts';
 import { UnseenError } from '../cli/option.ts';
 
@@ -78,14 +79,17 @@ export function fleetIn(
       const metadata = silent.get(`${namespace}/${name}`);
       if (isFiltered && metadata === undefined) continue;
       silent.delete(`${namespace}/${name}`);
-      all.push({ ...line, namespace, name, seed: seedOf(metadata?.labels) });
+      const sentence = line.sentence && printable(line.sentence);
+      all.push({ ...line, sentence, namespace, name, seed: seedOf(metadata?.labels) });
     }
   }
   for (const { namespace = '', name, labels, creationTimestamp: since } of silent.values()) {
     const line: Line = { state: 'Progressing', since, after: 'new', sentence: NO_LINE };
     all.push({ ...line, namespace, name, seed: seedOf(labels) });
   }
-  if (namespace !== undefined && maps.length === 0 && all.length === 0 && !isFiltered)
+  const isEmpty = namespace !== undefined && maps.length === 0 && all.length === 0;
+  if (isEmpty && shoots === undefined) throw missingRight('list Shoots', namespace);
+  if (isEmpty && !isFiltered)
     throw new UnseenError(
       `No Shoot ${within(namespace)} has the extension shoot-flux: enable it for a Shoot, or check the name of the project`,
     );
@@ -110,7 +114,7 @@ export const WITH_EXTENSION = `extensions.extensions.gardener.cloud/${EXTENSION_
  */
 export async function readShoots(garden: KubeClient, namespace: string | undefined, labelSelector?: string) {
   const isFiltered = labelSelector !== undefined;
-  const selector = isFiltered ? `${WITH_EXTENSION},${labelSelector}` : WITH_EXTENSION;
+  const selector = labelSelector ? `${WITH_EXTENSION},${labelSelector}` : WITH_EXTENSION;
   const listed = listAll(garden, resources.shoots, { namespace, labelSelector: selector, metadataOnly: true });
   const answer = isFiltered ? orUnseen(listed, 'list Shoots', namespace) : unless(listed, ForbiddenError);
   return {
@@ -123,8 +127,19 @@ export async function readShoots(garden: KubeClient, namespace: string | undefin
 
 /** Returns what a key says by the namespaces of the projects that have it. */
 function textsOf(maps: readonly KubeObject[], key: string): Record<string, string> {
-  const texts = maps.map(({ metadata, ...map }) => [metadata.namespace ?? '', textAt(map, 'data', key)]);
-  return Object.fromEntries(texts.filter(([, text]) => text !== undefined));
+  const texts = maps.flatMap(({ metadata, ...map }) => {
+    const text = textAt(map, 'data', key);
+    return text === undefined ? [] : [[metadata.namespace ?? '', printable(text)]];
+  });
+  return Object.fromEntries(texts);
+}
+
+/** Longer than what we write. */
+const LONGEST_TEXT = 1000;
+
+/** Returns a text of `flux-status` without what a terminal would obey: members of the project may write anything there. */
+function printable(text: string): string {
+  return text.length > LONGEST_TEXT || /[\p{Cc}\p{Cf}]/u.test(text) ? safeText(text, LONGEST_TEXT) : text;
 }
 
 const NO_LINE = 'No state has been reported yet; if this lasts, ask an operator whether shoot-flux serves the seed.';

@@ -4,8 +4,17 @@ export interface Place {
   flags: readonly string[];
 }
 
-/** Returns a kubectl command that can be pasted. */
-export function kubectl(args: readonly string[], { namespace, flags }: Partial<Place>): string {
-  const words = ['kubectl', ...args, ...(namespace === undefined ? [] : ['--namespace', namespace]), ...(flags ?? [])];
+/** Returns a command line that can be pasted. */
+export function commandLine(words: readonly string[]): string {
   return words.map((word) => (/^[\w./:@=,{}-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ');
+}
+
+/** Returns a command line of kubectl. */
+export function kubectl(args: readonly string[], { namespace, flags }: Partial<Place>): string {
+  return commandLine([
+    'kubectl',
+    ...args,
+    ...(namespace === undefined ? [] : ['--namespace', namespace]),
+    ...(flags ?? []),
+  ]);
 }

@@ -12,6 +12,7 @@ import { connectionOf, IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { entriesAt, textAt } from '../../shared/shapes.ts';
 import { type Option, text, UsageError, type Values, type Variables } from '../cli/option.ts';
 import { orForbidden } from './fleet.ts';
+import { commandLine } from './kubectl.ts';
 
 /** Options that say which garden a person looks at, and which of its projects, as kubectl and gardenctl have them. */
 export const targetOptions = {
@@ -50,7 +51,8 @@ export async function openTarget(values: TargetValues, environment: Variables) {
   const [one, other] = Object.entries(places).filter(([, value]) => value !== undefined);
   if (one !== undefined && other !== undefined) throw new UsageError(`omit ${one[0]} or ${other[0]}`);
   const name = project ?? namespace;
-  if (name !== undefined && !DNS_LABEL.test(name)) throw new UsageError(`"${name}" is not the name of a project`);
+  if (name !== undefined && !DNS_LABEL.test(name))
+    throw new UsageError(`"${name}" is not the name of a ${project === undefined ? 'namespace' : 'project'}`);
   const { path, context } = await kubeconfigOf(values, environment);
   const { connection, namespace: usual } =
     path === IN_CLUSTER
@@ -70,7 +72,7 @@ export async function openTarget(values: TargetValues, environment: Variables) {
     namespace: isAll ? undefined : found,
     /** Returns a command line for the same target, for example `shoot-flux status --project foo`. */
     repeat: (command: string) =>
-      ['shoot-flux', command, ...given.map(([option, value]) => `--${option} ${value}`)].join(' '),
+      commandLine(['shoot-flux', ...command.split(' '), ...given.flatMap(([option, value]) => [`--${option}`, `${value}`])]),
     /** With which kubectl reaches the garden. */
     flags: [...(isNamed ? ['--kubeconfig', path] : []), ...(context === undefined ? [] : ['--context', context])],
     [Symbol.dispose]: () => opened.dispose(),
@@ -101,7 +103,13 @@ async function kubeconfigOf({ kubeconfig, context, garden }: TargetValues, envir
 async function gardenctlGarden(name: string, home: string, { GCTL_HOME, GCTL_CONFIG_NAME }: Variables) {
   const file = join(GCTL_HOME ?? join(home, '.garden'), `${GCTL_CONFIG_NAME ?? 'gardenctl-v2'}.yaml`);
   const content = await readFile(file, 'utf8').catch(() => '');
-  const gardens = entriesAt(parseYaml(content, { logLevel: 'error' }), 'gardens');
+  let parsed: unknown;
+  try {
+    parsed = parseYaml(content, { logLevel: 'error' });
+  } catch {
+    throw new ShootFluxError(`${file} is not YAML; correct it, or name the garden with --kubeconfig FILE`);
+  }
+  const gardens = entriesAt(parsed, 'gardens');
   const found = gardens.find(({ identity, name: own, alias }) => [identity, own, alias].includes(name));
   const path = textAt(found, 'kubeconfig')?.replace(/^~(?=\/)/, home) ?? name;
   return { path, context: textAt(found, 'context') };

@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { secureHeaders } from 'hono/secure-headers';
 import { errorMessage } from '../../shared/errors.ts';
+import { ForbiddenError } from '../../shared/kube/errors.ts';
 import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { closeServer, listen } from '../listen.ts';
 import { type Clock, createAccess, type Identity, seenBy } from './access.ts';
@@ -100,7 +101,11 @@ function pageApp(options: PageOptions): Hono<Environment> {
   });
   app.onError((error, context) => {
     onFailed(errorMessage(error));
-    return context.text('The garden does not answer; try again in a minute. The log says why.\n', 503);
+    const what =
+      error instanceof ForbiddenError
+        ? 'The credentials of this page lack a right in the garden. The log names it.'
+        : 'The garden does not answer; try again in a minute. The log says why.';
+    return context.text(`${what}\n`, 503);
   });
   return app;
 }

@@ -116,13 +116,15 @@ export async function readShoot(
     const flags = ['--kubeconfig', file ?? 'shoot.kubeconfig'];
     return { ...(await readFlux(shoot, record, now)), how: `Read with ${file ?? requested}.`, flags };
   } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
+    // What the garden gives is not the user's mistake.
+    if (!(error instanceof (file === undefined ? ShootFluxError : KubeError))) throw error;
     const isForbidden = error instanceof ForbiddenError;
-    const isForAdmin = file === undefined && who === 'viewer' && (isForbidden || error instanceof NotFoundError);
-    if (isForAdmin) return readShoot(garden, subject, record, file, now, 'admin');
+    const isRefused = isForbidden || error instanceof NotFoundError;
+    if (file === undefined && who === 'viewer' && isRefused)
+      return readShoot(garden, subject, record, file, now, 'admin');
     const problem = isForbidden ? 'these credentials do not reach into the shoot' : describeError(error);
-    const remedy = 'pass --shoot-kubeconfig FILE, or get the right to create shoots/viewerkubeconfig';
-    return `${problem}; ${file === undefined ? remedy : 'check --shoot-kubeconfig'}`;
+    const right = isRefused ? 'get the right to create shoots/viewerkubeconfig, ' : '';
+    return `${problem}; ${file === undefined ? `${right}or pass --shoot-kubeconfig FILE` : 'check --shoot-kubeconfig'}`;
   }
 }
 
