@@ -72,7 +72,11 @@ export async function openTarget(values: TargetValues, environment: Variables) {
     namespace: isAll ? undefined : found,
     /** Returns a command line for the same target, for example `shoot-flux status --project foo`. */
     repeat: (command: string) =>
-      commandLine(['shoot-flux', ...command.split(' '), ...given.flatMap(([option, value]) => [`--${option}`, `${value}`])]),
+      commandLine([
+        'shoot-flux',
+        ...command.split(' '),
+        ...given.flatMap(([option, value]) => [`--${option}`, `${value}`]),
+      ]),
     /** With which kubectl reaches the garden. */
     flags: [...(isNamed ? ['--kubeconfig', path] : []), ...(context === undefined ? [] : ['--context', context])],
     [Symbol.dispose]: () => opened.dispose(),
