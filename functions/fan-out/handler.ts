@@ -84,7 +84,7 @@ async function showSuspension(
   garden: KubeClient,
   namespace: string,
   { annotations }: ObjectMeta,
-  { log }: Context,
+  context: Context,
 ): Promise<void> {
   const text = suspensionOf(annotations);
   try {
@@ -95,8 +95,13 @@ async function showSuspension(
     // Without a version: Shoots write their lines all the time, and only this function writes the key.
     const patch = { metadata: { uid: map.metadata.uid }, data: { [SUSPENDED_TEXT]: text ?? null } };
     await garden.mergePatch(resources.configMaps, { namespace, name: FLUX_STATUS }, patch, { fieldManager });
+    // A run that is late writes over what a later one has written.
+    const name = { namespace, name: FLUX_CONFIG };
+    const config = await garden.find(resources.configMaps, name, { metadataOnly: true });
+    if (config !== undefined && suspensionOf(config.metadata.annotations) !== text)
+      await showSuspension(garden, namespace, config.metadata, context);
   } catch (error) {
-    log.warn('suspension not shown', { error: describeError(error) });
+    context.log.warn('suspension not shown', { error: describeError(error) });
   }
 }
 
