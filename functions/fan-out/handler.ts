@@ -95,11 +95,10 @@ async function showSuspension(
     // Without a version: Shoots write their lines all the time, and only this function writes the key.
     const patch = { metadata: { uid: map.metadata.uid }, data: { [SUSPENDED_TEXT]: text ?? null } };
     await garden.mergePatch(resources.configMaps, { namespace, name: FLUX_STATUS }, patch, { fieldManager });
-    // A run that is late writes over what a later one has written.
-    const name = { namespace, name: FLUX_CONFIG };
-    const config = await garden.find(resources.configMaps, name, { metadataOnly: true });
-    if (config !== undefined && suspensionOf(config.metadata.annotations) !== text)
-      await showSuspension(garden, namespace, config.metadata, context);
+    // A late run may have overwritten what a newer one wrote.
+    const config = await metadataOf(garden, resources.configMaps, namespace, FLUX_CONFIG);
+    if (config !== undefined && suspensionOf(config.annotations) !== text)
+      await showSuspension(garden, namespace, config, context);
   } catch (error) {
     context.log.warn('suspension not shown', { error: describeError(error) });
   }
@@ -112,16 +111,20 @@ interface Pass {
   config?: ObjectMeta | undefined;
 }
 
-/** Decides what is sent, and to which function; undefined: nothing. Reads only the metadata of the Secrets and the ConfigMap. */
+/** Reads only the metadata: the content of Secrets never leaves the garden. */
+async function metadataOf(garden: KubeClient, resource: Resource, namespace: string, name: string) {
+  return (await garden.find(resource, { namespace, name }, { metadataOnly: true }))?.metadata;
+}
+
+/** Decides what is sent, and to which function; undefined: nothing. */
 async function passOf(
   garden: KubeClient,
   key: ReconcileKey,
   { causes, now, signal }: Context,
 ): Promise<Pass | undefined> {
-  const metadataOf = async (resource: Resource, name: string) =>
-    (await garden.find(resource, { namespace: key.namespace, name }, { metadataOnly: true }))?.metadata;
+  const read = (resource: Resource, name: string) => metadataOf(garden, resource, key.namespace, name);
   if (key.name === FLUX_PUSH) {
-    const secret = await metadataOf(resources.secrets, FLUX_PUSH);
+    const secret = await read(resources.secrets, FLUX_PUSH);
     const time = now().getTime();
     const request = pushRequestOf(secret?.annotations?.[PUSHED], time);
     if (request === undefined) return undefined;
@@ -130,12 +133,14 @@ async function passOf(
     // A push does not change the suspension, and must not wait for it.
     return { cause: pushCause(key, request), receiver: 'push' };
   }
-  const config = await metadataOf(resources.configMaps, FLUX_CONFIG);
-  if (key.name === FLUX_STATUS) return { cause: rebuildCause(key, causes), receiver: 'project-status', config };
-  const secrets = await Promise.all(
-    SECRETS.map(async (name) => ({ name, version: await metadataOf(resources.secrets, name) })),
-  );
-  return { cause: forwardedCause(key, { config, secrets }, causes), receiver: 'managed-resources', config };
+  const isRebuilt = key.name === FLUX_STATUS;
+  const [config, ...secrets] = await Promise.all([
+    read(resources.configMaps, FLUX_CONFIG),
+    ...(isRebuilt ? [] : SECRETS.map((name) => read(resources.secrets, name))),
+  ]);
+  if (isRebuilt) return { cause: rebuildCause(key, causes), receiver: 'project-status', config };
+  const versions = { config, secrets: SECRETS.map((name, index) => ({ name, version: secrets[index] })) };
+  return { cause: forwardedCause(key, versions, causes), receiver: 'managed-resources', config };
 }
 
 /** Returns the cause with which each Shoot asks its sources: the same in every attempt. */

@@ -76,7 +76,7 @@ async function report({ shoot, state, extension }: Reported, context: Context): 
   const event = transitionEvent(shoot, { line, published, since: state.since }, now);
   if (event !== undefined) await createEvent(garden, event, fieldManager);
   const end = endOf(line, shoot, rollout?.[1] === true);
-  // A Shoot that sleeps gives its place to another one, also while the project is suspended.
+  // A sleeping Shoot gives up its place, even while the project is suspended.
   const result = resultOf(rollout?.[2] === true && end !== 'gone' ? 'open' : end);
   const gone = await leftover(place, live);
   const written = await publish(place, live, line, gone, result).catch((error: unknown) =>

@@ -13,7 +13,7 @@ export const definition: FunctionDefinition = {
   rights: {
     garden: [],
     seed: [
-      ...readsExtension.filter((rule) => rule.resourceNames !== undefined),
+      ...readsExtension.filter(({ resourceNames }) => resourceNames !== undefined),
       rule(resources.secrets, ['get'], 'gardener', 'gardener-internal'),
     ],
   },

@@ -201,7 +201,7 @@ export function originOf(applied: Applied, reference: ShootObject): Origin {
   };
 }
 
-/** The conditions about the same configuration, without its hash. Those of a suspension end with it. */
+/** The conditions about the same configuration, without its hash. What they say about a suspension ends with it. */
 function ofSameConfig(applied: Applied, { conditions, now }: Previous): Previous {
   const end = configHashSuffix(applied);
   const isOver = applied.suspension === undefined;

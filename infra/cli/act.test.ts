@@ -102,7 +102,7 @@ describe('shoot-flux reconcile', () => {
     expect(annotationsOf('ConfigMap', 'garden-foo', 'flux-config')[at]).not.toBe(first);
   });
 
-  it('waits for a Shoot that nothing has been heard of', async () => {
+  it('waits for a Shoot that has not reported yet', async () => {
     const { code, out } = await run('operator', 'reconcile --project fresh --wait --timeout 1s');
     expect(out).toContain('Shoot garden-fresh/new is Progressing: No state has been reported yet');
     expect(code).toBe(1);

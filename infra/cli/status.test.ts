@@ -32,7 +32,7 @@ const objects = [
     {
       ...Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`good-${index}`, { state: 'Ready' as const }])),
       late: { state: 'Progressing' },
-      // As a member may write it: a line cannot be made with what a terminal obeys.
+      // As a member may write it: lineText would clean it.
     },
     { late: 'Progressing: tea\u001b]0;title\u0007\nfaked', Suspended: 'by mia\u009b2J\nfaked' },
   ),
@@ -112,7 +112,7 @@ describe('shoot-flux status', () => {
     expect(code).toBe(0);
   });
 
-  it('prints nothing that a terminal obeys', async () => {
+  it('prints no control characters that a member has written', async () => {
     for (const output of ['table', 'wide']) {
       const { out } = await status('operator', '--project', 'lot', '-o', output);
       expect(out).not.toMatch(/[^\P{Cc}\n]/u);

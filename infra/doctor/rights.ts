@@ -1,7 +1,7 @@
 import type { PolicyRule } from '../../shared/runtime/definition.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import { kubectl } from '../fleet/kubectl.ts';
-import { isAllowed } from '../fleet/who.ts';
+import { hasRight } from '../fleet/who.ts';
 import { findAllDefinitions } from '../functions.ts';
 import { identitiesIn } from '../gardener/rbac.ts';
 import { bad, type Deployment, type Finding, good, type Patient } from './finding.ts';
@@ -12,7 +12,7 @@ export async function rights(patient: Patient, deployment: Deployment): Promise<
   const answers = await inParallel(needs, async ([, [need]]) => {
     const [resource, subresource] = need?.right.resource.split('/') ?? [];
     const resourceAttributes = { ...need?.right, resource, subresource };
-    return isAllowed(patient.kube, 'SelfSubjectAccessReview', { resourceAttributes });
+    return hasRight(patient.kube, 'SelfSubjectAccessReview', { resourceAttributes });
   });
   const missing = needs.filter((_, index) => answers[index] === false);
   if (missing.length === 0) return good(`The credentials have all ${needs.length} rights that the functions need`);

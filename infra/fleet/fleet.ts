@@ -52,7 +52,7 @@ export interface Fleet {
 /**
  * Reads the state of all Shoots: the ConfigMaps `flux-status`, and the metadata of Shoots for their seeds and labels.
  * @param namespace undefined: of all projects
- * @param labelSelector only Shoots with these labels
+ * @param labelSelector only Shoots with these labels; if it is given, even empty, Shoots must be visible
  * @throws UnseenError
  */
 export async function readFleet(garden: KubeClient, namespace?: string, labelSelector?: string): Promise<Fleet> {

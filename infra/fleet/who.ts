@@ -11,7 +11,7 @@ export async function whoAmI(kube: Pick<HttpKubeClient, 'ask'>): Promise<string 
 }
 
 /** Asks whether somebody may do what a review says: whoever asks, or a user whom it names. */
-export async function isAllowed(
+export async function hasRight(
   kube: Pick<HttpKubeClient, 'ask'>,
   kind: 'SelfSubjectAccessReview' | 'SubjectAccessReview',
   spec: object,

@@ -4,7 +4,7 @@ import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { inParallel } from '../../shared/runtime/in-parallel.ts';
 import { isSilent } from '../fleet/fleet.ts';
-import { isAllowed } from '../fleet/who.ts';
+import { hasRight } from '../fleet/who.ts';
 import type { Snapshot } from './summary.ts';
 
 /** Who looks, as a proxy in front of the page says. */
@@ -39,7 +39,7 @@ export function createAccess(garden: Pick<HttpKubeClient, 'ask'>, clock: Clock):
   const answers = new LRUCache<string, boolean, Parameters<MayUser>>({
     ...{ max: MOST_ANSWERS, ttl: KEPT_MS, ttlResolution: 0, perf: clock },
     fetchMethod: (_key, _stale, { context: [{ user, groups }, right, namespace] }) =>
-      isAllowed(garden, 'SubjectAccessReview', {
+      hasRight(garden, 'SubjectAccessReview', {
         // A proxy has authenticated the user, and API servers add this group to all of those.
         ...{ user, groups: [...groups, 'system:authenticated'] },
         resourceAttributes: { ...rights[right], namespace },

@@ -102,7 +102,7 @@ export function isUnderWay({ waiting, inProgress }: RolloutState): boolean {
 export function secondsUntilOver({ waiting, inProgress }: RolloutState, now: number): number | undefined {
   if (waiting.size > 0 || inProgress.size === 0) return undefined;
   const last = Math.max(...[...inProgress.values()].map(({ since }) => since));
-  // Members may write any time into it.
+  // Members can write any time here.
   return Math.max(1, Math.min(last - now, 0) + CHANGE_SECONDS);
 }
 

@@ -116,7 +116,7 @@ export async function readShoot(
     const flags = ['--kubeconfig', file ?? 'shoot.kubeconfig'];
     return { ...(await readFlux(shoot, record, now)), how: `Read with ${file ?? requested}.`, flags };
   } catch (error) {
-    // What the garden gives is not the user's mistake.
+    // The user did not write what the garden returns.
     if (!(error instanceof (file === undefined ? ShootFluxError : KubeError))) throw error;
     const isForbidden = error instanceof ForbiddenError;
     const isRefused = isForbidden || error instanceof NotFoundError;
