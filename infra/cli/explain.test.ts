@@ -40,6 +40,9 @@ const objects = [
   }),
   shootOn('aws-1', 'garden-bar', 'leaking', { spec: extended(), status: status() }),
   fluxConfigOf({ repositoryUrl: 'https://robot:s3cr3t@git.example/foo/fleet.git' }, 'garden-bar'),
+  ...projectOf('baz'),
+  shootOn('aws-1', 'garden-baz', 'bar', { spec: extended(), status: status() }),
+  { ...statusMapOf('garden-baz', {}), metadata: { namespace: 'garden-baz', name: 'flux-status' } },
   statusMapOf('garden-foo', {
     good: { state: 'Ready', flux: 'v2.9.4' },
     bad: { state: 'Not Ready', since: minutesAgo(30), flux: 'v2.9.4', sentence },
@@ -79,6 +82,13 @@ describe('shoot-flux explain', () => {
     ]);
     expect(err).toBe("Not seen: Delivery, Flux, the landscape's defaults and policy (--config FILE).\n");
     expect(code).toBe(1);
+  });
+
+  it('tells a flux-status of somebody else from one without a line', async () => {
+    const { out } = await explain('operator', 'bar', '--project', 'baz');
+    expect(out).toMatch(
+      /^! Operation .*\n +ConfigMap garden-baz\/flux-status is not written by shoot-flux; delete or/m,
+    );
   });
 
   it('begins with what is wrong in the configuration, and hides credentials in it', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from '../../shared/gardener/status-map.ts';
 import { UnreachableError } from '../../shared/kube/errors.ts';
 import { countsOf, type Fleet, type FleetShoot, isBad, readFleet, states, wordOf } from '../fleet/fleet.ts';
-import { ageOf, colored, type Output, outputOption, printed, shortened } from '../fleet/print.ts';
+import { ageOf, colored, counted, type Output, outputOption, printed, shortened } from '../fleet/print.ts';
 import { allNamespacesOption, openTarget, targetOptions } from '../fleet/target.ts';
 import { columns, command, exitCodes } from './command.ts';
 import { list, type Terminal, text, UsageError } from './option.ts';
@@ -122,5 +122,5 @@ function linesOf(shoots: FleetShoot[], { output, isAll, terminal }: View): strin
 function summaryOf(shoots: readonly Line[]): string {
   const { Ready, Progressing, 'Not Ready': notReady, Hibernated, all } = countsOf(shoots);
   const hibernated = Hibernated === 0 ? '' : `, ${Hibernated} hibernated`;
-  return `${notReady} not Ready, ${Progressing} progressing${hibernated}, ${Ready} Ready of ${all} ${all === 1 ? 'Shoot' : 'Shoots'}`;
+  return `${notReady} not Ready, ${Progressing} progressing${hibernated}, ${Ready} Ready of ${counted(all, 'Shoot')}`;
 }

@@ -1,6 +1,7 @@
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { entriesAt, textAt } from '../../shared/shapes.ts';
+import { counted } from '../fleet/print.ts';
 import { bad, examined, type Finding, good, type Item, unknown } from './finding.ts';
 
 /** Reads the port of a running process. */
@@ -77,5 +78,5 @@ async function deadLetters(base: string): Promise<Finding> {
   const key = ['cluster', 'namespace', 'name'].map((part) => textAt(first, 'key', part)).join('/');
   const which = `the oldest since ${textAt(first, 'since')}, ${textAt(first, 'function')} for ${key}`;
   const reason = safeText(textAt(first, 'reason') ?? '', 300);
-  return bad(`${rest.length + 1} changes were given up, ${which}: ${reason}`, `curl ${base}/dead-letters`);
+  return bad(`Given up: ${counted(rest.length + 1, 'change')}, ${which}: ${reason}`, `curl ${base}/dead-letters`);
 }

@@ -96,7 +96,7 @@ export function fleetIn(
   const foreign = maps.find((map) => !isOwn(map))?.metadata.namespace;
   const unseen = [
     shoots === undefined && `Seeds and labels are missing: these credentials may not list Shoots ${within(namespace)}.`,
-    foreign && `ConfigMap ${foreign}/${FLUX_STATUS} is not written by shoot-flux; delete or rename it.`,
+    foreign && foreignMap(foreign),
   ].filter((sentence) => typeof sentence === 'string');
   return {
     shoots: all.sort((one, other) => (turnOf(one) < turnOf(other) ? -1 : 1)),
@@ -104,6 +104,10 @@ export function fleetIn(
     unseen,
   };
 }
+
+/** Says that a ConfigMap `flux-status` is none of ours. */
+export const foreignMap = (namespace: string) =>
+  `ConfigMap ${namespace}/${FLUX_STATUS} is not written by shoot-flux; delete or rename it.`;
 
 /** The garden's API server labels the Shoots that have an extension, also those that have it by default (ExtensionLabels). */
 export const WITH_EXTENSION = `extensions.extensions.gardener.cloud/${EXTENSION_TYPE}=true`;

@@ -16,6 +16,7 @@ import type { Terminal, Variables } from '../cli/option.ts';
 import { itemsOf, readDocuments } from '../cli/read-file.ts';
 import { plain, rolloutText } from '../cli/render.ts';
 import type { Verdict } from '../cli/validate.ts';
+import { counted } from '../fleet/print.ts';
 
 /** What is said about a pull request: a sentence, and below it a text that can be long. */
 export interface Part {
@@ -63,7 +64,7 @@ async function validated(environment: Variables): Promise<{ code: number; part: 
   const valid = checked.filter(({ sentence }) => sentence === undefined).map(({ shoot }) => shoot);
   const text = [...wrong.map(({ shoot, sentence }) => `${shoot}: ${sentence}\n`), ...said].join('');
   const good = wrong.length === 0 ? 'is right for' : `is wrong for ${wrong.length} of`;
-  const title = verdicts.length > 0 ? `${good} ${shoots(checked.length)}` : 'cannot be checked';
+  const title = verdicts.length > 0 ? `${good} ${counted(checked.length, 'Shoot')}` : 'cannot be checked';
   return { code, part: { title: `The configuration ${title}.`, text }, valid };
 }
 
@@ -92,7 +93,7 @@ async function differences(environment: Variables, names: string[], commit: stri
   }
   if (different.length === 0) return [{ title: 'It changes nothing in any Shoot.', text: '' }];
   return [
-    { title: `It changes ${different.length} of ${shoots(names.length)}.`, text: rolloutText(after.inputs) },
+    { title: `It changes ${different.length} of ${counted(names.length, 'Shoot')}.`, text: rolloutText(after.inputs) },
     ...[...Map.groupBy(different, ({ text }) => text)].map(([text, group]) => ({ title: titleOf(group), text })),
   ];
 }
@@ -144,14 +145,12 @@ function options({ FLUX_CONFIG = '', CONFIG, FLUX_DISTRIBUTION = '' }: Variables
 /** Says nothing: errors are thrown, and warnings are those of `validate`. */
 const silent: Terminal = { out: () => {}, err: () => {}, stdin: async () => '', environment: {} };
 
-const shoots = (count: number) => (count === 1 ? '1 Shoot' : `${count} Shoots`);
-
 const MOST_NAMES = 10;
 
 function titleOf(group: { name: string }[]): string {
   const names = group.slice(0, MOST_NAMES).map(({ name }) => name);
   const more = group.length > MOST_NAMES ? ` and ${group.length - MOST_NAMES} more` : '';
-  return `${shoots(group.length)}: ${names.join(', ')}${more}`;
+  return `${counted(group.length, 'Shoot')}: ${names.join(', ')}${more}`;
 }
 
 const git = (...args: string[]) => promisify(execFile)('git', args);

@@ -5,6 +5,7 @@ import { ConfigError, issueText, unlessInvalid, withFullStop } from '../../../sh
 import { safeText } from '../../../shared/runtime/safe-text.ts';
 import { fieldsOf, textAt } from '../../../shared/shapes.ts';
 import { kubectl, type Place } from '../kubectl.ts';
+import { counted } from '../print.ts';
 import type { Report } from './link.ts';
 
 /** A value of the effective configuration, and where the layer that decides it sets it. */
@@ -47,7 +48,7 @@ export function explainConfiguration(inputs: ConfigInputs | string, subject: Sub
   const text =
     values.length === 0
       ? 'nobody has configured anything, so Flux is installed and synchronises nothing'
-      : `${layers}: ${values.length} ${values.length === 1 ? 'value' : 'values'}; all others are defaults`;
+      : `${layers}: ${counted(values.length, 'value')}; all others are defaults`;
   return { report: { mark: found ? 'attention' : 'ok', text, ...found }, values, config };
 }
 

@@ -36,7 +36,7 @@ describe('the link Flux', () => {
   it('is good where everything is Ready', () => {
     expect(explained([source, root])).toMatchObject({
       mark: 'ok',
-      text: 'Flux v2.9.4 is running; 2 of 2 objects are Ready',
+      text: 'Flux v2.9.4 is running; all 2 objects are Ready',
     });
   });
 
@@ -83,7 +83,7 @@ describe('the link Flux', () => {
       ...([
         deployments,
         'attention',
-        /^Kustomization flux-system\/main-ks is suspended by mia .*; shoot-flux resume/,
+        /^Kustomization flux-system\/main-ks is suspended by mia .*; take it back with: shoot-flux resume --project/,
       ] as const),
     ],
     [

@@ -17,6 +17,7 @@ import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { kubectl } from '../kubectl.ts';
+import { counted } from '../print.ts';
 import type { Report } from './link.ts';
 
 /** What the shoot shows, how it was read, and the flags with which kubectl reaches it. */
@@ -104,11 +105,11 @@ export function explainFlux(seen: ShootSeen, record: Applied, now: Date): Report
   ];
   if (first === undefined) {
     const release = record.fluxVersion && ` ${record.fluxVersion}`;
-    const text = `Flux${release} is running; ${objects.length} of ${objects.length} objects are Ready`;
+    const text = `Flux${release} is running; ${objects.length === 1 ? 'its object is' : `all ${objects.length} objects are`} Ready`;
     return { mark: 'ok', text, details };
   }
   const parts = others.length === 0 ? '1 part is' : `${others.length + 1} parts are`;
-  const text = `${parts} not Ready; Flux has ${countText(objects.length)}`;
+  const text = `${parts} not Ready; Flux has ${counted(objects.length, 'object')}`;
   const { isBroken, sentence, object } = first;
   const args = object
     ? [`${object.kind.toLowerCase()}.${fluxKinds[object.kind]}`, object.name, '-o', 'yaml']
@@ -117,8 +118,6 @@ export function explainFlux(seen: ShootSeen, record: Applied, now: Date): Report
   const command = kubectl(['get', ...args], { namespace, flags: seen.flags });
   return { mark: isBroken ? 'broken' : 'attention', text, sentence: sentence(), command, details };
 }
-
-const countText = (objects: number) => (objects === 1 ? '1 object' : `${objects} objects`);
 
 /** What came from the repository, or users have created, is corrected where it is. */
 const OF_USERS: Origin = { from: 'providerConfig', isReleased: true };
@@ -162,7 +161,7 @@ function findingOf(object: KubeObject, origin: Origin): Finding[] {
   const sentence = () =>
     byProject === undefined
       ? objectState(object, state, origin).message
-      : `${nameOf(object)} is suspended ${byProject}; shoot-flux resume takes it back.`;
+      : `${nameOf(object)} is suspended ${byProject}; take it back with: shoot-flux resume --project PROJECT`;
   return [{ isBroken, rank, sentence, object: { kind: object.kind, ...object.metadata } }];
 }
 
@@ -173,7 +172,7 @@ function readyDetails({ objects }: ShootSeen): string[] {
   return objects.flatMap(({ object, inventory }) => {
     const state = readiness(object);
     if (state.state !== 'current' || !SYNCED.includes(object.kind)) return [];
-    const applied = object.kind === 'Kustomization' ? `, ${countText(inventory)}` : '';
+    const applied = object.kind === 'Kustomization' ? `, ${counted(inventory, 'object')}` : '';
     return [`${nameOf(object)} is Ready${state.revision === undefined ? '' : ` at ${state.revision}`}${applied}`];
   });
 }

@@ -49,9 +49,12 @@ const INDENT = ' '.repeat('✔ Configuration  '.length);
 const MOST_DETAILS = 8;
 const LONGEST_DETAIL = 160;
 
-/** Returns the chain as text: a line for each link; below the first broken one its sentence and the command. */
+/**
+ * Returns the chain as text: a line for each link; below the first broken one, or else the first that deserves attention,
+ * its sentence and the command.
+ */
 export function chainText(links: readonly Link[], isWide: boolean, terminal: Terminal): string {
-  const broken = links.find(({ mark }) => mark === 'broken');
+  const first = links.find(({ mark }) => mark === 'broken') ?? links.find(({ mark }) => mark === 'attention');
   const lines = links.flatMap((link) => {
     const { sign, color } = marks[link.mark];
     const why = [link.sentence, link.command && `$ ${link.command}`].filter((one) => one !== undefined);
@@ -62,7 +65,7 @@ export function chainText(links: readonly Link[], isWide: boolean, terminal: Ter
     if (rest > 0) below.push(`… ${rest} more with -o wide`);
     return [
       `${colored(sign, color, terminal)} ${link.name.padEnd(INDENT.length - 2)}${link.text}`,
-      ...(isWide || link === broken ? why : []).map((line) => INDENT + line),
+      ...(isWide || link === first ? why : []).map((line) => INDENT + line),
       ...below.map((line) => colored(INDENT + line, 'dim', terminal)),
     ];
   });

@@ -62,14 +62,25 @@ it.each<[string, Shoot, Line | undefined, string, string | RegExp | undefined, s
   ],
   ['not Ready', shootWith('Succeeded'), { state: 'Not Ready', sentence: 'No key.' }, 'broken', 'No key.', shown],
 ])('the operation of a Shoot that is %s', (_, shoot, line, mark, sentence, command) => {
-  const link = explainOperation({ shoot, line, seed: '', isFluxSeen: false }, subject, now);
+  const link = explainOperation({ shoot, line, lineUnseen: undefined, seed: '', isFluxSeen: false }, subject, now);
   expect(link).toMatchObject({ mark, text: expect.stringMatching(/^Shoot: Reconcile \w+ \(50%\), 60m ago$/) });
   expect(link.sentence).toEqual(sentence instanceof RegExp ? expect.stringMatching(sentence) : sentence);
   expect(link.command).toBe(command);
 });
 
+it('says why the line is not seen', () => {
+  const lineUnseen = 'These credentials may not read ConfigMap flux-status; ask for the role of a member.';
+  const seen = { shoot: shootWith('Succeeded', { extensions: [] }), line: undefined, lineUnseen };
+  const link = explainOperation({ ...seen, seed: '', isFluxSeen: false }, subject, now);
+  expect(link).toMatchObject({ mark: 'attention', sentence: lineUnseen });
+});
+
 it('is not broken where the shoot itself shows what is wrong', () => {
   const line: Line = { state: 'Not Ready', sentence: 'No key.' };
-  const link = explainOperation({ shoot: shootWith('Succeeded'), line, seed: '', isFluxSeen: true }, subject, now);
+  const link = explainOperation(
+    { shoot: shootWith('Succeeded'), line, lineUnseen: undefined, seed: '', isFluxSeen: true },
+    subject,
+    now,
+  );
   expect(link.mark).toBe('attention');
 });

@@ -10,7 +10,7 @@ import type { Report } from './link.ts';
 import type { Garden, Seed } from './read.ts';
 
 /** What was read about the operation of a Shoot. */
-export interface Seen extends Pick<Garden, 'line'> {
+export interface Seen extends Pick<Garden, 'line' | 'lineUnseen'> {
   shoot: Shoot | undefined;
   seed: Seed | string;
   /** True: the link Flux says more about it than the line in `flux-status`. */
@@ -79,10 +79,11 @@ function ofShoot(shoot: Shoot | undefined, subject: Subject): Verdict | undefine
   return { mark: 'broken', sentence: `${what}${remedy}`, command };
 }
 
-function ofLine({ shoot, line, isFluxSeen }: Seen, subject: Subject): Verdict | undefined {
+function ofLine({ shoot, line, lineUnseen, isFluxSeen }: Seen, subject: Subject): Verdict | undefined {
   const { name } = subject;
   const command = kubectl(['get', 'configmap', 'flux-status', '-o', `jsonpath={.data.${name}}`], subject);
   if (shoot !== undefined && isHibernated(shoot)) return { mark: 'attention', sentence: HIBERNATED, command };
+  if (lineUnseen !== undefined) return { mark: 'attention', sentence: lineUnseen, command };
   if (line === undefined) {
     // The registration may enable it for all Shoots; then it has a line after its first operation.
     const isMissing = shoot?.status?.lastOperation?.state === 'Succeeded' && ownEntry(shoot) === undefined;

@@ -1,5 +1,5 @@
 import { documentsOf, fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
-import { FLUX_CONFIG } from '../../../shared/config/project-config.ts';
+import { FLUX_CONFIG, FLUX_STATUS } from '../../../shared/config/project-config.ts';
 import { projectSecretOf } from '../../../shared/config/project-secret-content.ts';
 import { neededProjectSecrets } from '../../../shared/config/project-secrets.ts';
 import type { ConfigInputs, Landscape } from '../../../shared/config/types.ts';
@@ -24,7 +24,7 @@ import { shootLimits } from '../../../shared/kube/transport.ts';
 import { describeError } from '../../../shared/runtime/describe-error.ts';
 import { textAt } from '../../../shared/shapes.ts';
 import { shootInputs } from '../../cli/inputs.ts';
-import { missingRight, orForbidden } from '../fleet.ts';
+import { foreignMap, missingRight, orForbidden } from '../fleet.ts';
 import type { Place } from '../kubectl.ts';
 import { connect } from '../target.ts';
 import type { Subject } from './configuration.ts';
@@ -37,10 +37,10 @@ export type Garden = Awaited<ReturnType<typeof readGarden>>;
 export async function readGarden(garden: KubeClient, { namespace, name }: Subject, landscape?: Landscape) {
   const [shoot, map, configMap] = await Promise.all([
     orForbidden(garden.find<KubeObject & Shoot>(resources.shoots, { namespace, name })),
-    unless(findStatusMap(garden, namespace), ForbiddenError),
+    orForbidden(findStatusMap(garden, namespace)),
     orForbidden(garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG })),
   ]);
-  const statusMap = map && isOwn(map) ? map : undefined;
+  const statusMap = typeof map === 'object' && isOwn(map) ? map : undefined;
   const line = publishedLine(statusMap, name);
   if (shoot === 'forbidden' && line === undefined) throw missingRight(`read Shoot ${name}`, namespace);
   if (shoot === undefined) {
@@ -51,6 +51,8 @@ export async function readGarden(garden: KubeClient, { namespace, name }: Subjec
   return {
     shoot: shoot === 'forbidden' ? undefined : shoot,
     line,
+    /** Why the line is not seen; undefined: it is seen, or does not exist. */
+    lineUnseen: map === 'forbidden' ? FORBIDDEN_MAP : map && !statusMap ? foreignMap(namespace) : undefined,
     /** `flux-status`, where it is ours. */
     statusMap,
     rollout: fluxConfig && documentsOf(fluxConfig).rollout.value,
@@ -60,6 +62,8 @@ export async function readGarden(garden: KubeClient, { namespace, name }: Subjec
       : 'these credentials may not read the Shoot and ConfigMap flux-config; ask for the role of a member',
   };
 }
+
+const FORBIDDEN_MAP = `These credentials may not read ConfigMap ${FLUX_STATUS}; ask for the role of a member.`;
 
 /** Adds the Secrets of the project that count, where these credentials show them. */
 async function withSecrets(garden: KubeClient, namespace: string, inputs: ConfigInputs): Promise<ConfigInputs> {
