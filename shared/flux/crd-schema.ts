@@ -46,7 +46,7 @@ interface Search {
 /**
  * Returns the first problems that the API server would have with a value. Checked before delivery, because afterwards
  * they are only an error of the resource-manager or, for a field that the CRD does not know, no error at all.
- * `object-rules.ts` evaluates the rules of listed objects.
+ * `object-rules.ts` evaluates the rules of the objects.
  * @param path the path of the value
  * @param release the Flux release of the CRD, for example `v2.9.4`; absent: the schema is not of a CRD
  */

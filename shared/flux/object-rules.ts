@@ -1,35 +1,21 @@
 import { parse } from '@marcbachmann/cel-js';
 import { limits, MOST_ISSUES_OF_A_PART } from '../config/limits.ts';
-import { originOf } from '../config/origins.ts';
+import { issueOf } from '../config/origins.ts';
 import { pathText } from '../config/schema.ts';
 import type { EffectiveConfig } from '../config/types.ts';
-import { asObject } from '../config/values.ts';
 import type { ConfigIssue } from '../errors.ts';
-import type { KubeObject } from '../kube/resource.ts';
 import type { CrdSchema, SchemaProblem } from './crd-schema.ts';
 import { configuredObjects, customResourceIn } from './custom-resources.ts';
 import type { Release } from './release.ts';
 
-/**
- * Returns the issues that the rules of the release's CRDs have with the objects for Flux, whose types are valid. Only objects
- * that rules may be about are looked at.
- */
+/** Returns the issues that the rules of the release's CRDs have with the objects for Flux, whose types are valid. */
 export function objectRuleIssues(config: EffectiveConfig, release: Release): ConfigIssue[] {
   return configuredObjects(config)
-    .filter(({ part, object }) => part.startsWith('objects[') || hasRareFields(object))
     .flatMap(({ part, object }) => {
       const { spec } = customResourceIn(release, config, object, part);
-      return spec === undefined || !hasRules(spec) ? [] : ruleProblems(spec, object.spec, [part, 'spec']);
+      return spec === undefined ? [] : ruleProblems(spec, object.spec, [part, 'spec']);
     })
-    .map(({ path, message }) => ({ ...originOf(config.origins, path), message }));
-}
-
-const known = new WeakMap<CrdSchema, boolean>();
-
-function hasRules(schema: CrdSchema): boolean {
-  const found = known.get(schema) ?? JSON.stringify(schema).includes('"x-kubernetes-validations"');
-  known.set(schema, found);
-  return found;
+    .map(({ path, message }) => issueOf(config.origins, path, message));
 }
 
 type Path = readonly (string | number)[];
@@ -99,16 +85,4 @@ function parsed(rule: string): ReturnType<typeof parse> {
 function hasLongText(value: unknown): boolean {
   if (typeof value === 'string') return value.length > limits.text.most;
   return typeof value === 'object' && value !== null && Object.values(value).some(hasLongText);
-}
-
-/** Fields of sources and Kustomizations that no rule of a CRD is about. Most Shoots have no others. */
-const PLAIN = new Set(
-  'url ref interval timeout suspend secretRef path prune sourceRef targetNamespace wait force retryInterval dependsOn patches postBuild decryption'.split(
-    ' ',
-  ),
-);
-
-/** True for an object with fields that rules of its CRD may be about. */
-function hasRareFields(object: KubeObject | undefined): boolean {
-  return Object.keys(asObject(object?.spec) ?? {}).some((field) => !PLAIN.has(field));
 }
