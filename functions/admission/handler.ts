@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { mergeLayers } from '../../shared/config/effective-config.ts';
-import type { Layer } from '../../shared/config/layer.ts';
 import { sizeProblem } from '../../shared/config/limits.ts';
 import { PatchProblem, parsePatch } from '../../shared/config/patches/parse.ts';
 import { PROVIDER_CONFIG, readProviderConfig } from '../../shared/config/provider-config.ts';
 import { shootResourcesOf } from '../../shared/config/shoot-resources.ts';
-import type { ConfigInputs, Landscape } from '../../shared/config/types.ts';
+import type { ConfigInputs, Landscape, Layer } from '../../shared/config/types.ts';
 import { asObject, asString } from '../../shared/config/values.ts';
 import {
   ConfigError,

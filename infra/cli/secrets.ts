@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSsh } from '../../shared/config/checks.ts';
-import { patchParts } from '../../shared/config/listed/patch-parts.ts';
 import { contentProblem } from '../../shared/config/listed/secret-content.ts';
+import { patchParts } from '../../shared/config/listed/secret-rules.ts';
 import { keySentence, PATCH, secretUses } from '../../shared/config/listed/secret-uses.ts';
 import { isFromRepositoryUrl, originOf } from '../../shared/config/origins.ts';
 import { FLUX_SOURCE } from '../../shared/config/project-config.ts';

@@ -1,11 +1,10 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { namespaceName, objectName } from './checks.ts';
-import type { Layer } from './layer.ts';
 import { PULL_SECRET } from './project-config.ts';
 import { readProviderConfig, writtenSource } from './provider-config.ts';
 import { key, schemaIssues, text } from './schema.ts';
-import type { Defaults, Landscape, PullSecret } from './types.ts';
+import type { Defaults, Landscape, Layer, PullSecret } from './types.ts';
 import { asObject, type JsonObject, withoutEmpty } from './values.ts';
 
 /** The name of the defaults in errors. */

@@ -6,7 +6,6 @@ import { defaultsLayer, pullSecretOf } from './defaults.ts';
 import { readFluxConfig } from './flux-config.ts';
 import { documentsOf, type FluxConfigMap, isFluxConfigObject } from './flux-config-map.ts';
 import { installDefaults } from './flux-options.ts';
-import { emptyLayer, type Layer, type PlacedTemplate, type Rooted, type Template } from './layer.ts';
 import { inOrder } from './listed/read-objects.ts';
 import { inside, issueAt, type Origins, type Place } from './origins.ts';
 import { overridesOf } from './overrides.ts';
@@ -17,16 +16,20 @@ import { kustomizationIssues, readProviderConfig } from './provider-config.ts';
 import { problemsOf } from './rules.ts';
 import { resourcesByName } from './shoot-resources.ts';
 import { defaultIntervals } from './templates.ts';
-import type {
-  Complete,
-  ConfigInputs,
-  EffectiveConfig,
-  FluxInstall,
-  FluxOptions,
-  Landscape,
-  Merged,
-  PlacedSecret,
-  SyncMode,
+import {
+  type Complete,
+  type ConfigInputs,
+  type EffectiveConfig,
+  emptyLayer,
+  type FluxInstall,
+  type FluxOptions,
+  type Landscape,
+  type Layer,
+  type Merged,
+  type PlacedSecret,
+  type PlacedTemplate,
+  type SyncMode,
+  type Template,
 } from './types.ts';
 import { asObject, type JsonObject } from './values.ts';
 import { substituted } from './variables.ts';
@@ -198,20 +201,13 @@ function fieldOf(path: string): string {
   return /^(flux\.)?\w+/.exec(path)?.[0] ?? path;
 }
 
-/** The Kustomization of a lower layer with the patches of the higher ones. */
-interface PatchedKustomization {
-  kustomizations: Rooted | undefined;
-  /** Where the patches set fields, by their paths in the effective configuration. */
-  origins: Origins;
-  issues: ConfigIssue[];
-}
-
 /**
  * Applies the patches of the layers above the one that sets the Kustomization, the lowest first. A patch below it has no
  * effect: a higher layer replaces the whole Kustomization.
  * @param layers highest first
+ * @returns the Kustomizations, and where the patches set fields, by their paths in the effective configuration
  */
-function patchedKustomization(layers: readonly Layer[], from: Layer): PatchedKustomization {
+function patchedKustomization(layers: readonly Layer[], from: Layer) {
   const above = layers.slice(0, Math.max(0, layers.indexOf(from)));
   const patches = (from.sets.kustomization ? above : layers).filter(({ content }) => content.kustomizationPatch);
   const { kustomizations } = from.content;

@@ -5,6 +5,7 @@ import {
   duration,
   gitBranch,
   imageName,
+  isSsh,
   isZero,
   ociTag,
   pathWarning,
@@ -12,10 +13,15 @@ import {
   semverRange,
   sourceTimeout,
 } from './checks.ts';
+import { isFluxConfigObject } from './flux-config-map.ts';
 import { MOST_ISSUES_OF_A_PART } from './limits.ts';
-import { issueAt, type Place } from './origins.ts';
+import { nearest } from './nearest.ts';
+import { inside, issueAt, type Place } from './origins.ts';
+import { FLUX_REGISTRY, FLUX_SOURCE } from './project-config.ts';
 import { quote, shown } from './quote.ts';
 import { type Found, referenceProblems } from './references.ts';
+import { pathText, unknownKey } from './schema.ts';
+import type { SourceKind } from './templates.ts';
 import { asObject, asString, type JsonObject, valueAt, valuesAt } from './values.ts';
 import { revisions } from './variables.ts';
 
@@ -101,8 +107,9 @@ export function fieldWarnings(kind: string, spec: JsonObject, place: Place): Con
   return checked(warnings[kind], spec).map(([path, message]) => issueAt(place, path, message));
 }
 
-function checked(ofKind: Checks = {}, spec: JsonObject): Found[] {
-  return Object.entries(ofKind).flatMap(([path, check]): Found[] => {
+/** Returns what is wrong with the texts at these paths, which may be absent. */
+export function checked(byPath: Checks = {}, spec: JsonObject): Found[] {
+  return Object.entries(byPath).flatMap(([path, check]): Found[] => {
     const text = asString(valueAt(spec, path));
     const message = text === undefined ? undefined : check(text);
     return message === undefined ? [] : [[path, message]];
@@ -204,4 +211,53 @@ function providerProblems({ type, address: given, secretRef }: JsonObject): Foun
   const address = asString(given) ?? '';
   const lacksScheme = /^[\w-]+(?:\.[\w-]+)+[/:]/.test(address) && secretRef === undefined && WEBHOOKS.has(type);
   return lacksScheme ? [['address', `${quote(address)} is not a URL; use ${shown(`https://${address}`)}`]] : [];
+}
+
+/**
+ * Returns the issues that concern several fields of a source of this kind.
+ * @param part where the source is, such as `source`
+ * @param isListed true: it is an entry of `sources`, which may name a Secret that is delivered in another way
+ */
+export function sourceIssues(
+  source: JsonObject,
+  template: JsonObject,
+  kind: SourceKind,
+  part: Place,
+  isListed = false,
+): ConfigIssue[] {
+  const spec = asObject(template.spec) ?? {};
+  const mayNameSecret = isListed || source.secretResourceName !== undefined;
+  const found = [
+    ...revisionProblems(spec, kind),
+    ...credentialsProblems(spec, mayNameSecret, isFluxConfigObject(part.object)),
+  ];
+  const ofFields = fieldIssues(kind, spec, inside(part, 'template.spec'));
+  return [...found.map(([path, message]) => issueAt(part, path, message)), ...ofFields];
+}
+
+function revisionProblems({ ref: given }: JsonObject, kind: SourceKind): Found[] {
+  const ref = asObject(given);
+  const known = Object.keys(revisions[kind]);
+  if (ref === undefined || known.some((revision) => ref[revision] !== undefined)) return [];
+  const [meant] = Object.keys(ref).flatMap((name) => ({ name, word: nearest(name, known) }));
+  return meant?.word === undefined
+    ? [['template.spec.ref', `specifies no revision; set one of ${known.join(', ')}`]]
+    : [[pathText(['template', 'spec', 'ref', meant.name]), unknownKey(meant.name, known)]];
+}
+
+function credentialsProblems({ secretRef, url }: JsonObject, mayNameSecret: boolean, isOfProject: boolean): Found[] {
+  const name = asString(asObject(secretRef)?.name);
+  const path = 'secretResourceName';
+  // The project has this Secret, or the merge reports that it has none.
+  const isKnown = name === FLUX_REGISTRY || (name === FLUX_SOURCE && isOfProject);
+  if (name !== undefined && !mayNameSecret && !isKnown) {
+    const what = 'is missing, but source.template.spec.secretRef is set';
+    return [[path, `${what}; name the entry of the Shoot's spec.resources that holds the credentials`]];
+  }
+  if (asObject(secretRef) !== undefined && name === undefined) {
+    return [['template.spec.secretRef.name', 'is missing; set it to the name of the Secret in the shoot']];
+  }
+  if (!isSsh(asString(url) ?? '') || secretRef !== undefined) return [];
+  const what = 'is missing, but Flux needs a key to read over SSH';
+  return [[path, `${what}; name the entry of the Shoot's spec.resources that holds identity and known_hosts`]];
 }

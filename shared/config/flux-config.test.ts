@@ -10,9 +10,9 @@ import {
   repositoryKeys,
 } from './flux-config.ts';
 import { fluxConfigObject } from './flux-config-map.ts';
-import type { Layer } from './layer.ts';
 import { originOf } from './origins.ts';
 import { keyDocs } from './schema.ts';
+import type { Layer } from './types.ts';
 import { asObject } from './values.ts';
 
 const base = { repositoryUrl: 'https://example.com/org/fleet' };

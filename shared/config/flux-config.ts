@@ -17,16 +17,17 @@ import {
   positiveDuration,
   semverRange,
 } from './checks.ts';
+import { checked } from './field-rules.ts';
 import { binaryIssues, type FluxConfigMap, fluxConfigObject } from './flux-config-map.ts';
 import { fluxSchema, settings } from './flux-options.ts';
 import { fromCopiedForm, withPort } from './git-url.ts';
-import { emptyLayer, type FluxConfig, type Layer } from './layer.ts';
 import { entriesProblem, limits } from './limits.ts';
 import { type Origins, optionOrigins, type Place } from './origins.ts';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from './project-config.ts';
 import { type KeyDoc, key, keyDocs, schemaIssues, text } from './schema.ts';
 import { NO_TARGET_NAMESPACE } from './target-namespace.ts';
 import { defaultIntervals } from './templates.ts';
+import { emptyLayer, type FluxConfig, type Layer } from './types.ts';
 import { asObject, asString, type JsonObject } from './values.ts';
 import { unlessVariables, urlWithVariables } from './variables.ts';
 
@@ -299,10 +300,7 @@ const warningsOf: Readonly<Record<string, Check>> = {
 };
 
 function keyWarnings(object: string, keys: JsonObject = {}): ConfigIssue[] {
-  return Object.entries(warningsOf).flatMap(([path, check]) => {
-    const message = check(asString(keys[path]) ?? '');
-    return message === undefined ? [] : [{ object, path, message }];
-  });
+  return checked(warningsOf, keys).map(([path, message]) => ({ object, path, message }));
 }
 
 /** Such an address is valid, but no server answers where the number was meant as a port. */

@@ -1,6 +1,5 @@
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
-import type { Layer } from './layer.ts';
 import { sizeProblem } from './limits.ts';
 import { issueOf, type Origins } from './origins.ts';
 import {
@@ -11,7 +10,7 @@ import {
   projectSecretNames,
 } from './project-config.ts';
 import { needsRegistry } from './project-secret-content.ts';
-import type { ConfigInputs, FluxInstall } from './types.ts';
+import type { ConfigInputs, FluxInstall, Layer } from './types.ts';
 import { asObject, type JsonObject } from './values.ts';
 
 /** The Secrets of the project that reach a Shoot. */
@@ -38,13 +37,7 @@ export function neededProjectSecrets({ fluxConfig, providerConfig, landscape }: 
 }
 
 /** Returns the Secrets that can be used, and what is wrong with the others. */
-export function projectSecretsOf({
-  projectSecrets = [],
-  fluxConfig,
-}: Pick<ConfigInputs, 'projectSecrets' | 'fluxConfig'>): {
-  secrets: ProjectSecrets;
-  issues: ConfigIssue[];
-} {
+export function projectSecretsOf({ projectSecrets = [], fluxConfig }: ConfigInputs) {
   const usable = projectSecrets.filter(({ problem }) => problem === undefined);
   const issues = projectSecrets.flatMap(({ name, namespace, problem }) =>
     problem === undefined
@@ -53,12 +46,13 @@ export function projectSecretsOf({
   );
   const names = new Set<string>(usable.map(({ name }) => name));
   const registryHosts = projectSecrets.findLast(({ name }) => name === FLUX_REGISTRY)?.hosts;
-  return { secrets: { names, areWired: fluxConfig !== undefined, registryHosts }, issues };
+  const secrets: ProjectSecrets = { names, areWired: fluxConfig !== undefined, registryHosts };
+  return { secrets, issues };
 }
 
 /** A source may name the project's credentials of registries without an entry in `spec.resources`; they must exist. */
 export function unknownSecretIssues(
-  { projectSecrets }: Pick<ConfigInputs, 'projectSecrets'>,
+  { projectSecrets }: ConfigInputs,
   { content }: Layer,
   source: KubeObject | undefined,
   origins: Origins,

@@ -1,18 +1,9 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { normalVersion } from './checks.ts';
-import { fieldIssues, fieldWarnings } from './field-rules.ts';
+import { fieldIssues, fieldWarnings, sourceIssues } from './field-rules.ts';
 import { isFluxConfigObject } from './flux-config-map.ts';
 import { fluxSchema, settings } from './flux-options.ts';
-import {
-  type AdditionalSecret,
-  emptyLayer,
-  type Layer,
-  type PlacedTemplate,
-  type Read,
-  type Rooted,
-  type Template,
-} from './layer.ts';
 import { listProblems, MOST_ISSUES_OF_A_PART, sizeProblem } from './limits.ts';
 import { readObjects } from './listed/read-objects.ts';
 import { inside, issueAt, optionOrigins, type Place } from './origins.ts';
@@ -28,7 +19,6 @@ import {
 } from './provider-config-schema.ts';
 import { shown } from './quote.ts';
 import { pathText, schemaIssues, unknownKey } from './schema.ts';
-import { sourceIssues } from './template-rules.ts';
 import {
   kustomizationTemplateSchema,
   SOURCE_KINDS,
@@ -36,7 +26,16 @@ import {
   tidyTemplate,
   withoutDroppedFields,
 } from './templates.ts';
-import type { FluxOptions } from './types.ts';
+import {
+  type AdditionalSecret,
+  emptyLayer,
+  type FluxOptions,
+  type Layer,
+  type PlacedTemplate,
+  type Read,
+  type Rooted,
+  type Template,
+} from './types.ts';
 import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
 
 /** The name of the providerConfig in errors. */
@@ -374,10 +373,6 @@ export function writtenSource(value: unknown): { path: string; source: unknown }
   const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined;
   const inner = asObject(withoutEmpty(fields[key]));
   if (kind === undefined || inner === undefined || others.length > 0) return { path: 'source', source: value };
-  return { path: `source.${key}`, source: withKind(inner, kind) };
-}
-
-function withKind(source: JsonObject, kind: string): JsonObject {
-  const template = asObject(source.template);
-  return template === undefined ? source : { ...source, template: { kind, ...template } };
+  const template = asObject(inner.template);
+  return { path: `source.${key}`, source: template ? { ...inner, template: { kind, ...template } } : inner };
 }

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { metadataKey } from './checks.ts';
-import type { Read } from './layer.ts';
 import { issueAt, type Place } from './origins.ts';
 import { quote } from './quote.ts';
 import { key, ruled, schemaIssues, text } from './schema.ts';
-import { withoutNulls } from './values.ts';
+import type { Read } from './types.ts';
+import { asObject, withoutNulls } from './values.ts';
 
 /** A number of Shoots, or a percentage of all Shoots of the project, for example `10%`. */
 export type Amount = number | string;
@@ -69,9 +69,9 @@ export const rolloutSchema = z.strictObject({
 export function readRollout(value: unknown, place: Place): Read<Rollout> {
   if (value === undefined || value === null) return { issues: [] };
   const issues: ConfigIssue[] =
-    typeof value === 'object' && !Array.isArray(value)
-      ? schemaIssues(place, rolloutSchema, withoutNulls(value))
-      : [issueAt(place, '', 'must be a map; write for example { maxInProgress: 10%, maxFailed: 5% }')];
+    asObject(value) === undefined
+      ? [issueAt(place, '', 'must be a map; write for example { maxInProgress: 10%, maxFailed: 5% }')]
+      : schemaIssues(place, rolloutSchema, withoutNulls(value));
   if (issues.length > 0) return { issues };
   return { value: { ...rolloutDefaults, ...(withoutNulls(value) as Partial<Rollout>) }, issues };
 }

@@ -1,6 +1,6 @@
 import type { ConfigIssue } from '../errors.ts';
 import { limits, limitText } from './limits.ts';
-import { linkProblems, linksOf, type Part, type Problems } from './listed/links.ts';
+import { configuredObjects, linkProblems, linksOf, type Part, type Problems } from './listed/links.ts';
 import { secretWarnings } from './listed/secret-rules.ts';
 import { issueAt, issueOf, type Origins, originOf } from './origins.ts';
 import { textProblem } from './patches/parse.ts';
@@ -14,12 +14,11 @@ import { lengthOfYamlProblem } from './yaml-text.ts';
  * @param copies all Secrets that are copied into the shoot
  */
 export function problemsOf(config: Complete, copies: readonly CopiedSecret[]): Problems {
-  const { layers, source, kustomization, objects, origins } = config;
+  const { layers, origins } = config;
   if (layers.some(({ isRead }) => !isRead)) return { issues: [], warnings: [] };
-  const roots = Object.entries({ source, kustomization }).flatMap(([part, object]) =>
-    object ? [{ part, object }] : [],
-  );
-  const others = objects.map((object, index) => ({ part: `objects[${index}]`, object }));
+  const parts = configuredObjects(config);
+  const isOther = ({ part }: Part) => part.startsWith('objects[');
+  const [roots, others] = [parts.filter((one) => !isOther(one)), parts.filter(isOther)];
   // The short forms `source` and `kustomization` may name what the user has created in the shoot.
   const isListed = ({ part }: Part) => originOf(origins, part).path.endsWith('[0].template');
   const listed = [...roots.filter(isListed), ...others];
@@ -33,13 +32,13 @@ export function problemsOf(config: Complete, copies: readonly CopiedSecret[]): P
       ...roots.flatMap((root) => namespaceIssues(root, config)),
       ...optionIssues(config),
       ...sourceRefIssues(config),
-      ...[...roots, ...others].flatMap((part) => patchTextIssues(part, config)),
+      ...parts.flatMap((part) => patchTextIssues(part, config)),
       ...countIssues(config),
-      ...duplicateIssues([...roots, ...others], origins),
+      ...duplicateIssues(parts, origins),
       ...others.flatMap((other) => [...namespaceIssues(other, config), ...linkNamespaceIssues(other, config)]),
       ...(isComplete(config) ? links.issues : links.issues.filter(({ mayBeElsewhere }) => mayBeElsewhere !== true)),
     ],
-    warnings: [...links.warnings, ...secretWarnings(config, [...roots, ...others], copies)],
+    warnings: [...links.warnings, ...secretWarnings(config, parts, copies)],
   };
 }
 

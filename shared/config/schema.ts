@@ -87,7 +87,8 @@ export function lengthProblem({ length }: string, limit: Limit = limits.text): s
 }
 
 /** Returns the fields of an object schema, also of an optional one, or of the entries of a list. */
-export function shapeOf(schema: z.core.$ZodType): Record<string, z.core.$ZodType> | undefined {
+export function shapeOf(schema: z.core.$ZodType | undefined): Record<string, z.core.$ZodType> | undefined {
+  if (schema === undefined) return undefined;
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (def.type === 'object') return def.shape as Record<string, z.core.$ZodType>;
   if (def.type === 'optional') return shapeOf(def.innerType);
@@ -152,28 +153,22 @@ function sentences(issue: z.core.$ZodIssue, schema: z.ZodMiniType, value: unknow
   const at = valueAt(value, issue.path);
   switch (issue.code) {
     case 'unrecognized_keys': {
-      const known = knownKeys(schema, issue.path);
+      const known = Object.keys(shapeOf(schemaAt(schema, issue.path)) ?? {});
       return issue.keys
         .slice(0, MOST_ISSUES_OF_A_PART)
         .map((unknown) => ({ path: [unknown], message: unknownKey(unknown, known) }));
     }
-    case 'invalid_type':
-      return [{ path: [], message: invalidType(issue.expected, at, exampleAt(schema, issue.path)) }];
+    case 'invalid_type': {
+      const field = schemaAt(schema, issue.path);
+      const example = field && keyDocs.get(field)?.example;
+      const missing = example === undefined ? 'is missing; set it' : `is missing; set it, for example ${example}`;
+      return [{ path: [], message: at === undefined ? missing : wrongType(issue.expected, at, example) }];
+    }
     case 'invalid_value':
       return [{ path: [], message: wrongValue(at, issue.values.map(String)) }];
     default:
       return [{ path: [], message: issue.message }];
   }
-}
-
-function invalidType(expected: string, value: unknown, example: string | undefined): string {
-  if (value !== undefined) return wrongType(expected, value, example);
-  return example === undefined ? 'is missing; set it' : `is missing; set it, for example ${example}`;
-}
-
-function exampleAt(schema: z.core.$ZodType, path: Path): string | undefined {
-  const field = schemaAt(schema, path);
-  return field === undefined ? undefined : keyDocs.get(field)?.example;
 }
 
 /**
@@ -190,17 +185,16 @@ export function unknownKey(key: string, known: readonly string[], where = ''): s
 /** Returns the sentence for a value that does not have the expected JSON type. @param example a correct value */
 export function wrongType(expected: string, value: unknown, example?: string): string {
   if (expected === 'string' && value === null) return 'must be a string, not null; write its value';
-  if (expected === 'string') {
-    // Quotes around a list or an object would make a text that no key understands.
-    const asText = example === undefined ? 'write a single value' : `write for example ${example}`;
-    return `must be a string, not ${withArticle(typeName(value))}; ${typeof value === 'object' ? asText : 'put it in quotes'}`;
-  }
+  const type = typeName(value);
+  const given = type === 'null' ? type : `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
   if (expected === 'boolean')
-    return `must be true or false without quotes, not ${typeof value === 'string' ? quote(value) : withArticle(typeName(value))}`;
-  if (expected === 'array') return `must be a list, not ${withArticle(typeName(value))}; start each entry with "- "`;
-  if (expected === 'integer')
-    return `must be an integer, not ${typeof value === 'number' ? value : withArticle(typeName(value))}`;
-  return `must be an object, not ${withArticle(typeName(value))}`;
+    return `must be true or false without quotes, not ${typeof value === 'string' ? quote(value) : given}`;
+  if (expected === 'array') return `must be a list, not ${given}; start each entry with "- "`;
+  if (expected === 'integer') return `must be an integer, not ${typeof value === 'number' ? value : given}`;
+  if (expected !== 'string') return `must be an object, not ${given}`;
+  // Quotes around a list or an object would make a text that no key understands.
+  const asText = example === undefined ? 'write a single value' : `write for example ${example}`;
+  return `must be a string, not ${given}; ${typeof value === 'object' ? asText : 'put it in quotes'}`;
 }
 
 /** Returns the sentence for a value that is not one of the allowed ones. */
@@ -212,20 +206,10 @@ export function wrongValue(value: unknown, values: readonly string[]): string {
   return `${quote(value)} is not a valid value; ${suggestion === undefined ? `use ${choice}` : `did you mean ${suggestion}?`}`;
 }
 
-function withArticle(noun: string): string {
-  return noun === 'null' ? noun : /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
-}
-
-/** Returns the keys that a schema knows at a path. */
-function knownKeys(schema: z.core.$ZodType, path: Path): string[] {
-  const inner = schemaAt(schema, path);
-  return inner === undefined ? [] : Object.keys(shapeOf(inner) ?? {});
-}
-
 function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | undefined {
   return path.reduce<z.core.$ZodType | undefined>(
     // `shapeOf` of a list is the shape of its entries.
-    (inner, part) => (inner === undefined || typeof part === 'number' ? inner : shapeOf(inner)?.[String(part)]),
+    (inner, part) => (typeof part === 'number' ? inner : shapeOf(inner)?.[String(part)]),
     schema,
   );
 }

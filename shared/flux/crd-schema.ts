@@ -78,16 +78,9 @@ function report(search: Search, path: Path, message: string): void {
 }
 
 function hasType(value: unknown, type: string): boolean {
-  switch (type) {
-    case 'object':
-      return isRecord(value);
-    case 'array':
-      return Array.isArray(value);
-    case 'integer':
-      return Number.isInteger(value);
-    default:
-      return typeof value === type;
-  }
+  if (type === 'integer') return Number.isInteger(value);
+  if (type === 'array') return Array.isArray(value);
+  return type === 'object' ? isRecord(value) : typeof value === type;
 }
 
 function checkList(

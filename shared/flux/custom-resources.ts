@@ -1,4 +1,4 @@
-import { type Origins, originOf } from '../config/origins.ts';
+import { issueOf, type Origins } from '../config/origins.ts';
 import { quote } from '../config/quote.ts';
 import { fluxKinds, groupOf } from '../config/templates.ts';
 import type { EffectiveConfig } from '../config/types.ts';
@@ -23,21 +23,6 @@ export interface CustomResource {
   spec: CrdSchema | undefined;
   /** True: a controller writes conditions into the status. */
   hasConditions: boolean;
-}
-
-/** An object of the configuration, and its path there. */
-interface ConfiguredObject {
-  part: string;
-  object: KubeObject;
-}
-
-/** Returns the objects for Flux, each with its path in the effective configuration. */
-export function configuredObjects({ source, kustomization, objects }: EffectiveConfig): ConfiguredObject[] {
-  return [
-    ...(source === undefined ? [] : [{ part: 'source', object: source }]),
-    ...(kustomization === undefined ? [] : [{ part: 'kustomization', object: kustomization }]),
-    ...objects.map((object, index) => ({ part: `objects[${index}]`, object })),
-  ];
 }
 
 /** Returns where the objects of a Flux kind are served. The plurals of all of them follow one rule. */
@@ -91,18 +76,17 @@ function missingKind(
   part: string,
 ): ConfigIssue {
   if (provider !== undefined) {
-    const place = originOf(origins, 'flux.components');
     // A list of one's own would have to repeat the default components.
     const isDefault = origins['flux.components'] === undefined;
     const remedy = `add ${provider}${isDefault ? ' with componentsExtra' : ''}`;
-    return { ...place, message: `lacks ${provider}, which the configured ${kind} needs; ${remedy}` };
+    return issueOf(origins, 'flux.components', `lacks ${provider}, which the configured ${kind} needs; ${remedy}`);
   }
   if (part.startsWith('objects[') && fluxKinds[kind] === undefined) {
     const message = `${quote(kind)} is not a kind of Flux ${release.version}; remove the object, or use another release`;
-    return { ...originOf(origins, `${part}.kind`), message };
+    return issueOf(origins, `${part}.kind`, message);
   }
   const message = `resolves to Flux ${release.version}, which does not support the configured ${kind}; use another release`;
-  return { ...originOf(origins, 'flux.version'), message };
+  return issueOf(origins, 'flux.version', message);
 }
 
 /** Returns whether objects of the kind may have `spec.suspend`. */
@@ -123,7 +107,7 @@ export function specIssues(
 ): ConfigIssue[] {
   if (resource.spec === undefined) return [];
   const problems = schemaProblems(resource.spec, spec, [part, 'spec'], resource.release);
-  return problems.map(({ path, message }) => ({ ...originOf(origins, path), message }));
+  return problems.map(({ path, message }) => issueOf(origins, path, message));
 }
 
 function crdSpecs(release: Release, component: string): CrdSpec[] {

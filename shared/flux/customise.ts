@@ -123,8 +123,8 @@ const values: Record<Size, { concurrent: number; requeueDependency: string; limi
 
 const SOURCE_CONTROLLER = 'source-controller';
 
-/** Controllers that do the work; the others only pass on what these have done. */
-const sized = [SOURCE_CONTROLLER, 'kustomize-controller', 'helm-controller'];
+/** Controllers that do the work, so they have sizes and shards; the others only pass on what these have done. */
+const workers = [SOURCE_CONTROLLER, 'kustomize-controller', 'helm-controller'];
 
 /** Flux's documentation recommends these for clusters with many Helm releases. */
 const helmCache = {
@@ -136,7 +136,7 @@ const helmCache = {
 /** Returns a Deployment with the flags and limits of the size. */
 function withSize(deployment: KubeObject, install: FluxInstall): KubeObject {
   const component = componentOf(deployment, install);
-  if (install.size === undefined || component === undefined || !sized.includes(component)) return deployment;
+  if (install.size === undefined || component === undefined || !workers.includes(component)) return deployment;
   const { concurrent, requeueDependency, limits } = values[install.size];
   const flags = {
     concurrent: String(concurrent),
@@ -185,9 +185,6 @@ function withClaim(deployment: KubeObject): KubeObject {
   }));
 }
 
-/** Components with instances for each shard. */
-const sharded = ['source-controller', 'kustomize-controller', 'helm-controller'];
-
 const SOURCE_WATCHER = 'source-watcher';
 
 /** Before, source-watcher could not be sharded: its artifacts were not found. */
@@ -200,7 +197,7 @@ function withShards(objects: KubeObject[], install: FluxInstall, version: string
   if (shards.length === 0) return objects;
   const { major = 0, minor = 0 } = semver.parse(version) ?? {};
   const hasWatcher = major > 2 || minor >= FIRST_MINOR_OF_WATCHER;
-  const names = hasWatcher ? [...sharded, SOURCE_WATCHER] : sharded;
+  const names = hasWatcher ? [...workers, SOURCE_WATCHER] : workers;
   return objects.flatMap((object) => {
     if (!names.includes(object.metadata.name)) return [object];
     if (object.kind === 'Service') return [object, ...shards.map((shard) => shardOfService(object, shard))];

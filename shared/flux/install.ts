@@ -1,5 +1,5 @@
 import { MOST_ISSUES_OF_A_PART } from '../config/limits.ts';
-import { type Origins, originOf } from '../config/origins.ts';
+import { issueOf, type Origins } from '../config/origins.ts';
 import type { FluxInstall } from '../config/types.ts';
 import { ConfigError } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
@@ -49,7 +49,7 @@ function digestsOf(
   const unknown = components.filter((component) => imageDigests[component] === undefined);
   if (mode !== 'Always' || unknown.length === 0) return imageDigests;
   const message = `"Always" requires a digest for each image, but Flux ${version} in the distribution has none for ${unknown.join(', ')}; use Auto, or ask the operators of this landscape to add them with "distribution make --digests"`;
-  throw new ConfigError([{ ...originOf(origins, 'flux.imageDigests'), message }]);
+  throw new ConfigError([issueOf(origins, 'flux.imageDigests', message)]);
 }
 
 /** Returns the names of a release's components, sorted. */
@@ -61,13 +61,11 @@ function checkComponents(release: Release, components: readonly string[], origin
   const available = componentsOf(release);
   const missing = components.filter((component) => !available.includes(component));
   if (missing.length === 0) return;
-  const message = (name: string) =>
-    `"${name}" is not a component of Flux ${release.version} (its components are ${available.join(', ')}); remove it or use another release`;
-  throw new ConfigError(
-    missing
-      .slice(0, MOST_ISSUES_OF_A_PART)
-      .map((name) => ({ ...originOf(origins, `flux.components[${name}]`), message: message(name) })),
-  );
+  const issues = missing.slice(0, MOST_ISSUES_OF_A_PART).map((name) => {
+    const message = `"${name}" is not a component of Flux ${release.version} (its components are ${available.join(', ')}); remove it or use another release`;
+    return issueOf(origins, `flux.components[${name}]`, message);
+  });
+  throw new ConfigError(issues);
 }
 
 function namespaceOf(name: string): KubeObject {

@@ -1,11 +1,12 @@
 import { parse } from '@marcbachmann/cel-js';
 import { limits, MOST_ISSUES_OF_A_PART } from '../config/limits.ts';
+import { configuredObjects } from '../config/listed/links.ts';
 import { issueOf } from '../config/origins.ts';
 import { pathText } from '../config/schema.ts';
 import type { EffectiveConfig } from '../config/types.ts';
 import type { ConfigIssue } from '../errors.ts';
 import type { CrdSchema, SchemaProblem } from './crd-schema.ts';
-import { configuredObjects, customResourceIn } from './custom-resources.ts';
+import { customResourceIn } from './custom-resources.ts';
 import type { Release } from './release.ts';
 
 /** Returns the issues that the rules of the release's CRDs have with the objects for Flux, whose types are valid. */

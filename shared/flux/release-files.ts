@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
@@ -50,7 +50,11 @@ export async function readRelease(folder: string, version: string): Promise<Rele
     readOptional(join(folder, RELEASE_JSON)),
     readOptional(join(folder, IMAGE_DIGESTS)),
   ]);
-  if (sums === undefined) throw unverified(folder);
+  if (sums === undefined) {
+    throw new ShootFluxError(
+      `Flux release ${folder} has no ${CHECKSUMS}, so its files cannot be verified; delete the folder and run "distribution make" with the files of the release.`,
+    );
+  }
   const pinned = images === undefined ? [] : [{ name: IMAGE_DIGESTS, text: images }];
   const all = [...files, ...(json === undefined ? [] : [{ name: RELEASE_JSON, text: json }]), ...pinned];
   if (sums !== checksumText(all)) throw changed(folder, sums, checksumText(all));
@@ -67,12 +71,6 @@ export function imageDigestsFile(digests: ImageDigests): ReleaseFile {
   return { name: IMAGE_DIGESTS, text: `${JSON.stringify(digests, null, 2)}\n` };
 }
 
-function unverified(folder: string): ShootFluxError {
-  return new ShootFluxError(
-    `Flux release ${folder} has no ${CHECKSUMS}, so its files cannot be verified; delete the folder and run "distribution make" with the files of the release.`,
-  );
-}
-
 /**
  * Parses the YAML files of a release for its `release.json`.
  * @param folder names the release in errors
@@ -84,7 +82,7 @@ export async function releaseJson(folder: string, files: readonly ReleaseFile[])
 
 /** Returns the content of `SHA256SUMS` for these files. */
 export function checksumText(files: readonly ReleaseFile[]): string {
-  return files.map(({ name, text }) => `${sha256(text)}  ${name}\n`).join('');
+  return files.map(({ name, text }) => `${hash('sha256', text)}  ${name}\n`).join('');
 }
 
 async function readOptional(path: string): Promise<string | undefined> {
@@ -98,20 +96,14 @@ async function readOptional(path: string): Promise<string | undefined> {
 
 /** The digest covers the YAML alone: it stays the same whether or not a `release.json` was made. */
 function digestOf(files: readonly ReleaseFile[]): string {
-  return sha256(checksumText(files));
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', checksumText(files));
 }
 
 function changed(folder: string, expected: string, actual: string): ShootFluxError {
-  const [before, after] = [expected, actual].map((text) => text.split('\n'));
-  const different = [
-    ...(before ?? []).filter((line) => !after?.includes(line)),
-    ...(after ?? []).filter((line) => !before?.includes(line)),
-  ];
-  const names = [...new Set(different.map((line) => line.split('  ')[1]))];
+  const [before, after] = [expected.split('\n'), actual.split('\n')];
+  const lost = before.filter((line) => !after.includes(line));
+  const added = after.filter((line) => !before.includes(line));
+  const names = [...new Set([...lost, ...added].map((line) => line.split('  ')[1]))];
   const verb = names.length === 1 ? 'differs' : 'differ';
   return new ShootFluxError(
     `Flux release ${folder}: ${names.join(', ')} ${verb} from ${CHECKSUMS}; ` +
@@ -122,12 +114,8 @@ function changed(folder: string, expected: string, actual: string): ShootFluxErr
 /** Returns undefined when the YAML files were changed after their `release.json` was made, or there is none. */
 function parseReleaseJson(folder: string, json: string | undefined, digest: string): Objects | undefined {
   if (json === undefined) return undefined;
-  const content = parseJson<ReleaseJson | null>(
-    folder,
-    RELEASE_JSON,
-    json,
-    'delete it, or run "distribution make" again',
-  );
+  const remedy = 'delete it, or run "distribution make" again';
+  const content = parseJson<ReleaseJson | null>(folder, RELEASE_JSON, json, remedy);
   return content?.digest === digest ? content.files : undefined;
 }
 

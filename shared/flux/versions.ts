@@ -97,8 +97,8 @@ function choose(inputs: VersionInputs): string {
   const { requested, kubernetesVersion, pinned, mayUpgrade } = inputs;
   const { versions, rule } = allowedOf(inputs);
   const fail = (message: string): never => {
-    const which = rule === undefined ? availableText(versions) : allowedText(versions, rule);
-    throw new ConfigError([{ ...inputs.origin, message: `${message}; ${which}`, ...(rule && { rule }) }]);
+    const found = { ...inputs.origin, message: `${message}; ${choiceOf(versions, rule)}` };
+    throw new ConfigError([{ ...found, ...(rule && { rule }) }]);
   };
 
   const matching = versions.filter(
@@ -160,11 +160,10 @@ function filterOf(requested: string | undefined): ((version: string) => boolean)
   return isVersionRange(requested) ? (version) => semver.satisfies(version, requested) : undefined;
 }
 
-function availableText(versions: readonly string[]): string {
-  return versions.length === 0 ? 'the distribution is empty' : `available releases are ${versions.join(', ')}`;
-}
-
-function allowedText(versions: readonly string[], rule: string): string {
-  const which = versions.length === 0 ? 'no available release is' : `only ${versions.join(', ')} are`;
+/** Returns which releases a user can choose from. */
+function choiceOf(versions: readonly string[], rule: Rule | undefined): string {
+  const all = versions.join(', ');
+  if (rule === undefined) return all === '' ? 'the distribution is empty' : `available releases are ${all}`;
+  const which = all === '' ? 'no available release is' : `only ${all} are`;
   return `${which} allowed by ${rule} in the policy of this landscape`;
 }

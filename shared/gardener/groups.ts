@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache';
+import { configuredObjects } from '../config/listed/links.ts';
 import { inOrder } from '../config/listed/read-objects.ts';
 import { secretUses } from '../config/listed/secret-uses.ts';
 import { FLUX_VARIABLES } from '../config/project-config.ts';
 import type { CopiedSecret, EffectiveConfig } from '../config/types.ts';
 import { ConfigError, type ConfigIssue, MOST_ISSUES } from '../errors.ts';
-import { canBeSuspended, configuredObjects, customResourceIn, isCrd, specIssues } from '../flux/custom-resources.ts';
+import { canBeSuspended, customResourceIn, isCrd, specIssues } from '../flux/custom-resources.ts';
 import { customise, isCustomised } from '../flux/customise.ts';
 import { installObjects, withProtection } from '../flux/install.ts';
 import type { ConfigMapContent, ObjectGroups, RenderInputs, SecretContent } from '../flux/release.ts';

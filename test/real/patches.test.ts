@@ -4,7 +4,6 @@ import { beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { objectRef } from '../../functions/managed-resources/shoot/objects.ts';
 import type { Patch } from '../../shared/config/types.ts';
-import { ConfigError } from '../../shared/errors.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { installObjects } from '../../shared/flux/install.ts';
 import { applied } from '../../shared/flux/patches/apply.ts';
@@ -228,9 +227,8 @@ async function theirsOf(patches: Patch[]): Promise<Result> {
 function ours(patches: Patch[]): Result {
   const install = fluxInstall({ patches });
   const result = applied(objects, { install, version: VERSION, origins: {} });
-  return result.issues.length > 0
-    ? { error: new ConfigError(result.issues).message }
-    : { objects: byRef(result.objects) };
+  const [fault] = result.faults;
+  return fault === undefined ? { objects: byRef(result.objects) } : { error: fault.message };
 }
 
 const byRef = (list: KubeObject[]) => new Map(list.map((object) => [objectRef(object), object]));

@@ -1,9 +1,10 @@
+import { configuredObjects } from '../../../shared/config/listed/links.ts';
 import { originOf } from '../../../shared/config/origins.ts';
 import { FLUX_SOURCE } from '../../../shared/config/project-config.ts';
 import { isTargetNamespaceOpen, targetNamespaceOf } from '../../../shared/config/target-namespace.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { issueText, MOST_ISSUES } from '../../../shared/errors.ts';
-import { configuredObjects, customResourceIn } from '../../../shared/flux/custom-resources.ts';
+import { customResourceIn } from '../../../shared/flux/custom-resources.ts';
 import type { ObjectGroups, Release, RenderInputs } from '../../../shared/flux/release.ts';
 import { contentSecretName, managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { listedCopies, type ResourceReference } from '../../../shared/gardener/references.ts';

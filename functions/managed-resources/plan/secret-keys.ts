@@ -1,9 +1,9 @@
 import { MOST_ISSUES_OF_A_PART } from '../../../shared/config/limits.ts';
+import { configuredObjects } from '../../../shared/config/listed/links.ts';
 import { keySentence, type NeedsKeys, secretUses } from '../../../shared/config/listed/secret-uses.ts';
 import { originOf } from '../../../shared/config/origins.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import type { ConfigIssue } from '../../../shared/errors.ts';
-import { configuredObjects } from '../../../shared/flux/custom-resources.ts';
 import type { SecretContent } from '../../../shared/flux/release.ts';
 
 /**

@@ -6,12 +6,23 @@ import { issueOf, type Origins } from '../origins.ts';
 import { quote, shown } from '../quote.ts';
 import { cannotDepend, meantInstead, WAITING } from '../references.ts';
 import { fluxKinds } from '../templates.ts';
+import type { EffectiveConfig } from '../types.ts';
 import { asObject, asString, valuesAt } from '../values.ts';
 
 /** An object, and its path in the effective configuration: `source`, `kustomization`, or for example `objects[3]`. */
 export interface Part {
   object: KubeObject;
   part: string;
+}
+
+/** Returns the objects for Flux, each with its path. */
+export function configuredObjects(config: Pick<EffectiveConfig, 'source' | 'kustomization' | 'objects'>): Part[] {
+  const { source, kustomization, objects } = config;
+  const roots = Object.entries({ source, kustomization });
+  return [
+    ...roots.flatMap(([part, object]) => (object === undefined ? [] : [{ part, object }])),
+    ...objects.map((object, index) => ({ part: `objects[${index}]`, object })),
+  ];
 }
 
 /** A field by which one object of Flux names another one. */

@@ -2,12 +2,12 @@ import * as z from 'zod/mini';
 import type { ConfigIssue } from '../../errors.ts';
 import { isSsh } from '../checks.ts';
 import { fieldIssues, fieldWarnings } from '../field-rules.ts';
-import type { PlacedTemplate, Read, Template } from '../layer.ts';
 import { misspelt, nearest } from '../nearest.ts';
 import { inside, issueAt, type Place } from '../origins.ts';
 import { quote } from '../quote.ts';
 import { schemaIssues, text } from '../schema.ts';
 import { fluxKinds, groupOf, manifestSchema, templateSpecs, tidyTemplate, withoutDroppedFields } from '../templates.ts';
+import type { PlacedTemplate, Read, Template } from '../types.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
 
 /** The CRD accepts anything, and Flux installs a chart with its own defaults where it cannot read these. */

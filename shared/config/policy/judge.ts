@@ -68,7 +68,7 @@ function fluxIssues(policy: Policy, flux: FluxInstall, origins: Origins): Config
 }
 
 /** Returns whether a list of `allowedRegistries` has the prefix of an image, or a prefix of it. */
-function isAllowedImage(prefix: string, allowed: readonly string[]): boolean {
+export function isAllowedImage(prefix: string, allowed: readonly string[]): boolean {
   const location = locationOf(`${IMAGE}://${prefix}`);
   return location !== undefined && isIncluded(location, patternsOf(allowed, IMAGE));
 }

@@ -1,16 +1,16 @@
 import { limits, limitText, MOST_ISSUES_OF_A_PART } from '../../config/limits.ts';
 import { nearest } from '../../config/nearest.ts';
-import { originOf } from '../../config/origins.ts';
+import { issueOf } from '../../config/origins.ts';
 import { jsonPatched } from '../../config/patches/json-patch.ts';
 import { PatchProblem, parsePatch } from '../../config/patches/parse.ts';
 import { quote, shown } from '../../config/quote.ts';
 import { fluxKinds, SOURCE_KINDS } from '../../config/templates.ts';
 import type { Patch, PatchTarget } from '../../config/types.ts';
 import { asObject, type JsonObject } from '../../config/values.ts';
-import { ConfigError, type ConfigIssue } from '../../errors.ts';
+import { ConfigError } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import type { Customisation, Customised } from '../deployment.ts';
-import { faultsOf } from './faults.ts';
+import { type Fault, faultsOf } from './faults.ts';
 import { deletionProblem, FIXED, patchProblem } from './guard.ts';
 import { selectorOf } from './select.ts';
 import { strategicMerge } from './strategic-merge.ts';
@@ -20,41 +20,37 @@ import { strategicMerge } from './strategic-merge.ts';
  * @throws ConfigError with what is wrong with the patches: those that cannot be applied, and what the others break
  */
 export function patched(installed: KubeObject[], customisation: Customisation): Customised {
-  const { stages, issues, ...result } = applied(installed, customisation);
-  const faults = faultsOf(stages, customisation).map(({ patch, message }) => issueOf(patch, message, customisation));
-  const all = [...issues, ...faults];
-  if (all.length > 0) throw new ConfigError(all.slice(0, MOST_ISSUES_OF_A_PART));
+  const { stages, faults, ...result } = applied(installed, customisation);
+  const issues = [...faults, ...faultsOf(stages, customisation)].map(({ patch, message }) =>
+    issueOf(customisation.origins, `flux.patches[${patch}]`, message),
+  );
+  if (issues.length > 0) throw new ConfigError(issues.slice(0, MOST_ISSUES_OF_A_PART));
   return result;
-}
-
-function issueOf(index: number, message: string, { origins }: Customisation): ConfigIssue {
-  const { object, path } = originOf(origins, 'flux.patches');
-  return { object, path: `${path}[${index}]`, message };
 }
 
 interface Applied extends Customised {
   /** The installed objects, and those after each patch. One that cannot be applied changes nothing. */
   stages: KubeObject[][];
-  issues: ConfigIssue[];
+  /** Why patches cannot be applied. */
+  faults: Fault[];
 }
 
 /** Applies the patches without a look at what they make together. */
 export function applied(installed: KubeObject[], customisation: Customisation): Applied {
   const stages = [installed];
-  const issues: ConfigIssue[] = [];
+  const faults: Fault[] = [];
   let [objects, added] = [installed, 0];
   for (const [index, patch] of (customisation.install.patches ?? []).entries()) {
     try {
-      const next = withPatch(objects, patch, added, customisation);
-      ({ objects, added } = next);
+      ({ objects, added } = withPatch(objects, patch, added, customisation));
     } catch (error) {
       if (!(error instanceof PatchProblem)) throw error;
       // It may expect what an earlier one would have made.
-      if (issues.length === 0 || !error.isOfState) issues.push(issueOf(index, error.message, customisation));
+      if (faults.length === 0 || !error.isOfState) faults.push({ patch: index, message: error.message });
     }
     stages.push(objects);
   }
-  return { objects, added, stages, issues };
+  return { objects, added, stages, faults };
 }
 
 function withPatch(objects: KubeObject[], patch: Patch, addedBefore: number, customisation: Customisation): Customised {

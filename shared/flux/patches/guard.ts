@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isReserved } from '../../config/checks.ts';
-import { useOneOf } from '../../config/policy/judge.ts';
-import { IMAGE, isIncluded, locationOf, patternsOf } from '../../config/policy/location.ts';
+import { isAllowedImage, useOneOf } from '../../config/policy/judge.ts';
 import type { Rule } from '../../config/policy/policy.ts';
 import { quote } from '../../config/quote.ts';
 import type { JsonObject } from '../../config/values.ts';
@@ -128,15 +127,12 @@ function imageProblem(deployment: KubeObject, what: string, allowed: readonly st
     ...containersOf(pod).map((container) => textAt(container, 'image') ?? ''),
     ...entriesAt(pod, 'volumes').flatMap((volume) => textAt(volume, 'image', 'reference') ?? []),
   ];
-  const other = images.find((image) => !isAllowed(image, allowed));
+  const other = images.find((image) => {
+    const slash = image.lastIndexOf('/');
+    return !isAllowedImage(slash === -1 ? 'docker.io/library' : image.slice(0, slash), allowed);
+  });
   if (other === undefined) return undefined;
   return `gives ${what} the image ${quote(other)}, which ${refused('allowedRegistries')}; ${useOneOf(allowed)}`;
-}
-
-function isAllowed(image: string, allowed: readonly string[]): boolean {
-  const slash = image.lastIndexOf('/');
-  const location = locationOf(`${IMAGE}://${slash === -1 ? 'docker.io/library' : image.slice(0, slash)}`);
-  return location !== undefined && isIncluded(location, patternsOf(allowed, IMAGE));
 }
 
 /** The image of a controller is its release. */
@@ -176,12 +172,12 @@ function flagProblem(before: KubeObject, after: KubeObject, what: string): strin
 /** A proxy decides what is read. */
 function proxyProblem(before: KubeObject, after: KubeObject, what: string): string | undefined {
   const proxies = (deployment: KubeObject) =>
-    containersOf(podOf(deployment)).map((container) => ({
-      env: entriesAt(container, 'env').filter(({ name }) => /_proxy$/i.test(String(name))),
-      envFrom: entriesAt(container, 'envFrom'),
-    }));
-  const isUnchanged = isDeepStrictEqual(withoutEmpty(proxies(before)), withoutEmpty(proxies(after)));
-  return isUnchanged
+    containersOf(podOf(deployment)).flatMap((container) => {
+      const env = entriesAt(container, 'env').filter(({ name }) => /_proxy$/i.test(String(name)));
+      const envFrom = entriesAt(container, 'envFrom');
+      return env.length > 0 || envFrom.length > 0 ? [{ env, envFrom }] : [];
+    });
+  return isDeepStrictEqual(proxies(before), proxies(after))
     ? undefined
     : `changes the proxy of ${what}, which ${refused('allowedRepositoryUrls')}; remove it, because the proxy would decide what is read`;
 }
@@ -212,10 +208,6 @@ function systemMounts(container: JsonObject): string[] {
     .map(({ mountPath }) => posix.resolve('/', String(mountPath)))
     .filter((path) => /^\/(etc|usr)?(\/|$)/.test(path))
     .map((path) => `a volume at ${quote(path)}`);
-}
-
-function withoutEmpty(all: { env: JsonObject[]; envFrom: JsonObject[] }[]): object[] {
-  return all.filter(({ env, envFrom }) => env.length > 0 || envFrom.length > 0);
 }
 
 /** Returns why the Pods of a Deployment may not become others: the rights of its node and of other accounts. */

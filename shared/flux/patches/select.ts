@@ -3,19 +3,22 @@ import { quote } from '../../config/quote.ts';
 import type { PatchTarget } from '../../config/types.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 
-/** Returns the filter for the objects that a target selects, as kustomize selects them. @throws PatchProblem */
+/**
+ * Returns the filter for the objects that a target selects, as kustomize selects them: an empty field selects everything.
+ * @throws PatchProblem
+ */
 export function selectorOf(target: PatchTarget): (object: KubeObject) => boolean {
   const patterns = (['group', 'version', 'kind', 'name', 'namespace'] as const).flatMap((field) => {
     const pattern = target[field];
-    return isAny(pattern) ? [] : [{ field, matches: once(targetPattern(`target.${field}`, pattern)) }];
+    return pattern ? [{ field, matches: once(targetPattern(`target.${field}`, pattern)) }] : [];
   });
   const { labelSelector: labels, annotationSelector: annotations } = target;
-  const hasLabels = isAny(labels) ? undefined : labelSelector('target.labelSelector', labels);
-  const hasAnnotations = isAny(annotations) ? undefined : labelSelector('target.annotationSelector', annotations);
+  const hasLabels = labels && labelSelector('target.labelSelector', labels);
+  const hasAnnotations = annotations && labelSelector('target.annotationSelector', annotations);
   return (object) =>
     patterns.every(({ field, matches }) => matches(identityOf(object)[field])) &&
-    (hasLabels?.(object.metadata.labels ?? {}) ?? true) &&
-    (hasAnnotations?.(object.metadata.annotations ?? {}) ?? true);
+    (!hasLabels || hasLabels(object.metadata.labels ?? {})) &&
+    (!hasAnnotations || hasAnnotations(object.metadata.annotations ?? {}));
 }
 
 /** Returns whether a pattern matches a text, which is read once: most objects have the same namespace. */
@@ -26,11 +29,6 @@ function once(pattern: RegExp): (text: string) => boolean {
     known.set(text, matches);
     return matches;
   };
-}
-
-/** An empty field selects everything. */
-function isAny(pattern: string | undefined): pattern is undefined | '' {
-  return pattern === undefined || pattern === '';
 }
 
 /** Cluster-scoped objects have no namespace: only the empty pattern, or none, selects them. */
