@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigIssue } from '../errors.ts';
-import type { KubeObject } from '../kube/resource.ts';
 import { secretUses } from './listed/secret-uses.ts';
 import { issueAt } from './origins.ts';
 import { projectSecretNames } from './project-config.ts';
@@ -52,14 +51,19 @@ export function additionalSecrets(
   // Collected once, because a template may have thousands of fields.
   const users = [source, kustomization, ...objects]
     .filter((user) => user !== undefined)
-    .map((user) => ({ namespace: user.metadata.namespace ?? flux.namespace, names: namesIn(user) }));
+    .map((user): User => {
+      const names = secretUses(user).map(({ kind, name }) => `${kind} ${name}`);
+      return { namespace: user.metadata.namespace ?? flux.namespace, names: new Set(names) };
+    });
   for (const { name, targetName, place } of content.additionalSecrets ?? []) {
     // The schema reports a missing name.
     if (name === '') continue;
     const problem = resourceProblem(name, 'copy', shootResources);
     if (problem !== undefined) issues.push(issueAt(place, 'name', problem));
     const origin = { type: 'resource' as const, resourceName: name };
-    for (const namespace of namespacesOf({ origin, targetName }, config, users)) {
+    const { kind, name: inShoot } = copyInShoot({ origin, targetName }, shootResources);
+    const using = users.filter(({ names }) => inShoot !== undefined && names.has(`${kind} ${inShoot}`));
+    for (const namespace of new Set([flux.namespace, ...using.map((user) => user.namespace)])) {
       const copy = { origin, targetName, namespace };
       const problem = take(copy, place.path);
       if (problem !== undefined) {
@@ -97,18 +101,4 @@ function projectCopies(
 interface User {
   namespace: string;
   names: ReadonlySet<string>;
-}
-
-function namesIn(object: KubeObject): ReadonlySet<string> {
-  return new Set(secretUses(object).map(({ kind, name }) => `${kind} ${name}`));
-}
-
-function namespacesOf(
-  copy: Pick<CopiedSecret, 'origin' | 'targetName'>,
-  { flux, shootResources }: Complete,
-  users: readonly User[],
-): Set<string> {
-  const { kind, name } = copyInShoot(copy, shootResources);
-  const using = users.filter(({ names }) => name !== undefined && names.has(`${kind} ${name}`));
-  return new Set([flux.namespace, ...using.map(({ namespace }) => namespace)]);
 }

@@ -20,13 +20,6 @@ export function isPushOn(configMap: object | undefined): boolean {
   return asString(asObject(asObject(configMap)?.data)?.[PUSH])?.trim() === 'true';
 }
 
-/** The value of a key with YAML; null where it is empty. */
-interface Read {
-  place: Place;
-  value: unknown;
-  issues: ConfigIssue[];
-}
-
 /** The ConfigMap `flux-config` as it was read. */
 export interface FluxConfigMap {
   namespace: string;
@@ -49,10 +42,10 @@ export function fluxConfigMapOf(namespace: string, configMap: object): FluxConfi
   return { namespace, data: deletionPolicy === undefined ? {} : { deletionPolicy }, tooLarge };
 }
 
-/** Reads the keys with YAML. What cannot be read is empty, with issues. */
+/** Reads the keys with YAML. The value of an empty one is null, as that of one that cannot be read, which has issues. */
 export function documentsOf({ namespace, data }: FluxConfigMap) {
-  const read = (path: string): Read => {
-    const place = { object: fluxConfigObject(namespace), path };
+  const read = (path: string) => {
+    const place: Place = { object: fluxConfigObject(namespace), path };
     // A ConfigMap from a file may hold other values than strings, which the schema reports.
     const text = asString(asObject(data)?.[path])?.trim() ?? '';
     const document: YamlText = text === '' ? { value: null } : readYamlText(text);

@@ -1,8 +1,5 @@
 import { quote, withoutCredentials } from './quote.ts';
 
-/** A spelling of an address, and the address that it means; `$1` is the first group. */
-type Spelling = readonly [pattern: RegExp, meant: string];
-
 const SCP = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)(.+)$/;
 
 /** Converts `git@host:path`, which Flux does not accept, to `ssh://git@host/path`; returns undefined for other forms. */
@@ -35,8 +32,11 @@ export function withPort(text: string): string | undefined {
   return isPort ? withoutCredentials(`ssh://${user}@${host}:${path}`) : undefined;
 }
 
-/** What stands around a URL that was copied, and other spellings of its scheme and host. All of them are applied, in this order. */
-const spellings: readonly Spelling[] = [
+/**
+ * What stands around a URL that was copied, and other spellings of its scheme and host, with what they mean. All of them are
+ * applied, in this order.
+ */
+const spellings: readonly (readonly [pattern: RegExp, meant: string])[] = [
   [/^\s+|\s+$/g, ''],
   [/^git\s+clone\s(?:.*\s)?((?:(?:https?|ssh|git):\/\/|[\w.-]+@[\w.-]+:)\S+).*$/, '$1'],
   [/^["'`<(“‘](.*)["'`>)”’]$/, '$1'],

@@ -17,19 +17,13 @@ export function readLandscape({ defaults, policy }: { defaults?: unknown; policy
   const issues = [...defaultsIssues(defaults), ...(isSet(policy) ? schemaIssues(POLICY, policySchema, policy) : [])];
   if (issues.length > 0) throw new ConfigError(issues);
   const landscape = { ...(isSet(defaults) && { defaults }), ...(isSet(policy) && { policy }) } as Landscape;
-  checkTogether(landscape);
-  return landscape;
-}
-
-/**
- * Names every field as one of the defaults, also where they do not set it: the remedy is there. A policy that refuses
- * the defaults would refuse every Shoot that does not say otherwise.
- */
-function checkTogether(landscape: Landscape): void {
   try {
+    // A policy that refuses the defaults would refuse every Shoot that does not say otherwise.
     effectiveConfig({ landscape });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
+    // Named as fields of the defaults, also where they do not set them: the remedy is there.
     throw new ConfigError(error.issues.map((issue) => ({ ...issue, object: DEFAULTS })));
   }
+  return landscape;
 }

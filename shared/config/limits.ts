@@ -174,13 +174,10 @@ function countProblem({ characters, nodes }: Count): string | undefined {
 function keyProblem(key: string): string | undefined {
   // Schemas leave it out of their results, and the object would still have it.
   if (key === '__proto__') return `has the key ${quote(key)}, which is not supported; remove it`;
-  if (escapedLength(key) <= limits.key.most) return undefined;
+  // Other characters than ASCII take up to six in the content of a ManagedResource.
+  const length = /^[\x20-\x7e]*$/.test(key) ? key.length : key.length * 6;
+  if (length <= limits.key.most) return undefined;
   return `has the key ${quote(key)}, which is longer than ${limitText(limits.key)}; use a shorter one`;
-}
-
-/** Other characters than ASCII take up to six in the content of a ManagedResource. */
-function escapedLength(key: string): number {
-  return /^[\x20-\x7e]*$/.test(key) ? key.length : key.length * 6;
 }
 
 /** The lists of a providerConfig, by their paths. */

@@ -29,8 +29,8 @@ export function overridesOf({ entries }: Overrides, labels: Readonly<Record<stri
 export function readOverrides(value: unknown, place: Place): Overrides {
   if (value === undefined || value === null) return { entries: [], issues: [] };
   if (!Array.isArray(value)) return { entries: [], issues: [issueAt(place, '', NOT_A_LIST)] };
-  const tooMany = value.length > limits.list.most ? entriesProblem(value.length) : undefined;
-  if (tooMany !== undefined) return { entries: [], issues: [issueAt(place, '', tooMany)] };
+  if (value.length > limits.list.most)
+    return { entries: [], issues: [issueAt(place, '', entriesProblem(value.length))] };
   const read = value.map((entry, index) => readEntry(entry, inside(place, `[${index}]`)));
   return {
     entries: read.flatMap(({ entry }) => entry ?? []),

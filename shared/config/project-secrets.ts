@@ -71,9 +71,6 @@ export function wiredInstall(flux: FluxInstall, { names, areWired }: ProjectSecr
   return { ...flux, imagePullSecret: FLUX_REGISTRY };
 }
 
-/** The kinds that may read from a registry. */
-const READ_REGISTRIES: ReadonlySet<string> = new Set(['OCIRepository', 'HelmRepository', 'ImageRepository']);
-
 /** Adds the references to Secrets of the project that a Flux object needs and does not have. */
 export function wired(
   object: KubeObject,
@@ -82,11 +79,8 @@ export function wired(
 ): KubeObject {
   if (!areWired) return object;
   const spec = asObject(object.spec) ?? {};
-  if (READ_REGISTRIES.has(object.kind)) {
-    return names.has(FLUX_REGISTRY) && needsRegistry(object, registryHosts)
-      ? { ...object, spec: { ...spec, secretRef: { name: FLUX_REGISTRY } } }
-      : object;
-  }
+  if (names.has(FLUX_REGISTRY) && needsRegistry(object, registryHosts))
+    return { ...object, spec: { ...spec, secretRef: { name: FLUX_REGISTRY } } };
   if (object.kind !== 'Kustomization') return object;
   const decryption = names.has(FLUX_SOPS) && spec.decryption === undefined;
   const postBuild = names.has(FLUX_VARIABLES)

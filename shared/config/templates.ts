@@ -19,7 +19,7 @@ import {
 } from './checks.ts';
 import { limits } from './limits.ts';
 import { misspelt } from './nearest.ts';
-import { inside, issueAt, type Place } from './origins.ts';
+import { issueAt, type Place } from './origins.ts';
 import { quote } from './quote.ts';
 import { key, mapOf, requiredKey, text } from './schema.ts';
 import { asObject, asString, type JsonObject, withoutEmpty, withoutNulls } from './values.ts';
@@ -317,12 +317,9 @@ export function withoutDroppedFields(
   const found = Object.keys(fields).filter((field) => spec !== undefined && Object.hasOwn(spec, field));
   if (spec === undefined || found.length === 0 || !PRE_RELEASE.test(apiVersion)) return { template, warnings: [] };
   const kept = Object.fromEntries(Object.entries(spec).filter(([field]) => !found.includes(field)));
-  const warnings = found.map((field) =>
-    issueAt(
-      inside(place, 'spec'),
-      field,
-      `is left out, because the API has dropped it since ${quote(apiVersion)}: ${fields[field]}; remove it`,
-    ),
-  );
+  const warnings = found.map((field) => {
+    const message = `is left out, because the API has dropped it since ${quote(apiVersion)}: ${fields[field]}; remove it`;
+    return issueAt(place, `spec.${field}`, message);
+  });
   return { template: { ...object, spec: kept }, warnings };
 }

@@ -200,21 +200,15 @@ export function substituted(
   if (shoot?.facts === undefined) return { object, issues: [] };
   const issues: ConfigIssue[] = [];
   let spec = asObject(object.spec) ?? {};
-  for (const { path, text, check } of textsOf(object)) {
-    if (!text.includes('${')) continue;
+  for (const [path, check] of Object.entries(fields[object.kind] ?? {})) {
+    const text = asString(valueAt(spec, path));
+    if (!text?.includes('${')) continue;
     const result = substitute(text, shoot);
     const problem = 'problem' in result ? result.problem : (lengthProblem(result.text) ?? check(result.text));
     if (problem !== undefined) issues.push(issueOf(origins, `${part}.spec.${path}`, problem));
     else if ('text' in result) spec = withText(spec, path, result.text);
   }
   return { object: { ...object, spec }, issues };
-}
-
-function textsOf({ kind, spec }: KubeObject): { path: string; text: string; check: Check }[] {
-  return Object.entries(fields[kind] ?? {}).flatMap(([path, check]) => {
-    const text = asString(valueAt(spec, path));
-    return text === undefined ? [] : [{ path, text, check }];
-  });
 }
 
 function withText(spec: JsonObject, path: string, text: string): JsonObject {

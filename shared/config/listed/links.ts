@@ -102,7 +102,7 @@ export function linkProblems(listed: readonly Part[], roots: readonly KubeObject
       else if (meant !== undefined) warnings.push(issue);
     }
   }
-  return { issues: [...issues, ...cycleIssues(listed, roots, origins)].slice(0, MOST_ISSUES_OF_A_PART), warnings };
+  return { issues: [...issues, ...cycleIssues(listed, objects, origins)].slice(0, MOST_ISSUES_OF_A_PART), warnings };
 }
 
 /** An ArtifactGenerator makes an ExternalArtifact for each of its artifacts. */
@@ -177,8 +177,7 @@ function missingSentence(link: Link, meant: string | undefined): string {
 }
 
 /** Objects that wait for each other wait for ever. */
-function cycleIssues(listed: readonly Part[], roots: readonly KubeObject[], origins: Origins): ConfigIssue[] {
-  const objects = [...roots, ...listed.map(({ object }) => object)];
+function cycleIssues(listed: readonly Part[], objects: readonly KubeObject[], origins: Origins): ConfigIssue[] {
   const waits = new Map(objects.map((object) => [refOf(targetOf(object)), dependenciesOf(object)]));
   for (const { object, part } of listed) {
     const start = refOf(targetOf(object));

@@ -76,7 +76,7 @@ function kindProblem({ kind, apiVersion }: JsonObject): string | undefined {
   const name = asString(kind);
   if (name === undefined) return `is missing; use one of ${known.join(', ')}`;
   const mayBeNew = KIND.test(name) && misspelt(name, known) === undefined;
-  const isOfFlux = mayBeNew && isFluxGroup(groupOf(asString(apiVersion) ?? ''));
+  const isOfFlux = mayBeNew && /\.(?:toolkit|extensions)\.fluxcd\.io$/.test(groupOf(asString(apiVersion) ?? ''));
   if (known.includes(name) || isOfFlux) return undefined;
   const suggestion = nearest(name, known);
   const remedy =
@@ -106,9 +106,4 @@ const order = Object.keys(fluxKinds);
 export function inOrder<T extends { kind: string }>(objects: readonly T[]): T[] {
   const rank = ({ kind }: T) => (fluxKinds[kind] === undefined ? order.length : order.indexOf(kind));
   return objects.toSorted((one, other) => rank(one) - rank(other));
-}
-
-/** Returns true for a group of Flux's own APIs. */
-function isFluxGroup(group: string): boolean {
-  return group.endsWith('.toolkit.fluxcd.io') || group.endsWith('.extensions.fluxcd.io');
 }

@@ -95,7 +95,9 @@ const otherKeys: Readonly<Record<string, (spec: JsonObject, kind: string) => Nee
   'verify.secretRef': ({ verify }, kind) => (kind === 'GitRepository' ? commitSignatureKeys : signatureKeys(verify)),
   'chart.spec.verify.secretRef': (spec) => signatureKeys(valueAt(spec, 'chart.spec.verify')),
   'verify.trustedRootSecretRef': () => all('trusted_root.json'),
-  'git.commit.signingKey.secretRef': (spec) => signingKeys(asString(valueAt(spec, 'git.commit.signingKey.type'))),
+  // The key with which Flux signs its commits.
+  'git.commit.signingKey.secretRef': (spec) =>
+    (valueAt(spec, 'git.commit.signingKey.type') ?? 'gpg') === 'gpg' ? all('git.asc') : undefined,
   'decryption.secretRef': () => decryptionKeys,
   'kubeConfig.secretRef': (spec) => {
     const key = asString(valueAt(spec, 'kubeConfig.secretRef.key'));
@@ -163,11 +165,6 @@ const commitSignatureKeys: NeedsKeys = (keys, release) => {
   const usable = [...keys].filter((key) => mayUseSsh || !key.endsWith('.sshpub'));
   return usable.length > 0 ? undefined : `key that ends with .asc${mayUseSsh ? ' or .sshpub' : ''}`;
 };
-
-/** The key with which Flux signs its commits. */
-function signingKeys(type = 'gpg'): NeedsKeys | undefined {
-  return type === 'gpg' ? all('git.asc') : undefined;
-}
 
 /** What a webhook is checked with. */
 function receiverKeys(type: string): NeedsKeys {

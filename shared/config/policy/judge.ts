@@ -13,15 +13,15 @@ import type { Policy, Rule } from './policy.ts';
 const NOT_ALLOWED = 'is not allowed by';
 const NO_PROXY = 'remove it, because the proxy would decide what is read';
 
-/**
- * Returns the issue of a field that a rule refuses, in one sentence that names the rule.
- * @param path of the field, below the part of the configuration that is judged
- */
-type Refuse = (rule: Rule, path: string, what: string, remedy: string) => ConfigIssue;
+type Refuse = ReturnType<typeof refuser>;
 
-/** @param part the path of the judged part in the effective configuration */
-function refuser(origins: Origins, part: string): Refuse {
-  return (rule, path, what, remedy) => {
+/**
+ * Returns the function for the issue of a field that a rule refuses, in one sentence that names the rule; its path is below
+ * the judged part.
+ * @param part the path of the judged part in the effective configuration
+ */
+function refuser(origins: Origins, part: string) {
+  return (rule: Rule, path: string, what: string, remedy: string): ConfigIssue => {
     const message = `${what} ${rule} in the policy of this landscape; ${remedy}`;
     return { ...issueOf(origins, `${part}.${path}`, message), rule };
   };

@@ -44,13 +44,12 @@ function wrongType({ path }: Place, value: unknown, given: string): PatchProblem
 function mergeMaps(value: JsonObject | undefined, patch: JsonObject, place: Place): JsonObject | undefined {
   const { [DIRECTIVE]: directive, ...fields } = patch;
   if (directive === 'delete') return undefined;
-  if (directive !== undefined && directive !== 'replace' && directive !== 'merge') throw unknownDirective(place);
+  const top = place.path || 'its top';
+  if (directive !== undefined && directive !== 'replace' && directive !== 'merge')
+    throw new PatchProblem(`has an unknown directive $patch at ${top}; use delete, replace or merge`);
   const unknown = Object.keys(fields).find((name) => name[0] === '$');
-  if (unknown !== undefined) {
-    throw new PatchProblem(
-      `has the directive ${unknown} at ${place.path || 'its top'}, which kustomize ignores; remove it`,
-    );
-  }
+  if (unknown !== undefined)
+    throw new PatchProblem(`has the directive ${unknown} at ${top}, which kustomize ignores; remove it`);
   const base = directive === 'replace' ? {} : (value ?? {});
   const result: JsonObject = { ...base };
   for (const [name, field] of Object.entries(fields)) {
@@ -68,10 +67,6 @@ function set(object: JsonObject, name: string, value: unknown): void {
   // An assignment would replace the prototype.
   if (name === '__proto__') Object.defineProperty(object, name, { value, enumerable: true, configurable: true });
   else object[name] = value;
-}
-
-function unknownDirective({ path }: Place): PatchProblem {
-  return new PatchProblem(`has an unknown directive $patch at ${path || 'its top'}; use delete, replace or merge`);
 }
 
 function mergeLists(value: unknown, patch: readonly unknown[], place: Place): unknown {
