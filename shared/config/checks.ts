@@ -301,11 +301,7 @@ export const ociUrl: Check = (text) => {
 };
 
 /** Separates tag and digest from the name of an image. */
-function withoutRevision(image: string): {
-  name: string;
-  tag?: string | undefined;
-  digest?: string | undefined;
-} {
+function withoutRevision(image: string) {
   const [named = image, digest] = image.split('@');
   const [, name, tag] = /^(.*[^/]):([^/]*)$/.exec(named) ?? [];
   const isPort = name === undefined || /^\w+:\/?$/.test(name);

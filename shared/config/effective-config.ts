@@ -143,8 +143,6 @@ function repeatedKeys(flat: Layer, config: Layer): ConfigIssue[] {
   });
 }
 
-const KUSTOMIZATION = 'kustomization';
-
 /**
  * Merges layers: each option, part and list is taken as a whole from the highest layer that sets it, valid or not. What
  * exists in the shoot anyway is collected from all layers, and patches change the Kustomization of a lower layer.
@@ -179,11 +177,15 @@ function highest<T extends object>(objects: readonly T[]): T {
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as T;
 }
 
-/** Merges the origins of layers, lowest first: a layer decides every field that it sets, with everything below it. */
+/**
+ * Merges the origins of layers, lowest first: a layer decides every field that it sets, with everything below it. A field is
+ * an option of the installation, or a whole part such as `source`.
+ */
 function mergeOrigins(layers: readonly Origins[]): Origins {
   const decided = new Map<string, [path: string, origin: Place][]>();
   for (const layer of layers) {
-    for (const [field, origins] of Map.groupBy(Object.entries(layer), ([path]) => fieldOf(path))) {
+    const byField = Map.groupBy(Object.entries(layer), ([path]) => /^(flux\.)?\w+/.exec(path)?.[0] ?? path);
+    for (const [field, origins] of byField) {
       // The order counts where two fields become one.
       decided.delete(field);
       decided.set(field, origins);
@@ -194,11 +196,6 @@ function mergeOrigins(layers: readonly Origins[]): Origins {
   return Object.fromEntries(
     entries.map(([path, origin]) => [path.replace(/^flux\.componentsExtra/, 'flux.components'), origin]),
   );
-}
-
-/** The unit of merging: an option of the installation, or a whole part such as `source`. */
-function fieldOf(path: string): string {
-  return /^(flux\.)?\w+/.exec(path)?.[0] ?? path;
 }
 
 /**
@@ -212,16 +209,18 @@ function patchedKustomization(layers: readonly Layer[], from: Layer) {
   const patches = (from.sets.kustomization ? above : layers).filter(({ content }) => content.kustomizationPatch);
   const { kustomizations } = from.content;
   const [root, ...others] = kustomizations ?? [];
-  if (!from.sets.kustomization) return { kustomizations, origins: {}, issues: patches.map(withoutTarget) };
+  if (!from.sets.kustomization) {
+    const message = 'has no Kustomization to change, because no lower layer has one; use template instead of patch';
+    return {
+      kustomizations,
+      origins: {},
+      issues: patches.map((layer) => issueAt(layer, 'kustomization.patch', message)),
+    };
+  }
   // An invalid template has been reported where it is.
   if (root === undefined || patches.length === 0) return { kustomizations, origins: {}, issues: [] };
   const { template, ...patched } = patchedBy(root.template, patches.toReversed());
   return { ...patched, kustomizations: [template && { ...root, template }, ...others] };
-}
-
-function withoutTarget(layer: Layer): ConfigIssue {
-  const message = 'has no Kustomization to change, because no lower layer has one; use template instead of patch';
-  return issueAt(layer, `${KUSTOMIZATION}.patch`, message);
 }
 
 /** @param layers lowest first, each with a patch */
@@ -240,7 +239,7 @@ function patchedBy(template: Template, layers: readonly Layer[]) {
 
 /** Returns what is wrong with the Kustomization once this layer's patch has changed it. */
 function issuesOf({ merged, layer }: { merged: JsonObject; layer: Layer }): ConfigIssue[] {
-  return kustomizationIssues(merged, inside(layer, `${KUSTOMIZATION}.patch`));
+  return kustomizationIssues(merged, inside(layer, 'kustomization.patch'));
 }
 
 function patchOf({ content }: Layer): JsonObject {
@@ -254,7 +253,7 @@ function patchOrigins(layer: Layer): Origins {
     Object.keys(asObject(patch[part]) ?? {}).map((field) => `${part}.${field}`),
   );
   return Object.fromEntries(
-    fields.map((field) => [`${KUSTOMIZATION}.${field}`, inside(layer, `${KUSTOMIZATION}.patch.${field}`)]),
+    fields.map((field) => [`kustomization.${field}`, inside(layer, `kustomization.patch.${field}`)]),
   );
 }
 

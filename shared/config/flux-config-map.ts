@@ -34,11 +34,13 @@ export interface FluxConfigMap {
  * later look through 20,000 keys would take several milliseconds.
  */
 export function fluxConfigMapOf(namespace: string, configMap: object): FluxConfigMap {
-  const { data, binaryData } = configMap as Partial<FluxConfigMap>;
-  const read = { namespace, data: data ?? {}, ...(binaryData && { binaryData }) };
-  const tooLarge = sizeIssue(read);
-  if (tooLarge === undefined) return read;
-  const { deletionPolicy } = read.data;
+  const { data: given, binaryData } = configMap as Partial<FluxConfigMap>;
+  const [data, binary] = [given ?? {}, binaryData ?? {}];
+  const entries = Object.keys(data).length + Object.keys(binary).length;
+  const message = entries > limits.list.most ? entriesProblem(entries) : sizeProblem([data, binary]);
+  if (message === undefined) return { namespace, data, ...(binaryData && { binaryData }) };
+  const { deletionPolicy } = data;
+  const tooLarge = { object: fluxConfigObject(namespace), path: '', message };
   return { namespace, data: deletionPolicy === undefined ? {} : { deletionPolicy }, tooLarge };
 }
 
@@ -71,13 +73,6 @@ export function isFluxConfigObject(object: string): boolean {
 export function fluxConfigObject(namespace: string): string {
   // A ConfigMap from a file may have no namespace.
   return `ConfigMap ${namespace === '' ? '' : `${namespace}/`}flux-config`;
-}
-
-/** Returns the issue with a ConfigMap that is too large to be read. */
-function sizeIssue({ namespace, data, binaryData = {} }: FluxConfigMap): ConfigIssue | undefined {
-  const entries = Object.keys(data).length + Object.keys(binaryData).length;
-  const message = entries > limits.list.most ? entriesProblem(entries) : sizeProblem([data, binaryData]);
-  return message === undefined ? undefined : { object: fluxConfigObject(namespace), path: '', message };
 }
 
 /** Reports keys in `binaryData`, where `kubectl create --from-file` puts a file that is not valid UTF-8. */

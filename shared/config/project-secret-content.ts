@@ -5,7 +5,7 @@ import { FLUX_REGISTRY, FLUX_SOPS, FLUX_VARIABLES, type ProjectSecretName } from
 import { quote } from './quote.ts';
 import { encodingProblem } from './secret-values.ts';
 import type { ProjectSecret } from './types.ts';
-import { asObject, asString, type JsonObject } from './values.ts';
+import { asObject, asString } from './values.ts';
 
 /** The content of a Secret in base64. */
 type Data = Readonly<Record<string, string>>;
@@ -120,24 +120,16 @@ function registryHosts(secret: KubeObject): string[] {
  * Returns whether the project's credentials of registries are for what this object reads.
  * @param hosts the registries of the credentials; absent: unknown
  */
-export function needsRegistry({ kind, spec }: KubeObject, hosts: readonly string[] | undefined): boolean {
-  const fields = asObject(spec) ?? {};
-  if (!isWithoutCredentials(fields)) return false;
+export function needsRegistry({ kind, spec }: KubeObject, hosts: readonly string[] = []): boolean {
+  const { secretRef, serviceAccountName, provider, type, url, image } = asObject(spec) ?? {};
+  // With a provider or a ServiceAccount the user has chosen another way to log in.
+  if (secretRef !== undefined || serviceAccountName !== undefined || (provider ?? 'generic') !== 'generic')
+    return false;
   // An OCIRepository reads anonymously what the credentials do not name.
   if (kind === 'OCIRepository') return true;
-  const host = hostRead(kind, fields);
   // The other two fail with credentials for another registry.
-  return host !== undefined && hosts?.includes(host) === true;
-}
-
-/** With a provider or a ServiceAccount the user has chosen another way to log in. */
-function isWithoutCredentials({ secretRef, serviceAccountName, provider }: JsonObject): boolean {
-  return secretRef === undefined && serviceAccountName === undefined && (provider ?? 'generic') === 'generic';
-}
-
-function hostRead(kind: string, { type, url, image }: JsonObject): string | undefined {
-  if (kind === 'HelmRepository') return type === 'oci' ? hostOf(asString(url) ?? '') : undefined;
-  return kind === 'ImageRepository' ? imageHost(asString(image) ?? '') : undefined;
+  if (kind === 'HelmRepository') return type === 'oci' && hosts.includes(hostOf(asString(url) ?? ''));
+  return kind === 'ImageRepository' && hosts.includes(imageHost(asString(image) ?? ''));
 }
 
 /** `app`, `org/app` and `docker.io/org/app` are images of Docker Hub. */

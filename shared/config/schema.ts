@@ -144,12 +144,7 @@ export function schemaIssues(
     );
 }
 
-interface Sentence {
-  path: Path;
-  message: string;
-}
-
-function sentences(issue: z.core.$ZodIssue, schema: z.ZodMiniType, value: unknown): Sentence[] {
+function sentences(issue: z.core.$ZodIssue, schema: z.ZodMiniType, value: unknown): { path: Path; message: string }[] {
   const at = valueAt(value, issue.path);
   switch (issue.code) {
     case 'unrecognized_keys': {

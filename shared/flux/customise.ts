@@ -101,15 +101,8 @@ function urlVariable(name: string, url: string | undefined, secret: string | und
 
 /** Controllers reach each other by names with a final dot, and the API server by an address that the kubelet knows. */
 function noProxy(clusterDomain: string, others: string | undefined): string {
-  const own = [
-    'localhost',
-    '127.0.0.1',
-    '.svc',
-    `.${clusterDomain}`,
-    `.${clusterDomain}.`,
-    '$(KUBERNETES_SERVICE_HOST)',
-  ];
-  return [...own, ...(others === undefined ? [] : [others])].join(',');
+  const own = `localhost,127.0.0.1,.svc,.${clusterDomain},.${clusterDomain}.,$(KUBERNETES_SERVICE_HOST)`;
+  return others === undefined ? own : `${own},${others}`;
 }
 
 type Size = NonNullable<FluxInstall['size']>;

@@ -133,7 +133,10 @@ function installedDeployment(
     image: imageOf(container, install, digests),
   }));
   const { tolerationKeys } = install;
-  const imagePullSecrets = pullSecretsOf(install);
+  // The user's own comes first; the node tries each that is for the registry of the image.
+  const pullSecrets = new Set(
+    [install.imagePullSecret, install.landscapePullSecret].filter((name) => name !== undefined),
+  );
   const template = {
     ...spec.template,
     metadata: { ...metadata, labels: { ...metadata?.labels, ...labels } },
@@ -141,17 +144,11 @@ function installedDeployment(
       ...pod,
       containers: first && [{ ...first, args: argsOf(deployment.metadata.name, first.args ?? [], install) }, ...others],
       nodeSelector: { ...pod.nodeSelector, 'kubernetes.io/os': 'linux' },
-      ...(imagePullSecrets.length > 0 && { imagePullSecrets }),
+      ...(pullSecrets.size > 0 && { imagePullSecrets: [...pullSecrets].map((name) => ({ name })) }),
       ...(tolerationKeys.length > 0 && { tolerations: tolerationKeys.map((key) => ({ key, operator: 'Exists' })) }),
     },
   };
   return { ...deployment, spec: { ...spec, template } };
-}
-
-/** The user's own comes first; the node tries each that is for the registry of the image. */
-function pullSecretsOf({ imagePullSecret, landscapePullSecret }: FluxInstall): { name: string }[] {
-  const names = new Set([imagePullSecret, landscapePullSecret].filter((name) => name !== undefined));
-  return [...names].map((name) => ({ name }));
 }
 
 /**

@@ -79,17 +79,14 @@ function problemOf(object: KubeObject, operation: Operation): string | undefined
     const isSame = isDeepStrictEqual(value, operation.value);
     return isSame ? undefined : `another value is at ${quote(operation.path)}`;
   }
-  const [error] = applyPatch(object, [asKustomize(parent, operation)]);
+  // In kustomize, and unlike RFC 6902, `replace` of a field that does not exist adds it.
+  const adds = operation.op === 'replace' && asObject(parent) !== undefined;
+  const [error] = applyPatch(object, [adds ? { ...operation, op: 'add' } : operation]);
   // Of `copy` and `move`, it may be the path that they read.
   return error === null || error === undefined ? undefined : nothingAt('path' in error ? error.path : operation.path);
 }
 
 const nothingAt = (path: string) => `there is nothing at ${quote(path)}`;
-
-/** `replace` of a field that does not exist adds it, as in kustomize, and unlike RFC 6902. */
-function asKustomize(parent: unknown, operation: Operation): Operation {
-  return operation.op === 'replace' && asObject(parent) !== undefined ? { ...operation, op: 'add' } : operation;
-}
 
 /**
  * True where a path leads into a value that holds no others, or beyond a list. The package checks the latter only for

@@ -59,14 +59,8 @@ export function locationOf(url: string, mayBeGit = true): Location | undefined {
 
 /** Splits a URL, or a pattern without a scheme, at its first slashes. */
 export function partsOf(text: string): { scheme: string | undefined; authority: string; path: string } | undefined {
-  const end = text.indexOf('://');
-  const scheme = end === -1 ? undefined : text.slice(0, end);
-  if (scheme !== undefined && !SCHEME.test(scheme)) return undefined;
-  const rest = end === -1 ? text : text.slice(end + '://'.length);
-  const slash = rest.indexOf('/');
-  return slash === -1
-    ? { scheme, authority: rest, path: '' }
-    : { scheme, authority: rest.slice(0, slash), path: rest.slice(slash + 1) };
+  const [, scheme, authority = '', path = ''] = /^(?:(.*?):\/\/)?([^/]*)\/?(.*)$/s.exec(text) ?? [];
+  return scheme === undefined || SCHEME.test(scheme) ? { scheme, authority, path } : undefined;
 }
 
 /** Splits `host:port`; the colons of an IPv6 address are in brackets. */

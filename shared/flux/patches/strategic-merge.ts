@@ -175,10 +175,9 @@ const POD = 'spec.template.spec.';
 
 const mergeKeys: Record<string, Record<string, readonly string[]>> = {
   Deployment: Object.fromEntries(
-    Object.entries(ofPods).flatMap(([path, keys]) => {
-      const own: [string, readonly string[]][] = [[POD + path, keys]];
-      return path.startsWith('containers') ? [...own, [POD + path.replace('containers', 'initContainers'), keys]] : own;
-    }),
+    Object.entries(ofPods).flatMap(([path, keys]) =>
+      [path, path.replace('containers', 'initContainers')].map((one) => [POD + one, keys]),
+    ),
   ),
   Service: { 'spec.ports': ['port', 'protocol'] },
   ServiceAccount: { secrets: ['name'], imagePullSecrets: ['name'] },
