@@ -211,11 +211,8 @@ function patchedKustomization(layers: readonly Layer[], from: Layer) {
   const [root, ...others] = kustomizations ?? [];
   if (!from.sets.kustomization) {
     const message = 'has no Kustomization to change, because no lower layer has one; use template instead of patch';
-    return {
-      kustomizations,
-      origins: {},
-      issues: patches.map((layer) => issueAt(layer, 'kustomization.patch', message)),
-    };
+    const issues = patches.map((layer) => issueAt(layer, 'kustomization.patch', message));
+    return { kustomizations, origins: {}, issues };
   }
   // An invalid template has been reported where it is.
   if (root === undefined || patches.length === 0) return { kustomizations, origins: {}, issues: [] };

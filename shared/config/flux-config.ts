@@ -238,7 +238,7 @@ export function readFluxConfig(fluxConfig: FluxConfigMap): Layer {
       ...repositoryIssues(object, data),
       ...binaryIssues(fluxConfig),
     ],
-    warnings: keyWarnings(object, keys),
+    warnings: checked(warningsOf, keys ?? {}).map(([path, message]) => ({ object, path, message })),
   };
 }
 
@@ -299,10 +299,6 @@ const warningsOf: Readonly<Record<string, Check>> = {
   repositoryPath: pathWarning,
 };
 
-function keyWarnings(object: string, keys: JsonObject = {}): ConfigIssue[] {
-  return checked(warningsOf, keys).map(([path, message]) => ({ object, path, message }));
-}
-
 /** Such an address is valid, but no server answers where the number was meant as a port. */
 function portWarning(url: string): string | undefined {
   const port = withPort(url);
@@ -326,14 +322,15 @@ const REVISIONS = ['repositoryTag', 'repositorySemver', 'repositoryCommit'];
 
 /** Returns the issues that concern several keys of the repository. */
 function repositoryIssues(object: string, data: JsonObject): ConfigIssue[] {
-  const url = asString(data.repositoryUrl);
-  const sshUrl = url === undefined ? undefined : sshUrlOf(url);
+  const written = asString(data.repositoryUrl) ?? '';
+  const url = fromCopiedForm(written) ?? written;
+  const sshUrl = isSsh(url) && URL.canParse(url) ? new URL(url).href : undefined;
   const needsUrl = NEEDS_URL.filter((name) => data[name] !== undefined);
   const [first, second] = REVISIONS.filter((name) => data[name] !== undefined);
   const knownHosts = asString(data.knownHosts);
   const isPublic = (data.repositoryType ?? 'public') === 'public';
   const isGithub = data.repositoryProvider === 'github';
-  const host = sshUrl && gitHost(sshUrl.href);
+  const host = sshUrl === undefined ? undefined : gitHost(sshUrl);
   const lacksKey = sshUrl !== undefined && knownHosts !== undefined && !mayHaveKeyOf(sshUrl, knownHosts);
   const rows: [isWrong: boolean, path: string, message: string][] = [
     [
@@ -353,7 +350,7 @@ function repositoryIssues(object: string, data: JsonObject): ConfigIssue[] {
       'must be private, because repositoryProvider is github',
     ],
     [second !== undefined, second ?? '', `cannot be combined with ${first}; set only one of ${REVISIONS.join(', ')}`],
-    [lacksKey, 'knownHosts', lacksKey ? `${missingHostKey(knownHosts, sshHost(sshUrl.href))}, or use scan` : ''],
+    [lacksKey, 'knownHosts', lacksKey ? `${missingHostKey(knownHosts, sshHost(sshUrl))}, or use scan` : ''],
     [
       host?.keyType !== undefined && data.sshKeyType === 'ed25519',
       'sshKeyType',
@@ -363,15 +360,10 @@ function repositoryIssues(object: string, data: JsonObject): ConfigIssue[] {
   return rows.flatMap(([isWrong, path, message]) => (isWrong ? [{ object, path, message }] : []));
 }
 
-function sshUrlOf(url: string): URL | undefined {
-  const normal = fromCopiedForm(url) ?? url;
-  return isSsh(normal) && URL.canParse(normal) ? new URL(normal) : undefined;
-}
-
 /** Returns true also for invalid lines, which the schema reports. */
-function mayHaveKeyOf(url: URL, knownHosts: string): boolean {
+function mayHaveKeyOf(url: string, knownHosts: string): boolean {
   const unclear = knownHosts === 'scan' || knownHostsProblem(knownHosts) !== undefined;
-  return unclear || hostKeys(knownHosts, sshHost(url.href)).length > 0;
+  return unclear || hostKeys(knownHosts, sshHost(url)).length > 0;
 }
 
 /** The project's repository as the ConfigMap `flux-config` describes it. */

@@ -96,14 +96,10 @@ function withoutRest(text: string, isGoGetter: boolean): MeantUrl {
   const hasFolder = before !== undefined && (isGoGetter || end !== undefined || before.endsWith('.git'));
   const url = hasFolder ? before : base;
   const query = end !== undefined && PARAMETERS.test(end) ? end : undefined;
-  const [, repository = url, page = ''] = pageOf(url) ?? [];
+  const found = /\.git\/?$/.test(url) ? [] : pages.map((pattern) => pattern.exec(url));
+  const [, repository = url, page = ''] = found.find((one) => one !== null) ?? [];
   const rest = [PAGE.test(page) && page.replace(PAGE, ''), hasFolder && folder, query].filter(Boolean).join(' and ');
   return { url: repository, rest: rest || undefined };
-}
-
-function pageOf(url: string): RegExpExecArray | undefined {
-  const found = /\.git\/?$/.test(url) ? [] : pages.map((pattern) => pattern.exec(url));
-  return found.find((one) => one !== null) ?? undefined;
 }
 
 /** Returns the sentence for a text that means another URL. A query may contain a token. */

@@ -33,7 +33,6 @@ import {
   type Layer,
   type PlacedTemplate,
   type Read,
-  type Rooted,
   type Template,
 } from './types.ts';
 import { asObject, asString, type JsonObject, withoutEmpty } from './values.ts';
@@ -156,19 +155,17 @@ interface ReadEntry extends Read<PlacedTemplate> {
   isStray?: boolean;
 }
 
-interface ReadEntries extends Read<Rooted> {
-  /** Where the template of the first entry is; absent: there is none. */
-  place: Place | undefined;
-}
-
-/** Reads a list, or its short form. An empty list means the same as an absent one: Go programs write it. */
+/**
+ * Reads a list, or its short form. An empty list means the same as an absent one: Go programs write it.
+ * @returns also where the template of the first entry is, unless there is none
+ */
 function readEntries(
   object: JsonObject,
   [list, single]: readonly [string, string],
   place: Place,
   short: Entry,
   read: (entry: Entry) => ReadEntry,
-): ReadEntries {
+) {
   const listed = (Array.isArray(object[list]) ? object[list] : []).map(
     (value: unknown, index): Entry => ({ value, index, place: inside(place, `${list}[${index}]`) }),
   );
@@ -192,8 +189,8 @@ interface ManifestPart {
   /** What users call it: `source` or `Kustomization`. */
   name: string;
   schema: z.ZodMiniObject;
-  /** Fields of its `spec`, which users write beside `template`. */
-  specFields: ReadonlySet<string>;
+  /** Fields of its `spec`, which users write beside `template`, with spaces between. */
+  specFields: string;
 }
 
 const MANIFEST = ['apiVersion', 'kind', 'metadata', 'spec'];
@@ -202,22 +199,16 @@ const MANIFEST = ['apiVersion', 'kind', 'metadata', 'spec'];
 const sourcePart: ManifestPart = {
   name: 'source',
   schema: sourceSchema,
-  specFields: new Set(
-    'url ref branch tag semver interval timeout secretRef provider suspend ignore include verify bucketName endpoint recurseSubmodules serviceAccountName insecure layerSelector'.split(
-      ' ',
-    ),
-  ),
+  specFields:
+    'url ref branch tag semver interval timeout secretRef provider suspend ignore include verify bucketName endpoint recurseSubmodules serviceAccountName insecure layerSelector',
 };
 
 /** The fields of Kustomizations. */
 const kustomizationPart: ManifestPart = {
   name: 'Kustomization',
   schema: kustomizationSchema,
-  specFields: new Set(
-    'path interval prune sourceRef targetNamespace retryInterval timeout suspend wait force dependsOn patches images components postBuild decryption healthChecks healthCheckExprs kubeConfig serviceAccountName commonMetadata namePrefix nameSuffix deletionPolicy'.split(
-      ' ',
-    ),
-  ),
+  specFields:
+    'path interval prune sourceRef targetNamespace retryInterval timeout suspend wait force dependsOn patches images components postBuild decryption healthChecks healthCheckExprs kubeConfig serviceAccountName commonMetadata namePrefix nameSuffix deletionPolicy',
 };
 
 function readSource(written: Entry): ReadEntry {
@@ -337,7 +328,8 @@ function readPatch(value: unknown, place: Place): Read<JsonObject> {
 function strayKeyIssues(part: ManifestPart, entry: JsonObject, place: Place): ConfigIssue[] {
   const known = Object.keys(part.schema.shape);
   const unknown = Object.keys(entry).filter((key) => !known.includes(key));
-  const ofManifest = unknown.filter((key) => MANIFEST.includes(key) || part.specFields.has(key));
+  const fields = [...MANIFEST, ...part.specFields.split(' ')];
+  const ofManifest = unknown.filter((key) => fields.includes(key));
   const others = unknown.filter((key) => !ofManifest.includes(key)).slice(0, MOST_ISSUES_OF_A_PART);
   const [first, ...more] = ofManifest;
   return [

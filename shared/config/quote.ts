@@ -12,7 +12,10 @@ const LONGEST_PASSWORD = 8192;
  */
 export function quote(value: string): string {
   if (value.slice(0, LONGEST_PASSWORD).includes('PRIVATE KEY')) return '(a private key)';
-  return JSON.stringify(truncate(withoutCredentials(beginOf(value)))).replace(UNSEEN, escaped);
+  const hasEnd = value.slice(LONGEST_READ, LONGEST_PASSWORD).includes('@');
+  // All that decides how the value is shown.
+  const begin = value.slice(0, LONGEST_READ) + (hasEnd ? '@' : '');
+  return JSON.stringify(truncate(withoutCredentials(begin))).replace(UNSEEN, escaped);
 }
 
 /**
@@ -24,12 +27,6 @@ const UNSEEN = /(?! )[\p{C}\p{Z}]/gu;
 function escaped(character: string): string {
   const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
   return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
-}
-
-/** Returns what decides how a value is shown. */
-function beginOf(value: string): string {
-  const hasEnd = value.slice(LONGEST_READ, LONGEST_PASSWORD).includes('@');
-  return value.slice(0, LONGEST_READ) + (hasEnd ? '@' : '');
 }
 
 /** Shows a word such as a kind without quotation marks, and any other text with them. */

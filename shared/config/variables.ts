@@ -130,11 +130,8 @@ export function withPlaceholders(text: string): string {
   return text.replace(VARIABLE, (match) => (isEscaped(match) ? match.slice(1) : 'x'));
 }
 
-/** A text with its variables replaced, or what is wrong for this Shoot. */
-type Substituted = { text: string } | { problem: string };
-
-/** Replaces the variables of a text by the values of a Shoot. */
-export function substitute(text: string, shoot: ShootTraits): Substituted {
+/** Returns a text with its variables replaced by the values of a Shoot, or what is wrong for this Shoot. */
+export function substitute(text: string, shoot: ShootTraits): { text: string } | { problem: string } {
   for (const name of variablesIn(text)) {
     const problem = valueProblem(name, shoot);
     if (problem !== undefined) return { problem };

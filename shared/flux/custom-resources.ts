@@ -49,22 +49,15 @@ export function customResourceIn(
     const spec = crdSpecs(release, component).find(isOfKind);
     const stored = spec?.versions.find(({ storage }) => storage);
     if (spec && stored) {
-      const properties = stored.schema?.openAPIV3Schema?.properties;
-      return {
-        release: release.version,
-        apiVersion: `${spec.group}/${stored.name}`,
-        spec: properties?.spec,
-        hasConditions: mayHaveConditions(properties?.status),
-      };
+      const { spec: ofSpec, status } = stored.schema?.openAPIV3Schema?.properties ?? {};
+      // Alerts and Providers have no status: their controller only reads them.
+      const hasConditions =
+        status?.properties?.conditions !== undefined || status?.['x-kubernetes-preserve-unknown-fields'] === true;
+      return { release: release.version, apiVersion: `${spec.group}/${stored.name}`, spec: ofSpec, hasConditions };
     }
   }
   const provider = componentsOf(release).find((component) => crdSpecs(release, component).some(isOfKind));
   throw new ConfigError([missingKind(release, origins, kind, provider, part)]);
-}
-
-/** Alerts and Providers have no status: their controller only reads them. */
-function mayHaveConditions(status: CrdSchema | undefined): boolean {
-  return status?.properties?.conditions !== undefined || status?.['x-kubernetes-preserve-unknown-fields'] === true;
 }
 
 /** Another component or release has the kind; a kind that no release has is a mistake in the object itself. */

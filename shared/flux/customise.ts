@@ -105,14 +105,12 @@ function noProxy(clusterDomain: string, others: string | undefined): string {
   return others === undefined ? own : `${own},${others}`;
 }
 
-type Size = NonNullable<FluxInstall['size']>;
-
 /** The values of flux-operator, so that a size means the same (docs/flux-facts.md). */
-const values: Record<Size, { concurrent: number; requeueDependency: string; limits: Record<string, string> }> = {
+const values = {
   small: { concurrent: 5, requeueDependency: '10s', limits: { cpu: '1000m', memory: '512Mi' } },
   medium: { concurrent: 10, requeueDependency: '5s', limits: { cpu: '2000m', memory: '1Gi' } },
   large: { concurrent: 20, requeueDependency: '5s', limits: { cpu: '3000m', memory: '3Gi' } },
-};
+} as const satisfies Record<NonNullable<FluxInstall['size']>, object>;
 
 const SOURCE_CONTROLLER = 'source-controller';
 

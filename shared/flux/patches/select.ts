@@ -15,10 +15,17 @@ export function selectorOf(target: PatchTarget): (object: KubeObject) => boolean
   const { labelSelector: labels, annotationSelector: annotations } = target;
   const hasLabels = labels && labelSelector('target.labelSelector', labels);
   const hasAnnotations = annotations && labelSelector('target.annotationSelector', annotations);
-  return (object) =>
-    patterns.every(({ field, matches }) => matches(identityOf(object)[field])) &&
-    (!hasLabels || hasLabels(object.metadata.labels ?? {})) &&
-    (!hasAnnotations || hasAnnotations(object.metadata.annotations ?? {}));
+  return ({ apiVersion, kind, metadata }) => {
+    const [version = '', group = ''] = apiVersion.split('/').reverse();
+    // Cluster-scoped objects have no namespace: only the empty pattern, or none, selects them.
+    const { name, namespace = '_non_namespaceable_' } = metadata;
+    const identity = { group, version, kind, name, namespace };
+    return (
+      patterns.every(({ field, matches }) => matches(identity[field])) &&
+      (!hasLabels || hasLabels(metadata.labels ?? {})) &&
+      (!hasAnnotations || hasAnnotations(metadata.annotations ?? {}))
+    );
+  };
 }
 
 /** Returns whether a pattern matches a text, which is read once: most objects have the same namespace. */
@@ -29,16 +36,6 @@ function once(pattern: RegExp): (text: string) => boolean {
     known.set(text, matches);
     return matches;
   };
-}
-
-/** Cluster-scoped objects have no namespace: only the empty pattern, or none, selects them. */
-function identityOf({
-  apiVersion,
-  kind,
-  metadata,
-}: KubeObject): Record<'group' | 'version' | 'kind' | 'name' | 'namespace', string> {
-  const [version = '', group = ''] = apiVersion.split('/').reverse();
-  return { group, version, kind, name: metadata.name, namespace: metadata.namespace ?? '_non_namespaceable_' };
 }
 
 type Labels = Readonly<Record<string, string>>;
