@@ -15,30 +15,12 @@ import {
 } from './deployment.ts';
 import { patched } from './patches/apply.ts';
 
-/** Options that `flux install` does not have, and that change the objects of the installation. */
-const customOptions = [
-  'size',
-  'priorityClass',
-  'nodeSelector',
-  'commonMetadata',
-  'proxy',
-  'storage',
-  'sharding',
-  'patches',
-] as const satisfies readonly (keyof FluxInstall)[];
-
-/** Returns true if the configuration changes the installation beyond what `flux install` can. */
-export function isCustomised(install: FluxInstall): boolean {
-  return customOptions.some((option) => install[option] !== undefined);
-}
-
 /**
- * Changes the objects of an installation as all options say, and then as the patches say, which can change what the
- * options have made. The given objects are not modified.
+ * Changes the objects of an installation as the options say that `flux install` does not have, and then as the patches say,
+ * which can change what the options have made. The given objects are not modified.
  * @throws ConfigError when a patch cannot be applied
  */
 export function customise(objects: KubeObject[], customisation: Customisation): Customised {
-  if (!isCustomised(customisation.install)) return { objects, added: 0 };
   return patched(customised(objects, customisation), customisation);
 }
 

@@ -35,12 +35,8 @@ export interface ObjectGroups {
 
 /** Facts of the Shoot for the ConfigMaps `shoot-info` and `shoot-facts`. */
 export interface ShootFacts {
-  info: {
-    SHOOT_INFO_NAME: string;
-    SHOOT_INFO_TECHNICAL_ID: string;
-    SHOOT_INFO_CLUSTER_IDENTITY: string;
-    SHOOT_INFO_GARDEN_CLUSTER_IDENTITY: string;
-  };
+  /** `SHOOT_INFO_…` keys; unknown facts are empty. */
+  info: Record<string, string>;
   /** `SHOOT_…` keys; unknown facts are missing. */
   facts: Record<string, string>;
 }

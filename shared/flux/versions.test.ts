@@ -3,7 +3,7 @@ import { ConfigError } from '../errors.ts';
 import { compareVersions, oldestKubernetes, resolveVersion, type VersionInputs } from './versions.ts';
 
 const origin = { object: 'ConfigMap garden-foo/flux-config', path: 'fluxVersion' };
-const available = ['v2.3.0', 'v2.9.4', 'v2.10.0-rc.2', 'v2.8.8', 'v2.9.10', 'v2.7.5'];
+const available = ['v2.10.0-rc.2', 'v2.9.10', 'v2.9.4', 'v2.8.8', 'v2.7.5', 'v2.3.0'];
 
 function resolve(changes: Partial<VersionInputs> = {}): string {
   return resolveVersion({ available, origin, mayUpgrade: true, ...changes }).version;

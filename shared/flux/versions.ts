@@ -42,7 +42,7 @@ export interface VersionInputs {
   requested?: string | undefined;
   /** Where the user sets the version. */
   origin: Place;
-  /** The versions of the distribution, in any order. */
+  /** The versions of the distribution, newest first. */
   available: readonly string[];
   /** The Shoot's `spec.kubernetes.version`; absent: unknown, so every release counts as supported. */
   kubernetesVersion?: string | undefined;
@@ -85,12 +85,9 @@ const isSupportRequired = ({ policy }: VersionInputs) => policy?.requireSupporte
 
 /** Returns the versions of the distribution that the policy allows, newest first, and the rule if it excludes some. */
 function allowedOf({ available, policy }: VersionInputs): { versions: string[]; rule?: Rule | undefined } {
-  const all = available
-    .filter((version) => semver.valid(version) !== null)
-    .sort((one, other) => compareVersions(other, one));
   const allowed = policy?.allowedVersions;
-  const versions = allowed === undefined ? all : all.filter((version) => isAllowedVersion(version, allowed));
-  return { versions, ...(versions.length < all.length && { rule: 'allowedVersions' }) };
+  const versions = available.filter((version) => allowed === undefined || isAllowedVersion(version, allowed));
+  return { versions, ...(versions.length < available.length && { rule: 'allowedVersions' }) };
 }
 
 function choose(inputs: VersionInputs): string {

@@ -6,7 +6,7 @@ import { FLUX_VARIABLES } from '../config/project-config.ts';
 import type { CopiedSecret, EffectiveConfig } from '../config/types.ts';
 import { ConfigError, type ConfigIssue, MOST_ISSUES } from '../errors.ts';
 import { canBeSuspended, customResourceIn, isCrd, specIssues } from '../flux/custom-resources.ts';
-import { customise, isCustomised } from '../flux/customise.ts';
+import { customise } from '../flux/customise.ts';
 import { installObjects, withProtection } from '../flux/install.ts';
 import type { ConfigMapContent, ObjectGroups, RenderInputs, SecretContent } from '../flux/release.ts';
 import type { KubeObject } from '../kube/resource.ts';
@@ -119,7 +119,7 @@ function configMap({ name, namespace, data, binaryData }: ConfigMapContent): Kub
 function factsOfShoot({ config, shoot }: RenderInputs): ConfigMapContent[] {
   const { namespace } = config.flux;
   return [
-    { name: 'shoot-info', namespace, data: { ...shoot.info } },
+    { name: 'shoot-info', namespace, data: shoot.info },
     { name: 'shoot-facts', namespace, data: shoot.facts },
   ];
 }
@@ -160,7 +160,7 @@ export function installGroups(inputs: RenderInputs): InstallGroups {
 
 function keyOf({ config, release, ownsNamespace, shootHealth, policy }: RenderInputs): string {
   // The policy judges what patches make.
-  const options = [config.flux, ownsNamespace, shootHealth, isCustomised(config.flux) && policy];
+  const options = [config.flux, ownsNamespace, shootHealth, config.flux.patches && policy];
   return JSON.stringify([release.version, release.digest, ...options]);
 }
 

@@ -18,7 +18,7 @@ function choose(version: string | undefined, parts: Partial<VersionInputs>) {
     scope: all,
     previous: previous('v2.9.4'),
     liveVersion: undefined,
-    available: ['v2.7.5', 'v2.9.2', 'v2.9.4'],
+    available: ['v2.9.4', 'v2.9.2', 'v2.7.5'],
     kubernetesVersion: '1.36.0',
     isAsked: false,
     ...parts,
@@ -42,7 +42,7 @@ describe('the release to render', () => {
     const sentence = expect.stringMatching(/^resolves to Flux v2\.9\.4, .*; upgrade the Shoot to Kubernetes 1\.34$/);
     expect(warningOf({})).toEqual(sentence);
     // The sentence stays the same once it is installed, and is one Event.
-    expect(warningOf({ previous: undefined, available: ['v2.5.1', 'v2.9.4'] })).toEqual(sentence);
+    expect(warningOf({ previous: undefined, available: ['v2.9.4', 'v2.5.1'] })).toEqual(sentence);
     expect(warningOf({ scope: sources })).toBeUndefined();
     expect(warningOf({ scope: sources, available: ['v2.5.1'], kubernetesVersion: '1.40.0' })).toBeUndefined();
   });

@@ -125,9 +125,10 @@ function refOf({ kind, namespace, name }: Target): string {
 function suggestion(own: string, link: Link, targets: readonly Target[]): string | undefined {
   const { kind, namespace, name } = link;
   const ofKind = targets.filter((target) => target.kind === kind);
+  const here = ofKind.filter((target) => target.namespace === namespace);
   const near = nearest(
     name,
-    ofKind.filter((target) => target.namespace === namespace).map((target) => target.name),
+    here.map((target) => target.name),
   );
   if (near !== undefined) return near;
   const elsewhere = ofKind.find((target) => target.name === name);

@@ -25,15 +25,13 @@ function mergeValues(value: unknown, patch: unknown, place: Place): unknown {
   if (patch === null) return undefined;
   if (Array.isArray(patch)) return mergeLists(value, patch, place);
   const map = asObject(patch);
-  if (map === undefined) return single(value, patch, () => place);
+  if (map === undefined) {
+    if (typeof value === 'object' && value !== null) throw wrongType(place, value, 'a single value');
+    return patch;
+  }
   if (value !== undefined && value !== null && asObject(value) === undefined)
     throw wrongType(place, value, 'an object');
   return mergeMaps(asObject(value), map, place);
-}
-
-function single(value: unknown, patch: unknown, place: () => Place): unknown {
-  if (typeof value === 'object' && value !== null) throw wrongType(place(), value, 'a single value');
-  return patch;
 }
 
 function wrongType({ path }: Place, value: unknown, given: string): PatchProblem {
@@ -53,10 +51,8 @@ function mergeMaps(value: JsonObject | undefined, patch: JsonObject, place: Plac
   const base = directive === 'replace' ? {} : (value ?? {});
   const result: JsonObject = { ...base };
   for (const [name, field] of Object.entries(fields)) {
-    const below = () => ({ ...place, path: place.path === '' ? name : `${place.path}.${name}` });
-    const value = Object.hasOwn(base, name) ? base[name] : undefined;
-    // There may be thousands of labels, each with a text.
-    const merged = typeof field === 'object' ? mergeValues(value, field, below()) : single(value, field, below);
+    const below = { ...place, path: place.path === '' ? name : `${place.path}.${name}` };
+    const merged = mergeValues(Object.hasOwn(base, name) ? base[name] : undefined, field, below);
     if (merged === undefined) delete result[name];
     else set(result, name, merged);
   }
