@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigIssue } from '../errors.ts';
+import { configuredObjects } from './listed/links.ts';
 import { secretUses } from './listed/secret-uses.ts';
 import { issueAt } from './origins.ts';
 import { projectSecretNames } from './project-config.ts';
@@ -21,8 +22,7 @@ export function additionalSecrets(
   project: ProjectSecrets,
 ): { secrets: CopiedSecret[]; issues: ConfigIssue[] } {
   const issues: ConfigIssue[] = [];
-  const { content, flux, source, kustomization, objects, sourceSecret, listedSecrets, pullSecret, shootResources } =
-    config;
+  const { content, flux, sourceSecret, listedSecrets, pullSecret, shootResources } = config;
   const secrets: CopiedSecret[] = [];
   const taken = new Map<string, string>(
     OWN_CONFIG_MAPS.map((name) => [`ConfigMap ${flux.namespace}/${name}`, "the ConfigMap with the Shoot's facts"]),
@@ -49,12 +49,10 @@ export function additionalSecrets(
   if (pullSecret) take(pullSecret, "the landscape's pull secret");
   if (sourceSecret) takeCredentials(sourceSecret, "the source's credentials");
   // Collected once, because a template may have thousands of fields.
-  const users = [source, kustomization, ...objects]
-    .filter((user) => user !== undefined)
-    .map((user): User => {
-      const names = secretUses(user).map(({ kind, name }) => `${kind} ${name}`);
-      return { namespace: user.metadata.namespace ?? flux.namespace, names: new Set(names) };
-    });
+  const users = configuredObjects(config).map(({ object }): User => {
+    const names = secretUses(object).map(({ kind, name }) => `${kind} ${name}`);
+    return { namespace: object.metadata.namespace ?? flux.namespace, names: new Set(names) };
+  });
   for (const { name, targetName, place } of content.additionalSecrets ?? []) {
     // The schema reports a missing name.
     if (name === '') continue;

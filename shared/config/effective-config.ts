@@ -274,11 +274,8 @@ const ROOT_ACCOUNTS: Readonly<Record<string, string>> = {
 };
 
 /** Fills in the defaults, adds references to Secrets of the project, and replaces variables by the values of the Shoot. */
-function completed(
-  merged: Merged,
-  project: ProjectSecrets,
-  { landscape = {}, shoot, shootResources }: Omit<ConfigInputs, 'providerConfig'>,
-): Complete {
+function completed(merged: Merged, project: ProjectSecrets, inputs: ConfigInputs): Complete {
+  const { landscape = {}, shoot, shootResources } = inputs;
   const { content, kustomizationFrom } = merged;
   const [rootSource, ...sources] = content.sources ?? [];
   const [root, ...kustomizations] = content.kustomizations ?? [];
@@ -408,12 +405,8 @@ function defaultSourceRef({ kind = 'Kustomization', spec }: Template, source: Ku
  * With multi-tenancy a Kustomization without an account acts as `default`, which may do nothing. The root Kustomization
  * keeps the rights of its controller, which are in the controller's namespace and in the shoot itself.
  */
-function accountOf(
-  kind: string,
-  { kubeConfig, serviceAccountName: own }: Template['spec'],
-  namespace: string,
-  flux: FluxInstall,
-): { serviceAccountName?: string } {
+function accountOf(kind: string, spec: Template['spec'], namespace: string, flux: FluxInstall) {
+  const { kubeConfig, serviceAccountName: own } = spec;
   const serviceAccountName = ROOT_ACCOUNTS[kind];
   const isOfController = flux.multiTenancy === true && namespace === flux.namespace && kubeConfig === undefined;
   return isOfController && serviceAccountName !== undefined && own === undefined ? { serviceAccountName } : {};

@@ -72,11 +72,8 @@ export function wiredInstall(flux: FluxInstall, { names, areWired }: ProjectSecr
 }
 
 /** Adds the references to Secrets of the project that a Flux object needs and does not have. */
-export function wired(
-  object: KubeObject,
-  { names, areWired, registryHosts }: ProjectSecrets,
-  fluxNamespace: string,
-): KubeObject {
+export function wired(object: KubeObject, project: ProjectSecrets, fluxNamespace: string): KubeObject {
+  const { names, areWired, registryHosts } = project;
   if (!areWired) return object;
   const spec = asObject(object.spec) ?? {};
   if (names.has(FLUX_REGISTRY) && needsRegistry(object, registryHosts))

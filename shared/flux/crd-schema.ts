@@ -32,7 +32,8 @@ export interface SchemaProblem {
   message: string;
 }
 
-type Path = readonly (string | number)[];
+/** The path of a value, as keys and indices. */
+export type Path = readonly (string | number)[];
 
 /** What the checks of nested values share. */
 interface Search {
@@ -83,12 +84,8 @@ function hasType(value: unknown, type: string): boolean {
   return type === 'object' ? isRecord(value) : typeof value === type;
 }
 
-function checkList(
-  { items, minItems = 0, maxItems }: CrdSchema,
-  value: readonly unknown[],
-  path: Path,
-  search: Search,
-): void {
+function checkList(schema: CrdSchema, value: readonly unknown[], path: Path, search: Search): void {
+  const { items, minItems = 0, maxItems } = schema;
   if (value.length < minItems) report(search, path, `has ${value.length} entries; use at least ${minItems}`);
   if (maxItems !== undefined && value.length > maxItems) {
     report(search, path, `has ${value.length} entries; use at most ${maxItems}`);

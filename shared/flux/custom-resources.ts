@@ -92,14 +92,9 @@ export function canBeSuspended({ spec }: CustomResource): boolean {
  * Returns the issues that this release's CRD has with the `spec` of an object.
  * @param part the part of the configuration, for example `source`
  */
-export function specIssues(
-  part: string,
-  resource: CustomResource,
-  { spec }: KubeObject,
-  origins: Origins,
-): ConfigIssue[] {
-  if (resource.spec === undefined) return [];
-  const problems = schemaProblems(resource.spec, spec, [part, 'spec'], resource.release);
+export function specIssues(part: string, kind: CustomResource, object: KubeObject, origins: Origins): ConfigIssue[] {
+  if (kind.spec === undefined) return [];
+  const problems = schemaProblems(kind.spec, object.spec, [part, 'spec'], kind.release);
   return problems.map(({ path, message }) => issueOf(origins, path, message));
 }
 

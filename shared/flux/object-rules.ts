@@ -5,7 +5,7 @@ import { issueOf } from '../config/origins.ts';
 import { pathText } from '../config/schema.ts';
 import type { EffectiveConfig } from '../config/types.ts';
 import type { ConfigIssue } from '../errors.ts';
-import type { CrdSchema, SchemaProblem } from './crd-schema.ts';
+import type { CrdSchema, Path, SchemaProblem } from './crd-schema.ts';
 import { customResourceIn } from './custom-resources.ts';
 import type { Release } from './release.ts';
 
@@ -18,8 +18,6 @@ export function objectRuleIssues(config: EffectiveConfig, release: Release): Con
     })
     .map(({ path, message }) => issueOf(config.origins, path, message));
 }
-
-type Path = readonly (string | number)[];
 
 /**
  * Returns the rules of a CRD (`x-kubernetes-validations`) that a value breaks. A rule that cannot be evaluated here is left to

@@ -148,11 +148,8 @@ function sameNames({ namespace, name }: Link, targets: readonly Target[]): Targe
 const fieldOf = ({ path }: Link) => path.slice('spec.'.length);
 
 /** The name is that of an object of another kind, which this field cannot name. */
-function otherKindSentence(
-  { kind: own, metadata }: KubeObject,
-  link: Link,
-  targets: readonly Target[],
-): string | undefined {
+function otherKindSentence(object: KubeObject, link: Link, targets: readonly Target[]): string | undefined {
+  const { kind: own, metadata } = object;
   const others = sameNames(link, targets);
   if (link.path.startsWith('spec.dependsOn')) {
     const other = others.find(({ kind }) => WAITING.has(kind));

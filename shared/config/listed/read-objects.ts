@@ -10,6 +10,9 @@ import { fluxKinds, groupOf, manifestSchema, templateSpecs, tidyTemplate, withou
 import type { PlacedTemplate, Read, Template } from '../types.ts';
 import { asObject, asString, type JsonObject } from '../values.ts';
 
+/** The kinds, in the order in which their objects are applied. */
+const known = Object.keys(fluxKinds);
+
 /** The CRD accepts anything, and Flux installs a chart with its own defaults where it cannot read these. */
 const chartValues = z.custom(
   (value) => asObject(value) !== undefined,
@@ -20,7 +23,7 @@ const chartValues = z.custom(
 const specOf = (kind: string) => z.looseObject({ ...(kind === 'HelmRelease' && { values: chartValues }) });
 
 /** A schema takes longer to make than to check one object with it. */
-const schemas = new Map(Object.keys(fluxKinds).map((kind) => [kind, objectSchema(kind)]));
+const schemas = new Map(known.map((kind) => [kind, objectSchema(kind)]));
 
 export function objectSchema(kind: string) {
   return manifestSchema(kind, text(), z.partial(templateSpecs[kind] ?? specOf(kind)));
@@ -72,7 +75,6 @@ const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/;
 
 /** A kind that is unknown here may exist in a newer release, if its group is one of Flux. */
 function kindProblem({ kind, apiVersion }: JsonObject): string | undefined {
-  const known = Object.keys(fluxKinds);
   const name = asString(kind);
   if (name === undefined) return `is missing; use one of ${known.join(', ')}`;
   const mayBeNew = KIND.test(name) && misspelt(name, known) === undefined;
@@ -96,14 +98,12 @@ function missingIssues({ kind, metadata, spec }: JsonObject, place: Place): Conf
   return [issueAt(place, 'spec.secretRef', message)];
 }
 
-const order = Object.keys(fluxKinds);
-
 /**
  * Returns the objects in the order in which they are applied: sources first, then what reports about the others, and what
  * deploys last, so that its first attempt finds the rest. Objects of one kind stay in the order of the configuration; which
  * of them waits for which is a matter of `dependsOn`.
  */
 export function inOrder<T extends { kind: string }>(objects: readonly T[]): T[] {
-  const rank = ({ kind }: T) => (fluxKinds[kind] === undefined ? order.length : order.indexOf(kind));
+  const rank = ({ kind }: T) => (fluxKinds[kind] === undefined ? known.length : known.indexOf(kind));
   return objects.toSorted((one, other) => rank(one) - rank(other));
 }

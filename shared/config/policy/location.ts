@@ -75,7 +75,7 @@ function segmentsOf(path: string): string[] | undefined {
   // One slash at the end means nothing.
   if (raw.at(-1) === '') raw.pop();
   const segments = raw.map(decoded);
-  if (segments.some((segment) => segment === undefined || isAmbiguous(segment))) return undefined;
+  if (segments.some((segment) => segment === undefined || UNCLEAR.test(segment))) return undefined;
   return segments as string[];
 }
 
@@ -88,13 +88,9 @@ function decoded(segment: string): string | undefined {
   }
 }
 
+/** Segments that servers read in different ways. Some ignore what follows a semicolon. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: servers treat control characters in different ways
-const UNCLEAR = /[/\\%\x00-\x1f\x7f]/;
-
-/** Some servers ignore what follows a semicolon. */
-function isAmbiguous(segment: string): boolean {
-  return segment === '' || /^\.\.?(;|$)/.test(segment) || UNCLEAR.test(segment);
-}
+const UNCLEAR = /^$|^\.\.?(;|$)|[/\\%\x00-\x1f\x7f]/;
 
 /** The schemes of Git repositories. */
 const GIT = ['http', 'https', 'ssh'];

@@ -97,11 +97,7 @@ function mergedWith(object: KubeObject, patch: JsonObject): KubeObject | undefin
   return strategicMerge(object as unknown as JsonObject, { ...rest, metadata: others }) as KubeObject | undefined;
 }
 
-function changeAll(
-  targets: readonly KubeObject[],
-  change: Change,
-  customisation: Customisation,
-): Map<KubeObject, KubeObject | undefined> {
+function changeAll(targets: readonly KubeObject[], change: Change, customisation: Customisation) {
   const results = new Map<KubeObject, KubeObject | undefined>();
   for (const object of targets) {
     const result = change(object);
