@@ -130,9 +130,7 @@ export const component: Check = (text) => {
   if (text.length > 63 || !LABEL.test(text))
     return `${quote(text)} is not a component of Flux; the components are ${COMPONENTS.join(', ')}`;
   const suggestion = misspelt(text, COMPONENTS);
-  return suggestion === undefined
-    ? undefined
-    : `${quote(text)} is not a component of Flux; did you mean ${suggestion}?`;
+  return suggestion && `${quote(text)} is not a component of Flux; did you mean ${suggestion}?`;
 };
 
 /** Checks the name of a variable of Flux. */

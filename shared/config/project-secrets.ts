@@ -83,7 +83,6 @@ export function wired(object: KubeObject, project: ProjectSecrets, fluxNamespace
   const postBuild = names.has(FLUX_VARIABLES)
     ? withVariables(asObject(spec.postBuild) ?? {}, (object.metadata.namespace ?? fluxNamespace) === fluxNamespace)
     : undefined;
-  if (!decryption && postBuild === undefined) return object;
   return {
     ...object,
     spec: {
@@ -101,9 +100,7 @@ export function wired(object: KubeObject, project: ProjectSecrets, fluxNamespace
  */
 function withVariables(postBuild: JsonObject, hasFacts: boolean): JsonObject | undefined {
   const given = Array.isArray(postBuild.substituteFrom) ? postBuild.substituteFrom : undefined;
-  const isNamed = given?.some(
-    (entry) => asObject(entry)?.name === FLUX_VARIABLES && asObject(entry)?.kind === 'Secret',
-  );
+  const isNamed = given?.map(asObject).some((entry) => entry?.name === FLUX_VARIABLES && entry.kind === 'Secret');
   if (isNamed === true) return undefined;
   const facts = { kind: 'ConfigMap', name: 'shoot-facts', optional: true };
   const variables = { kind: 'Secret', name: FLUX_VARIABLES, optional: true };

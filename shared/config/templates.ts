@@ -215,9 +215,7 @@ const kustomizationSpec = z.looseObject({
       kind: z.optional(
         text((value) => {
           const suggestion = misspelt(value, SOURCE_REF_KINDS);
-          return suggestion === undefined
-            ? undefined
-            : `${quote(value)} is not a kind of source; did you mean ${suggestion}?`;
+          return suggestion && `${quote(value)} is not a kind of source; did you mean ${suggestion}?`;
         }),
       ),
       name: z.optional(text(objectName)),

@@ -143,21 +143,19 @@ export function hostKeyIssues(policy: Policy, knownHosts: string | undefined, ob
 /** Returns the fields of an object by which it may be read without encryption, where that is refused. */
 function insecureIssues(policy: Policy, kind: string, spec: JsonObject, refuse: Refuse): ConfigIssue[] {
   if (policy.allowInsecureUrls !== false) return [];
-  const [url = '', endpoint = '', address = '', image = ''] = ['url', 'endpoint', 'address', 'image'].map(
-    (field) => asString(spec[field]) ?? '',
-  );
-  const stsEndpoint = asString(asObject(spec.sts)?.endpoint) ?? '';
+  const at = (path: string) => asString(valueAt(spec, path)) ?? '';
+  const [url, image] = [at('url'), at('image')];
   const isOci = kind === 'OCIRepository' || (kind === 'HelmRepository' && url.startsWith('oci:'));
   const isInsecure = spec.insecure !== undefined && spec.insecure !== false;
   const publicName = 'use a registry with a public name, which is read over HTTPS only';
   const rows: [isRefused: boolean, path: string, value: string, remedy: string][] = [
     [isHttp(url), 'url', quote(url), 'use https:// or ssh://'],
     [isOci && isOverHttp(url), 'url', quote(url), publicName],
-    [kind === 'Bucket' && isHttp(endpoint), 'endpoint', quote(endpoint), 'use https://'],
-    [kind === 'Provider' && isHttp(address), 'address', quote(address), 'use https://'],
+    [kind === 'Bucket' && isHttp(at('endpoint')), 'endpoint', quote(at('endpoint')), 'use https://'],
+    [kind === 'Provider' && isHttp(at('address')), 'address', quote(at('address')), 'use https://'],
     [kind === 'ImageRepository' && isOverHttp(`image://${image}`), 'image', quote(image), publicName],
     [isInsecure, 'insecure', String(spec.insecure), 'remove it'],
-    [isHttp(stsEndpoint), 'sts.endpoint', quote(stsEndpoint), 'use https://'],
+    [isHttp(at('sts.endpoint')), 'sts.endpoint', quote(at('sts.endpoint')), 'use https://'],
   ];
   return rows
     .filter(([isRefused]) => isRefused)
