@@ -9,13 +9,7 @@ import {
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
 import { type ResourceReference, stillCopied } from '../../shared/gardener/references.ts';
 import type { ExtensionState } from '../../shared/gardener/state.ts';
-import {
-  type Applied,
-  type Extension,
-  FINALIZER,
-  OPERATION_ANNOTATION,
-  type OperationType,
-} from '../../shared/gardener/types.ts';
+import { type Extension, FINALIZER, OPERATION_ANNOTATION, type OperationType } from '../../shared/gardener/types.ts';
 import { mergeDiff } from '../../shared/kube/merge-patch.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { secondsSince } from '../../shared/runtime/growing-pause.ts';
@@ -23,13 +17,8 @@ import { fieldManager } from './read/control-plane.ts';
 import type { Start } from './run.ts';
 
 /** What a report records in the same write; a field that is absent stays unchanged. */
-export interface Recorded {
-  applied?: Applied | undefined;
+export interface Recorded extends Pick<ExtensionState, 'applied' | 'upgradingTo' | 'adopting'> {
   references?: ResourceReference[] | undefined;
-  /** The release of an upgrade that continues in later runs, although no request is left. */
-  upgradingTo?: string | undefined;
-  /** Refs of the objects that an adoption is about to protect. */
-  adopting?: string[] | undefined;
   /** True: the error is about a configuration that is not applied. */
   isUnapplied?: boolean | undefined;
 }
@@ -48,7 +37,7 @@ export function createReporter({ seed, operation, isAsked, isNewlyAsked, cluster
     extension = extensionOf(await seed.mergePatch(resources.extensions, name, body, options));
   };
   const patchStatus = async (status: object) => {
-    if (Object.keys(status).length > 0) await patch({ status });
+    if (Object.values(status).some((field) => field !== undefined)) await patch({ status });
   };
 
   const asked = () => askedOperation(extension);
@@ -73,11 +62,7 @@ export function createReporter({ seed, operation, isAsked, isNewlyAsked, cluster
     const kept = stillCopied(listed, cluster.spec.shoot.spec?.resources ?? []);
     const references = mergeDiff(listed, recorded.references ?? kept);
     const next = stateAfter(extension.status?.state, state, recorded, isRestarted, now());
-    await patchStatus({
-      ...status,
-      ...stateChanges(extension, next),
-      ...(references !== undefined && { resources: references }),
-    });
+    await patchStatus({ ...status, ...stateChanges(extension, next), resources: references });
     if (status === undefined) return;
     if (error === undefined) log.info('operation reported', { type, state, description });
     else log.warn('operation reported', { type, state, error: description });
@@ -156,19 +141,11 @@ function stateAfter(
   };
 }
 
-/** Returns the changes of these fields of the state, and of the summary of the record; empty when all are up to date. */
+/** Returns the merge patches of these fields of the state, and of the summary of the record; undefined: none differs. */
 function stateChanges({ status }: Extension, fields: ExtensionState): Record<string, unknown> {
-  const state = changesOf(status?.state, fields);
-  if (fields.applied === undefined) return { ...(state && { state }) };
-  const { fluxVersion, syncMode, configHash, warnings } = fields.applied;
+  const { state = {}, providerStatus = {} } = status ?? {};
+  const { fluxVersion, syncMode, configHash, warnings } = fields.applied ?? providerStatus;
   // `readiness` writes `providerStatus.flux`, beside these four.
-  const providerStatus = changesOf(status?.providerStatus, { fluxVersion, syncMode, configHash, warnings });
-  return { ...(state && { state }), ...(providerStatus && { providerStatus }) };
-}
-
-/** Returns the merge patch that gives these fields their values, and leaves all others; undefined: none differs. */
-function changesOf(live: Record<string, unknown> = {}, fields: object): object | undefined {
-  const changes = Object.entries(fields).map(([field, value]) => [field, mergeDiff(live[field], value)]);
-  const changed = changes.filter(([, change]) => change !== undefined);
-  return changed.length === 0 ? undefined : Object.fromEntries(changed);
+  const summary = { ...providerStatus, fluxVersion, syncMode, configHash, warnings };
+  return { state: mergeDiff(state, { ...state, ...fields }), providerStatus: mergeDiff(providerStatus, summary) };
 }

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Applied } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { controllersVerdict, lateControllers } from './controllers.ts';
-import { neededReferences, type Reference, referenceReport } from './missing-references.ts';
-import { pullReport } from './observe-pods.ts';
+import { neededReferences, pullReport, type Reference, referenceReport } from './observe-pods.ts';
 import { applied, deployment, deployments } from './shoot.testing.ts';
 import type { Previous } from './verdict.ts';
 

@@ -1,13 +1,13 @@
-import { FLUX_REGISTRY, PULL_SECRET } from '../../shared/config/project-config.ts';
+import { secretUses } from '../../shared/config/listed/secret-uses.ts';
+import { FLUX_REGISTRY, PULL_SECRET, projectSecretNames } from '../../shared/config/project-config.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import type { Applied, ImagePlaces } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AnswerTooLargeError, unless } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { beginOf, safeText } from '../../shared/runtime/safe-text.ts';
-import { entriesAt, fieldsOf, textAt } from '../../shared/shapes.ts';
+import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
 import type { PodReport } from './controllers.ts';
-import { neededReferences, type Reference, referenceReport } from './missing-references.ts';
 
 /** More Pods than these are none of Flux's alone. */
 const MOST_PODS = 50;
@@ -159,7 +159,7 @@ interface PullFailure {
 }
 
 /** What the kubelet gives as the reason of a container that waits for its image. */
-const waiting: ReadonlySet<string> = new Set([
+const WAITS_FOR_IMAGE: ReadonlySet<string> = new Set([
   'ErrImagePull',
   'ImagePullBackOff',
   'InvalidImageName',
@@ -190,19 +190,21 @@ function pullFailureOf(pods: readonly KubeObject[]): PullFailure | undefined {
   return failures.find(({ problem }) => problem !== 'unknown') ?? failures[0];
 }
 
-function failuresOf({ spec, status }: KubeObject): PullFailure[] {
-  const statuses = [...entriesAt(status, 'initContainerStatuses'), ...entriesAt(status, 'containerStatuses')];
-  const pullSecrets = entriesAt(spec, 'imagePullSecrets').flatMap(({ name }) =>
-    typeof name === 'string' ? [name] : [],
-  );
-  return statuses.flatMap((container) => {
-    const state = fieldsOf(fieldsOf(container.state)?.waiting);
+function failuresOf(pod: KubeObject): PullFailure[] {
+  const pullSecrets = entriesAt(pod.spec, 'imagePullSecrets').flatMap((secret) => textAt(secret, 'name') ?? []);
+  return containersOf(pod).flatMap(({ container, state }) => {
     const reason = textAt(state, 'reason') ?? '';
-    if (!waiting.has(reason)) return [];
+    if (!WAITS_FOR_IMAGE.has(reason)) return [];
     const image = textAt(container, 'image') ?? '';
     const message = beginOf(textAt(state, 'message') ?? '');
     return [{ image, problem: problemOf(reason, message, image), message, pullSecrets }];
   });
+}
+
+/** Returns the containers of a Pod, each with what it waits for. */
+function containersOf({ status }: KubeObject) {
+  const statuses = [...entriesAt(status, 'initContainerStatuses'), ...entriesAt(status, 'containerStatuses')];
+  return statuses.map((container) => ({ container, state: fieldsAt(container, 'state', 'waiting') ?? {} }));
 }
 
 function problemOf(reason: string, message: string, image: string): PullProblem {
@@ -210,4 +212,71 @@ function problemOf(reason: string, message: string, image: string): PullProblem 
   // The name of an image may have any of these words.
   const words = image === '' ? message : message.replaceAll(image, '');
   return problems.find(([, pattern]) => pattern.test(words))?.[0] ?? 'unknown';
+}
+
+/** A Secret or ConfigMap that a Pod cannot start without. */
+export interface Reference {
+  kind: 'Secret' | 'ConfigMap';
+  name: string;
+}
+
+/** Kubernetes itself writes it into every namespace. */
+const ROOT_CA = 'kube-root-ca.crt';
+
+/** The same Pod may wait for both: the first container for its volumes, another one for its variables. */
+const WAITS_FOR_REFERENCES: unknown[] = ['ContainerCreating', 'CreateContainerConfigError', 'PodInitializing'];
+
+/**
+ * Returns what Pods that wait for their containers cannot start without: what volumes and variables name. Only Events have
+ * the kubelet's words about volumes (`MountVolume.SetUp failed`), so it is looked for.
+ */
+export function neededReferences(pods: readonly KubeObject[]): Reference[] {
+  const found = pods
+    .filter((pod) => containersOf(pod).some(({ state }) => WAITS_FOR_REFERENCES.includes(state.reason)))
+    .flatMap(({ metadata, spec }) => secretUses({ apiVersion: 'v1', kind: 'Pod', metadata, spec }))
+    .filter(
+      ({ name, path, isOptional }) => !isOptional && name !== ROOT_CA && !path.startsWith('spec.imagePullSecrets'),
+    )
+    .map(({ kind, name }) => ({ kind, name }));
+  return [...new Map(found.map((one) => [`${one.kind} ${one.name}`, one])).values()];
+}
+
+/** A variable names a key that is not there; of a volume, only Events say so. */
+const LACKS_KEY = /couldn't find key (\S+) in (Secret|ConfigMap) \S+\/(\S+)/;
+
+/**
+ * Returns what Pods lack to start; undefined when they lack nothing that is known.
+ * @param missing what they need and the shoot does not have; the first is named
+ */
+export function referenceReport(
+  applied: Applied,
+  pods: readonly KubeObject[],
+  [missing]: readonly Reference[],
+): PodReport | undefined {
+  const messages = pods.flatMap(containersOf).map(({ state }) => beginOf(textAt(state, 'message') ?? ''));
+  const nameOf = (kind: string, name: string) => `${kind} ${applied.namespace}/${safeText(name)}`;
+  const known = { reason: 'ReferenceMissing', subject: '', hasCause: true, needsUser: true } as const;
+  if (missing !== undefined) {
+    const { kind, name } = missing;
+    const sentence = `Pods of Flux do not start without ${nameOf(kind, name)}, which the shoot does not have; ${remedyFor(missing, applied)}.`;
+    const quoted = messages.find((message) => message.includes(`"${name}" not found`)) ?? '';
+    return { ...known, sentence, quoted: safeText(quoted) };
+  }
+  const quoted = messages.find((message) => LACKS_KEY.test(message)) ?? '';
+  const [, key, kind = '', name = ''] = LACKS_KEY.exec(quoted) ?? [];
+  if (key === undefined) return undefined;
+  const sentence = `Pods of Flux do not start, because ${nameOf(kind, name)} has no key ${safeText(key)}; add it to the original of the ${kind}, or correct ${writerOf(applied)}.`;
+  return { ...known, sentence, quoted: safeText(quoted) };
+}
+
+function remedyFor({ kind, name }: Reference, applied: Applied): string {
+  const isOfProject = kind === 'Secret' && projectSecretNames.some((one) => one === name);
+  if (isOfProject) return `create Secret ${name} in the project again`;
+  return `copy it with additionalSecretResources, create it there, or correct ${writerOf(applied)}`;
+}
+
+/** Nothing but patches makes Pods name what they do not start without. */
+function writerOf({ managedResources }: Applied): string {
+  const isManaged = managedResources[managedResourceNames.controllers] !== undefined;
+  return isManaged ? 'the entry of flux.patches that names it' : 'the Deployment in the shoot';
 }

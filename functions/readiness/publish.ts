@@ -1,4 +1,5 @@
-import { parts } from '../../shared/gardener/checked.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { findCondition, parts } from '../../shared/gardener/checked.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import { seconds } from '../../shared/gardener/operation.ts';
 import type { Applied, Condition, Extension, FluxStatus } from '../../shared/gardener/types.ts';
@@ -22,7 +23,8 @@ export async function publish(
 ): Promise<Outcome> {
   const now = context.now();
   const live = extension.status?.conditions ?? [];
-  const health = context.settings.shootHealth ? shootHealth(applied, verdicts, healthOf(live), now) : undefined;
+  const shown = findCondition({ conditions: live }, SHOOT_HEALTH);
+  const health = context.settings.shootHealth ? shootHealth(applied, verdicts, shown, now) : undefined;
   const current = [...verdicts, ...configurationFollowed(applied), ...(health === undefined ? [] : [health])];
   const next = mergeConditions(live, ownTypes, current, now);
   await write(seed, extension, next, context, flux);
@@ -48,7 +50,8 @@ export async function publishWhilePaused(
   context: Context,
 ): Promise<void> {
   const live = extension.status?.conditions ?? [];
-  const health = context.settings.shootHealth ? healthWhilePaused(healthOf(live), isHibernated) : undefined;
+  const shown = findCondition({ conditions: live }, SHOOT_HEALTH);
+  const health = context.settings.shootHealth ? healthWhilePaused(shown, isHibernated) : undefined;
   const current = health === undefined ? [] : [health];
   await write(seed, extension, mergeConditions(live, [SHOOT_HEALTH], current, context.now()), context);
 }
@@ -62,10 +65,6 @@ export async function publishForeign(seed: KubeClient, extension: Extension, con
   return done;
 }
 
-function healthOf(live: Condition[]): Condition | undefined {
-  return live.find(({ type }) => type === SHOOT_HEALTH);
-}
-
 /** Writes only to the version that was read, so the conditions of other writers are never lost (trap 11). */
 async function write(
   seed: KubeClient,
@@ -76,10 +75,7 @@ async function write(
 ): Promise<void> {
   const fluxPatch = flux === undefined ? undefined : mergeDiff(extension.status?.providerStatus?.flux, flux);
   if (next === undefined && fluxPatch === undefined) return;
-  const status = {
-    ...(next === undefined ? {} : { conditions: next }),
-    ...(fluxPatch === undefined ? {} : { providerStatus: { flux: fluxPatch } }),
-  };
+  const status = { conditions: next, ...(fluxPatch !== undefined && { providerStatus: { flux: fluxPatch } }) };
   const { resourceVersion } = extension.metadata;
   await seed.mergePatch(
     resources.extensions,
@@ -87,20 +83,14 @@ async function write(
     { metadata: { resourceVersion }, status },
     { fieldManager: 'shoot-flux-readiness', subresource: 'status' },
   );
-  for (const condition of changedConditions(extension.status?.conditions ?? [], next ?? [])) {
-    const { type, status, reason, message, codes } = condition;
+  for (const { type, status, reason, message, codes } of next ?? []) {
+    const before = findCondition(extension.status ?? {}, type);
+    // Not only the revision or configuration in its message.
+    if (before?.status === status && before.reason === reason) continue;
     if (status === 'True') log.info('condition changed', { type, status, reason });
     // A failure without a code only takes time; one with a code has to be corrected by a user.
     else log[codes === undefined ? 'info' : 'warn']('condition changed', { type, status, reason, error: message });
   }
-}
-
-/** The conditions whose status or reason has changed, not only the revision or configuration in their message. */
-function changedConditions(live: Condition[], next: Condition[]): Condition[] {
-  return next.filter(({ type, status, reason }) => {
-    const before = live.find((condition) => condition.type === type);
-    return before?.status !== status || before.reason !== reason;
-  });
 }
 
 /** The types of all conditions that this function writes. */
@@ -129,20 +119,12 @@ export function mergeConditions(
 ): Condition[] | undefined {
   const time = seconds(now.getTime());
   const own = current.map((condition): Condition => {
-    const before = live.find(({ type }) => type === condition.type);
-    if (before !== undefined && isSame(before, condition)) return before;
+    const before = findCondition({ conditions: live }, condition.type);
+    const says = ({ status, reason, message, codes }: UntimedCondition) => [status, reason, message, codes];
+    if (before !== undefined && isDeepStrictEqual(says(before), says(condition))) return before;
     const lastTransitionTime = before?.status === condition.status ? before.lastTransitionTime : time;
     return { ...condition, lastTransitionTime, lastUpdateTime: time };
   });
   const next = [...live.filter(({ type }) => !types.includes(type)), ...own];
   return JSON.stringify(next) === JSON.stringify(live) ? undefined : next;
-}
-
-function isSame(one: UntimedCondition, other: UntimedCondition): boolean {
-  return (
-    one.status === other.status &&
-    one.reason === other.reason &&
-    one.message === other.message &&
-    one.codes?.join() === other.codes?.join()
-  );
 }

@@ -153,19 +153,13 @@ const BYTES_OF_CHARACTER = 8;
  * them what they derive (JSON, hash, compressed content).
  * @throws ConfigError when the release lacks a component, or a patch cannot be applied
  */
-export function installGroups(inputs: RenderInputs): InstallGroups {
-  const key = keyOf(inputs);
-  return rendered.get(key) ?? render(inputs, key);
-}
-
-function keyOf({ config, release, ownsNamespace, shootHealth, policy }: RenderInputs): string {
-  // The policy judges what patches make.
-  const options = [config.flux, ownsNamespace, shootHealth, config.flux.patches && policy];
-  return JSON.stringify([release.version, release.digest, ...options]);
-}
-
-function render({ config, release, policy, ownsNamespace, shootHealth }: RenderInputs, key: string): InstallGroups {
+export function installGroups({ config, release, policy, ownsNamespace, shootHealth }: RenderInputs): InstallGroups {
   const { flux: install, origins } = config;
+  // The policy judges what patches make.
+  const options = [install, ownsNamespace, shootHealth, install.patches && policy];
+  const key = JSON.stringify([release.version, release.digest, ...options]);
+  const known = rendered.get(key);
+  if (known !== undefined) return known;
   const plain = installObjects(release, install, origins);
   const { objects, added } = customise(plain, { install, version: release.version, origins, policy });
   const groups = grouped(objects, ownsNamespace, shootHealth);

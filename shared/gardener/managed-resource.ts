@@ -74,7 +74,7 @@ export function managedResourcePatch(live: ManagedResource, secretName: string):
   const { namespace = '', name, resourceVersion, annotations = {} } = live.metadata;
   const { metadata, spec } = managedResourceManifest(namespace, name, secretName);
   // Former references would keep former Secrets from Gardener's garbage collector.
-  const former = Object.keys(annotations).filter(isSecretReference);
+  const former = Object.keys(annotations).filter((key) => key.startsWith(SECRET_REFERENCE));
   const gone = Object.fromEntries(former.map((key) => [key, null]));
   return {
     metadata: { resourceVersion, labels: metadata.labels, annotations: { ...gone, ...metadata.annotations } },
@@ -120,15 +120,12 @@ function hasOtherClass({ metadata, spec }: ManagedResource): boolean {
 
 /** True when everything that `managed-resources` recorded last is applied in exactly that form. */
 export function allApplied(applied: Applied, live: ManagedResource[]): boolean {
-  const byName = new Map(live.map((resource) => [resource.metadata.name, resource]));
   const wanted = Object.entries(applied.managedResources);
-  return (
-    wanted.length > 0 &&
-    wanted.every(([name, secretName]) => {
-      const resource = byName.get(name);
-      return resource !== undefined && isCurrent(resource, secretName) && applyState(resource).state === 'applied';
-    })
-  );
+  const isApplied = ([name, secretName]: [string, string]) => {
+    const resource = live.find(({ metadata }) => metadata.name === name);
+    return resource !== undefined && isCurrent(resource, secretName) && applyState(resource).state === 'applied';
+  };
+  return wanted.length > 0 && wanted.every(isApplied);
 }
 
 /** Parses an annotation as Gardener does, with Go's notations of a boolean. */
@@ -225,11 +222,6 @@ function kubeObjectOf(value: unknown): KubeObject {
 /** Returns the annotation of a ManagedResource that protects its Secret from Gardener's garbage collector. */
 export function secretReference(secret: string): Record<string, string> {
   return { [`${SECRET_REFERENCE}${shortHash(secret)}`]: secret };
-}
-
-/** True for the key of such an annotation. */
-function isSecretReference(key: string): boolean {
-  return key.startsWith(SECRET_REFERENCE);
 }
 
 const SECRET_REFERENCE = 'reference.resources.gardener.cloud/secret-';

@@ -80,8 +80,7 @@ export function askedOperation({ metadata }: Extension): (typeof operations)[num
  */
 export function isNewlyAsked(extension: Extension): boolean {
   const operation = askedOperation(extension);
-  if (operation === undefined || operation === 'reconcile') return operation !== undefined;
-  return !isAnswered(extension);
+  return operation !== undefined && (operation === 'reconcile' || !isAnswered(extension));
 }
 
 /** True when something was reported since gardenlet's last request, in whole seconds, as gardenlet compares them. */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { CONTINUE } from '../config/project-config.ts';
 import type { Amount, Rollout } from '../config/rollout.ts';
 import { DNS_LABEL, type KubeObject } from '../kube/resource.ts';
-import { fieldsOf } from '../shapes.ts';
+import { fieldsOf, parsedJson } from '../shapes.ts';
 
 /** A Shoot that waits for its turn. Times are seconds since 1970. */
 export interface Waiting {
@@ -13,7 +13,7 @@ export interface Waiting {
 }
 
 /** A Shoot that is being changed. */
-export interface InProgress {
+interface InProgress {
   order: string | undefined;
   since: number;
   /** True: it was not Ready before, so that its failure says nothing about the edit. */
@@ -37,7 +37,7 @@ export interface RolloutState {
   /** How many failed Shoots a member has accepted by `continue`. */
   accepted: number;
   /** The last request to continue. */
-  continued: string | undefined;
+  continued?: string | undefined;
 }
 
 /** So many Shoots are listed, whatever the project writes: the state is stored with each change. */
@@ -109,9 +109,7 @@ export function secondsUntilOver({ waiting, inProgress }: RolloutState, now: num
 /** Compares values of the label that orders Shoots: numbers, then texts, then those without the label. */
 export function compareOrder(one: string | undefined, other: string | undefined): number {
   const [a, b] = [sortKeyOf(one), sortKeyOf(other)];
-  if (a.rank !== b.rank) return a.rank - b.rank;
-  if (a.number !== b.number) return a.number - b.number;
-  return a.text < b.text ? -1 : a.text > b.text ? 1 : 0;
+  return a.rank - b.rank || a.number - b.number || (a.text < b.text ? -1 : Number(a.text > b.text));
 }
 
 function sortKeyOf(value: string | undefined): { rank: number; number: number; text: string } {
@@ -187,24 +185,37 @@ const shootName = z.string().check(z.regex(DNS_LABEL));
 const count = z.int().check(z.nonnegative());
 const amount = z.union([count, z.string().check(z.regex(/^\d{1,3}%$/))]);
 /** The value of a label. */
-const order = z.nullable(z.string().check(z.maxLength(63)));
+const order = z.pipe(
+  z.nullable(z.string().check(z.maxLength(63))),
+  z.transform((label) => label ?? undefined),
+);
 
 /** No date is later: https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const time = z.int().check(z.nonnegative(), z.maximum(8_640_000_000_000));
 
 /** What `stateText` writes. */
-const writtenState = z.object({
-  version: z.literal(VERSION),
-  revision: z.string().check(z.regex(/^[0-9a-f]{12}$/)),
-  began: time,
-  limits: z.object({ maxInProgress: amount, maxFailed: amount }),
-  done: count,
-  waiting: z.array(z.tuple([shootName, order, time])).check(z.maxLength(MOST_WAITING)),
-  inProgress: z.array(z.tuple([shootName, order, time, z.unknown()])).check(z.maxLength(MOST_IN_PROGRESS)),
-  failed: z.array(shootName).check(z.maxLength(MOST_FAILED)),
-  accepted: count,
-  continued: z.optional(z.string().check(z.maxLength(LONGEST_TOKEN))),
-});
+const writtenState = z.pipe(
+  z.object({
+    version: z.literal(VERSION),
+    revision: z.string().check(z.regex(/^[0-9a-f]{12}$/)),
+    began: time,
+    limits: z.object({ maxInProgress: amount, maxFailed: amount }),
+    done: count,
+    waiting: z.array(z.tuple([shootName, order, time])).check(z.maxLength(MOST_WAITING)),
+    inProgress: z.array(z.tuple([shootName, order, time, z.unknown()])).check(z.maxLength(MOST_IN_PROGRESS)),
+    failed: z.array(shootName).check(z.maxLength(MOST_FAILED)),
+    accepted: count,
+    continued: z.optional(z.string().check(z.maxLength(LONGEST_TOKEN))),
+  }),
+  z.transform(({ version: _, waiting, inProgress, failed, ...state }) => ({
+    ...state,
+    waiting: new Map(waiting.map(([shoot, order, seen]) => [shoot, { order, seen }])),
+    inProgress: new Map(
+      inProgress.map(([shoot, order, since, mark]) => [shoot, { order, since, wasNotReady: mark === 1 }]),
+    ),
+    failed: new Set(failed),
+  })),
+);
 
 /** Reads the state in `flux-status`; undefined: there is none of ours. */
 export function rolloutIn(map: KubeObject | undefined): RolloutState | undefined {
@@ -214,30 +225,5 @@ export function rolloutIn(map: KubeObject | undefined): RolloutState | undefined
 /** Reads a state; undefined: the text is none of ours. Members of the project may have edited it. */
 export function readState(text: unknown): RolloutState | undefined {
   if (typeof text !== 'string' || text.length > LONGEST_STATE) return undefined;
-  try {
-    const {
-      version: _,
-      waiting,
-      inProgress,
-      failed,
-      continued,
-      limits,
-      ...rest
-    } = writtenState.parse(JSON.parse(text));
-    return {
-      ...rest,
-      limits: limits as RolloutState['limits'],
-      continued,
-      waiting: new Map(waiting.map(([shoot, order, seen]) => [shoot, { order: order ?? undefined, seen }])),
-      inProgress: new Map(
-        inProgress.map(([shoot, order, since, mark]) => [
-          shoot,
-          { order: order ?? undefined, since, wasNotReady: mark === 1 },
-        ]),
-      ),
-      failed: new Set(failed),
-    };
-  } catch {
-    return undefined;
-  }
+  return writtenState.safeParse(parsedJson(text)).data;
 }

@@ -164,14 +164,9 @@ export function linesOf(map: KubeObject | undefined): ReadonlyMap<string, Line> 
 
 /** Returns the Shoot with the next line, or the first one after the last: so each line has one Shoot before it. */
 export function shootAfter(map: KubeObject | undefined, shoot: string): string | undefined {
-  let first: string | undefined;
-  let next: string | undefined;
-  for (const name of linesOf(map).keys()) {
-    if (name === shoot) continue;
-    if (first === undefined || name < first) first = name;
-    if (name > shoot && (next === undefined || name < next)) next = name;
-  }
-  return next ?? first;
+  // API servers sort the keys, so this costs next to nothing.
+  const others = [...linesOf(map).keys()].filter((name) => name !== shoot).sort();
+  return others.find((name) => name > shoot) ?? others[0];
 }
 
 /** Returns the number of keys. */

@@ -44,12 +44,7 @@ export interface ExtensionStatus {
 }
 
 /** For users and dashboards. A control-plane migration loses it (trap 20); its writers write it again. */
-interface ProviderStatus {
-  /** These four summarise `state.applied`. */
-  fluxVersion?: string;
-  syncMode?: Applied['syncMode'];
-  configHash?: string;
-  warnings?: string[];
+interface ProviderStatus extends Partial<Pick<Applied, 'fluxVersion' | 'syncMode' | 'configHash' | 'warnings'>> {
   /** Written by `readiness`. */
   flux?: FluxStatus;
   [field: string]: unknown;

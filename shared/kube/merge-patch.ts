@@ -9,7 +9,7 @@ export function mergeDiff(live: unknown, wanted: unknown): unknown {
     return JSON.stringify(live) === JSON.stringify(wanted) ? undefined : (wanted ?? null);
   }
   const patch: Record<string, unknown> = {};
-  for (const key of Object.keys(live)) if (wanted[key] === undefined) patch[key] = null;
+  for (const key of Object.keys(live)) if (live[key] !== undefined && wanted[key] === undefined) patch[key] = null;
   for (const [key, value] of Object.entries(wanted)) {
     if (value === undefined) continue;
     const difference = mergeDiff(live[key], value);

@@ -21,8 +21,10 @@ import { isSuspended, objectRef, pruningKinds, withoutSteeringKeys } from '../sh
 import { renderHash } from './config-hash.ts';
 import { namesOutOfScope, type Scope } from './scope.ts';
 
-/** What a plan is made of, beside the rendered objects. */
-export interface PlanInputs {
+type RecordedAsGiven = 'suspension' | 'layersHash' | 'revision' | 'projectSecrets' | 'problem';
+
+/** What a plan is made of, beside the rendered objects. Some fields are recorded as they are given. */
+export interface PlanInputs extends Pick<Applied, RecordedAsGiven> {
   scope: Scope;
   /** The last record. */
   previous: Applied | undefined;
@@ -35,16 +37,6 @@ export interface PlanInputs {
   renewals: number[];
   /** Identity of the requests of users that Flux in the shoot should reconcile now. */
   reconcileAt?: string | undefined;
-  /** Who has suspended the project, and why. */
-  suspension?: string | undefined;
-  /** Recorded where the landscape has defaults or a policy. */
-  layersHash?: string | undefined;
-  /** Recorded where the project has a rollout. */
-  revision?: string | undefined;
-  /** The Secrets of the project that were found; recorded where the project has a `flux-config`. */
-  projectSecrets?: string[] | undefined;
-  /** Why the configuration is not applied as a whole; shown on the Extension. */
-  problem?: string | undefined;
 }
 
 /** The objects as the configuration asks for them; its components may include former ones that are still needed. */
@@ -248,20 +240,11 @@ function recordOf(inputs: PlanInputs, rendered: RenderedObjects, { contents, rel
   };
 }
 
-type RecordedConfiguration =
-  | 'configHash'
-  | 'source'
-  | 'kustomization'
-  | 'targetNamespace'
-  | 'keepsNamespace'
-  | 'others'
-  | 'problem';
-
 /** Names the configuration and its objects; out of scope, those that were applied last. */
 function recordedConfiguration(
   { scope, previous, render, problem }: PlanInputs,
   { components, groups }: RenderedObjects,
-): Pick<Applied, RecordedConfiguration> {
+) {
   const { config, release } = render;
   const hash = renderHash(config, release);
   if (!scope.sync && previous !== undefined) {
@@ -280,14 +263,11 @@ function recordedConfiguration(
 }
 
 /** Without a Kustomization the last one still counts: its objects are where it has put them. */
-function recordedNamespace(
-  config: EffectiveConfig,
-  previous: Applied | undefined,
-): Pick<Applied, 'targetNamespace' | 'keepsNamespace'> {
+function recordedNamespace(config: EffectiveConfig, previous: Applied | undefined) {
   if (config.kustomization === undefined) return { targetNamespace: previous?.targetNamespace };
   const targetNamespace = targetNamespaceOf(config.kustomization) ?? '';
   const isKept = targetNamespace !== '' && isTargetNamespaceOpen(config);
-  return { targetNamespace, keepsNamespace: isKept ? true : undefined };
+  return { targetNamespace, keepsNamespace: isKept ? (true as const) : undefined };
 }
 
 /** Shown, because in this mode a user may edit the configuration and wait in vain. */
