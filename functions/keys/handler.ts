@@ -18,14 +18,23 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { generateIdentity } from '../../shared/ssh/identity.ts';
 import { sshHost } from '../../shared/ssh/known-hosts.ts';
-import { type ConfigMap, checkStillRequested, type Run, removeOperation, report } from './config-map.ts';
 import { missingCredentials } from './credentials.ts';
 import { type Decision, decide, HOST_KEY_TRUSTED } from './decide.ts';
 import { operationOf, operationRefused } from './pairs.ts';
+import {
+  type ConfigMap,
+  checkStillRequested,
+  contentOf,
+  findSecret,
+  type Run,
+  removeOperation,
+  report,
+  type SourceSecret,
+  writeSecret,
+} from './project-objects.ts';
 import { pushNotices } from './push-token.ts';
 import { scanHostKey } from './scan.ts';
 import { scanPolicy } from './scan-policy.ts';
-import { contentOf, findSecret, type SourceSecret, writeSecret } from './secret.ts';
 
 /** The pause after a scan that found no key, or a refused Secret: each attempt takes a run for seconds. */
 const RETRY_SECONDS = { least: 60, most: 1800 } as const;

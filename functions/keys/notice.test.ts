@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CREATION_REFUSED } from '../../shared/gardener/creation-refused.ts';
 import { eventName, normal, warning } from '../../shared/gardener/event.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
-import { eventOf } from './config-map.ts';
+import { eventOf } from './project-objects.ts';
 
 const configMap = (uid = 'uid-1'): KubeObject => ({
   apiVersion: 'v1',

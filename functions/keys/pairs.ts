@@ -145,11 +145,7 @@ function keepPairs(situation: Situation, current: Pair, next: Pair | InvalidPair
   };
 }
 
-function annotationsFor(
-  current: Pair,
-  next: Pair | undefined,
-  former: string | undefined,
-): KeyPairsDecision['annotations'] {
+function annotationsFor(current: Pair, next: Pair | undefined, former: string | undefined) {
   return {
     [PUBLIC_KEY]: current.line,
     [FINGERPRINT]: fingerprint(current.publicKey),

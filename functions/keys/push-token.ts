@@ -4,8 +4,7 @@ import { FLUX_PUSH } from '../../shared/config/project-config.ts';
 import { SHORTEST_TOKEN, tokenIn } from '../../shared/config/push.ts';
 import { CreationRefusedError } from '../../shared/gardener/creation-refused.ts';
 import { type Notice, normal, warning } from '../../shared/gardener/event.ts';
-import type { Run } from './config-map.ts';
-import { findSecret, writeSecret } from './secret.ts';
+import { findSecret, type Run, writeSecret } from './project-objects.ts';
 
 /** Ensures that a project that takes pushes has a token for its Git host, and says what to enter there. */
 export async function pushNotices(run: Run): Promise<Notice[]> {

@@ -1,10 +1,19 @@
-import { CreationRefusedError } from '../../shared/gardener/creation-refused.ts';
-import { createEvent } from '../../shared/gardener/event.ts';
+import { FLUX_STATUS, STATUS_OWNER } from '../../shared/config/project-config.ts';
+import { CREATION_REFUSED, CreationRefusedError } from '../../shared/gardener/creation-refused.ts';
+import { createEvent, eventAbout, normal, warning } from '../../shared/gardener/event.ts';
 import { isOurs } from '../../shared/gardener/gate.ts';
 import { isHibernated } from '../../shared/gardener/operation.ts';
 import { clusterOf, extensionOf } from '../../shared/gardener/read-objects.ts';
 import { rolloutIn, secondsUntilOver } from '../../shared/gardener/rollout.ts';
-import { findStatusMap, isOwn, type Line, publishedLine, shootAfter } from '../../shared/gardener/status-map.ts';
+import {
+  countOf,
+  findStatusMap,
+  isOwn,
+  type Line,
+  MOST_KEYS,
+  publishedLine,
+  shootAfter,
+} from '../../shared/gardener/status-map.ts';
 import type { Extension, Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { DNS_LABEL, type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -13,11 +22,11 @@ import { describeError } from '../../shared/runtime/describe-error.ts';
 import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
-import { foreignEvent, refusedEvent, transitionEvent } from './events.ts';
+import { safeText } from '../../shared/runtime/safe-text.ts';
 import { type FluxState, fluxState, isElsewhere, rolloutNews } from './flux-state.ts';
 import { fieldManager, type Place, type Published, publish } from './publish.ts';
 import { type Result, wakeNext } from './rollout.ts';
-import { isHealthy, lineToShow, secondsUntilShown } from './shown-line.ts';
+import { isHealthy, lineToShow, secondsUntilShown, transition } from './shown-line.ts';
 
 /** A Shoot wakes up in minutes. */
 const WAKING_SECONDS = 60;
@@ -122,7 +131,9 @@ async function leftover(
 /** Reports why the state is not shown. A ConfigMap that members create wakes this function. */
 async function reportRefusal(garden: KubeClient, shoot: Shoot, error: unknown, context: Context): Promise<Published> {
   if (!(error instanceof CreationRefusedError)) throw error;
-  await createEvent(garden, refusedEvent(shoot, error.message, context.now()), fieldManager);
+  const notice = warning(CREATION_REFUSED, error.message);
+  const event = eventAbout(resources.shoots, shoot.metadata, notice, context.now(), [CREATION_REFUSED]);
+  await createEvent(garden, event, fieldManager);
   context.log.warn('project status not written', { error: describeError(error) });
   return { type: 'not created' };
 }
@@ -158,4 +169,34 @@ function isMigrating({ status }: Shoot): boolean {
 function secondsWhileWaking({ spec, status }: Shoot, now: Date): number | undefined {
   if (spec?.hibernation?.enabled === true || status?.hibernated !== true) return undefined;
   return growingPause(secondsSince(status.lastOperation?.lastUpdateTime, now), WAKING_SECONDS);
+}
+
+/** Returns the Event of a transition; the same one whenever a run reports it, and undefined where there is none. */
+function transitionEvent(
+  shoot: Shoot,
+  { line, published, since }: { line: Line; published: Line | undefined; since: string },
+  now: Date,
+): KubeObject | undefined {
+  const health = transition(published, line, since, now);
+  if (health === undefined) return undefined;
+  const identity = [health, since, published?.since ?? ''];
+  const notice =
+    health === 'healthy'
+      ? normal('FluxReady', 'Flux is Ready.')
+      : warning('FluxNotReady', `Flux is not Ready: ${safeText(line.sentence ?? '', LONGEST_SENTENCE)}`);
+  return eventAbout(resources.shoots, shoot.metadata, notice, now, identity);
+}
+
+/** Conditions have been checked for secrets, and quote at most half of this. */
+const LONGEST_SENTENCE = 1000;
+
+/** Returns the Event on a ConfigMap of this name that is not ours, which is never changed. */
+function foreignEvent(map: KubeObject, now: Date): KubeObject {
+  const isFull = countOf(map) > MOST_KEYS;
+  const why = isFull ? `has more than ${MOST_KEYS} keys` : 'was not created by shoot-flux';
+  const orLabel = isFull ? '' : `, or label it ${STATUS_OWNER.label}=${STATUS_OWNER.value},`;
+  const message =
+    `ConfigMap ${map.metadata.namespace}/${FLUX_STATUS} ${why} and is left alone; ` +
+    `delete or rename it${orLabel} to see the state of Flux in your Shoots here.`;
+  return eventAbout(resources.configMaps, map.metadata, warning('NotOurs', message), now);
 }

@@ -39,11 +39,6 @@ export interface PodReport {
   needsUser: boolean;
 }
 
-interface Waiting {
-  name: string;
-  deployment: KubeObject | undefined;
-}
-
 /** Returns whether the Flux controllers are running. */
 export function controllersVerdict(applied: Applied, observed: ObservedControllers, previous: Previous): Verdict {
   const { deployments, pods } = observed;
@@ -70,7 +65,9 @@ export function controllersVerdict(applied: Applied, observed: ObservedControlle
   };
 }
 
-function waitingControllers(applied: Applied, deployments: KubeObject[]): Waiting[] {
+type Waiting = ReturnType<typeof waitingControllers>[number];
+
+function waitingControllers(applied: Applied, deployments: KubeObject[]) {
   return controllerNames(applied)
     .map((name) => ({ name, deployment: deployments.find(({ metadata }) => metadata.name === name) }))
     .filter(({ deployment }) => deployment === undefined || !isAvailable(deployment));

@@ -59,11 +59,6 @@ function isLeaving(operation: OperationType, { spec: { shoot } }: Cluster): bool
   return operation === 'Delete' || operation === 'Migrate' || shoot.metadata.deletionTimestamp !== undefined;
 }
 
-interface Unreachable {
-  reason: string;
-  message: string;
-}
-
 async function observeShoot(
   seed: KubeClient,
   namespace: string,
@@ -94,6 +89,8 @@ const noAccess: Unreachable = {
   reason: 'NoShootAccess',
   message: 'The control plane has no kubeconfig for the shoot (Secret gardener or gardener-internal).',
 };
+
+type Unreachable = Record<'reason' | 'message', string>;
 
 function notReachable(error: unknown): Unreachable {
   return { reason: 'ShootNotReachable', message: `The shoot cannot be reached: ${describeError(error)}` };

@@ -2,15 +2,12 @@ import type { KubeClient } from '../kube/client.ts';
 import type { Connection } from '../kube/connection.ts';
 import { createKubeClient, type KubeClientOptions } from '../kube/http-client.ts';
 import { kubeconfigConnection } from '../kube/kubeconfig.ts';
-import { type KubeObject, resources } from '../kube/resource.ts';
+import { resources } from '../kube/resource.ts';
 import { shootLimits } from '../kube/transport.ts';
 import { resuming } from '../runtime/activity.ts';
 import type { Context } from '../runtime/context.ts';
 import { withLoggedDeletions } from '../runtime/log.ts';
-
-interface Secret extends KubeObject {
-  data?: Record<string, string>;
-}
+import { textAt } from '../shapes.ts';
 
 /** Secrets in a control-plane namespace with a cluster-admin kubeconfig for the shoot (rule 7). */
 const secretNames = { internal: 'gardener-internal', external: 'gardener' } as const;
@@ -57,8 +54,7 @@ async function shootConnection(
 ): Promise<Connection | undefined> {
   const other = access === 'internal' ? 'external' : 'internal';
   for (const name of [secretNames[access], secretNames[other]]) {
-    const secret = await seed.find<Secret>(resources.secrets, { namespace, name });
-    const data = secret?.data?.kubeconfig;
+    const data = textAt(await seed.find(resources.secrets, { namespace, name }), 'data', 'kubeconfig');
     if (!data) continue;
     const kubeconfig = Buffer.from(data, 'base64').toString('utf8');
     return kubeconfigConnection(kubeconfig, `Secret ${namespace}/${name}`);

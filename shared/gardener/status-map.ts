@@ -153,11 +153,8 @@ export function linesOf(map: KubeObject | undefined): ReadonlyMap<string, Line> 
   if (map === undefined) return new Map();
   const found = known.get(map);
   if (found !== undefined) return found;
-  const lines = new Map<string, Line>();
-  for (const [name, text] of Object.entries(dataOf(map))) {
-    const line = readLine(text);
-    if (line !== undefined) lines.set(name, line);
-  }
+  const read = Object.entries(dataOf(map)).map(([name, text]) => [name, readLine(text)] as const);
+  const lines = new Map(read.filter((entry): entry is [string, Line] => entry[1] !== undefined));
   known.set(map, lines);
   return lines;
 }

@@ -323,14 +323,7 @@ function shootObject(rendered: KubeObject[], configured: KubeObject | undefined)
 }
 
 /** Fields of the root Kustomization whose patches sentences of `readiness` name. */
-const NAMED_FIELDS = [
-  'spec.path',
-  'spec.interval',
-  'spec.timeout',
-  'spec.suspend',
-  'spec.decryption',
-  'spec.targetNamespace',
-];
+const NAMED_FIELDS = ['path', 'interval', 'timeout', 'suspend', 'decryption', 'targetNamespace'];
 
 /**
  * Returns the source or the root Kustomization in the shoot, with the fields that patches set, and where it is written if
@@ -344,9 +337,9 @@ export function rootObject(
   const { origins } = config;
   const object = shootObject(rendered, config[part]);
   const place = origins[part]?.path === `${part}.template` ? undefined : origins[part];
-  const patched = NAMED_FIELDS.flatMap((path) => {
-    const origin = origins[`${part}.${path}`];
-    return origin?.path.includes('.patch.') ? [[path, origin]] : [];
+  const patched = NAMED_FIELDS.flatMap((field) => {
+    const origin = origins[`${part}.spec.${field}`];
+    return origin?.path.includes('.patch.') ? [[`spec.${field}`, origin]] : [];
   });
   return object && { ...object, place, patched: patched.length === 0 ? undefined : Object.fromEntries(patched) };
 }

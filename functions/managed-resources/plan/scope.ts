@@ -1,6 +1,7 @@
 import { fluxSchema, syncModes } from '../../../shared/config/flux-options.ts';
 import type { SyncMode } from '../../../shared/config/types.ts';
 import { type ConfigError, type ConfigIssue, withFullStop } from '../../../shared/errors.ts';
+import { findCondition } from '../../../shared/gardener/checked.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import type { Applied, Extension, ManagedResource } from '../../../shared/gardener/types.ts';
 
@@ -38,11 +39,8 @@ export function namesOutOfScope(scope: Scope): string[] {
 }
 
 /** True after the first success, which the Go extension of stackitcloud recorded as a condition. */
-export function isBootstrapped(extension: Extension): boolean {
-  if (extension.status?.state?.bootstrapped !== undefined) return true;
-  return (
-    extension.status?.conditions?.some(({ type, status }) => type === 'FluxBootstrapped' && status === 'True') ?? false
-  );
+export function isBootstrapped({ status = {} }: Extension): boolean {
+  return status.state?.bootstrapped !== undefined || findCondition(status, 'FluxBootstrapped')?.status === 'True';
 }
 
 /** `sopsAgeSecret` is about the root Kustomization. */

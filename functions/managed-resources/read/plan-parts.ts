@@ -143,18 +143,15 @@ async function readSynced(run: Run, inputs: PlanInputs, rendered: RenderedObject
   return { former, confirmed: confirmed ?? new Set() };
 }
 
-interface ChosenRelease {
-  release: Release;
-  /** Present: it does not support the Shoot's Kubernetes. */
-  warning: ConfigIssue | undefined;
-}
+type ChosenRelease = Awaited<ReturnType<typeof readRelease>>;
 
+/** @returns also a warning where the release does not support the Shoot's Kubernetes */
 async function readRelease(
   run: Run,
   { previous, live }: ControlPlane,
   { config, scope }: Configuration,
   { liveVersion }: ExistingFlux,
-): Promise<ChosenRelease> {
+) {
   const { context, cluster, reporter } = run;
   const isAsked = run.isAsked || reporter.current().status?.state?.upgradingTo !== undefined;
   const distribution = distributionAt(context.settings.fluxDistribution);

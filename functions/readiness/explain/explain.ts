@@ -108,7 +108,7 @@ export const failures: Readonly<Record<string, readonly Failure[]>> = {
 /** Returns the first entry that matches a message about an object of the kind. */
 export function findFailure(kind: string, message: string): { failure: Failure; found: RegExpExecArray } | undefined {
   for (const failure of Object.hasOwn(failures, kind) ? (failures[kind] ?? []) : []) {
-    if (failure.kinds !== undefined && !failure.kinds.includes(kind)) continue;
+    if (failure.kind !== undefined && failure.kind !== kind) continue;
     const found = failure.matches.exec(message);
     if (found !== null) return { failure, found };
   }

@@ -12,8 +12,8 @@ import { listedPlace, nameOf, type Origin, placesOf, specPaths } from './places.
 export interface Failure {
   /** Reason of the condition. Reasons are API: users and alerts match them. */
   reason: string;
-  /** Kinds of objects that the entry applies to; absent: all kinds of the table. */
-  kinds?: readonly string[];
+  /** The kind of objects that the entry applies to; absent: all kinds of the table. */
+  kind?: string;
   /** Matches the message of Flux. */
   matches: RegExp;
   /** The first half of the sentence `<object>: <what>; <remedy>.` */
@@ -23,6 +23,9 @@ export interface Failure {
   /** No user has to correct anything: Flux waits for another object, or retries. Such failures carry no error code. */
   isTransient?: true;
 }
+
+/** Returns entries that apply to one kind of the table's objects. */
+export const ofKind = (kind: string, failures: Failure[]): Failure[] => failures.map((one) => ({ ...one, kind }));
 
 /** In a text, `$1` is the first group of the match, and `{places.url}` one of the `Remedies`. */
 export type Clause = string | ((found: RegExpExecArray, remedies: Remedies) => string);

@@ -1,7 +1,4 @@
-import type { Failure } from '../remedies.ts';
-
-const git = ['GitRepository'];
-const bucket = ['Bucket'];
+import { type Failure, ofKind } from '../remedies.ts';
 
 /** Of a proxy that refuses a connection, Go reports only the words of its status (net/http, `dialConn`). */
 export const proxyFailed: Failure = {
@@ -14,45 +11,42 @@ export const proxyFailed: Failure = {
 
 /** Host keys, Secrets, keys in them, and proxies: whatever Flux needs before it can log in to a server. */
 export const credentialFailures: Failure[] = [
-  {
-    reason: 'HostKeyMismatch',
-    kinds: git,
-    matches: /knownhosts: key mismatch|hostkey could not be verified/,
-    what: 'the host key of the SSH server {host} does not match known_hosts',
-    remedy: "if the server's key was changed on purpose, {hostKeys}",
-  },
-  {
-    reason: 'HostKeyUnknown',
-    kinds: git,
-    matches: /knownhosts: key is unknown/,
-    what: 'known_hosts has no key for the SSH server {host}',
-    remedy: '{hostKeys}',
-  },
-  {
-    reason: 'HostKeyUnknown',
-    kinds: git,
-    matches: /no common algorithm for host key/,
-    what: 'none of the host keys in known_hosts has a type that the SSH server {host} offers',
-    remedy: '{hostKeys}',
-  },
-  {
-    reason: 'HostKeysUnusable',
-    kinds: git,
-    matches:
-      /knownhosts: (?:\S+:\d+: )?(?:illegal base64|missing|no pattern|empty|bad|unknown)|unable to get known hosts/i,
-    what: 'known_hosts cannot be parsed',
-    remedy: '{hostKeys}',
-  },
-  {
-    reason: 'CredentialsIncomplete',
-    kinds: git,
-    matches: /invalid '\w+' auth option: '(\w+)' (?:is required|requires 'username' to be set)/,
-    what: ([, key]) => `the Secret has no key ${key === 'password' ? 'username' : key}`,
-    remedy: 'add it to {secret}',
-  },
+  ...ofKind('GitRepository', [
+    {
+      reason: 'HostKeyMismatch',
+      matches: /knownhosts: key mismatch|hostkey could not be verified/,
+      what: 'the host key of the SSH server {host} does not match known_hosts',
+      remedy: "if the server's key was changed on purpose, {hostKeys}",
+    },
+    {
+      reason: 'HostKeyUnknown',
+      matches: /knownhosts: key is unknown/,
+      what: 'known_hosts has no key for the SSH server {host}',
+      remedy: '{hostKeys}',
+    },
+    {
+      reason: 'HostKeyUnknown',
+      matches: /no common algorithm for host key/,
+      what: 'none of the host keys in known_hosts has a type that the SSH server {host} offers',
+      remedy: '{hostKeys}',
+    },
+    {
+      reason: 'HostKeysUnusable',
+      matches:
+        /knownhosts: (?:\S+:\d+: )?(?:illegal base64|missing|no pattern|empty|bad|unknown)|unable to get known hosts/i,
+      what: 'known_hosts cannot be parsed',
+      remedy: '{hostKeys}',
+    },
+    {
+      reason: 'CredentialsIncomplete',
+      matches: /invalid '\w+' auth option: '(\w+)' (?:is required|requires 'username' to be set)/,
+      what: ([, key]) => `the Secret has no key ${key === 'password' ? 'username' : key}`,
+      remedy: 'add it to {secret}',
+    },
+  ]),
   {
     reason: 'CredentialsIncomplete',
-    kinds: bucket,
+    kind: 'Bucket',
     matches: /invalid '([^']+)' secret data: required fields? ('.+)$/,
     what: 'the Secret lacks $2',
     remedy: 'add the missing data to {secret}',
@@ -74,7 +68,7 @@ export const credentialFailures: Failure[] = [
   },
   {
     reason: 'CredentialsIncomplete',
-    kinds: git,
+    kind: 'GitRepository',
     matches: /github app data/,
     what: 'GitHub App credentials require both the App keys in the Secret and provider: github, and one is missing',
     remedy:
@@ -88,14 +82,14 @@ export const credentialFailures: Failure[] = [
   },
   {
     reason: 'CredentialsUnusable',
-    kinds: git,
+    kind: 'GitRepository',
     matches: /decryption password incorrect/,
     what: 'password does not decrypt the private key (identity)',
     remedy: 'correct password in {secret}, and write it without a line break at its end',
   },
   {
     reason: 'CredentialsUnusable',
-    kinds: git,
+    kind: 'GitRepository',
     matches:
       /ssh: no key found|this private key is passphrase protected|cannot decode encrypted private keys|unable to construct auth method/,
     what: 'the private key cannot be read',
@@ -126,7 +120,7 @@ export const credentialFailures: Failure[] = [
   proxyFailed,
   {
     reason: 'AuthenticationFailed',
-    kinds: git,
+    kind: 'GitRepository',
     matches: /ssh: unable to authenticate/,
     what: '{host} rejects the SSH key',
     remedy: '{credentials}',

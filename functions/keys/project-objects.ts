@@ -1,16 +1,18 @@
-import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
-import { CREATION_REFUSED } from '../../shared/gardener/creation-refused.ts';
+import { FLUX_CONFIG, FLUX_SOURCE, NEXT_IDENTITY, NEXT_PUBLIC_KEY } from '../../shared/config/project-config.ts';
+import { GITHUB_APP_KEYS } from '../../shared/config/project-secret-content.ts';
+import { TLS_KEYS } from '../../shared/config/secret-values.ts';
+import { CREATION_REFUSED, orRefused } from '../../shared/gardener/creation-refused.ts';
 import { createEvent, eventAbout, type Notice } from '../../shared/gardener/event.ts';
 import { OPERATION_ANNOTATION } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
-import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { apiVersionOf, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context } from '../../shared/runtime/context.ts';
 import { secondsSince } from '../../shared/runtime/growing-pause.ts';
-import type { Operation } from './pairs.ts';
+import type { Operation, SecretChange } from './pairs.ts';
 
 /** The field manager of everything that this function writes. */
-export const fieldManager = 'shoot-flux-keys';
+const fieldManager = 'shoot-flux-keys';
 
 /** The ConfigMap `flux-config` as the API server returns it. */
 export interface ConfigMap extends KubeObject {
@@ -67,4 +69,62 @@ export function eventOf({ metadata }: KubeObject, notice: Notice, now: Date): Ku
   // `managed-resources` reads it by its name, to say the same in the Shoots that wait.
   const identity = notice.reason === CREATION_REFUSED ? [CREATION_REFUSED] : undefined;
   return eventAbout(resources.configMaps, metadata, notice, now, identity);
+}
+
+/** The Secret `flux-source`, or `flux-push`, as the API server returns it. */
+export interface SourceSecret extends KubeObject {
+  type?: string;
+  /** Base64. */
+  data?: Record<string, string>;
+  immutable?: boolean;
+}
+
+/** Reads a Secret of the project. */
+export function findSecret({ garden, namespace }: Run, name = FLUX_SOURCE): Promise<SourceSecret | undefined> {
+  return garden.find<SourceSecret>(resources.secrets, { namespace, name });
+}
+
+/** The keys that decisions depend on. A project may have thousands of others in this Secret. */
+const READ = [
+  ...['identity', 'identity.pub', NEXT_IDENTITY, NEXT_PUBLIC_KEY, 'password', 'known_hosts'],
+  ...['username', 'bearerToken', ...TLS_KEYS],
+  ...GITHUB_APP_KEYS,
+];
+
+/** Returns the content that decisions depend on as text, without keys that have no value. */
+export function contentOf({ data = {} }: SourceSecret): Record<string, string> {
+  const entries = READ.flatMap((key) => {
+    const value = Object.hasOwn(data, key) ? data[key] : undefined;
+    return value === undefined ? [] : [[key, Buffer.from(value, 'base64').toString('utf8')] as const];
+  });
+  return Object.fromEntries(entries.filter(([, value]) => value.trim() !== ''));
+}
+
+/** Creates or patches the Secret, unless it has changed since it was read. @throws CreationRefusedError, or a KubeError */
+export async function writeSecret(
+  { garden, namespace, context }: Run,
+  secret: SourceSecret | undefined,
+  { data, annotations }: SecretChange,
+  name = FLUX_SOURCE,
+): Promise<void> {
+  const { uid, resourceVersion } = secret?.metadata ?? {};
+  const change = { metadata: { uid, resourceVersion, annotations }, data: base64(data) };
+  if (secret !== undefined) await garden.mergePatch(resources.secrets, { namespace, name }, change, { fieldManager });
+  else {
+    const kind = { apiVersion: apiVersionOf(resources.secrets), kind: resources.secrets.kind, type: 'Opaque' };
+    // Where there is nothing, nothing is removed.
+    const object = { ...kind, ...change, metadata: { namespace, name, annotations } } as KubeObject;
+    await orRefused(garden.create(resources.secrets, object, { fieldManager }), {
+      object: `Secret ${namespace}/${name}`,
+      remedy: `create it empty with \`kubectl create secret generic ${name} --namespace ${namespace}\`, and shoot-flux fills it`,
+    });
+  }
+  context.log.info(`${name} written`, { keys: Object.keys(data).join(',') });
+}
+
+function base64(data: Record<string, string | null>): Record<string, string | null> {
+  const entries = Object.entries(data);
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, value === null ? null : Buffer.from(value).toString('base64')]),
+  );
 }
