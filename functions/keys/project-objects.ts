@@ -93,10 +93,7 @@ const READ = [
 
 /** Returns the content that decisions depend on as text, without keys that have no value. */
 export function contentOf({ data = {} }: SourceSecret): Record<string, string> {
-  const entries = READ.flatMap((key) => {
-    const value = Object.hasOwn(data, key) ? data[key] : undefined;
-    return value === undefined ? [] : [[key, Buffer.from(value, 'base64').toString('utf8')] as const];
-  });
+  const entries = READ.map((key) => [key, Buffer.from(data[key] ?? '', 'base64').toString('utf8')] as const);
   return Object.fromEntries(entries.filter(([, value]) => value.trim() !== ''));
 }
 

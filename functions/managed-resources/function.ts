@@ -16,9 +16,9 @@ import {
   rejectedNamespace,
 } from '../../shared/gardener/managed-resource.ts';
 import { clusterOf, extensionOf, managedResourceOf } from '../../shared/gardener/read-objects.ts';
+import { isDisabled } from '../../shared/gardener/shoot-changes.ts';
 import { traitLabels } from '../../shared/gardener/shoot-facts.ts';
 import {
-  type Cluster,
   EXTENSION_TYPE,
   type ManagedResource,
   OPERATION_ANNOTATION,
@@ -55,7 +55,8 @@ export const definition: FunctionDefinition = {
     {
       in: 'seed',
       resource: resources.clusters,
-      matches: (object) => hasExtension(clusterOf(object)),
+      // Clusters of Shoots that disable our extension stay out of the watcher's memory.
+      matches: (object) => !isDisabled(clusterOf(object)?.spec.shoot ?? {}),
       wakes: (object) => {
         const shoot = clusterOf(object)?.spec.shoot;
         const reconcileAt = shoot?.metadata.annotations?.[RECONCILE_AT];
@@ -122,12 +123,6 @@ export const definition: FunctionDefinition = {
 /** gardenlet waits for its operation on the Extension, and for its deletion. */
 function isAwaited({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[OPERATION_ANNOTATION] !== undefined || metadata.deletionTimestamp !== undefined;
-}
-
-/** Keeps Clusters of Shoots that disable our extension out of the watcher's memory; auto-enabled types are not listed. */
-function hasExtension(cluster: Cluster | undefined): boolean {
-  const entry = cluster?.spec.shoot.spec?.extensions?.find(({ type }) => type === EXTENSION_TYPE);
-  return entry?.disabled !== true;
 }
 
 /**

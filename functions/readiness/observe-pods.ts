@@ -1,7 +1,8 @@
 import { secretUses } from '../../shared/config/listed/secret-uses.ts';
+import type { Place } from '../../shared/config/origins.ts';
 import { FLUX_REGISTRY, PULL_SECRET, projectSecretNames } from '../../shared/config/project-config.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
-import type { Applied, ImagePlaces } from '../../shared/gardener/types.ts';
+import type { Applied } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { AnswerTooLargeError, unless } from '../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -39,8 +40,6 @@ export async function observePods(
   const names = missing.map(({ name }) => name);
   return failure === undefined ? referenceReport(applied, found, missing) : pullReport(applied, found, names);
 }
-
-type Place = NonNullable<ImagePlaces[keyof ImagePlaces]>;
 
 /** What a user has to correct; the other problems may end without that. */
 const ofUsers: ReadonlySet<PullProblem> = new Set(['certificate', 'credentials', 'missing', 'name']);

@@ -87,7 +87,7 @@ test('has no line breaks of YAML 1.1 and no halves of surrogate pairs, which the
 
 test('counts the bytes of a text as the content has them', async () => {
   const empty = text(await secretOf(configMap({ a: '' }))).length;
-  const plain = ['', 'plain', 'a"b\\c', 'é漢', '\u2027\u2028\u2029\u202a', '\ufefd\ufeff\uffff'];
+  const plain = ['', 'plain', 'a"b\\c', 'é漢😀', '\u2027\u2028\u2029\u202a', '\ufefd\ufeff\uffff'];
   const samples = [...plain, '\u0000\t\n', '\u007f\u0085\u009f\u00a0'];
   for (const sample of samples) {
     const content = Buffer.byteLength(text(await secretOf(configMap({ a: sample }))));

@@ -1,44 +1,8 @@
 import * as z from 'zod/mini';
 import { CONTINUE } from '../config/project-config.ts';
-import type { Amount, Rollout } from '../config/rollout.ts';
+import type { Amount } from '../config/rollout.ts';
 import { DNS_LABEL, type KubeObject } from '../kube/resource.ts';
 import { fieldsOf, parsedJson } from '../shapes.ts';
-
-/** A Shoot that waits for its turn. Times are seconds since 1970. */
-export interface Waiting {
-  /** The value of the label that orders the Shoots. */
-  order: string | undefined;
-  /** When a run for the Shoot has seen it wait. */
-  seen: number;
-}
-
-/** A Shoot that is being changed. */
-interface InProgress {
-  order: string | undefined;
-  since: number;
-  /** True: it was not Ready before, so that its failure says nothing about the edit. */
-  wasNotReady: boolean;
-}
-
-/** How far an edit has come in a project. Kept in `flux-status`, beside the lines of the Shoots. */
-export interface RolloutState {
-  /** Identifies what `flux-config` says, without the key `rollout`. */
-  revision: string;
-  /** When the first Shoot asked for it. */
-  began: number;
-  limits: Pick<Rollout, 'maxInProgress' | 'maxFailed'>;
-  /** How many Shoots were changed. */
-  done: number;
-  /** The Shoots whose turn is next, at most `MOST_WAITING`; the others ask again. */
-  waiting: ReadonlyMap<string, Waiting>;
-  inProgress: ReadonlyMap<string, InProgress>;
-  /** Shoots that were Ready before the change, and are not since; also while the next edit changes them. */
-  failed: ReadonlySet<string>;
-  /** How many failed Shoots a member has accepted by `continue`. */
-  accepted: number;
-  /** The last request to continue. */
-  continued?: string | undefined;
-}
 
 /** So many Shoots are listed, whatever the project writes: the state is stored with each change. */
 export const MOST_WAITING = 100;
@@ -47,6 +11,58 @@ export const MOST_FAILED = 500;
 
 /** A longer text is not ours. */
 export const LONGEST_STATE = 128 * 1024;
+
+/** A longer request to continue is not read. */
+export const LONGEST_TOKEN = 63;
+
+const VERSION = 1;
+
+const shootName = z.string().check(z.regex(DNS_LABEL));
+const count = z.int().check(z.nonnegative());
+const amount = z.union([count, z.string().check(z.regex(/^\d{1,3}%$/))]);
+/** The value of the label that orders the Shoots. */
+const order = z.pipe(
+  z.nullable(z.string().check(z.maxLength(63))),
+  z.transform((label) => label ?? undefined),
+);
+
+/** Seconds since 1970. No date is later: https://tc39.es/ecma262/#sec-time-values-and-time-range */
+const time = z.int().check(z.nonnegative(), z.maximum(8_640_000_000_000));
+
+/** What `stateText` writes, and as what it is read. */
+const writtenState = z.pipe(
+  z.object({
+    version: z.literal(VERSION),
+    /** Identifies what `flux-config` says, without the key `rollout`. */
+    revision: z.string().check(z.regex(/^[0-9a-f]{12}$/)),
+    /** When the first Shoot asked for it. */
+    began: time,
+    limits: z.object({ maxInProgress: amount, maxFailed: amount }),
+    /** How many Shoots were changed. */
+    done: count,
+    /** The Shoots whose turn is next, and when a run has seen each of them wait; the others ask again. */
+    waiting: z.array(z.tuple([shootName, order, time])).check(z.maxLength(MOST_WAITING)),
+    /** The last field is 1 for a Shoot that was not Ready before, so that its failure says nothing about the edit. */
+    inProgress: z.array(z.tuple([shootName, order, time, z.unknown()])).check(z.maxLength(MOST_IN_PROGRESS)),
+    /** Shoots that were Ready before the change, and are not since; also while the next edit changes them. */
+    failed: z.array(shootName).check(z.maxLength(MOST_FAILED)),
+    /** How many failed Shoots a member has accepted by `continue`. */
+    accepted: count,
+    /** The last request to continue. */
+    continued: z.optional(z.string().check(z.maxLength(LONGEST_TOKEN))),
+  }),
+  z.transform(({ version: _, waiting, inProgress, failed, ...state }) => ({
+    ...state,
+    waiting: new Map(waiting.map(([shoot, order, seen]) => [shoot, { order, seen }])),
+    inProgress: new Map(
+      inProgress.map(([shoot, order, since, mark]) => [shoot, { order, since, wasNotReady: mark === 1 }]),
+    ),
+    failed: new Set(failed),
+  })),
+);
+
+/** How far an edit has come in a project. Kept in `flux-status`, beside the lines of the Shoots. */
+export type RolloutState = z.infer<typeof writtenState>;
 
 /** A Shoot that has not become Ready within this time has failed: also one whose control plane is gone. */
 export const CHANGE_SECONDS = 1800;
@@ -160,8 +176,6 @@ function tokenOf({ revision, failed, continued }: RolloutState): string {
   return token === continued ? `${token}.again` : token;
 }
 
-const VERSION = 1;
-
 /** Returns a state as text. */
 export function stateText({ waiting, inProgress, failed, ...rest }: RolloutState): string {
   return JSON.stringify({
@@ -177,45 +191,6 @@ export function stateText({ waiting, inProgress, failed, ...rest }: RolloutState
     failed: [...failed],
   });
 }
-
-/** A longer request to continue is not read. */
-export const LONGEST_TOKEN = 63;
-
-const shootName = z.string().check(z.regex(DNS_LABEL));
-const count = z.int().check(z.nonnegative());
-const amount = z.union([count, z.string().check(z.regex(/^\d{1,3}%$/))]);
-/** The value of a label. */
-const order = z.pipe(
-  z.nullable(z.string().check(z.maxLength(63))),
-  z.transform((label) => label ?? undefined),
-);
-
-/** No date is later: https://tc39.es/ecma262/#sec-time-values-and-time-range */
-const time = z.int().check(z.nonnegative(), z.maximum(8_640_000_000_000));
-
-/** What `stateText` writes. */
-const writtenState = z.pipe(
-  z.object({
-    version: z.literal(VERSION),
-    revision: z.string().check(z.regex(/^[0-9a-f]{12}$/)),
-    began: time,
-    limits: z.object({ maxInProgress: amount, maxFailed: amount }),
-    done: count,
-    waiting: z.array(z.tuple([shootName, order, time])).check(z.maxLength(MOST_WAITING)),
-    inProgress: z.array(z.tuple([shootName, order, time, z.unknown()])).check(z.maxLength(MOST_IN_PROGRESS)),
-    failed: z.array(shootName).check(z.maxLength(MOST_FAILED)),
-    accepted: count,
-    continued: z.optional(z.string().check(z.maxLength(LONGEST_TOKEN))),
-  }),
-  z.transform(({ version: _, waiting, inProgress, failed, ...state }) => ({
-    ...state,
-    waiting: new Map(waiting.map(([shoot, order, seen]) => [shoot, { order, seen }])),
-    inProgress: new Map(
-      inProgress.map(([shoot, order, since, mark]) => [shoot, { order, since, wasNotReady: mark === 1 }]),
-    ),
-    failed: new Set(failed),
-  })),
-);
 
 /** Reads the state in `flux-status`; undefined: there is none of ours. */
 export function rolloutIn(map: KubeObject | undefined): RolloutState | undefined {

@@ -42,7 +42,8 @@ export function changesFor(
     }));
 }
 
-function isDisabled({ spec }: Shoot): boolean {
+/** True for a Shoot that disables the extension. Where it is enabled for all Shoots, they do not list it. */
+export function isDisabled({ spec }: Pick<Shoot, 'spec'>): boolean {
   const extensions = spec?.extensions;
   // A Shoot with too many values is read without some of them.
   if (!Array.isArray(extensions)) return false;

@@ -173,11 +173,8 @@ async function refusalOfKeys(read: Read, project: string): Promise<string | unde
 }
 
 function githubAppProblemOf(data: Record<string, string>): string | undefined {
-  const known = GITHUB_APP_KEYS.flatMap((key) => {
-    const value = Object.hasOwn(data, key) ? Buffer.from(data[key] ?? '', 'base64').toString('utf8') : '';
-    return value.trim() === '' ? [] : [[key, value] as const];
-  });
-  return githubAppProblem(Object.fromEntries(known));
+  const values = GITHUB_APP_KEYS.map((key) => [key, Buffer.from(data[key] ?? '', 'base64').toString('utf8')] as const);
+  return githubAppProblem(Object.fromEntries(values.filter(([, value]) => value.trim() !== '')));
 }
 
 /** Gardener makes the copy in the control plane asynchronously, so it may lag (trap 32). */

@@ -34,7 +34,7 @@ import { kindsOf, resourceOf, storedVersion } from '../shoot/objects.ts';
 import { confirmSuspended } from '../shoot/suspend.ts';
 import { type Configuration, isUnedited } from './configuration.ts';
 import { type ControlPlane, readContent } from './control-plane.ts';
-import { type CopiedContents, type Missing, readCopiedContents } from './copied-contents.ts';
+import { type CopiedContents, readCopiedContents } from './copied-contents.ts';
 import { NAMESPACE_UNKNOWN, withKeptNamespace } from './target-namespace.ts';
 
 interface PlanParts {
@@ -57,7 +57,7 @@ export async function readPlanParts(
   written: Configuration,
 ): Promise<PlanParts | Obstacle> {
   const { scope, layers } = written;
-  const { previous } = controlPlane;
+  const { previous, isBootstrapped } = controlPlane;
   const config = await withKeptNamespace(run, controlPlane, written);
   if (config === undefined) return { type: 'wait', sentence: NAMESPACE_UNKNOWN };
   const configuration = { ...written, config };
@@ -68,7 +68,12 @@ export async function readPlanParts(
       return { type: 'foreign', foreign, record: previous, scope };
     }
     const copies = await readCopiedContents(run, config, layers.secretObjects);
-    if ('missing' in copies) return missingCopy(copies, controlPlane, scope);
+    if ('missing' in copies) {
+      const { missing, isOfLandscape } = copies;
+      // What the user of a running Shoot cannot correct does not fail its operations.
+      const isKept = isOfLandscape === true && isBootstrapped && previous !== undefined;
+      return isKept ? { type: 'keep', record: previous, scope, problem: missing } : { type: 'wait', sentence: missing };
+    }
     const chosen = await readRelease(run, controlPlane, configuration, existing);
     const { release } = chosen;
     refuse(secretKeyIssues(config, copies.secrets, release.version));
@@ -91,17 +96,6 @@ export async function readPlanParts(
 
 function refuse(issues: ConfigIssue[]): void {
   if (issues.length > 0) throw new ConfigError(issues);
-}
-
-/** What the user of a running Shoot cannot correct does not fail its operations. */
-function missingCopy(
-  { missing, isOfLandscape }: Missing,
-  { previous: record, isBootstrapped }: ControlPlane,
-  scope: Scope,
-): Obstacle {
-  return isOfLandscape === true && isBootstrapped && record !== undefined
-    ? { type: 'keep', record, scope, problem: missing }
-    : { type: 'wait', sentence: missing };
 }
 
 /**

@@ -45,15 +45,11 @@ export async function migrateStoredObjects(
   };
   const task = { crds: plan.contents.get(names.crds) ?? [], fluxVersion, now: context.now(), isTimeUp, begin };
   const migrated = await withShoot(run, (shoot) => migrateStored(shoot, task));
-  if (migrated?.state === 'unfinished') {
-    await reporter.processing(migrated.sentence, { upgradingTo: fluxVersion });
+  if (migrated !== undefined && migrated.state !== 'done') {
+    const report = migrated.state === 'refused' ? reporter.failed : reporter.processing;
+    await report(migrated.sentence, { upgradingTo: fluxVersion });
     await reporter.accept();
-    return requeueAfter(migrated.recheckInSeconds);
-  }
-  if (migrated?.state === 'refused') {
-    await reporter.failed(migrated.sentence, { upgradingTo: fluxVersion });
-    await reporter.accept();
-    return retryLater(run);
+    return migrated.state === 'refused' ? retryLater(run) : requeueAfter(migrated.recheckInSeconds);
   }
   // Without a kubeconfig, the API server decides. Another content is written anyway, guarded by the version that was read.
   const crds = live.get(names.crds);
