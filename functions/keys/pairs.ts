@@ -45,8 +45,6 @@ export type Operation = typeof ROTATE_START | typeof ROTATE_COMPLETE;
 /** Returns the annotation that requests the operation, as an argument of `kubectl annotate`. */
 export const annotationFor = (operation: Operation) => `${OPERATION_ANNOTATION}=${operation}`;
 
-const place = (namespace: string) => `ConfigMap ${namespace}/${FLUX_CONFIG}: annotation ${OPERATION_ANNOTATION}`;
-
 /** Returns the operation that the annotation on `flux-config` requests; any other value is reported and left there. */
 export function operationOf(
   namespace: string,
@@ -55,12 +53,9 @@ export function operationOf(
   const value = annotations[OPERATION_ANNOTATION];
   if (value === undefined) return { notices: [] };
   if (value === ROTATE_START || value === ROTATE_COMPLETE) return { operation: value, notices: [] };
-  const supported = `${ROTATE_START} or ${ROTATE_COMPLETE}`;
-  return {
-    notices: [
-      warning('UnknownOperation', `${place(namespace)} has the unknown value ${quote(value)}; use ${supported}.`),
-    ],
-  };
+  const place = `ConfigMap ${namespace}/${FLUX_CONFIG}: annotation ${OPERATION_ANNOTATION}`;
+  const message = `${place} has the unknown value ${quote(value)}; use ${ROTATE_START} or ${ROTATE_COMPLETE}.`;
+  return { notices: [warning('UnknownOperation', message)] };
 }
 
 /** Reports that a requested operation was ignored, with the reason and the remedy. */

@@ -63,7 +63,7 @@ export function explain(object: KubeObject, fluxMessage: string, origin: Origin)
   const [what, remedy] = [failure.what, failure.remedy].map((clause) => filled(clause, found, remedies));
   // The parts that come from the message may be long and may contain secrets.
   const sentence = safeText(`${nameOf(object)}: ${what}; ${remedy}.`, LONGEST_SENTENCE);
-  const codes = isCorrectable(failure) ? [RETRYABLE_CONFIGURATION_PROBLEM] : [];
+  const codes = failure.isTransient === true ? [] : [RETRYABLE_CONFIGURATION_PROBLEM];
   return {
     reason: failure.reason,
     message: `${sentence} ${quoted === WITHHELD ? WITHHELD : `Flux says: ${quoted}`}`,
@@ -83,11 +83,7 @@ function filled(clause: Clause, found: RegExpExecArray, remedies: Remedies): str
 /** Returns whether a user has to correct something, without the sentence, which takes longer to make. */
 export function isForUser(kind: string, fluxMessage: string): boolean {
   const match = findFailure(kind, beginOf(fluxMessage));
-  return match !== undefined && isCorrectable(match.failure);
-}
-
-function isCorrectable({ isTransient }: Failure): boolean {
-  return isTransient !== true;
+  return match !== undefined && match.failure.isTransient !== true;
 }
 
 const sources = ['GitRepository', 'OCIRepository', 'Bucket', 'HelmRepository'];
