@@ -38,3 +38,7 @@ it('contains only the differences', () => {
     e: [1, 2],
   });
 });
+
+it('removes nothing that was read as absent', () => {
+  expect(mergeDiff({ a: undefined, b: 1 }, { b: 1 })).toBeUndefined();
+});

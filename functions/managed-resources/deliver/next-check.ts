@@ -37,9 +37,8 @@ export function nextCheck({ now, endedAt, renewals, unsuspendedSince }: Unannoun
   /** Long requeues fire up to 50 % late; waiting 65 % of the remaining time is never late and needs few hops. */
   function afterRenewal(renewal: number): number[] {
     const left = (renewal - now) / 1000;
-    if (left > RESYNC_SECONDS) return [];
     // An overdue token may come soon, or gardenlet is down for long.
-    if (left < -LONGEST_OVERDUE_SECONDS) return [];
+    if (left > RESYNC_SECONDS || left < -LONGEST_OVERDUE_SECONDS) return [];
     return [left > 0 ? Math.max(SOON_SECONDS, Math.ceil(left * 0.65)) : growingPause(-left, SOON_SECONDS)];
   }
 }

@@ -21,10 +21,11 @@ import { isSuspended, objectRef, pruningKinds, withoutSteeringKeys } from '../sh
 import { renderHash } from './config-hash.ts';
 import { namesOutOfScope, type Scope } from './scope.ts';
 
-type RecordedAsGiven = 'suspension' | 'layersHash' | 'revision' | 'projectSecrets' | 'problem';
+/** Fields of the record that are given; the table of the state says when each of them appears. */
+type Given = 'suspension' | 'layersHash' | 'revision' | 'projectSecrets' | 'problem';
 
-/** What a plan is made of, beside the rendered objects. Some fields are recorded as they are given. */
-export interface PlanInputs extends Pick<Applied, RecordedAsGiven> {
+/** What a plan is made of, beside the rendered objects. */
+export interface PlanInputs extends Pick<Applied, Given> {
   scope: Scope;
   /** The last record. */
   previous: Applied | undefined;
