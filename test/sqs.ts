@@ -13,15 +13,7 @@ import { createVisibility } from '../events/sqs/batcher.ts';
 import { createSqsClient } from '../events/sqs/connect.ts';
 import { createDelayLambda, createSqsLambda, type SqsDependencies, type SqsLambda } from '../events/sqs/lambda.ts';
 import { tagsOf } from '../events/sqs/open-sender.ts';
-import {
-  BATCH_SIZE,
-  DELAY,
-  delayDefinition,
-  isFifo,
-  prefixedQueueUrls,
-  queueNames,
-  VISIBILITY_SECONDS,
-} from '../events/sqs/queues.ts';
+import { BATCH_SIZE, DELAY, delayDefinition, isFifo, queueNames, VISIBILITY_SECONDS } from '../events/sqs/queues.ts';
 import { createSender } from '../events/sqs/sender.ts';
 import { lambdaContext } from '../events/testing.ts';
 import { findFunctions } from '../infra/functions.ts';
@@ -62,8 +54,8 @@ export async function createQueues(
     await client.send(new CreateQueueCommand({ QueueName: names.deadLetterQueue, Attributes: fifo }));
     await client.send(new CreateQueueCommand({ QueueName: names.queue, Attributes: { ...fifo, ...visible }, tags }));
   }
-  const queues = prefixedQueueUrls(`${endpoint}/000000000000/${prefix}`);
-  return { endpoint, queues, sender: createSender({ client, queues }), stop: async () => client.destroy() };
+  const urlPrefix = `${endpoint}/000000000000/${prefix}`;
+  return { endpoint, urlPrefix, sender: createSender(client, urlPrefix), stop: async () => client.destroy() };
 }
 
 /** Opens the queues of functions in an emulator of their own. */
@@ -156,13 +148,13 @@ function failedMessages(response: SQSBatchResponse | undefined, records: SQSReco
 
 /** Runs the Lambdas of functions, and that of the delay queue, for what is in their queues. */
 export async function startLambdas(
-  { endpoint, queues, sender }: Queues,
+  { endpoint, urlPrefix, sender }: Queues,
   functions: QueueFunction[],
   dependenciesOf: (definition: FunctionDefinition) => ProcessDependencies,
 ): Promise<{ stop(): Promise<void> }> {
   const client = createSqsClient(endpoint);
   const start = (definition: FunctionDefinition, create: (dependencies: SqsDependencies) => SqsLambda) => {
-    const queueUrl = queues.queue(definition.name);
+    const queueUrl = queueNames(definition.name, urlPrefix).queue;
     const visibility = createVisibility(client, queueUrl);
     const lambda = create({ ...dependenciesOf(definition), sender, visibility });
     return startEventSource({ client, queueUrl, invoke: (event) => lambda(event, lambdaContext(definition.name, 10)) });

@@ -33,17 +33,7 @@ export function createBatcher<E extends object>(
   }
   const waiting: Waiting[] = [];
   let active = 0;
-  let isScheduled = false;
 
-  const schedule = () => {
-    if (isScheduled) return;
-    isScheduled = true;
-    // Entries of the same turn of the event loop share a request.
-    setImmediate(() => {
-      isScheduled = false;
-      startBatches();
-    });
-  };
   const startBatches = () => {
     while (active < parallel && waiting.length > 0) {
       const batch = waiting.splice(0, BATCH_SIZE);
@@ -81,8 +71,8 @@ export function createBatcher<E extends object>(
 
   return (entry) =>
     new Promise((resolve, reject) => {
-      waiting.push({ entry, resolve, reject });
-      schedule();
+      // Entries of the same turn of the event loop share a request.
+      if (waiting.push({ entry, resolve, reject }) === 1) setImmediate(startBatches);
     });
 }
 

@@ -162,7 +162,7 @@ async function handleFailure(runner: SqsRunner, group: Group, error: unknown): P
   const seconds = next.type === 'deadLetter' ? UNSENT_HIDDEN_SECONDS : next.seconds;
   try {
     if (next.type === 'deadLetter') {
-      await deadLetter(runner, record, `${describeError(error)} (attempt ${attempt})`);
+      await runner.sender.deadLetter(runner.name, record, `${describeError(error)} (attempt ${attempt})`);
       return { result: 'dead_letter', error };
     }
     if (runner.hasGroups && (next.type === 'long' || seconds > MOST_HIDDEN_SECONDS)) {
@@ -185,23 +185,13 @@ async function rejectUnreadable(runner: SqsRunner, { record, reason }: Unreadabl
   const fields = { function: runner.name, messageId: record.messageId };
   runner.metrics.count('terminal_total', { function: runner.name });
   try {
-    await deadLetter(runner, record, reason);
+    await runner.sender.deadLetter(runner.name, record, reason);
     runner.log.error('unreadable message', { ...fields, error: reason });
     return [];
   } catch (error) {
     runner.log.warn('dead letter not sent', { ...fields, error: describeError(error) });
     return [record.messageId];
   }
-}
-
-function deadLetter(runner: SqsRunner, record: Unreadable['record'], reason: string): Promise<void> {
-  return runner.sender.deadLetter({
-    function: runner.name,
-    body: record.body,
-    reason,
-    messageId: record.messageId,
-    groupId: record.attributes.MessageGroupId,
-  });
 }
 
 /** Hides the kept message for the back-off. If that fails, SQS redelivers it when its visibility timeout ends. */

@@ -4,7 +4,7 @@ import type { FunctionDefinition } from '../../shared/runtime/definition.ts';
 import { withinMs } from '../../shared/runtime/sleep.ts';
 import type { OpenSender } from '../transport.ts';
 import { createSqsClient } from './connect.ts';
-import { DELAY, prefixedQueueUrls, type QueueUrls, queueNames } from './queues.ts';
+import { DELAY, queueNames } from './queues.ts';
 import { createSender } from './sender.ts';
 
 /** SQS answers within milliseconds. The SDK has no limit of its own, and a start would wait for ever. */
@@ -12,10 +12,7 @@ const OPEN_MS = 15_000;
 
 /** A sender, and what it has found to sign requests with. */
 export interface SqsSender extends OpenSender {
-  identity: {
-    region(): Promise<string>;
-    credentials(): Promise<{ accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined }>;
-  };
+  identity: Pick<SQSClient['config'], 'region' | 'credentials'>;
 }
 
 export interface SqsSenderOptions {
@@ -39,12 +36,11 @@ export async function openSqsSender(options: SqsSenderOptions): Promise<SqsSende
   const { definitions, endpoint, prefix, seeds, openMs = OPEN_MS } = options;
   const client = createSqsClient(endpoint);
   try {
-    const queues = await withinMs(openMs, findQueues(client, definitions, prefix));
-    const problem = unservedProblem(await withinMs(openMs, recordedSeeds(client, queues.queue(DELAY))), prefix, seeds);
+    const delayUrl = await withinMs(openMs, findDelayQueue(client, definitions, prefix));
+    const problem = unservedProblem(await withinMs(openMs, recordedSeeds(client, delayUrl)), prefix, seeds);
     if (problem !== undefined) throw new ShootFluxError(problem);
-    const { send } = createSender({ client, queues });
-    const { region, credentials } = client.config;
-    return { sender: { send }, identity: { region, credentials }, stop: async () => client.destroy() };
+    const { send } = createSender(client, delayUrl.slice(0, -DELAY.length));
+    return { sender: { send }, identity: client.config, stop: async () => client.destroy() };
   } catch (error) {
     client.destroy();
     if (error instanceof ShootFluxError) throw error;
@@ -55,14 +51,15 @@ export async function openSqsSender(options: SqsSenderOptions): Promise<SqsSende
 }
 
 /**
- * Returns the queues of functions, which the deployment of the functions has created.
+ * Returns the URL of the delay queue, which begins like those of the functions' queues. All have been created by the
+ * deployment of the functions.
  * @throws ShootFluxError when one of them does not exist
  */
-async function findQueues(
+async function findDelayQueue(
   client: SQSClient,
   functions: SqsSenderOptions['definitions'],
   prefix: string,
-): Promise<QueueUrls> {
+): Promise<string> {
   const find = async (QueueName: string): Promise<string> => {
     const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName })).catch((error: unknown) => {
       if (!(error instanceof QueueDoesNotExist)) throw error;
@@ -75,7 +72,7 @@ async function findQueues(
   };
   const names = [DELAY, ...functions.map(({ name }) => name)];
   const [delayUrl = ''] = await Promise.all(names.map((name) => find(queueNames(name, prefix).queue)));
-  return prefixedQueueUrls(delayUrl.slice(0, -DELAY.length));
+  return delayUrl;
 }
 
 /** A tag's key, followed by a number: SQS allows 50 tags with 256 characters each. */

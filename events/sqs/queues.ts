@@ -13,32 +13,20 @@ export const delayDefinition: FunctionDefinition = {
   rights: { garden: [], seed: [] },
 };
 
-/** Where changes are sent; `name` is a function's. */
-export interface QueueUrls {
-  queue(name: string): string;
-  deadLetterQueue(name: string): string;
-}
-
 /** Returns whether a queue keeps the order of each key. */
 export function isFifo(name: string): boolean {
   return name !== DELAY;
 }
 
-/** Returns the names of a function's queues; the deployment chooses the prefix. */
+/**
+ * Returns the names of a function's queues, or their URLs, which differ only in the name of the queue, as within one
+ * account and region.
+ * @param prefix of names, which the deployment chooses, or of URLs, for example
+ *   `https://sqs.eu-west-1.amazonaws.com/123456789012/shoot-flux-prod-`
+ */
 export function queueNames(name: string, prefix: string): { queue: string; deadLetterQueue: string } {
   const suffix = isFifo(name) ? '.fifo' : '';
   return { queue: `${prefix}${name}${suffix}`, deadLetterQueue: `${prefix}${name}-dead-letter${suffix}` };
-}
-
-/**
- * Returns queue URLs that differ only in the name of the queue, as within one account and region.
- * @param prefix for example `https://sqs.eu-west-1.amazonaws.com/123456789012/shoot-flux-prod-`
- */
-export function prefixedQueueUrls(prefix: string): QueueUrls {
-  return {
-    queue: (name) => queueNames(name, prefix).queue,
-    deadLetterQueue: (name) => queueNames(name, prefix).deadLetterQueue,
-  };
 }
 
 /**

@@ -1,9 +1,8 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openQueues, type Queues } from '../../test/sqs.ts';
-import { changeOf, definitionOf, keyOf, lookInto } from '../testing.ts';
+import { changeOf, definitionOf, keyOf, lookInto, recordOf } from '../testing.ts';
 import { createSqsClient } from './connect.ts';
-import { prefixedQueueUrls } from './queues.ts';
 import { createSender } from './sender.ts';
 
 let queues: Queues;
@@ -27,14 +26,14 @@ describe('sender', () => {
   it('says how many changes SQS did not accept', async () => {
     const Failed = [{ Id: '1', SenderFault: true, Code: 'InvalidMessageContents' }];
     const client = { send: async () => ({ Failed }) } as unknown as SQSClient;
-    await expect(createSender({ client, queues: queues.queues }).send(changes('many', 3))).rejects.toThrow(
+    await expect(createSender(client, queues.urlPrefix).send(changes('many', 3))).rejects.toThrow(
       'SQS did not accept 1 of 3 changes: SQS rejected an entry of a batch (InvalidMessageContents)',
     );
   });
 
   it('throws when the queue does not exist', async () => {
-    const elsewhere = prefixedQueueUrls(`${queues.endpoint}/000000000000/elsewhere-`);
-    const sender = createSender({ client: createSqsClient(queues.endpoint), queues: elsewhere });
+    const elsewhere = `${queues.endpoint}/000000000000/elsewhere-`;
+    const sender = createSender(createSqsClient(queues.endpoint), elsewhere);
     await expect(sender.send(changes('many', 1))).rejects.toThrow(/1 of 1 changes.*does not exist/);
   });
 
@@ -48,9 +47,9 @@ describe('sender', () => {
   });
 
   it('adds the reason to a dead letter, whatever characters it contains', async () => {
-    const letter = { function: 'many', body: 'as it came', messageId: 'm1', groupId: 'g1' };
-    await queues.sender.deadLetter({ ...letter, reason: 'no such key \u0000 here' });
-    await queues.sender.deadLetter({ ...letter, reason: 'no such key \u0000 here' });
+    const message = { ...recordOf(changeOf()), body: 'as it came' };
+    await queues.sender.deadLetter('many', message, 'no such key \u0000 here');
+    await queues.sender.deadLetter('many', message, 'no such key \u0000 here');
     const { ready } = await lookInto(queues.endpoint, 'shoot-flux-many-dead-letter.fifo');
     expect(ready.map(({ body, messageAttributes }) => [body, messageAttributes.reason?.StringValue])).toEqual([
       ['as it came', 'no such key ? here'],

@@ -1,41 +1,26 @@
 import { hash } from 'node:crypto';
 import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSRecord } from 'aws-lambda';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { changeId, encodeChange, keyId } from '../change.ts';
 import { sendEach, type Transport } from '../transport.ts';
 import { createBatcher } from './batcher.ts';
-import { DELAY, MAX_DELAY_SECONDS, type QueueUrls } from './queues.ts';
-
-/** A message that will not be retried, and why. */
-export interface DeadLetter {
-  /** The function whose dead-letter queue takes it. */
-  function: string;
-  /** The message's body as received. */
-  body: string;
-  /** One sentence; the message attribute `reason`. */
-  reason: string;
-  /** Id of the received message: the same failure sent twice arrives once. */
-  messageId: string;
-  /** Absent on standard queues. */
-  groupId?: string | undefined;
-}
+import { DELAY, MAX_DELAY_SECONDS, queueNames } from './queues.ts';
 
 /** Sends changes to the queues of functions, whose Lambdas (`lambda.ts`) receive them. */
 export interface Sender extends Transport {
-  deadLetter(letter: DeadLetter): Promise<void>;
-}
-
-/** The dependencies of a sender. */
-export interface SenderOptions {
-  client: SQSClient;
-  queues: QueueUrls;
+  /**
+   * Sends a message that will not be retried to the dead-letter queue of a function.
+   * @param reason one sentence; the message attribute `reason`. The same failure sent twice arrives once
+   */
+  deadLetter(name: string, message: SQSRecord, reason: string): Promise<void>;
 }
 
 /** One request may take this long; SQS answers sends within milliseconds. */
 const REQUEST_TIMEOUT_MS = 5_000;
 
-/** Sends changes to the queues of functions, in batches of ten per queue. */
-export function createSender({ client, queues }: SenderOptions): Sender {
+/** Sends changes to the queues of functions, in batches of ten per queue. @param urlPrefix of the queues' URLs */
+export function createSender(client: SQSClient, urlPrefix: string): Sender {
   type Entry = Omit<SendMessageBatchRequestEntry, 'Id'>;
   const batchers = new Map<string, (entry: Entry) => Promise<void>>();
   const enqueue = (url: string, entry: Entry): Promise<void> => {
@@ -51,22 +36,22 @@ export function createSender({ client, queues }: SenderOptions): Sender {
   };
 
   return {
-    send: (changes) => sendEach('SQS', changes, (change) => enqueue(queues.queue(change.function), fifoEntry(change))),
+    send: (changes) =>
+      sendEach('SQS', changes, (change) => enqueue(queueNames(change.function, urlPrefix).queue, fifoEntry(change))),
 
     // Through the delay queue, where a change waits without blocking its group.
     retryLater: (change, delaySeconds) =>
-      enqueue(queues.queue(DELAY), {
+      enqueue(queueNames(DELAY, urlPrefix).queue, {
         MessageBody: encodeChange(change),
         DelaySeconds: Math.min(MAX_DELAY_SECONDS, Math.max(0, Math.ceil(delaySeconds))),
       }),
 
-    deadLetter: ({ function: target, body, reason, messageId, groupId: MessageGroupId }) =>
-      enqueue(queues.deadLetterQueue(target), {
+    deadLetter: (name, { body, messageId, attributes: { MessageGroupId } }, reason) =>
+      enqueue(queueNames(name, urlPrefix).deadLetterQueue, {
         MessageBody: body,
         MessageAttributes: { reason: { DataType: 'String', StringValue: attributeText(reason) } },
-        ...(MessageGroupId === undefined
-          ? {}
-          : { MessageGroupId, MessageDeduplicationId: hash('sha256', `${messageId} ${reason}`) }),
+        // Standard queues have no groups.
+        ...(MessageGroupId && { MessageGroupId, MessageDeduplicationId: hash('sha256', `${messageId} ${reason}`) }),
       }),
   };
 }

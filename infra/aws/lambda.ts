@@ -2,7 +2,7 @@ import type { QueueFunction } from '../../events/run.ts';
 import { createVisibility } from '../../events/sqs/batcher.ts';
 import { createSqsClient } from '../../events/sqs/connect.ts';
 import { createDelayLambda, createSqsLambda, type SqsDependencies, type SqsLambda } from '../../events/sqs/lambda.ts';
-import { DELAY, prefixedQueueUrls } from '../../events/sqs/queues.ts';
+import { DELAY, queueNames } from '../../events/sqs/queues.ts';
 import { createSender } from '../../events/sqs/sender.ts';
 import { madeOnce } from './made-once.ts';
 import { readQueueUrlPrefix } from './settings.ts';
@@ -20,8 +20,8 @@ export function delayHandler(): SqsLambda {
 function sqsLambda(name: string, create: (dependencies: SqsDependencies) => SqsLambda): SqsLambda {
   const client = createSqsClient(process.env.SQS_ENDPOINT);
   return madeOnce(name, (parts) => {
-    const queues = prefixedQueueUrls(readQueueUrlPrefix(process.env));
-    const visibility = createVisibility(client, queues.queue(name));
-    return create({ ...parts, sender: createSender({ client, queues }), visibility, now: () => new Date() });
+    const urlPrefix = readQueueUrlPrefix(process.env);
+    const visibility = createVisibility(client, queueNames(name, urlPrefix).queue);
+    return create({ ...parts, sender: createSender(client, urlPrefix), visibility, now: () => new Date() });
   });
 }
