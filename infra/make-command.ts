@@ -1,11 +1,13 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { type ExecFileException, execFile } from 'node:child_process';
+import { type ParseArgsConfig, parseArgs, promisify } from 'node:util';
 import { errorMessage, ShootFluxError } from '../shared/errors.ts';
 
 export const text = { type: 'string' } as const;
 export const flag = { type: 'boolean' } as const;
 
 type Options = NonNullable<ParseArgsConfig['options']>;
-type Values<Known extends Options> = ReturnType<typeof parseArgs<{ options: Known }>>['values'];
+/** What a command line gives for these options. */
+export type Values<Known extends Options> = ReturnType<typeof parseArgs<{ options: Known }>>['values'];
 
 /**
  * Runs a script of this repository that makes something, and sets the exit code: 0 success, 1 failure, 2 wrong usage.
@@ -37,5 +39,20 @@ function parse<Known extends Options>(options: Known): Values<Known> | undefined
   } catch (error) {
     process.stderr.write(`${errorMessage(error)}\n\n`);
     return undefined;
+  }
+}
+
+/** Runs a program, and returns what it prints. @throws ShootFluxError with its own words when it fails */
+export async function runProgram(
+  program: string,
+  args: string[],
+  cwd?: string,
+): Promise<{ stdout: string; stderr: string }> {
+  try {
+    return await promisify(execFile)(program, args, { cwd, maxBuffer: 2 ** 28 });
+  } catch (error) {
+    const { code, signal, message, stdout = '', stderr = '' } = error as ExecFileException;
+    const why = typeof code === 'number' ? code : (signal ?? message);
+    throw new ShootFluxError(`${program} ${args[0]} failed (${why}): ${stderr.slice(-4000) || stdout}`);
   }
 }

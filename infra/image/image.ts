@@ -1,61 +1,65 @@
-import { type ExecFileException, execFile } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtempDisposable, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { Metafile } from 'esbuild';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { bundleCli } from '../bundle/bundle-cli.ts';
 import type { ImagePackages } from '../bundle/list-packages.ts';
-import { type Bom, imageBom, npmBom } from './sbom.ts';
+import { flag, makeCommand, runProgram, text, type Values } from '../make-command.ts';
+import { imageBom, npmBom } from './sbom.ts';
 
-export interface ImageOptions {
+const help = `Usage:
+  npm run image -- --tag NAME:TAG [options]
+
+Build the container image, which has all commands.
+
+Options:
+  --tag NAME:TAG        Name of the image (required).
+  --builder NAME        docker, podman or buildah. Default: docker.
+  --distribution DIR    Make this distribution part of the image, at /flux-distribution. Without it, mount one there.
+  --base-image IMAGE    Replace the base: libc, libstdc++ and certificates.
+  --node-image IMAGE    Replace the image with Node.js 24 as /usr/local/bin/node.
+  --image-version TEXT  Version in the image's label. Default: the version of this checkout.
+  --sbom FILE           Write the bill of materials (CycloneDX).
+  --oci DIR             Write the image in OCI's layout; with podman and buildah.
+  --push                Push the image to the registry that its name begins with.
+  --insecure-registry   The registry speaks HTTP; with podman and buildah.
+  --help                Show this help.
+
+The environment variable SOURCE_DATE_EPOCH is the time of the image and of its files. Default: 0.
+Exit codes: 0 success, 1 failure, 2 wrong usage.
+`;
+
+const options = {
+  ...{ tag: text, builder: text, distribution: text, 'base-image': text, 'node-image': text, 'image-version': text },
+  ...{ sbom: text, oci: text, push: flag, 'insecure-registry': flag },
+};
+
+interface ImageOptions extends Values<typeof options> {
   builder: Builder;
   tag: string;
-  /** Version in the label; default: the version of this checkout. */
-  version?: string | undefined;
-  nodeImage?: string | undefined;
-  baseImage?: string | undefined;
-  /** Distribution that becomes part of the image; absent: it is mounted. */
-  distribution?: string | undefined;
-  oci?: string | undefined;
-  sbom?: string | undefined;
-  push?: boolean | undefined;
-  /** The registry speaks HTTP, or has a certificate that is not trusted. */
-  insecureRegistry?: boolean | undefined;
-  epoch?: string | undefined;
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Builds the image, and writes and pushes what is asked for. */
 export async function makeImage(options: ImageOptions): Promise<void> {
-  const { builder, tag } = options;
-  const context = await mkdtemp(join(tmpdir(), 'shoot-flux-image-'));
-  try {
-    const packages = await fillContext(context, options);
-    await buildWith(options, context, await buildArguments(options));
-    if (options.sbom !== undefined) {
-      const bom = await bomOf(builder, tag, packages);
-      await writeFile(options.sbom, `${JSON.stringify(bom, null, 2)}\n`);
-    }
-    if (options.oci !== undefined) await writeLayout(builder, tag, options.oci);
-    const insecure = options.insecureRegistry === true ? ['--tls-verify=false'] : [];
-    if (options.push === true) await run(builder, ['push', ...insecure, tag]);
-  } finally {
-    await rm(context, { recursive: true });
+  const { builder, tag, sbom, oci, push, 'insecure-registry': isInsecure } = options;
+  await using context = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-image-'));
+  const packages = await fillContext(context.path, options.distribution);
+  await build(context.path, options);
+  if (sbom !== undefined) {
+    const list = await printedIn(builder, tag, ['/usr/local/bin/node', '/app/list-packages.mjs']);
+    const bom = imageBom(await npmBom(), packages, JSON.parse(list) as ImagePackages);
+    await writeFile(sbom, `${JSON.stringify(bom, null, 2)}\n`);
   }
-}
-
-async function buildArguments({ nodeImage, baseImage, version }: ImageOptions): Promise<Record<string, string>> {
-  const { version: own } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  const given = { NODE_IMAGE: nodeImage, BASE_IMAGE: baseImage, VERSION: version ?? own };
-  return Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+  if (oci !== undefined) await writeLayout(builder, tag, oci);
+  if (push) await runProgram(builder, ['push', ...(isInsecure ? ['--tls-verify=false'] : []), tag]);
 }
 
 /** Writes what the Containerfile copies, readable for everyone. */
-async function fillContext(context: string, { distribution }: ImageOptions): Promise<BundledPackage[]> {
+async function fillContext(context: string, distribution: string | undefined): Promise<BundledPackage[]> {
   const app = join(context, 'app');
   const packages = await bundledPackages(await bundleCli(app));
   await writeFile(join(app, 'LICENSES.txt'), licenceText(packages));
@@ -69,22 +73,12 @@ async function fillContext(context: string, { distribution }: ImageOptions): Pro
 }
 
 /** Sets modes and times, so that the umask of this process and the time of the build do not matter. */
-async function normalize(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) await normalize(path);
-    else {
-      await chmod(path, entry.name === 'shoot-flux.mjs' ? 0o755 : 0o644);
-      await utimes(path, 0, 0);
-    }
+async function normalize(context: string): Promise<void> {
+  for (const entry of await readdir(context, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    await chmod(path, entry.isDirectory() || entry.name === 'shoot-flux.mjs' ? 0o755 : 0o644);
+    await utimes(path, 0, 0);
   }
-  await chmod(folder, 0o755);
-  await utimes(folder, 0, 0);
-}
-
-async function bomOf(builder: Builder, tag: string, packages: readonly BundledPackage[]): Promise<Bom> {
-  const list = await runIn(builder, tag, ['/usr/local/bin/node', '/app/list-packages.mjs']);
-  return imageBom(await npmBom(), packages, JSON.parse(list) as ImagePackages);
 }
 
 interface BundledPackage {
@@ -123,28 +117,29 @@ export const builders = ['docker', 'podman', 'buildah'] as const;
 
 export type Builder = (typeof builders)[number];
 
-async function buildWith(
-  { builder, tag, epoch = '0' }: ImageOptions,
-  context: string,
-  args: Record<string, string>,
-): Promise<void> {
+async function build(context: string, options: ImageOptions): Promise<void> {
+  const { builder, tag, 'node-image': NODE_IMAGE, 'base-image': BASE_IMAGE, 'image-version': version } = options;
+  const { SOURCE_DATE_EPOCH: epoch = '0' } = process.env;
+  const { version: own } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const given = Object.entries({ NODE_IMAGE, BASE_IMAGE, VERSION: version ?? own });
+  const values = given.flatMap(([name, value]) => (value ? ['--build-arg', `${name}=${value}`] : []));
   const time = builder === 'docker' ? ['--build-arg', `SOURCE_DATE_EPOCH=${epoch}`] : ['--timestamp', epoch];
-  const values = Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
   const file = ['--file', `${context}/Containerfile`];
-  await run(builder, ['build', ...time, ...values, ...file, '--tag', tag, context]);
+  await runProgram(builder, ['build', ...time, ...values, ...file, '--tag', tag, context]);
 }
 
 /** Runs a command in a new container of the image, and returns what it prints. */
-async function runIn(builder: Builder, tag: string, command: string[]): Promise<string> {
+async function printedIn(builder: Builder, tag: string, command: string[]): Promise<string> {
   if (builder !== 'buildah') {
     const [entry = '', ...args] = command;
-    return run(builder, ['run', '--rm', '--network=none', `--entrypoint=${entry}`, tag, ...args]);
+    const container = ['run', '--rm', '--network=none', `--entrypoint=${entry}`, tag];
+    return (await runProgram(builder, [...container, ...args])).stdout;
   }
-  const container = (await run(builder, ['from', '--pull-never', tag])).trim();
+  const container = (await runProgram(builder, ['from', '--pull-never', tag])).stdout.trim();
   try {
-    return await run(builder, ['run', container, '--', ...command]);
+    return (await runProgram(builder, ['run', container, '--', ...command])).stdout;
   } finally {
-    await run(builder, ['rm', container]);
+    await runProgram(builder, ['rm', container]);
   }
 }
 
@@ -152,15 +147,14 @@ async function writeLayout(builder: Builder, tag: string, folder: string): Promi
   if (builder === 'docker')
     throw new ShootFluxError('docker cannot write an OCI layout; use --builder podman or buildah, or push the image');
   const [, version = 'latest'] = /:([^:/]+)$/.exec(tag) ?? [];
-  await run(builder, ['push', tag, `oci:${folder}:${version}`]);
+  await runProgram(builder, ['push', tag, `oci:${folder}:${version}`]);
 }
 
-async function run(command: string, args: string[]): Promise<string> {
-  try {
-    return (await promisify(execFile)(command, args, { maxBuffer: 2 ** 28 })).stdout;
-  } catch (error) {
-    const { code, signal, message, stdout = '', stderr = '' } = error as ExecFileException;
-    const why = typeof code === 'number' ? code : (signal ?? message);
-    throw new ShootFluxError(`${command} ${args[0]} failed (${why}): ${stderr.slice(-4000) || stdout}`);
-  }
+if (import.meta.main) {
+  await makeCommand(help, options, async (values) => {
+    const builder = builders.find((name) => name === (values.builder ?? 'docker'));
+    if (values.tag === undefined || builder === undefined) return undefined;
+    await makeImage({ ...values, builder, tag: values.tag });
+    return `${values.tag} is built.\n`;
+  });
 }

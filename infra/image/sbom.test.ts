@@ -21,7 +21,7 @@ const npm: Bom = {
 };
 
 const image = {
-  node: { node: '24.0.0', openssl: '3.5.0', modules: '137' },
+  node: { node: '24.0.0', openssl: '3.5.0', nghttp3: '', modules: '137' },
   system: 'debian-12',
   packages: [{ name: 'libstdc++6', version: '12.2.0-14+deb12u1', architecture: 'amd64' }],
 };

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { ImagePackages, SystemPackage } from '../bundle/list-packages.ts';
+import { runProgram } from '../make-command.ts';
 
 export interface Component {
   type: string;
@@ -27,7 +26,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Returns what npm says of all dependencies in the lock file: with `--omit=dev` it leaves out what tests use, too. */
 export async function npmBom(): Promise<Bom> {
   const args = ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'];
-  const { stdout } = await promisify(execFile)('npm', args, { cwd: root, maxBuffer: 64_000_000 });
+  const { stdout } = await runProgram('npm', args, root);
   return JSON.parse(stdout);
 }
 
@@ -55,10 +54,12 @@ export function imageBom(npm: Bom, bundled: readonly { name: string; version: st
   };
 }
 
-/** Node.js with the libraries that are compiled into it. */
-function nodeOf({ node: { node = '', ...libraries } }: ImagePackages): Component {
-  const inside = Object.entries(libraries).filter(([name]) => name !== 'modules' && name !== 'napi');
-  return { ...generic('node', node), components: inside.map(([name, version]) => generic(name, version, 'node/')) };
+/** Node.js with the libraries that are compiled into it; those that are not have an empty version. */
+function nodeOf({ node: { node = '', modules: _, napi: __, ...libraries } }: ImagePackages): Component {
+  const components = Object.entries(libraries).flatMap(([name, version]) =>
+    version ? [generic(name, version, 'node/')] : [],
+  );
+  return { ...generic('node', node), components };
 }
 
 function generic(name: string, version: string, within = ''): Component {

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { ShootFluxError } from '../../shared/errors.ts';
-import { flag, makeCommand, text } from '../make-command.ts';
+import { flag, makeCommand, runProgram, text } from '../make-command.ts';
 
 const usage = `Usage: npm run publish-release -- --version X --registry R [--from DIR] [--plain-http]
 
@@ -14,57 +12,28 @@ logged in. Writes their names with digests to DIR/PUBLISHED, one in a line, the 
   --plain-http   The registry speaks HTTP
 `;
 
-const run = promisify(execFile);
-
-interface Options {
-  version: string;
-  registry: string;
-  from: string;
-  plainHttp: boolean;
-}
-
-async function pushImage({ version, registry, from, plainHttp }: Options): Promise<string> {
-  const insecure = plainHttp ? ['--insecure'] : [];
-  const tag = `${registry}/shoot-flux:${version}`;
-  const { stdout } = await run('crane', [...insecure, 'push', join(from, 'image'), tag]);
-  return withDigest(`${registry}/shoot-flux`, stdout);
-}
-
-async function pushChart(file: string, { version, registry, from, plainHttp }: Options): Promise<string> {
-  const insecure = plainHttp ? ['--plain-http'] : [];
-  const { stdout, stderr } = await run('helm', [
-    'push',
-    join(from, 'charts', file),
-    `oci://${registry}/charts`,
-    ...insecure,
-  ]);
-  return withDigest(`${registry}/charts/${file.slice(0, -`-${version}.tgz`.length)}`, stdout + stderr);
-}
-
-function withDigest(name: string, output: string): string {
-  const [digest] = /sha256:[0-9a-f]{64}/.exec(output) ?? [];
-  if (digest === undefined) throw new Error(`${name} was pushed, but no digest was printed: ${output}`);
-  return `${name}@${digest}`;
-}
-
-/** Returns what is published, one in a line. */
-async function publish(options: Options): Promise<string> {
-  const names = [await pushImage(options)];
-  for (const file of (await readdir(join(options.from, 'charts'))).sort()) names.push(await pushChart(file, options));
-  const lines = `${names.join('\n')}\n`;
-  await writeFile(join(options.from, 'PUBLISHED'), lines);
-  return lines;
-}
-
 const options = { version: text, registry: text, from: text, 'plain-http': flag };
 
-await makeCommand(
-  usage,
-  options,
-  async ({ version, registry, from = 'dist/release', 'plain-http': plainHttp = false }) => {
-    if (version === undefined || registry === undefined) return undefined;
-    return publish({ version, registry, from, plainHttp }).catch((error: Error) => {
-      throw new ShootFluxError(error.message);
-    });
-  },
-);
+/** Pushes with a program that prints the digest. @returns the name with it */
+async function push(name: string, program: string, args: string[]): Promise<string> {
+  const { stdout, stderr } = await runProgram(program, args);
+  // helm prints it to either, crane to stdout.
+  const [digest] = /sha256:[0-9a-f]{64}/.exec(program === 'crane' ? stdout : stdout + stderr) ?? [];
+  if (digest !== undefined) return `${name}@${digest}`;
+  throw new ShootFluxError(`${name} was pushed, but no digest was printed: ${stdout}${stderr}`);
+}
+
+await makeCommand(usage, options, async ({ version, registry, from = 'dist/release', 'plain-http': isPlain }) => {
+  if (version === undefined || registry === undefined) return undefined;
+  const image = `${registry}/shoot-flux`;
+  const insecure = isPlain ? ['--insecure'] : [];
+  const names = [await push(image, 'crane', [...insecure, 'push', join(from, 'image'), `${image}:${version}`])];
+  for (const file of (await readdir(join(from, 'charts'))).sort()) {
+    const chart = `${registry}/charts/${file.slice(0, -`-${version}.tgz`.length)}`;
+    const plain = isPlain ? ['--plain-http'] : [];
+    names.push(await push(chart, 'helm', ['push', join(from, 'charts', file), `oci://${registry}/charts`, ...plain]));
+  }
+  const lines = `${names.join('\n')}\n`;
+  await writeFile(join(from, 'PUBLISHED'), lines);
+  return lines;
+});

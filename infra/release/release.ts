@@ -13,26 +13,51 @@ import { schemaFiles } from '../docs/json-schema.ts';
 import { isQueued } from '../functions.ts';
 import { chartArchive, filesBelow, tarball } from '../gardener/registration/chart-archive.ts';
 import { inlineRegistration, type Release, registrationFiles } from '../gardener/registration/registration.ts';
-import { type ImageOptions, makeImage } from '../image/image.ts';
+import { type Builder, builders, makeImage } from '../image/image.ts';
 import { knativeManifests } from '../knative/manifests.ts';
+import { flag, makeCommand, text, type Values } from '../make-command.ts';
 
-interface ReleaseOptions extends Release {
+const help = `Usage:
+  npm run release -- --version X --registry R [options]
+
+Write everything that a release consists of into a folder: image, charts, registrations with Gardener, packages for
+Lambda, manifests for Knative, JSON Schemas, bill of materials, notes and checksums. Nothing is published.
+
+Options:
+  --version X          Version, like 0.1.0; CHANGELOG.md must have a section for it (required).
+  --registry R         Registry of image and charts, for example registry.example.com/gardener (required).
+  --out DIR            Folder to write. Default: dist/release.
+  --distribution DIR   Make this distribution part of the image and of the packages for Lambda.
+  --downloads URL      Where the files will be found: adds the manifests by which krew and flux install the command.
+  --builder NAME       podman or buildah. Default: buildah.
+  --base-image IMAGE   Replace the base of the image.
+  --node-image IMAGE   Replace the image with Node.js 24.
+  --no-image           Leave out the image and its bill of materials.
+  --help               Show this help.
+
+The environment variable SOURCE_DATE_EPOCH is the time of the image and of its files. Default: 0.
+Exit codes: 0 success, 1 failure, 2 wrong usage.
+`;
+
+const options = {
+  ...{ version: text, registry: text, out: text, distribution: text, downloads: text, builder: text },
+  ...{ 'base-image': text, 'node-image': text, 'no-image': flag },
+};
+
+interface ReleaseOptions extends Values<typeof options>, Release {
+  version: string;
+  registry: string;
   out: string;
-  /** Becomes part of the image and of the Lambda packages; absent: they have none. */
-  distribution?: string | undefined;
-  /** Where the files of the release will be found; absent: no manifests for krew and for plugins of flux. */
-  downloads?: string | undefined;
-  /** Absent: everything but the image. */
-  image?: Pick<ImageOptions, 'builder' | 'baseImage' | 'nodeImage'> | undefined;
-  epoch?: string | undefined;
 }
 
 const changelog = fileURLToPath(new URL('../../CHANGELOG.md', import.meta.url));
 
-/** Writes everything that a release consists of: the same checkout, distribution and bases give the same bytes. */
-export async function makeRelease(options: ReleaseOptions): Promise<void> {
-  const { out, distribution, downloads, image, epoch, ...release } = options;
-  const { version, registry } = release;
+/**
+ * Writes everything that a release consists of: the same checkout, distribution and bases give the same bytes.
+ * @param builder absent: everything but the image
+ */
+export async function makeRelease(release: ReleaseOptions, builder?: Builder): Promise<void> {
+  const { version, registry, out, distribution, downloads } = release;
   checkVersion(version);
   const notes = notesOf(await readFile(changelog, 'utf8'), version);
   if (existsSync(join(out, 'charts')))
@@ -48,10 +73,10 @@ export async function makeRelease(options: ReleaseOptions): Promise<void> {
     ...(await lambdaPackages(distribution)),
     ...(await commandFiles(version, downloads)),
   });
-  if (image !== undefined) {
-    const tag = `${registry}/shoot-flux:${version}`;
+  if (builder !== undefined) {
     const written = { oci: join(out, 'image'), sbom: join(out, 'sbom.json') };
-    await makeImage({ ...image, ...written, tag, version, distribution, epoch });
+    const tag = `${registry}/shoot-flux:${version}`;
+    await makeImage({ ...release, ...written, builder, tag, 'image-version': version });
   }
   await writeChecksums(out);
 }
@@ -200,4 +225,15 @@ export function notesOf(changelog: string, version: string): string {
     );
   const [, ...lines] = found.split('\n');
   return `# shoot-flux ${version}\n\n${lines.join('\n').trim()}\n`;
+}
+
+if (import.meta.main) {
+  await makeCommand(help, options, async (values) => {
+    const { version, registry, out = 'dist/release' } = values;
+    // docker writes no OCI layout.
+    const builder = builders.find((name) => name !== 'docker' && name === (values.builder ?? 'buildah'));
+    if (version === undefined || registry === undefined || builder === undefined) return undefined;
+    await makeRelease({ ...values, version, registry, out }, values['no-image'] ? undefined : builder);
+    return `${out} has the release ${version}.\n`;
+  });
 }

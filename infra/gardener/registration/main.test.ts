@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { releaseOf } from './inputs.ts';
+import { releaseOf } from './main.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 const register = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
@@ -15,7 +15,7 @@ async function read(text: string) {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-registration-'));
   const values = join(folder.path, 'values.yaml');
   await writeFile(values, text);
-  return await releaseOf({ ...release, values });
+  return await releaseOf(release, values);
 }
 
 it.each([

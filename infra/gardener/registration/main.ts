@@ -1,8 +1,15 @@
-import { writeFile } from 'node:fs/promises';
-import { fileProblem, ShootFluxError } from '../../../shared/errors.ts';
+import { readFile, writeFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { Ajv, type ErrorObject } from 'ajv';
+import { parse } from 'yaml';
+import { nearest } from '../../../shared/config/nearest.ts';
+import { asObject } from '../../../shared/config/values.ts';
+import { ConfigError, type ConfigIssue, fileProblem, ShootFluxError } from '../../../shared/errors.ts';
+import { fieldsOf } from '../../../shared/shapes.ts';
+import { readDocument } from '../../cli/read-file.ts';
 import { flag, makeCommand, text } from '../../make-command.ts';
-import { releaseOf } from './inputs.ts';
-import { EXAMPLE, inlineRegistration, registrationFiles } from './registration.ts';
+import { checkVersion } from '../../release/release.ts';
+import { EXAMPLE, inlineRegistration, type Release, registrationFiles } from './registration.ts';
 
 const USAGE = `Usage: npm run registration -- [--version X] [--registry R] [--values FILE] [--operator | --inline] [--out FILE]
 
@@ -22,21 +29,98 @@ const options = {
   ...{ values: text, inline: flag, operator: flag, out: text },
 };
 
-await makeCommand(
-  USAGE,
-  options,
-  async ({ operator = false, inline = false, out, ...inputs }) => {
-    if (operator && inline) {
-      throw new ShootFluxError('--operator and --inline exclude each other: gardener-operator pulls the charts.');
-    }
-    const release = await releaseOf(inputs);
-    const file = operator ? 'operator-extension.yaml' : 'controller-registration.yaml';
-    const content = inline ? await inlineRegistration(release) : ((await registrationFiles(release))[file] ?? '');
-    if (out === undefined) return content;
-    await writeFile(out, content).catch((error) => {
-      throw new ShootFluxError(`cannot write ${out}: ${fileProblem(error, 'folder')}.`);
-    });
-    return '';
-  },
-  2,
-);
+/** Host, port and path, as they begin the name of an image. */
+const REGISTRY = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d+)?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*$/;
+
+/**
+ * Returns the release that a command line names.
+ * @param values file with values of the chart for seeds; `-` is standard input
+ * @throws ShootFluxError that names the wrong input
+ */
+export async function releaseOf({ version, registry }: Release, values?: string): Promise<Release> {
+  checkVersion(version);
+  if (!REGISTRY.test(registry)) {
+    throw new ShootFluxError(
+      `${JSON.stringify(registry)} is not a registry; write host and path like registry.example.com/gardener, without https:// and a slash at the end.`,
+    );
+  }
+  return { version, registry, ...(values !== undefined && { values: await readValues(values) }) };
+}
+
+async function readValues(file: string): Promise<Record<string, unknown>> {
+  const ignore = () => {};
+  const terminal = { out: ignore, err: ignore, stdin: () => readAll(process.stdin), environment: {} };
+  const document = await readDocument(file, terminal);
+  if (document === null) {
+    throw new ShootFluxError(`${file} is empty; write values of the chart into it, or leave --values out.`);
+  }
+  const values = asObject(document);
+  if (values === undefined) {
+    throw new ShootFluxError(`${file} is not an object with values of the chart; write them as for Helm.`);
+  }
+  const issues = await valuesIssues(file, values);
+  if (issues.length > 0) throw new ConfigError(issues);
+  return values;
+}
+
+const DEFAULTS = new URL('../../../charts/shoot-flux/values.yaml', import.meta.url);
+const SCHEMA = new URL('../../../charts/shoot-flux/values.schema.json', import.meta.url);
+
+/**
+ * Returns what the chart's schema refuses in a file of values, as Helm would in the seed: there the installation would
+ * fail and the former version keep running.
+ */
+async function valuesIssues(file: string, values: object): Promise<ConfigIssue[]> {
+  const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
+  const validate = ajv.compile(JSON.parse(await readFile(SCHEMA, 'utf8')));
+  const defaults = parse(await readFile(DEFAULTS, 'utf8'));
+  return validate(withoutRemoved(values, defaults))
+    ? []
+    : (validate.errors ?? []).filter(isOwn).map((error) => issueOf(file, error));
+}
+
+/** With `null`, Helm removes a default before it looks at the schema. Another `null` is a value that it refuses. */
+function withoutRemoved(values: object, defaults: Record<string, unknown> = {}): object {
+  const kept = Object.entries(values).filter(([key, value]) => value !== null || !Object.hasOwn(defaults, key));
+  return Object.fromEntries(
+    kept.map(([key, value]) => [key, fieldsOf(value) ? withoutRemoved(value, fieldsOf(defaults[key])) : value]),
+  );
+}
+
+/** Of a condition, the branch says what is wrong. */
+const isOwn = ({ keyword }: ErrorObject) => keyword !== 'if';
+
+function issueOf(object: string, { keyword, message, params, instancePath, parentSchema }: ErrorObject): ConfigIssue {
+  const path = instancePath.split('/').slice(1);
+  if (keyword === 'additionalProperties') {
+    const name = String(params.additionalProperty);
+    const close = nearest(name, Object.keys(parentSchema?.properties ?? {}));
+    const remedy = close === undefined ? 'charts/shoot-flux/README.md lists all' : `did you mean ${close}?`;
+    return { object, path: [...path, name].join('.'), message: `is not a value of the chart; ${remedy}` };
+  }
+  if (keyword === 'type')
+    return { object, path: path.join('.'), message: `must be ${[params.type].flat().join(' or ')}` };
+  const allowed = keyword === 'enum' ? `: ${params.allowedValues.join(', ')}` : '';
+  return { object, path: path.join('.'), message: `${message}${allowed}` };
+}
+
+if (import.meta.main) {
+  await makeCommand(
+    USAGE,
+    options,
+    async ({ operator, inline, out, values, ...named }) => {
+      if (operator && inline) {
+        throw new ShootFluxError('--operator and --inline exclude each other: gardener-operator pulls the charts.');
+      }
+      const release = await releaseOf(named, values);
+      const file = operator ? 'operator-extension.yaml' : 'controller-registration.yaml';
+      const content = inline ? await inlineRegistration(release) : ((await registrationFiles(release))[file] ?? '');
+      if (out === undefined) return content;
+      await writeFile(out, content).catch((error) => {
+        throw new ShootFluxError(`cannot write ${out}: ${fileProblem(error, 'folder')}.`);
+      });
+      return '';
+    },
+    2,
+  );
+}
