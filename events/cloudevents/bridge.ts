@@ -33,14 +33,8 @@ const LONGEST_WAIT_MS = 3_600_000;
  * Creates what the bridge does besides sending: it keeps the changes that wait, and what brokers have given up. Both are in
  * memory only: the first list and the resync cover what is lost.
  */
-export function createEventBridge({
-  functions,
-  queue,
-  health,
-  log,
-  metrics,
-  now = () => new Date(),
-}: EventBridgeOptions) {
+export function createEventBridge(options: EventBridgeOptions) {
+  const { functions, queue, health, log, metrics, now = () => new Date() } = options;
   // Also what is due, and waits for the sink or for its cluster.
   const waiting = () =>
     queue.depths().reduce((sum, { depth: { waiting: due, delayed, parked } }) => sum + due + delayed + parked, 0);

@@ -37,17 +37,12 @@ interface ServeOptions {
 }
 
 /** Returns what answers the events of these functions. */
-export function serveFunctions({
-  functions,
-  sender,
-  concurrency,
-  timeoutSeconds = FUNCTION_TIMEOUT_SECONDS,
-}: ServeOptions): Receive {
+export function serveFunctions({ functions, ...options }: ServeOptions): Receive {
   const served = new Map(
     functions.map(({ queueFunction, dependencies }) => {
       const { name } = queueFunction.definition;
-      const runner = runnerOf(queueFunction, { ...dependencies, send: (changes) => sender.send(changes) });
-      const run = keyedRuns(runner, { sender, concurrency, timeoutSeconds });
+      const runner = runnerOf(queueFunction, { ...dependencies, send: (changes) => options.sender.send(changes) });
+      const run = keyedRuns(runner, options);
       return [name, { run, seeds: dependencies.settings.seeds }] as const;
     }),
   );
@@ -72,10 +67,8 @@ const MOST_REPEATS = 2;
  * Runs one function in this process, never twice at a time for a key. Returns what takes a change, and resolves with the
  * ending of the run that answers it, together with all others that waited for it.
  */
-function keyedRuns(
-  runner: Runner,
-  { sender, concurrency, timeoutSeconds }: Pick<ServeOptions, 'sender' | 'concurrency'> & { timeoutSeconds: number },
-) {
+function keyedRuns(runner: Runner, options: Omit<ServeOptions, 'functions'>) {
+  const { sender, concurrency, timeoutSeconds = FUNCTION_TIMEOUT_SECONDS } = options;
   // A cluster that is down fails its runs at once, and the broker keeps their changes.
   const schedule = createSchedule({ concurrency });
   const waiting = new Map<string, ((ending: KeyedEnding) => void)[]>();

@@ -26,16 +26,14 @@ export interface SinkOptions {
   timeoutMs?: number | undefined;
 }
 
-/** Sends changes as CloudEvents; what is due later goes to the bridge, which sends it on then. */
-export interface Sink {
-  sender: Transport;
-  close(): void;
-}
-
 const TOKEN_PATH = '/oidc/token';
 
-/** Opens a sink; nothing is sent yet. @throws ShootFluxError for an address that cannot be used */
-export function openSink(options: SinkOptions): Sink {
+/**
+ * Opens a sink, which sends changes as CloudEvents; what is due later goes to the bridge, which sends it on then. Nothing is
+ * sent yet.
+ * @throws ShootFluxError for an address that cannot be used
+ */
+export function openSink(options: SinkOptions): { sender: Transport; close(): void } {
   const { extensions = {} } = options;
   const { post, close } = createPost(sinkUrl(options.url), options);
   const send = ({ attributes, data }: CloudEvent) =>

@@ -16,8 +16,6 @@ import { keepHeapSmall, returnMemory } from './small-heap.ts';
 import { defaultTiming, steadyTime, type Timing } from './timing.ts';
 import { createKnownKeys, createTracker, type Emit, type KnownKeys, type Observer, type Tracker } from './tracker.ts';
 
-export type { WatchedClusters } from './selections.ts';
-
 /** What is watched for which functions, and what takes the changes. */
 export interface WatcherOptions {
   definitions: FunctionDefinition[];

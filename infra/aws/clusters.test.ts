@@ -38,7 +38,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   aws = {
     region: 'eu-west-1',
-    credentials: () => ({ accessKeyId: 'AK', secretAccessKey: 'SK' }),
+    credentials: { accessKeyId: 'AK', secretAccessKey: 'SK' },
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
   };
 });

@@ -2,7 +2,7 @@ import { errorMessage, RetryableError, ShootFluxError } from '../../shared/error
 import type { Connection, TokenFunction } from '../../shared/kube/connection.ts';
 import { kubeconfigConnection } from '../../shared/kube/kubeconfig.ts';
 import { type ClusterCredentials, createClusters } from '../../shared/runtime/clusters.ts';
-import { type AwsCredentials, type AwsEndpoint, awsQuery, signedPost } from './request.ts';
+import { type AwsEndpoint, awsQuery, signedPost } from './request.ts';
 import type { Environment } from './settings.ts';
 
 /** Returns the clients of a Lambda, which proves its AWS role to a cluster if the kubeconfig has no credentials. */
@@ -16,7 +16,7 @@ export function lambdaClusters(
 ) {
   const at = (endpoint: string | undefined): AwsEndpoint => ({
     region: variables.AWS_REGION ?? '',
-    credentials: () => environmentCredentials(variables),
+    credentials: async () => environmentCredentials(variables),
     endpoint,
   });
   const kubeconfigs = secretsManagerKubeconfigs(kubeconfigSecretPrefix, at(variables.SECRETS_MANAGER_ENDPOINT));
@@ -28,12 +28,10 @@ export function lambdaClusters(
   return async (cluster: string, signal: AbortSignal) => (await clusters(cluster)).with({ signal });
 }
 
-function environmentCredentials(variables: NodeJS.ProcessEnv): AwsCredentials {
-  return {
-    accessKeyId: variables.AWS_ACCESS_KEY_ID ?? '',
-    secretAccessKey: variables.AWS_SECRET_ACCESS_KEY ?? '',
-    sessionToken: variables.AWS_SESSION_TOKEN,
-  };
+function environmentCredentials(variables: NodeJS.ProcessEnv) {
+  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = variables;
+  const { AWS_SESSION_TOKEN: sessionToken } = variables;
+  return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
 }
 
 /** Reads kubeconfigs from AWS Secrets Manager; a secret's name is the prefix followed by the cluster's name. */

@@ -5,13 +5,13 @@ import { errorMessage, RetryableError } from '../../shared/errors.ts';
 /** Where an AWS service is reached, and as which identity. */
 export interface AwsEndpoint {
   region: string;
-  /** Called for each request: Lambda's environment always holds the current credentials. */
-  credentials(): AwsCredentials | Promise<AwsCredentials>;
+  /** A function is called for each request: Lambda's environment always holds the current credentials. */
+  credentials: ConstructorParameters<typeof SignatureV4>[0]['credentials'];
   /** Default: the regional endpoint of the service. */
   endpoint?: string | undefined;
 }
 
-export interface AwsRequest {
+interface AwsRequest {
   service: string;
   /** Lower-case names. */
   headers: Record<string, string>;
@@ -21,15 +21,11 @@ export interface AwsRequest {
 const REQUEST_MS = 5_000;
 
 /** Sends a signed POST to an AWS service, without its SDK. */
-export async function signedPost(
-  { region, credentials, endpoint }: AwsEndpoint,
-  request: AwsRequest,
-): Promise<Response> {
-  const { service, body } = request;
-  const url = new URL(endpoint ?? `https://${service}.${region}.${domainOf(region)}/`);
-  const identity = { region, credentials: await credentials() };
-  const headers = await signedHeaders({ ...request, ...identity, method: 'POST', url, now: new Date() });
-  return fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(REQUEST_MS) });
+export async function signedPost(aws: AwsEndpoint, request: AwsRequest): Promise<Response> {
+  const { region, endpoint } = aws;
+  const url = new URL(endpoint ?? `https://${request.service}.${region}.${domainOf(region)}/`);
+  const headers = await signedHeaders(aws, 'POST', url, request);
+  return fetch(url, { method: 'POST', headers, body: request.body, signal: AbortSignal.timeout(REQUEST_MS) });
 }
 
 function domainOf(region: string): string {
@@ -64,26 +60,14 @@ export async function awsQuery(
   throw new RetryableError(`${failure}: ${code}; ${remedy}.`);
 }
 
-/** AWS credentials, as Lambda puts them into the environment of a function. */
-export interface AwsCredentials {
-  accessKeyId: string;
-  secretAccessKey: string;
-  sessionToken?: string | undefined;
-}
-
-interface RequestToSign extends AwsRequest {
-  method: string;
-  url: URL;
-  region: string;
-  credentials: AwsCredentials;
-  now: Date;
-}
-
 /** Returns the request's headers with an AWS Signature Version 4. A client of the SDK would add 50 ms to a cold start. */
-export async function signedHeaders(request: RequestToSign): Promise<Record<string, string>> {
-  const { method, url, headers, body, region, service, now } = request;
-  const { sessionToken, ...keys } = request.credentials;
-  const credentials = { ...keys, ...(sessionToken && { sessionToken }) };
+export async function signedHeaders(
+  { region, credentials }: AwsEndpoint,
+  method: string,
+  url: URL,
+  { service, headers, body }: AwsRequest,
+  signingDate = new Date(),
+): Promise<Record<string, string>> {
   const signer = new SignatureV4({ service, region, credentials, sha256: Sha256, applyChecksum: false });
   const signed = await signer.sign(
     {
@@ -95,7 +79,7 @@ export async function signedHeaders(request: RequestToSign): Promise<Record<stri
       headers: { ...headers, host: url.host },
       body,
     },
-    { signingDate: now },
+    { signingDate },
   );
   return signed.headers;
 }

@@ -4,16 +4,18 @@ import { signedHeaders } from './request.ts';
 describe('AWS Signature Version 4', () => {
   // The worked example of the AWS documentation: ListUsers of IAM.
   it('equals the signature that AWS computes for its own example', async () => {
-    const headers = await signedHeaders({
-      method: 'GET',
-      url: new URL('https://iam.amazonaws.com/?Action=ListUsers&Version=2010-05-08'),
-      headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' },
-      body: '',
-      region: 'us-east-1',
-      service: 'iam',
-      credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' },
-      now: new Date('2015-08-30T12:36:00Z'),
-    });
+    const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
+    const headers = await signedHeaders(
+      { region: 'us-east-1', credentials },
+      'GET',
+      new URL('https://iam.amazonaws.com/?Action=ListUsers&Version=2010-05-08'),
+      {
+        service: 'iam',
+        headers: { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' },
+        body: '',
+      },
+      new Date('2015-08-30T12:36:00Z'),
+    );
     expect(headers.authorization).toBe(
       'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/iam/aws4_request, ' +
         'SignedHeaders=content-type;host;x-amz-date, ' +

@@ -21,7 +21,7 @@ afterAll(() => server.close());
 it('sends one value for each watched cluster while the watcher is alive, and says once why it fails', async () => {
   const { log, lines } = keptLog();
   let isAlive = true;
-  const credentials = () => ({ accessKeyId: 'AK', secretAccessKey: 'SK' });
+  const credentials = { accessKeyId: 'AK', secretAccessKey: 'SK' };
   const heartbeat = startWatcherHeartbeat({
     cloudWatch: { region: 'eu-west-1', credentials, endpoint },
     queuePrefix: 'shoot-flux-prod-',

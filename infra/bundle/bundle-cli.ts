@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { globSync, readFileSync } from 'node:fs';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
@@ -46,7 +46,8 @@ export async function bundleCli(folder = cliFolder): Promise<Metafile> {
   const programs = [
     join(root, 'infra/bundle/shoot-flux.js'),
     join(root, 'infra/bundle/list-packages.ts'),
-    ...(await threadFiles()),
+    // The programs of threads.
+    ...globSync('{events,functions,infra,shared}/**/*-thread.ts', { cwd: root }).map((file) => join(root, file)),
   ];
   const { metafile } = await build({
     ...modules,
@@ -161,11 +162,3 @@ const code = brotliDecompressSync(Buffer.from('${text}', 'base64')).toString();
 compileFunction(code, ['module', 'exports', 'require'])(module, module.exports, require);
 export const { KubeConfig } = module.exports;`;
 });
-
-/** Returns the programs of threads: every `*-thread.ts`. */
-async function threadFiles(): Promise<string[]> {
-  const rooms = ['events', 'functions', 'infra', 'shared'].map(async (room) =>
-    (await readdir(join(root, room), { recursive: true })).map((file) => join(root, room, file)),
-  );
-  return (await Promise.all(rooms)).flat().filter((file) => file.endsWith('-thread.ts'));
-}

@@ -1,6 +1,7 @@
 import { openQueue, type Queue, type QueueOptions, type Running } from '../../events/queue/queue.ts';
 import type { OpenSender } from '../../events/transport.ts';
-import { createWatcher, type WatchedClusters } from '../../events/watcher/watcher.ts';
+import type { WatchedClusters } from '../../events/watcher/selections.ts';
+import { createWatcher } from '../../events/watcher/watcher.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
 import { type ClusterHealth, createClusterHealth } from '../../shared/runtime/cluster-health.ts';
 import type { ClusterCredentials } from '../../shared/runtime/clusters.ts';

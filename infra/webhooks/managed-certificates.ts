@@ -8,7 +8,7 @@ import { GARDEN } from '../../shared/runtime/key.ts';
 import { type CertificateSource, type Certificates, caBundle, type KeyPair, renewed } from './certificates.ts';
 import { CERTIFICATES, NAMESPACE } from './names.ts';
 
-export interface ManagedCertificatesOptions {
+interface ManagedCertificatesOptions {
   kube(cluster: string, signal: AbortSignal): Promise<KubeClient>;
   hosts: readonly string[];
   secret?: CertificateSecret | undefined;
@@ -20,28 +20,20 @@ const ATTEMPTS = 5;
 
 /** Provides certificates in a Secret that all processes share. Each call completes one that was killed. */
 export function managedCertificates(options: ManagedCertificatesOptions): CertificateSource {
+  const { kube, hosts, secret = defaultSecret, now } = options;
+  const { cluster, namespace, name } = secret;
   return {
     async current(signal) {
-      const { secret = defaultSecret } = options;
-      const certificates = await upToDate(await options.kube(secret.cluster, signal), secret, options);
-      return { certificate: certificates.serving, authorities: caBundle(certificates) };
+      const client = await kube(cluster, signal);
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+        const stored = await readCertificates(client, secret);
+        const certificates = await renewed(stored?.certificates, hosts, now());
+        if (certificates === stored?.certificates || (await writeCertificates(client, certificates, stored, secret)))
+          return { certificate: certificates.serving, authorities: caBundle(certificates) };
+      }
+      throw new RetryableError(`${cluster}: Secret ${namespace}/${name} changed during every attempt; retrying.`);
     },
   };
-}
-
-async function upToDate(
-  client: KubeClient,
-  secret: CertificateSecret,
-  { hosts, now }: ManagedCertificatesOptions,
-): Promise<Certificates> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const stored = await readCertificates(client, secret);
-    const certificates = await renewed(stored?.certificates, hosts, now());
-    if (certificates === stored?.certificates || (await writeCertificates(client, certificates, stored, secret)))
-      return certificates;
-  }
-  const { cluster, namespace, name } = secret;
-  throw new RetryableError(`${cluster}: Secret ${namespace}/${name} changed during every attempt; retrying.`);
 }
 
 interface Stored {
@@ -64,11 +56,8 @@ const options = { fieldManager: 'shoot-flux-webhooks' };
 
 /** Reads the Secret; undefined when there is none. */
 export async function readCertificates(client: KubeClient, place = defaultSecret): Promise<Stored | undefined> {
-  const { namespace, name } = place;
-  const secret = await client.find<KubeObject & { data?: Record<string, string> }>(resources.secrets, {
-    namespace,
-    name,
-  });
+  const { cluster: _, ...name } = place;
+  const secret = await client.find<KubeObject & { data?: Record<string, string> }>(resources.secrets, name);
   if (secret === undefined) return undefined;
   return { certificates: certificatesIn(secret.data ?? {}), resourceVersion: secret.metadata.resourceVersion };
 }

@@ -54,7 +54,8 @@ interface WebhookConfiguration extends KubeObject {
 /** Writes the authorities to a webhook configuration. @returns false when there is none: it is then never called */
 async function publishCaBundle(client: KubeClient, resource: Resource, name: string, bundle: string): Promise<boolean> {
   const caBundle = Buffer.from(bundle).toString('base64');
-  const live = await find(client, resource, name);
+  const find = () => client.find<WebhookConfiguration>(resource, { name });
+  const live = await find();
   if (live === undefined) return false;
   if (trusts(live, caBundle)) return true;
   const patch = {
@@ -68,14 +69,10 @@ async function publishCaBundle(client: KubeClient, resource: Resource, name: str
     await client.mergePatch(resource, { name }, patch, { fieldManager: 'shoot-flux-webhooks' });
   } catch (error) {
     // Most likely another process of the deployment wrote the same. Any other change must not be overwritten.
-    const isPublished = error instanceof ConflictError && trusts(await find(client, resource, name), caBundle);
+    const isPublished = error instanceof ConflictError && trusts(await find(), caBundle);
     if (!isPublished) throw error;
   }
   return true;
-}
-
-function find(client: KubeClient, resource: Resource, name: string): Promise<WebhookConfiguration | undefined> {
-  return client.find<WebhookConfiguration>(resource, { name });
 }
 
 function trusts(configuration: WebhookConfiguration | undefined, caBundle: string): boolean {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { isMap, isScalar, type Pair, parse, parseDocument, type YAMLMap } from 'yaml';
+import { isMap, isNode, isScalar, type Pair, parse, parseDocument, type YAMLMap } from 'yaml';
 import { ShootFluxError } from '../../../shared/errors.ts';
 import type { Option } from '../../cli/option.ts';
 import { serviceOptions } from '../../cli/options.ts';
@@ -89,7 +89,7 @@ const isConfigured = (values: ChartValue[]) => values.some(({ path: [name] }) =>
 
 /** Generates a chart's README from its Chart.yaml and values. */
 export function chartReadme(chartYaml: string, values: ChartValue[]): string {
-  const { name, description, annotations } = parse(chartYaml) as Chart;
+  const { name, description, annotations } = parse(chartYaml);
   const rows = values.flatMap(({ path, description: meaning, default: value, keys = [] }) => [
     `| \`${path.join('.')}\` | ${cell(meaning)} | ${shown(value)} |`,
     ...keys.map((key) => `| \`${[...path, key.path].join('.')}\` | ${cell(key.description)} | ${cell(key.default)} |`),
@@ -100,12 +100,6 @@ export function chartReadme(chartYaml: string, values: ChartValue[]): string {
     '<!-- Written by "npm run docs" from Chart.yaml and the comments in values.yaml. -->',
     ['| value | meaning | default |', '|---|---|---|', ...rows, ''].join('\n'),
   ].join('\n\n');
-}
-
-interface Chart {
-  name: string;
-  description: string;
-  annotations?: Record<string, string>;
 }
 
 function shown(value: unknown): string {
@@ -251,7 +245,7 @@ function valuesIn(map: YAMLMap, parents: string[]): ChartValue[] {
     // The parser gives the comment above the first key of an inner map to the map.
     const comment = commentOf(pair.key) ?? (index === 0 && parents.length > 0 ? map.commentBefore : undefined);
     const { value } = pair;
-    if (comment) return [{ path, ...parts(comment), default: isJson(value) ? value.toJSON() : value }];
+    if (comment) return [{ path, ...parts(comment), default: isNode(value) ? value.toJSON() : value }];
     if (isMap(value) && value.items.length > 0) return valuesIn(value, path);
     throw new ShootFluxError(`values.yaml: ${path.join('.')} has no comment; describe it in the lines above.`);
   });
@@ -267,5 +261,3 @@ function parts(comment: string): Pick<ChartValue, 'description' | 'schema'> {
 
 const nameOf = ({ key }: Pair): string => (isScalar(key) ? String(key.value) : String(key));
 const commentOf = (node: unknown) => (isScalar(node) ? node.commentBefore : undefined);
-const isJson = (value: unknown): value is { toJSON(): unknown } =>
-  typeof value === 'object' && value !== null && 'toJSON' in value;

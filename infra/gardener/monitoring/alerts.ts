@@ -10,7 +10,7 @@ export interface Alert {
   alert: string;
   expr: string;
   for?: string;
-  labels: { severity: 'critical' | 'warning'; visibility?: 'operator' };
+  labels: { severity: 'critical' | 'warning'; visibility: 'operator' };
   annotations: { summary: string; description: string };
 }
 
@@ -21,7 +21,9 @@ function alert(
   forTime: string | undefined,
   { expr, ...annotations }: Alert['annotations'] & { expr: string },
 ): Alert {
-  return { alert: name, expr, ...(forTime !== undefined && { for: forTime }), labels: { severity }, annotations };
+  // Gardener's Alertmanagers route by `visibility`, and drop what has none.
+  const labels = { severity, visibility: 'operator' } as const;
+  return { alert: name, expr, ...(forTime !== undefined && { for: forTime }), labels, annotations };
 }
 
 /** Alerts for the process that watches clusters and runs functions. */
@@ -84,14 +86,9 @@ const webhooks: Alert[] = [
   }),
 ];
 
-export const seedAlerts = groupsOf('shoot-flux', [...everywhere, ...controller, ...webhooks]);
+export const seedAlerts: AlertGroup[] = [{ name: 'shoot-flux', rules: [...everywhere, ...controller, ...webhooks] }];
 
-export const admissionAlerts = groupsOf('shoot-flux-admission', [...everywhere, ...webhooks]);
-
-/** Gardener's Alertmanagers route by `visibility`, and drop what has none. */
-function groupsOf(name: string, rules: Alert[]): AlertGroup[] {
-  return [{ name, rules: rules.map((rule) => ({ ...rule, labels: { ...rule.labels, visibility: 'operator' } })) }];
-}
+export const admissionAlerts: AlertGroup[] = [{ name: 'shoot-flux-admission', rules: [...everywhere, ...webhooks] }];
 
 /** Returns the file that the chart's PrometheusRule contains; Prometheus reads it, too. */
 export function alertsFile(groups: AlertGroup[]): string {

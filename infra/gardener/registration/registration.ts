@@ -69,11 +69,9 @@ const metadata = {
   annotations: { 'security.gardener.cloud/pod-security-enforce': 'restricted' },
 };
 
-const imageValues = ({ registry, version }: Release) => ({ repository: `${registry}/shoot-flux`, tag: version });
-
-const seedValues = ({ values = {}, ...release }: Release) => ({
+const seedValues = ({ values = {}, registry, version }: Release) => ({
   ...values,
-  image: { ...imageValues(release), ...(values.image as object | undefined) },
+  image: { repository: `${registry}/shoot-flux`, tag: version, ...(values.image as object | undefined) },
 });
 
 /** Values of the chart for seeds that admission has, too: its Pods run the same image and judge by the same rules. */

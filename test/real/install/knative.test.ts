@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Receive } from '../../../events/cloudevents/answer.ts';
 import { createEventBridge } from '../../../events/cloudevents/bridge.ts';
 import { serveFunctions } from '../../../events/cloudevents/serve.ts';
-import { openSink, type Sink } from '../../../events/cloudevents/sink.ts';
+import { openSink } from '../../../events/cloudevents/sink.ts';
 import { openQueue, type Queue } from '../../../events/queue/queue.ts';
 import { changeOf, definitionOf, functionOf, keptLog, keyOf, processDependencies } from '../../../events/testing.ts';
 import { startEventServer } from '../../../infra/knative/event-server.ts';
@@ -26,7 +26,7 @@ describe("behind Knative's broker", () => {
   let plane: DataPlane;
   let bridge: ReturnType<typeof createEventBridge>;
   let forwarding: ReturnType<Queue['forward']>;
-  let sink: Sink;
+  let sink: ReturnType<typeof openSink>;
   const servers: Awaited<ReturnType<typeof startEventServer>>[] = [];
   const handlers = new Map<string, Handler>();
   /** Ids of the events that each function got. */
