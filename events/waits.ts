@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Cause, ChangeRequest } from '../shared/runtime/change-request.ts';
 import { keyText, type ReconcileKey } from '../shared/runtime/key.ts';
 
-/** From this wait on a run may also come earlier. */
+/** A wait of at least so long ends at a point of the grid of its key, and may be shorter; others end on time. */
 const LONG_SECONDS = 60;
 
 /**
@@ -20,11 +20,6 @@ function gridOf(key: ReconcileKey, stepSeconds: number) {
   };
 }
 
-/** Returns whether a wait ends at a point of the grid of its key; a shorter one ends on time. */
-function isLongWait(seconds: number): boolean {
-  return seconds >= LONG_SECONDS;
-}
-
 /**
  * Rounds the end of a long wait to the nearest point of a grid with that step, 0.5 to 1.5 times the wait away. So a run
  * between two points names the next one or the one after it, where the chain already is or arrives, and never a third;
@@ -38,7 +33,7 @@ function endOfLongWait(now: number, seconds: number, key: ReconcileKey, atLeastS
 
 /** Returns when a wait ends in the keyed queue, in ms of the clock of `now`: a short one exactly on time. */
 export function endOfWait(now: number, seconds: number, key: ReconcileKey, atLeastSeconds = 0): number {
-  return isLongWait(seconds) ? endOfLongWait(now, seconds, key, atLeastSeconds) : now + seconds * 1000;
+  return seconds >= LONG_SECONDS ? endOfLongWait(now, seconds, key, atLeastSeconds) : now + seconds * 1000;
 }
 
 /**
@@ -50,7 +45,7 @@ export function endOfWait(now: number, seconds: number, key: ReconcileKey, atLea
  */
 export function requeueTime(now: Date, afterSeconds: number, key: ReconcileKey, atLeastSeconds = 0): Date {
   const begun = now.getTime();
-  if (isLongWait(afterSeconds)) return new Date(endOfLongWait(begun, afterSeconds, key, atLeastSeconds));
+  if (afterSeconds >= LONG_SECONDS) return new Date(endOfLongWait(begun, afterSeconds, key, atLeastSeconds));
   return new Date(gridOf(key, afterSeconds / 4).from(begun + Math.max(afterSeconds, atLeastSeconds) * 1000));
 }
 

@@ -1,5 +1,6 @@
 import type { Cause } from '../../shared/runtime/change-request.ts';
-import { keyText, type ReconcileKey } from '../../shared/runtime/key.ts';
+import type { ReconcileKey } from '../../shared/runtime/key.ts';
+import { keyId } from '../change.ts';
 
 /** A change that was given up: names, numbers and one sentence, never an object. */
 export interface DeadLetter {
@@ -32,7 +33,7 @@ export function createDeadLetters(onDrop: (name: string) => void = () => {}) {
 
   return {
     add(letter: Omit<DeadLetter, 'since' | 'last'>, at: Date): void {
-      const id = idOf(letter.function, letter.key);
+      const id = keyId(letter);
       const last = at.toISOString();
       const since = letters.get(id)?.since ?? last;
       letters.set(id, { ...letter, reason: letter.reason.slice(0, LONGEST_REASON), since, last });
@@ -44,12 +45,8 @@ export function createDeadLetters(onDrop: (name: string) => void = () => {}) {
       onDrop(oldest[1].function);
     },
     /** The key has succeeded. */
-    remove: (name: string, key: ReconcileKey) => void letters.delete(idOf(name, key)),
+    remove: (name: string, key: ReconcileKey) => void letters.delete(keyId({ function: name, key })),
     /** Returns all that are kept, oldest first, and how many were dropped because there were too many. */
     list: (): { deadLetters: DeadLetter[]; dropped: number } => ({ deadLetters: [...letters.values()], dropped }),
   };
-}
-
-function idOf(name: string, key: ReconcileKey): string {
-  return `${name} ${keyText(key)}`;
 }

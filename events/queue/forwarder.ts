@@ -7,14 +7,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { createBackoff } from '../backoff.ts';
 import type { ChangeSender } from '../transport.ts';
 import { isRetry, originOf } from './pending.ts';
-import { type Schedule, type Start, startWorker, type Worker, type WorkerOptions } from './schedule.ts';
-
-/** Sends the changes of one function's schedule to where the function runs. */
-export interface Forwarder extends Worker {
-  /** Returns true unless changes wait, or will in a moment, and none has been accepted yet. */
-  accepts(): boolean;
-  status(): QueueStatus;
-}
+import { type Schedule, type Start, startWorker, type WorkerOptions } from './schedule.ts';
 
 /** The changes of a function that wait to be sent, and why the last attempt failed. */
 export interface QueueStatus {
@@ -44,10 +37,10 @@ export const SEND_SECONDS = 600;
 const MOMENT_MS = 1000;
 
 /**
- * Starts to send keys. A change that the transport refuses backs off alone, so that it holds up no other; while the
- * transport takes none, all wait for it.
+ * Starts to send the changes of one function's schedule to where the function runs. A change that the transport refuses
+ * backs off alone, so that it holds up no other; while the transport takes none, all wait for it.
  */
-export function startForwarder({ name, schedule, sender, isUp, log, metrics }: ForwardOptions): Forwarder {
+export function startForwarder({ name, schedule, sender, isUp, log, metrics }: ForwardOptions) {
   const pauses = createBackoff(BASE_MS, CAP_MS);
   let pausedUntil = 0;
   /** How often the transport has taken a key. */
@@ -93,8 +86,9 @@ export function startForwarder({ name, schedule, sender, isUp, log, metrics }: F
 
   return {
     ...startWorker({ schedule, timeoutSeconds: SEND_SECONDS, work, pausedUntil: () => pausedUntil }),
+    /** Returns true unless changes wait, or will in a moment, and none has been accepted yet. */
     accepts: () => taken > 0 || (!isWaiting() && currentProblem() === undefined),
-    status() {
+    status(): QueueStatus {
       const { waiting, delayed, running } = schedule.depth();
       return { function: name, waiting: waiting + delayed + running, problem: currentProblem() };
     },

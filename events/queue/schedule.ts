@@ -46,18 +46,10 @@ export interface Start {
   since: number;
 }
 
-/** How many keys are in which state. Parked: due, but their cluster is down. */
-export interface Depth {
-  waiting: number;
-  delayed: number;
-  running: number;
-  parked: number;
-}
-
 /**
- * Decides which key of one function runs when; the time is passed in, in ms of a monotonic clock. A key has one entry:
- * it never runs twice at a time, what arrives while it runs makes one more run afterwards, and it has one pending look,
- * which the outcome of the latest run replaces.
+ * Decides which key of one function runs when; the time is passed in, in ms of a monotonic clock, so that a clock that is
+ * set back delays nothing. A key has one entry: it never runs twice at a time, what arrives while it runs makes one more
+ * run afterwards, and it has one pending look, which the outcome of the latest run replaces.
  */
 export type Schedule = ReturnType<typeof createSchedule>;
 
@@ -235,9 +227,8 @@ export function createSchedule({ concurrency, isUp = () => true, backgroundPerSe
       return left > 0 ? first : Math.min(refill, first ?? Infinity);
     },
 
-    depth(): Depth {
-      return { ...ready.depth(isUp), delayed: delayed.size, running: slots.counts().runs };
-    },
+    /** Returns how many keys are in which state. Parked: due, but their cluster is down. */
+    depth: () => ({ ...ready.depth(isUp), delayed: delayed.size, running: slots.counts().runs }),
   };
 }
 
@@ -284,7 +275,7 @@ export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () =
   let timer: NodeJS.Timeout | undefined;
   let isWoken = false;
   let isStopped = false;
-  let lastStart = monotonic();
+  let lastStart = performance.now();
   let idle = Promise.withResolvers<void>();
 
   /** Starts all that may start. */
@@ -292,12 +283,13 @@ export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () =
     isWoken = false;
     clearTimeout(timer);
     if (isStopped) return;
-    const isPaused = monotonic() < pausedUntil();
-    const take = () => (isPaused ? undefined : schedule.take(monotonic()));
+    const isPaused = performance.now() < pausedUntil();
+    const take = () => (isPaused ? undefined : schedule.take(performance.now()));
     for (let start = take(); start !== undefined; start = take()) void run(start);
     const due = isPaused ? pausedUntil() : schedule.nextDue();
     // What is due already waits for a slot, and the end of a run wakes it.
-    if (due !== undefined) timer = setTimeout(startRuns, Math.min(LONGEST_TIMER_MS, Math.max(1, due - monotonic())));
+    if (due !== undefined)
+      timer = setTimeout(startRuns, Math.min(LONGEST_TIMER_MS, Math.max(1, due - performance.now())));
   };
 
   // Not at once: what arrives in the same turn of the event loop is merged and sorted first.
@@ -308,7 +300,7 @@ export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () =
   };
 
   const run = async (start: Start): Promise<void> => {
-    const begun = monotonic();
+    const begun = performance.now();
     const current = { begun };
     lastStart = begun;
     running.add(current);
@@ -321,7 +313,7 @@ export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () =
     const next = await work(start, ending.signal);
     clearTimeout(abort);
     clearTimeout(lasting);
-    schedule.end(start.key, next, monotonic());
+    schedule.end(start.key, next, performance.now());
     running.delete(current);
     if (running.size === 0) idle.resolve();
     wake();
@@ -332,9 +324,9 @@ export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () =
     wake,
     alive() {
       const oldest = Math.min(...[...running].map(({ begun }) => begun));
-      if (monotonic() - oldest > timeoutSeconds * 1000 + STUCK_MS) return false;
-      const isDue = schedule.depth().waiting > 0 || (schedule.nextDue() ?? Infinity) < monotonic() - STUCK_MS;
-      return isStopped || running.size > 0 || !isDue || monotonic() - lastStart < STUCK_MS;
+      if (performance.now() - oldest > timeoutSeconds * 1000 + STUCK_MS) return false;
+      const isDue = schedule.depth().waiting > 0 || (schedule.nextDue() ?? Infinity) < performance.now() - STUCK_MS;
+      return isStopped || running.size > 0 || !isDue || performance.now() - lastStart < STUCK_MS;
     },
     async stop(deadlineMs) {
       isStopped = true;
@@ -351,7 +343,7 @@ export function startWorker({ schedule, timeoutSeconds, work, pausedUntil = () =
 /** Returns the work of a function of this process. What it gives up is kept until its key succeeds. */
 export function workOf(runner: Runner, deadLetters: DeadLetters): WorkerOptions['work'] {
   return async (start, signal) => {
-    const begun = monotonic();
+    const begun = performance.now();
     const run = runOf(runner, start);
     const { key, causes, attempt: attempts } = start;
     const next = nextOf(await runOnce(runner, run, signal), attempts, Math.random());
@@ -359,7 +351,7 @@ export function workOf(runner: Runner, deadLetters: DeadLetters): WorkerOptions[
       const reason = describeError(next.error);
       deadLetters.add({ function: runner.name, key, causes, reason, attempts }, runner.now());
     } else if (next.result !== 'retry') deadLetters.remove(runner.name, key);
-    report(runner, run, next, (monotonic() - begun) / 1000);
+    report(runner, run, next, (performance.now() - begun) / 1000);
     return next;
   };
 }
@@ -371,12 +363,7 @@ export function runOf({ name, now }: Runner, { key, causes, merged, attempt, sin
   return {
     changes: [changeOf(first), ...rest.map(changeOf)],
     attempt,
-    dueAt: now().getTime() - (monotonic() - since),
+    dueAt: now().getTime() - (performance.now() - since),
     superseded: merged,
   };
-}
-
-/** Monotonic, so that a clock that is set back delays nothing. */
-function monotonic(): number {
-  return performance.now();
 }

@@ -74,7 +74,7 @@ class Limited {
 
   /** The tenant has become slow, or is so no longer. */
   count(tenant: Tenant, isSlow: boolean): void {
-    const held = this.all.heldBy(tenant);
+    const held = this.all.of(idOf(tenant));
     this.#ofSlow.add(tenant, isSlow ? held : -held);
   }
 }
@@ -90,28 +90,24 @@ class Holdings {
   }
 
   roomFor(cluster: string): number {
-    return this.#limit - this.total - this.#of(cluster);
+    return this.#limit - this.total - this.of(cluster);
   }
 
   has(tenant: Tenant, reserve: number): boolean {
-    const reserved = reserve === 0 ? 0 : Math.floor(this.#limit * reserve);
-    return this.#of(idOf(tenant)) < this.roomFor(tenant.cluster) - reserved;
-  }
-
-  heldBy(tenant: Tenant): number {
-    return this.#of(idOf(tenant));
+    return this.of(idOf(tenant)) < this.roomFor(tenant.cluster) - Math.floor(this.#limit * reserve);
   }
 
   add(tenant: Tenant, by: number): void {
     this.total += by;
     for (const id of [tenant.cluster, idOf(tenant)]) {
-      const held = this.#of(id) + by;
+      const held = this.of(id) + by;
       if (held === 0) this.#held.delete(id);
       else this.#held.set(id, held);
     }
   }
 
-  #of(id: string): number {
+  /** Returns what a cluster or a project holds. */
+  of(id: string): number {
     return this.#held.get(id) ?? 0;
   }
 }

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Next } from '../retry.ts';
 import { keyOf } from '../testing.ts';
-import { type Depth, type Schedule, startWorker } from './schedule.ts';
+import { type Schedule, startWorker } from './schedule.ts';
 
 const done: Next = { result: 'done' };
-const nothing: Depth = { waiting: 0, delayed: 0, running: 0, parked: 0 };
+const nothing = { waiting: 0, delayed: 0, running: 0, parked: 0 };
 const idle: Schedule = {
   ...{ add: () => {}, take: () => undefined, lasts: () => {}, end: () => {}, resume: () => {} },
   ...{ nextDue: () => undefined, depth: () => nothing },

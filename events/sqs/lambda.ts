@@ -1,4 +1,3 @@
-import middy from '@middy/core';
 import type { Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
@@ -74,18 +73,11 @@ function secondsUntilDue(cause: Cause, now: Date): number {
 }
 
 function lambdaOf(runner: SqsRunner): SqsLambda {
-  const batches = new WeakMap<SQSEvent, Promise<SQSBatchResponse>>();
-  const lambda = middy<SQSEvent, SQSBatchResponse>(
-    (event: SQSEvent, _context: LambdaContext, { signal }: { signal: AbortSignal }) => {
-      const batch = runBatch(runner, event, signal);
-      batches.set(event, batch);
-      return batch;
-    },
-    { timeoutEarlyInMillis: ABORT_EARLY_MS },
-  );
-  // The signal has aborted every run, and a moment later the batch knows which keys were done in time.
-  lambda.onError(({ error, event }) => (error?.name === 'TimeoutError' ? batches.get(event) : undefined));
-  return (event, context) => lambda(event, context);
+  return (event, context) => {
+    // The signal aborts every run, and a moment later the batch knows which keys were done in time.
+    const leftMs = Math.max(0, context.getRemainingTimeInMillis() - ABORT_EARLY_MS);
+    return runBatch(runner, event, AbortSignal.timeout(Math.floor(leftMs)));
+  };
 }
 
 async function runBatch(runner: SqsRunner, { Records }: SQSEvent, signal: AbortSignal): Promise<SQSBatchResponse> {
@@ -176,7 +168,10 @@ async function handleFailure(runner: SqsRunner, group: Group, error: unknown): P
     runner.log.warn('requeue failed', { function: runner.name, error: describeError(failure) });
   }
   const hidden = Math.min(seconds, UNSENT_HIDDEN_SECONDS);
-  await hide(runner, group, hidden);
+  // If that fails, SQS redelivers the message when its visibility timeout ends.
+  await runner.visibility(record.receiptHandle, hidden).catch((failure) => {
+    runner.log.warn('visibility change failed', { function: runner.name, error: describeError(failure) });
+  });
   return { result: 'retry', seconds: hidden, error, isRedelivered: true };
 }
 
@@ -191,14 +186,5 @@ async function rejectUnreadable(runner: SqsRunner, { record, reason }: Unreadabl
   } catch (error) {
     runner.log.warn('dead letter not sent', { ...fields, error: describeError(error) });
     return [record.messageId];
-  }
-}
-
-/** Hides the kept message for the back-off. If that fails, SQS redelivers it when its visibility timeout ends. */
-async function hide(runner: SqsRunner, { kept: { record } }: Group, seconds: number): Promise<void> {
-  try {
-    await runner.visibility(record.receiptHandle, seconds);
-  } catch (failure) {
-    runner.log.warn('visibility change failed', { function: runner.name, error: describeError(failure) });
   }
 }

@@ -37,8 +37,7 @@ export async function openSqsSender(options: SqsSenderOptions): Promise<SqsSende
   const client = createSqsClient(endpoint);
   try {
     const delayUrl = await withinMs(openMs, findDelayQueue(client, definitions, prefix));
-    const problem = unservedProblem(await withinMs(openMs, recordedSeeds(client, delayUrl)), prefix, seeds);
-    if (problem !== undefined) throw new ShootFluxError(problem);
+    checkServed(await withinMs(openMs, recordedSeeds(client, delayUrl)), prefix, seeds);
     const { send } = createSender(client, delayUrl.slice(0, -DELAY.length));
     return { sender: { send }, identity: client.config, stop: async () => client.destroy() };
   } catch (error) {
@@ -87,16 +86,13 @@ async function recordedSeeds(client: SQSClient, QueueUrl: string): Promise<strin
   return seedsIn(Tags);
 }
 
-/**
- * Returns why a watcher must not send to the queues: no function behind them would run for a seed, and its changes would
- * become dead letters.
- */
-function unservedProblem(recorded: string[], prefix: string, watched: string[]): string | undefined {
-  const unserved = watched.filter((seed) => !recorded.includes(seed));
-  if (recorded.length === 0 || unserved.length === 0) return undefined;
-  return (
-    `The functions behind the queues ${prefix}* serve ${namesOf(recorded)}, and not ${namesOf(unserved)}; add the seed ` +
-    'to the functions first, or choose their --queue-prefix.'
+/** @throws ShootFluxError when no function behind the queues runs for a seed: its changes would become dead letters */
+function checkServed(recorded: string[], prefix: string, watched: string[]): void {
+  const unserved = watched.filter((seed) => !recorded.includes(seed)).sort();
+  if (recorded.length === 0 || unserved.length === 0) return;
+  throw new ShootFluxError(
+    `The functions behind the queues ${prefix}* serve ${recorded.join(', ')}, and not ${unserved.join(', ')}; add the ` +
+      'seed to the functions first, or choose their --queue-prefix.',
   );
 }
 
@@ -123,8 +119,4 @@ export function tagsOf(seeds: string[]): Record<string, string> {
     );
   }
   return Object.fromEntries(values.map((value, index) => [`${TAG}${index}`, value]));
-}
-
-function namesOf(seeds: string[]): string {
-  return seeds.toSorted().join(', ');
 }

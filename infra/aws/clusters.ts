@@ -6,14 +6,8 @@ import { type AwsEndpoint, awsQuery, signedPost } from './request.ts';
 import type { Environment } from './settings.ts';
 
 /** Returns the clients of a Lambda, which proves its AWS role to a cluster if the kubeconfig has no credentials. */
-export function lambdaClusters(
-  name: string,
-  {
-    kubeconfigSecretPrefix,
-    clusterAudiencePrefix,
-  }: Pick<Environment, 'kubeconfigSecretPrefix' | 'clusterAudiencePrefix'>,
-  variables: NodeJS.ProcessEnv,
-) {
+export function lambdaClusters(name: string, environment: Environment, variables: NodeJS.ProcessEnv) {
+  const { kubeconfigSecretPrefix, clusterAudiencePrefix } = environment;
   const at = (endpoint: string | undefined): AwsEndpoint => ({
     region: variables.AWS_REGION ?? '',
     credentials: async () => environmentCredentials(variables),

@@ -50,6 +50,7 @@ export const queueUrlPrefix = sub(`https://sqs.\${AWS::Region}.\${AWS::URLSuffix
 export function queues(definition: FunctionDefinition, seeds: string[]): Named[] {
   const id = logicalId(definition.name);
   const names = queueNames(definition.name, PREFIX);
+  const Tags = Object.entries(tagsOf(seeds)).map(([Key, Value]) => ({ Key, Value }));
   // High throughput: limits apply to each group instead of the queue.
   const fifo = isFifo(definition.name)
     ? { FifoQueue: true, DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' }
@@ -61,7 +62,7 @@ export function queues(definition: FunctionDefinition, seeds: string[]): Named[]
         QueueName: names.queue,
         ...fifo,
         VisibilityTimeout: VISIBILITY_SECONDS,
-        ...(definition.name === DELAY && seeds.length > 0 && { Tags: tags(tagsOf(seeds)) }),
+        ...(definition.name === DELAY && seeds.length > 0 && { Tags }),
         RedrivePolicy: { deadLetterTargetArn: arn(`${id}DeadLetterQueue`), maxReceiveCount: MAX_RECEIVE_COUNT },
       }),
     ],
@@ -90,10 +91,6 @@ export function queues(definition: FunctionDefinition, seeds: string[]): Named[]
 
 function fifoQueues(definitions: FunctionDefinition[]): object[] {
   return definitions.filter(({ name }) => isFifo(name)).map(({ name }) => arn(`${logicalId(name)}Queue`));
-}
-
-function tags(values: Record<string, string>): { Key: string; Value: string }[] {
-  return Object.entries(values).map(([Key, Value]) => ({ Key, Value }));
 }
 
 function queue(properties: object): object {

@@ -139,25 +139,12 @@ export function checkRoleNames(start: string, functions: readonly string[]): voi
 const SUBJECT = /^system:serviceaccount:[*?.-]*[a-z0-9][a-z0-9.*?-]*:[*?.-]*[a-z0-9][a-z0-9.*?-]*$/;
 
 /** Parameters of a deployment (`--param NAME=VALUE`) that decide which resources there are; the others are variables. */
-export interface Parameters {
-  seeds: string[];
-  /** How functions authenticate to clusters. */
-  clusterAccess: 'kubeconfig' | 'web-identity';
-  /** Issuers of ServiceAccount tokens, without `https://`, whose watchers may send changes. */
-  watcherIssuers: string[];
-  /** Their ServiceAccounts, as a pattern of IAM. */
-  watcherSubject: string;
-  /** False: the account has the identity providers of these issuers already. */
-  createsProviders: boolean;
-  alarmTopic?: string | undefined;
-  /** True: Git hosts may report pushes. */
-  takesPushes: boolean;
-}
+export type Parameters = Awaited<ReturnType<typeof readParameters>>;
 
 type Resolve = (variable: string) => Promise<unknown>;
 
 /** Reads the parameters of a deployment. @throws ShootFluxError that names the wrong parameter */
-export async function readParameters(resolve: Resolve): Promise<Parameters> {
+export async function readParameters(resolve: Resolve) {
   const text = async (name: string) => String((await resolve(`param:${name}, ''`)) ?? '').trim();
   const list = async (name: string) => (await text(name)).split(',').flatMap((entry) => entry.trim() || []);
   const choice = async <T extends string>(name: string, values: readonly [T, ...T[]]): Promise<T> => {
@@ -168,11 +155,16 @@ export async function readParameters(resolve: Resolve): Promise<Parameters> {
   };
   return {
     seeds: await list('seeds'),
+    /** How functions authenticate to clusters. */
     clusterAccess: await choice('clusterAccess', ['kubeconfig', 'web-identity']),
+    /** Issuers of ServiceAccount tokens, without `https://`, whose watchers may send changes. */
     watcherIssuers: (await list('watcherIssuers')).map(issuerName),
+    /** Their ServiceAccounts, as a pattern of IAM. */
     watcherSubject: subject((await text('watcherSubject')) || serviceAccountUser('watcher')),
+    /** False: the account has the identity providers of these issuers already. */
     createsProviders: (await choice('watcherProviders', ['create', 'existing'])) === 'create',
     alarmTopic: (await text('alarmTopic')) || undefined,
+    /** True: Git hosts may report pushes. */
     takesPushes: (await text('pushUrl')) !== '',
   };
 }

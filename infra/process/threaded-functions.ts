@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { keyId } from '../../events/change.ts';
 import type { Queue } from '../../events/queue/queue.ts';
 import type { QueueFunction } from '../../events/run.ts';
 import { RetryableError } from '../../shared/errors.ts';
@@ -130,7 +131,7 @@ export function startThreadedFunctions(options: ThreadOptions) {
     const fields = { ...(job && { function: job.function }), ...(key && { key: keyText(key) }) };
     log.error('functions restart', { ...fields, error: reason, interrupted: waiting.size });
     metrics.count('functions_restarts_total');
-    if (job && key) endings.set(idOf(job.function, key), reason);
+    if (job?.type === 'run') endings.set(keyId(job), reason);
     const ending = key === undefined ? 'it was ended.' : 'its run was ended; it is retried later.';
     if (job) blamed?.reject(new RetryableError(`${nameOf(job)} ${reason}, so ${ending}`));
     for (const [id, each] of hadStarted ? waiting : []) {
@@ -183,8 +184,9 @@ export function startThreadedFunctions(options: ThreadOptions) {
   };
 
   const run = async (name: string, key: ReconcileKey, context: Context): Promise<Outcome> => {
-    const endedBefore = endings.get(idOf(name, key));
-    endings.delete(idOf(name, key));
+    const id = keyId({ function: name, key });
+    const endedBefore = endings.get(id);
+    endings.delete(id);
     const job: Job = { type: 'run', id: ++jobs, function: name, key, causes: context.causes, endedBefore };
     const message = await submit(job, context.signal);
     if (message.type !== 'ran') throw new TypeError(`A run ended with ${message.type}.`);
@@ -250,10 +252,6 @@ function findBlamed(waiting: ReadonlyMap<number, Waiting>, executing: number): W
 }
 
 const BUSY = 'kept shoot-flux busy for more than 2 s';
-
-function idOf(name: string, key: ReconcileKey): string {
-  return `${name} ${keyText(key)}`;
-}
 
 function nameOf(job: Job): string {
   return job.type === 'run' ? keyText(job.key) : `The request to ${job.function}`;

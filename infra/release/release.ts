@@ -117,7 +117,7 @@ async function lambdaPackages(distribution?: string): Promise<Files> {
   for (const definition of definitions) {
     const { name } = definition;
     const bundle = await contents(join(folder.path, name), `dist/functions/${name}`);
-    files[`lambda/${name}.zip`] = zip({ ...bundle, ...(isQueued(definition) && flux) });
+    files[`lambda/${name}.zip`] = zip({ ...(isQueued(definition) && flux), ...bundle });
   }
   return files;
 }
@@ -176,8 +176,7 @@ const zipOptions = {
 
 /** Packs files as a zip archive without times or owners: the same files give the same bytes. */
 function zip(files: Record<string, Buffer>): Buffer {
-  const sorted = Object.entries(files).sort(([one], [other]) => (one < other ? -1 : 1));
-  return Buffer.from(zipSync(Object.fromEntries(sorted), zipOptions));
+  return Buffer.from(zipSync(files, zipOptions));
 }
 
 /** Writes files by path into a folder. */

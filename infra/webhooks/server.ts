@@ -53,25 +53,6 @@ interface Room {
   free: number;
 }
 
-/** Answers one HTTP request with the function at its path. While the server is stopping, closes the connection. */
-async function respond(
-  request: IncomingMessage,
-  response: ServerResponse,
-  options: ServerOptions,
-  room: Room,
-  isStopping: () => boolean,
-): Promise<void> {
-  try {
-    const { status, contentType, body } = await answerOf(request, options, room);
-    // One that is announced to be huge is not worth reading to its end.
-    const isHuge = Number(request.headers['content-length'] ?? 0) > 2 * MAX_BYTES;
-    const ending = isStopping() || isHuge ? { connection: 'close' } : {};
-    response.writeHead(status, { 'content-type': contentType, ...ending }).end(body);
-  } catch {
-    response.destroy();
-  }
-}
-
 async function answerOf(
   request: IncomingMessage,
   { served, tokens, push }: ServerOptions,
@@ -189,7 +170,15 @@ export async function startPlainServer(options: ServerOptions) {
 async function start<S extends Server>(create: (answer: RequestListener) => S, options: ServerOptions) {
   const room: Room = { free: ROOM_BYTES };
   let isStopping = false;
-  const server = create((request, response) => void respond(request, response, options, room, () => isStopping));
+  /** Answers one HTTP request with the function at its path. While the server is stopping, closes the connection. */
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+    const { status, contentType, body } = await answerOf(request, options, room);
+    // One that is announced to be huge is not worth reading to its end.
+    const isHuge = Number(request.headers['content-length'] ?? 0) > 2 * MAX_BYTES;
+    const ending = isStopping || isHuge ? { connection: 'close' } : {};
+    response.writeHead(status, { 'content-type': contentType, ...ending }).end(body);
+  };
+  const server = create((request, response) => void respond(request, response).catch(() => response.destroy()));
   server.maxConnections = MOST_CONNECTIONS;
   // A client that does not read its answer.
   server.timeout = 2 * TIMEOUT_SECONDS * 1000;
