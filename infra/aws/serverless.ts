@@ -56,7 +56,6 @@ export async function serverlessParts(resolve: Resolve) {
 }
 
 async function queueLambda(definition: FunctionDefinition, parameters: Parameters, resolve: Resolve): Promise<Named> {
-  const { environment, ...common } = lambda(definition, parameters);
   const id = logicalId(definition.name);
   // Normally the limit of the queue is enough, and a reservation would take from the account what is not used.
   const reserved = await resolve(`param:reservedConcurrency${id}, param:reservedConcurrency, ''`);
@@ -70,10 +69,8 @@ async function queueLambda(definition: FunctionDefinition, parameters: Parameter
   return [
     definition.name,
     {
-      ...common,
+      ...lambda(definition, parameters, { QUEUE_URL_PREFIX: queueUrlPrefix }, 'dist/flux-distribution/**'),
       ...(reserved !== '' && { reservedConcurrency: reserved }),
-      environment: { ...environment, QUEUE_URL_PREFIX: queueUrlPrefix },
-      package: { patterns: [`dist/functions/${definition.name}/**`, 'dist/flux-distribution/**', LANDSCAPE] },
       events: [{ sqs }],
     },
   ];
@@ -86,20 +83,12 @@ const TOKENS = { WEBHOOK_TOKEN_SHA256: `\${param:webhookTokenSha256, ''}` };
  * in its path, or the token of a project.
  */
 function urlLambda(definition: AnyDefinition, parameters: Parameters, own: object = {}): Named {
-  const { environment, ...common } = lambda(definition, parameters);
-  return [
-    definition.name,
-    {
-      ...common,
-      environment: { ...environment, ...own },
-      reservedConcurrency: `\${param:webhookConcurrency, 20}`,
-      package: { patterns: [`dist/functions/${definition.name}/**`, LANDSCAPE] },
-      url: true,
-    },
-  ];
+  const reservedConcurrency = `\${param:webhookConcurrency, 20}`;
+  return [definition.name, { ...lambda(definition, parameters, own), reservedConcurrency, url: true }];
 }
 
-function lambda({ name, description }: AnyDefinition, { clusterAccess }: Parameters) {
+/** @param own variables besides those that all have; @param files what it packs besides */
+function lambda({ name, description }: AnyDefinition, { clusterAccess }: Parameters, own: object, ...files: string[]) {
   return {
     name: `${PREFIX}${name}`,
     description,
@@ -109,7 +98,9 @@ function lambda({ name, description }: AnyDefinition, { clusterAccess }: Paramet
     environment: {
       KUBECONFIG_SECRET_PREFIX: secretPrefix(name, clusterAccess),
       ...(clusterAccess === 'web-identity' && { CLUSTER_AUDIENCE_PREFIX: AUDIENCE_PREFIX }),
+      ...own,
     },
+    package: { patterns: [`dist/functions/${name}/**`, ...files, LANDSCAPE] },
   };
 }
 
