@@ -94,7 +94,9 @@ class Holdings {
   }
 
   has(tenant: Tenant, reserve: number): boolean {
-    return this.of(idOf(tenant)) < this.roomFor(tenant.cluster) - Math.floor(this.#limit * reserve);
+    // Not a product where there is no limit.
+    const reserved = reserve === 0 ? 0 : Math.floor(this.#limit * reserve);
+    return this.of(idOf(tenant)) < this.roomFor(tenant.cluster) - reserved;
   }
 
   add(tenant: Tenant, by: number): void {

@@ -82,13 +82,10 @@ export function createLister(selection: Selection, tracker: Tracker, progress: L
     return error;
   };
 
-  const attempt = async (client: KubeClient, at: Position, signal: AbortSignal) => {
-    try {
-      await page(client, at, signal);
-    } catch (error) {
+  const attempt = (client: KubeClient, at: Position, signal: AbortSignal) =>
+    page(client, at, signal).catch((error) => {
       throw signal.aborted ? error : failed(at, error);
-    }
-  };
+    });
 
   return {
     /**

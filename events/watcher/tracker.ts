@@ -44,8 +44,6 @@ interface CauseFlags {
   listed?: true;
 }
 
-type Listed = Pick<CauseFlags, 'listed'>;
-
 const noMark: Mark = { fingerprint: Number.NaN, keys: [] };
 
 /** The fingerprint of all versions that are no news; other fingerprints are never negative. */
@@ -115,7 +113,7 @@ export function createTracker(
     });
   };
 
-  const forget = (text: string, entry: Entry, resourceVersion: string, listed?: Listed) => {
+  const forget = (text: string, entry: Entry, resourceVersion: string, listed?: CauseFlags) => {
     remember(text, entry, undefined);
     show(text, undefined);
     const cause = causeFor(text, entry.uid, resourceVersion, { deleted: true, ...listed });
@@ -131,7 +129,7 @@ export function createTracker(
     return true;
   };
 
-  const take = (text: string, object: KubeObject, listed?: Listed) => {
+  const take = (text: string, object: KubeObject, listed?: CauseFlags) => {
     const { uid = '', resourceVersion = '' } = object.metadata;
     const old = entries.get(text);
     const marks = subscribers.map((subscriber, index) => markOf(subscriber, object) ?? markIn(old, index));

@@ -23,13 +23,10 @@ const REQUEST_MS = 5_000;
 /** Sends a signed POST to an AWS service, without its SDK. */
 export async function signedPost(aws: AwsEndpoint, request: AwsRequest): Promise<Response> {
   const { region, endpoint } = aws;
-  const url = new URL(endpoint ?? `https://${request.service}.${region}.${domainOf(region)}/`);
+  const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  const url = new URL(endpoint ?? `https://${request.service}.${region}.${domain}/`);
   const headers = await signedHeaders(aws, 'POST', url, request);
   return fetch(url, { method: 'POST', headers, body: request.body, signal: AbortSignal.timeout(REQUEST_MS) });
-}
-
-function domainOf(region: string): string {
-  return region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
 }
 
 /** One request of AWS's query protocol, which STS and CloudWatch speak. */

@@ -36,6 +36,7 @@ const options = {
   ...{ sbom: text, oci: text, push: flag, 'insecure-registry': flag },
 };
 
+/** What the help says, with the defaults. */
 interface ImageOptions extends Values<typeof options> {
   builder: Builder;
   tag: string;

@@ -44,6 +44,7 @@ const options = {
   ...{ 'base-image': text, 'node-image': text, 'no-image': flag },
 };
 
+/** What the help says, with the defaults. */
 interface ReleaseOptions extends Values<typeof options>, Release {
   version: string;
   registry: string;
@@ -174,7 +175,7 @@ const zipOptions = {
   attrs: (0o100644 << 16) >>> 0,
 } as const;
 
-/** Packs files as a zip archive without times or owners: the same files give the same bytes. */
+/** Packs files as a zip archive without times or owners: the same files in the same order give the same bytes. */
 function zip(files: Record<string, Buffer>): Buffer {
   return Buffer.from(zipSync(files, zipOptions));
 }

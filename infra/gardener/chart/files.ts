@@ -66,8 +66,9 @@ async function filesOf(charts: [string, ...string[]], folder: URL): Promise<Reco
   const [values = [], ...others] = texts.map((text) => chartValues(text).map(described));
   const known = new Set(values.map(({ path }) => path.join('.')));
   const all = [...values, ...others.flat().filter(({ path }) => !known.has(path.join('.')))];
+  const isConfigured = all.some(({ path: [first] }) => first === 'config');
   return {
-    [`${name}/values.schema.json`]: valuesSchema(all, isConfigured(all) ? landscapeDefinitions() : {}),
+    [`${name}/values.schema.json`]: valuesSchema(all, isConfigured ? landscapeDefinitions() : {}),
     [`${name}/README.md`]: chartReadme(await read(name, 'Chart.yaml'), values),
   };
 }
@@ -84,8 +85,6 @@ function described(value: ChartValue): ChartValue {
   if (name === 'config') return { ...value, schema: configSchema() };
   return isLandscapeValue(name) ? { ...value, schema: landscapeRef(name), keys: landscapeKeys(name) } : value;
 }
-
-const isConfigured = (values: ChartValue[]) => values.some(({ path: [name] }) => name === 'config');
 
 /** Generates a chart's README from its Chart.yaml and values. */
 export function chartReadme(chartYaml: string, values: ChartValue[]): string {
