@@ -53,6 +53,7 @@ export async function runProgram(
   } catch (error) {
     const { code, signal, message, stdout = '', stderr = '' } = error as ExecFileException;
     const why = typeof code === 'number' ? code : (signal ?? message);
-    throw new ShootFluxError(`${program} ${args[0]} failed (${why}): ${stderr.slice(-4000) || stdout}`);
+    const [command = ''] = args.filter((arg) => !arg.startsWith('-'));
+    throw new ShootFluxError(`${program} ${command} failed (${why}): ${stderr.slice(-4000) || stdout}`);
   }
 }
