@@ -58,3 +58,13 @@ it('explains every reason of a condition', () => {
     .map(({ reason }) => reason);
   expect([...new Set(reasons)].filter((reason) => !status.includes(`\`${reason}\``))).toEqual([]);
 });
+
+it('the supported versions are those that the suites use', () => {
+  const [, table = ''] = /^## Supported versions\n(.*?)\n## /ms.exec(read('docs/running.md')) ?? [];
+  const flux = new Set(read('test/data/SHA256SUMS').match(/(?<=flux\/v)[\d.]+/g));
+  const [kubernetes] = /(?<=k8s.io\/kubernetes v)[\d.]+/.exec(read('test/real/tools/kube-apiserver/go.mod')) ?? [];
+  const { node } = JSON.parse(read('package.json')).devDependencies;
+  const used = [...flux, kubernetes, node];
+  expect(used.length).toBeGreaterThan(3);
+  expect(used.filter((version) => !table.includes(version))).toEqual([]);
+});
