@@ -43,6 +43,9 @@ export const documents = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'SECURITY.md',
+  'MAINTAINERS.md',
+  'CODE_OF_CONDUCT.md',
   ...markdownIn('docs'),
   ...markdownIn('charts'),
 ].map(readDocument);
