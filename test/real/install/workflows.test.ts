@@ -2,6 +2,7 @@ import { mkdir, mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { exampleWith, root, scripts } from '../../integration/documents.ts';
 import { buildTools } from '../tools/build.ts';
 import { runProgram } from '../tools/cache.ts';
@@ -52,3 +53,17 @@ it.each([...names.map((name) => join('.github/workflows', name)), 'infra/github-
     expect(used.filter((action) => !/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
   },
 );
+
+it('the workflow that signs takes nothing from its caller, and installs no packages where it may sign', async () => {
+  const read = async (name: string) => parse(await readFile(join(folder, name), 'utf8'));
+  const { on, jobs } = await read('build-release.yaml');
+  expect(on).toEqual({ workflow_call: null });
+  const { build } = (await read('release.yaml')).jobs;
+  expect(Object.keys(build)).toEqual(['uses', 'permissions']);
+  const installs = ({ steps }: { steps: { run?: string }[] }) =>
+    steps.some(({ run }) => /npm (ci|install)/.test(run ?? ''));
+  expect(installs(jobs.build)).toBe(true);
+  expect(jobs.build.permissions).toBeUndefined();
+  expect(jobs.publish.permissions['id-token']).toBe('write');
+  expect(installs(jobs.publish)).toBe(false);
+});
