@@ -54,6 +54,14 @@ describe('the changes of a key', () => {
     expect(schedule.take(0)?.causes).toContainEqual(edit);
   });
 
+  it.each([0, 2000])('keep the resync that meets a change which waits for %i ms', (waitMs) => {
+    const schedule = createSchedule({ concurrency: 10 });
+    const applied = causeOf({ kind: 'ManagedResource' });
+    schedule.add(keyOf(1), applied, 0, waitMs);
+    schedule.add(keyOf(1), resync, 0);
+    expect(takeAll(schedule, 2000).map(({ causes }) => causes)).toEqual([[applied, resync]]);
+  });
+
   it('that arrive during its run make exactly one more run afterwards', () => {
     const schedule = createSchedule({ concurrency: 10 });
     schedule.add(keyOf(1), live('1'), 0);
