@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pauseAfter } from '@shoot-flux/landscape/eventually';
 import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { notReady } from '@shoot-flux/landscape/gardenlet';
 import { type ResourceManager, startResourceManager } from '@shoot-flux/landscape/resource-manager';
@@ -452,20 +453,20 @@ export async function eventually<T>(
 ): Promise<T> {
   // hrtime, unlike Date, stays real time when a test speeds up its clock.
   const started = process.hrtime();
-  for (;;) {
+  for (let looks = 1; ; looks++) {
     const isOver = process.hrtime(started)[0] >= seconds;
     let answer: T;
     try {
       answer = await ask();
     } catch (error) {
       if (isOver || !isStarting(error)) throw error;
-      await sleep(25);
+      await sleep(pauseAfter(looks));
       continue;
     }
     if (isWanted(answer)) return answer;
     if (isOver)
       throw new Error(`${what}: not after ${seconds} s; last seen: ${JSON.stringify(describe(answer), null, 2)}`);
-    await sleep(25);
+    await sleep(pauseAfter(looks));
   }
 }
 
