@@ -1,6 +1,6 @@
 import { secretUses } from '../../shared/config/listed/secret-uses.ts';
 import type { Place } from '../../shared/config/origins.ts';
-import { FLUX_REGISTRY, PULL_SECRET, projectSecretNames } from '../../shared/config/project-config.ts';
+import { FLUX_REGISTRY, PULL_SECRET, projectSecretBehind } from '../../shared/config/project-config.ts';
 import { managedResourceNames } from '../../shared/gardener/managed-resource.ts';
 import type { Applied } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -269,8 +269,8 @@ export function referenceReport(
 }
 
 function remedyFor({ kind, name }: Reference, applied: Applied): string {
-  const isOfProject = kind === 'Secret' && projectSecretNames.some((one) => one === name);
-  if (isOfProject) return `create Secret ${name} in the project again`;
+  const ofProject = kind === 'Secret' ? projectSecretBehind(name) : undefined;
+  if (ofProject !== undefined) return `create Secret ${ofProject} in the project again`;
   return `copy it with additionalSecretResources, create it there, or correct ${writerOf(applied)}`;
 }
 

@@ -182,6 +182,32 @@ describe('--secrets', () => {
     expect(await run('validate', { config }, given)).toEqual({ code: 0, out: '', err: '' });
   });
 
+  it('wires the certificate of a registry, and refuses one that is none', async () => {
+    const registry = (ca: string) => {
+      const config = JSON.stringify({ auths: { 'registry.example.com': { password: 'MARKED' } } });
+      const type = 'kubernetes.io/dockerconfigjson';
+      return documents(secret('flux-registry', { '.dockerconfigjson': config, 'ca.crt': ca }, { type }));
+    };
+    const spec = { url: 'oci://registry.example.com/fleet', ref: { tag: 'v1' } };
+    const oci = {
+      source: { template: { kind: 'OCIRepository', spec } },
+      kustomization: { template: { spec: { path: './' } } },
+    };
+    const configMap = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'flux-config', namespace: 'garden-foo' },
+    };
+    const config = { ...configMap, data: { 'config.yaml': stringify(oci) } };
+    const { code, out, err } = await run('render', { config }, registry(loopbackCertificate().cert));
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('# Secret flux-system/flux-registry-ca: a copy of the garden Secret flux-registry.');
+    expect(out).toContain('  certSecretRef:\n    name: flux-registry-ca');
+    expect((await run('validate', { config }, registry('MARKED'))).out).toContain(
+      'Secret garden-foo/flux-registry has a ca.crt that has no certificate in PEM form; write the certificate there as openssl x509 prints it',
+    );
+  });
+
   it('accepts a GitHub App', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const githubAppPrivateKey = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();

@@ -3,7 +3,7 @@ import type { ConfigIssue } from '../errors.ts';
 import { configuredObjects } from './listed/links.ts';
 import { secretUses } from './listed/secret-uses.ts';
 import { issueAt } from './origins.ts';
-import { projectSecretNames } from './project-config.ts';
+import { FLUX_REGISTRY, FLUX_REGISTRY_CA, projectSecretNames } from './project-config.ts';
 import type { ProjectSecrets } from './project-secrets.ts';
 import { quote } from './quote.ts';
 import { copyInShoot, resourceProblem } from './shoot-resources.ts';
@@ -84,15 +84,15 @@ function projectCopies(
   users: readonly User[],
   taken: ReadonlyMap<string, unknown>,
 ): CopiedSecret[] {
-  return projectSecretNames
-    .filter((name) => project.names.has(name))
-    .flatMap((name) => {
-      const using = users.filter(({ names }) => names.has(`Secret ${name}`)).map(({ namespace }) => namespace);
-      const isForFlux = project.areWired || flux.imagePullSecret === name;
-      return [...new Set([...(isForFlux ? [flux.namespace] : []), ...using])]
-        .filter((namespace) => !taken.has(`Secret ${namespace}/${name}`))
-        .map((namespace) => ({ origin: { type: 'project' as const, name }, targetName: name, namespace }));
-    });
+  const originals = projectSecretNames.filter((name) => project.names.has(name));
+  const certificates = project.hasCertificate ? [{ name: FLUX_REGISTRY, targetName: FLUX_REGISTRY_CA } as const] : [];
+  return [...originals.map((name) => ({ name, targetName: name })), ...certificates].flatMap(({ name, targetName }) => {
+    const using = users.filter(({ names }) => names.has(`Secret ${targetName}`)).map(({ namespace }) => namespace);
+    const isForFlux = project.areWired || flux.imagePullSecret === targetName;
+    return [...new Set([...(isForFlux ? [flux.namespace] : []), ...using])]
+      .filter((namespace) => !taken.has(`Secret ${namespace}/${targetName}`))
+      .map((namespace) => ({ origin: { type: 'project' as const, name }, targetName, namespace }));
+  });
 }
 
 /** An object, and what it refers to: for example `Secret sops-age`. */

@@ -17,6 +17,14 @@ export const FLUX_VARIABLES = 'flux-variables';
 export const projectSecretNames = [FLUX_REGISTRY, FLUX_SOPS, FLUX_VARIABLES] as const;
 export type ProjectSecretName = (typeof projectSecretNames)[number];
 
+/** The copy of `ca.crt` in `flux-registry`: Flux takes no certificate from a Secret with credentials for registries. */
+export const FLUX_REGISTRY_CA = 'flux-registry-ca';
+
+/** Returns the Secret of the project of which a Secret in a shoot is a copy, by its name there. */
+export function projectSecretBehind(copy: string | undefined): ProjectSecretName | undefined {
+  return copy === FLUX_REGISTRY_CA ? FLUX_REGISTRY : projectSecretNames.find((name) => name === copy);
+}
+
 /** Annotation on `flux-config` or a Shoot: each new value asks Flux in the shoots to reconcile now. */
 export const RECONCILE_AT = 'flux.extensions.gardener.cloud/reconcile-at';
 

@@ -3,7 +3,7 @@ import { parsedJson } from '../shapes.ts';
 import { variableName } from './checks.ts';
 import { FLUX_REGISTRY, FLUX_SOPS, FLUX_VARIABLES, type ProjectSecretName } from './project-config.ts';
 import { quote } from './quote.ts';
-import { encodingProblem } from './secret-values.ts';
+import { encodingProblem, valuesProblem } from './secret-values.ts';
 import type { ProjectSecret } from './types.ts';
 import { asObject, asString } from './values.ts';
 
@@ -27,16 +27,24 @@ export function projectSecretOf(name: ProjectSecretName, namespace: string, secr
     name,
     namespace,
     // A Secret with a problem may be too large to be read.
-    ...(problem !== undefined ? { problem } : name === FLUX_REGISTRY && { hosts: registryHosts(secret) }),
+    ...(problem !== undefined ? { problem } : name === FLUX_REGISTRY && registryFacts(secret)),
   };
 }
 
-/** Credentials of registries, for nodes and for Flux. */
+function registryFacts(secret: KubeObject): Pick<ProjectSecret, 'hosts' | 'hasCertificate'> {
+  return { hosts: registryHosts(secret), ...(dataOf(secret)[CERTIFICATE] !== undefined && { hasCertificate: true }) };
+}
+
+/** Credentials of registries, for nodes and for Flux, and maybe the certificate of their authority. */
 function registryProblem(secret: KubeObject): string | undefined {
   const remedy = 'recreate it with kubectl create secret docker-registry';
   const problem = pullSecretProblem(secret);
   if (problem !== undefined) return `${problem}; ${remedy}`;
-  return registryHosts(secret).length === 0 ? `has no registry under auths in ${DOCKER_CONFIG}; ${remedy}` : undefined;
+  if (registryHosts(secret).length === 0) return `has no registry under auths in ${DOCKER_CONFIG}; ${remedy}`;
+  const { [CERTIFICATE]: certificate } = dataOf(secret);
+  const wrong =
+    certificate === undefined ? undefined : valuesProblem([CERTIFICATE], { [CERTIFICATE]: textOf(certificate) });
+  return wrong && `has a ${wrong.replace(CERTIFICATE, `${CERTIFICATE} that`)}`;
 }
 
 /** Not `\s`: from each of half a million empty lines it would read all that follow. */
@@ -95,6 +103,9 @@ function textOf(base64: string | undefined): string {
 export const DOCKER_CONFIG_TYPE = 'kubernetes.io/dockerconfigjson';
 export const DOCKER_CONFIG = '.dockerconfigjson';
 
+/** The key of certificates of authorities. */
+export const CERTIFICATE = 'ca.crt';
+
 /** In base64. The landscape's is copied into every Shoot, beside the copies that users ask for. */
 const MOST_KIB = 64;
 
@@ -130,6 +141,19 @@ export function needsRegistry({ kind, spec }: KubeObject, hosts: readonly string
   // The other two fail with credentials for another registry.
   if (kind === 'HelmRepository') return type === 'oci' && hosts.includes(hostOf(asString(url) ?? ''));
   return kind === 'ImageRepository' && hosts.includes(imageHost(asString(image) ?? ''));
+}
+
+/**
+ * Returns whether an object that logs in with the project's credentials trusts the authority beside them.
+ * @param hosts the registries of the credentials
+ */
+export function needsCertificate({ kind, spec }: KubeObject, hosts: readonly string[] = []): boolean {
+  const { secretRef, certSecretRef, insecure, type } = asObject(spec) ?? {};
+  const isOwn = certSecretRef !== undefined || insecure === true;
+  if (asObject(secretRef)?.name !== FLUX_REGISTRY || isOwn) return false;
+  // source-controller trusts public authorities as well, and image-reflector-controller nothing but the certificate.
+  if (kind === 'ImageRepository') return new Set(hosts).size === 1;
+  return kind === 'OCIRepository' || (kind === 'HelmRepository' && type === 'oci');
 }
 
 /** `app`, `org/app` and `docker.io/org/app` are images of Docker Hub. */

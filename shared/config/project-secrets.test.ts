@@ -1,3 +1,4 @@
+import { loopbackCertificate } from '@shoot-flux/landscape/certificate';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../kube/resource.ts';
 import {
@@ -31,7 +32,11 @@ const secret = (data: Record<string, string>, type = 'Opaque'): KubeObject => ({
   ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'any' }, type },
   data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
 });
-const docker = (content: string) => secret({ '.dockerconfigjson': content }, 'kubernetes.io/dockerconfigjson');
+const docker = (content: string, more: Record<string, string> = {}) =>
+  secret({ '.dockerconfigjson': content, ...more }, 'kubernetes.io/dockerconfigjson');
+const authsOf = (...hosts: string[]) =>
+  JSON.stringify({ auths: Object.fromEntries(hosts.map((host) => [host, { auth: 'cm9ib3Q6eA==' }])) });
+const { cert } = loopbackCertificate();
 
 describe('the Secrets of a project with flux-config', () => {
   it('change nothing while they do not exist', () => {
@@ -96,8 +101,7 @@ describe('flux-registry', () => {
 
 describe('flux-registry and other kinds that read from registries', () => {
   const ofRegistries = (addresses: string[]) => {
-    const auths = Object.fromEntries(addresses.map((address) => [address, { auth: 'cm9ib3Q6eA==' }]));
-    return projectSecretOf('flux-registry', 'garden-foo', docker(JSON.stringify({ auths })));
+    return projectSecretOf('flux-registry', 'garden-foo', docker(authsOf(...addresses)));
   };
   const [registry, hub] = ['registry.example.com:5000', 'https://index.docker.io/v1/'];
   const wiredTo = (kind: string, spec: object, address: string) => {
@@ -132,6 +136,74 @@ describe('flux-registry and other kinds that read from registries', () => {
     const object = { kind: 'HelmRepository', metadata: { name: 'one' }, spec: { interval: '1h', ...charts } };
     const inputs = project({ ...withFluxConfig({}), ...withConfig({ objects: [object] }) }, 'flux-registry');
     expect(specOf(effectiveConfig(inputs).objects[0])).not.toHaveProperty('secretRef');
+  });
+});
+
+describe('flux-registry with the certificate of an authority', () => {
+  const own = 'registry.example.com';
+  const withCertificate = (inputs: ConfigInputs, ...hosts: string[]): ConfigInputs => {
+    const registry = docker(authsOf(own, ...hosts), { 'ca.crt': cert });
+    return { ...inputs, projectSecrets: [projectSecretOf('flux-registry', 'garden-foo', registry)] };
+  };
+  const ca = { name: 'flux-registry-ca' };
+  const listed = (kind: string, spec: object): ConfigInputs => {
+    const object = { kind, metadata: { name: 'one', namespace: 'apps' }, spec: { interval: '1h', ...spec } };
+    return { ...withFluxConfig({}), ...withConfig({ objects: [object] }) };
+  };
+  const charts = { type: 'oci', url: `oci://${own}/charts` };
+  const image = { image: `${own}/org/app` };
+
+  it.each<[string, object, object | undefined]>([
+    ['without credentials', {}, ca],
+    ['that names flux-registry itself', { secretRef: { name: 'flux-registry' } }, ca],
+    ['with an authority of its own', { certSecretRef: { name: 'mine' } }, { name: 'mine' }],
+    ['with a ServiceAccount', { serviceAccountName: 'puller' }, undefined],
+    ['with the identity of a cloud', { provider: 'aws' }, undefined],
+    ['that verifies nothing', { insecure: true }, undefined],
+  ])('is trusted by an OCIRepository %s: %j', (_, spec, expected) => {
+    const { source } = effectiveConfig(withCertificate(inProject(ociRepository(spec))));
+    expect(specOf(source).certSecretRef).toEqual(expected);
+    expect(specOf(effectiveConfig(project(inProject(ociRepository()), 'flux-registry')).source)).not.toHaveProperty(
+      'certSecretRef',
+    );
+  });
+
+  it.each<[string, object, string[], object | undefined]>([
+    ['OCIRepository', { url: `oci://${own}/fleet`, ref: { tag: 'v1' } }, ['ghcr.io'], ca],
+    ['HelmRepository', charts, ['ghcr.io'], ca],
+    ['HelmRepository', { ...charts, secretRef: { name: 'mine' } }, [], undefined],
+    ['HelmRepository', { url: `https://${own}/charts`, secretRef: { name: 'flux-registry' } }, [], undefined],
+    ['ImageRepository', image, [], ca],
+    // image-reflector-controller trusts this authority alone, so it must be that of the registry.
+    ['ImageRepository', image, ['ghcr.io'], undefined],
+    ['ImageRepository', { image: 'ghcr.io/org/app' }, ['ghcr.io'], undefined],
+  ])('is trusted by a listed %s %j beside credentials for %j: %j', (kind, spec, hosts, expected) => {
+    const config = effectiveConfig(withCertificate(listed(kind, spec), ...hosts));
+    expect(specOf(config.objects[0]).certSecretRef).toEqual(expected);
+  });
+
+  it('is a copy of its own in each namespace that uses it, without a warning', () => {
+    const config = effectiveConfig(withCertificate(listed('HelmRepository', charts)));
+    expect(copies(config)).toEqual([
+      ['project', 'flux-system/flux-registry'],
+      ['project', 'apps/flux-registry'],
+      ['project', 'flux-system/flux-registry-ca'],
+      ['project', 'apps/flux-registry-ca'],
+    ]);
+    expect(config.warnings).toBeUndefined();
+  });
+
+  it('comes without a flux-config where the configuration names the credentials or the certificate', () => {
+    const spec = { secretRef: { name: 'flux-registry' } };
+    const config = effectiveConfig(withCertificate(withTemplates(ociRepository(spec))));
+    expect(specOf(config.source).certSecretRef).toEqual(ca);
+    expect(copies(config)).toEqual([
+      ['project', 'flux-system/flux-registry'],
+      ['project', 'flux-system/flux-registry-ca'],
+    ]);
+    const named = withTemplates(ociRepository({ certSecretRef: ca }));
+    expect(neededProjectSecrets(named)).toEqual(['flux-registry']);
+    expect(copies(effectiveConfig(withCertificate(named)))).toEqual([['project', 'flux-system/flux-registry-ca']]);
   });
 });
 
@@ -221,6 +293,7 @@ describe('the content', () => {
 
   it.each<[ProjectSecretName, string, KubeObject]>([
     ['flux-registry', 'of a registry', docker('{"auths": {"ghcr.io": {"auth": "YTpi"}}}')],
+    ['flux-registry', 'of a registry with a CA', docker('{"auths": {"a": {}}}', { 'ca.crt': `# ours\n${cert}` })],
     ['flux-sops', 'with an age key', secret({ 'age.agekey': age })],
     ['flux-sops', 'with a PGP key', secret({ 'key.asc': pgp('PRIVATE'), 'public.asc': pgp('PUBLIC') })],
     ['flux-sops', 'for a key service', secret({ 'sops.aws-kms': 'x' })],
@@ -236,7 +309,19 @@ describe('the content', () => {
     [`has no .dockerconfigjson; ${recreate}`]: ['flux-registry', docker('')],
     [`has no registry under auths in .dockerconfigjson; ${recreate}`]: [
       'flux-registry',
-      ...['x', '{"auths": {}}'].map(docker),
+      ...['x', '{"auths": {}}'].map((content) => docker(content)),
+    ],
+    'has a ca.crt that has no certificate in PEM form; write the certificate there as openssl x509 prints it': [
+      'flux-registry',
+      ...['', 'marked'].map((text) => docker(authsOf('a'), { 'ca.crt': text })),
+    ],
+    'has a ca.crt that is damaged; write the certificate there as openssl x509 prints it': [
+      'flux-registry',
+      docker(authsOf('a'), { 'ca.crt': cert.replace(/\n.{64}\n/, '\n') }),
+    ],
+    'has a ca.crt that is encoded in base64 twice; encode it once, or write it into stringData': [
+      'flux-registry',
+      docker(authsOf('a'), { 'ca.crt': Buffer.from(cert).toString('base64') }),
     ],
     [`is longer than 64 KiB; ${recreate}`]: ['flux-registry', docker(`{"auths": {"${'x'.repeat(50_000)}": {}}}`)],
     [noKey]: ['flux-sops', secret({ age }), secret({ 'key.asc': pgp('PUBLIC') })],

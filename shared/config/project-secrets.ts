@@ -4,12 +4,13 @@ import { sizeProblem } from './limits.ts';
 import { issueOf, type Origins } from './origins.ts';
 import {
   FLUX_REGISTRY,
+  FLUX_REGISTRY_CA,
   FLUX_SOPS,
   FLUX_VARIABLES,
   type ProjectSecretName,
   projectSecretNames,
 } from './project-config.ts';
-import { needsRegistry } from './project-secret-content.ts';
+import { needsCertificate, needsRegistry } from './project-secret-content.ts';
 import type { ConfigInputs, FluxInstall, Layer } from './types.ts';
 import { asObject, type JsonObject } from './values.ts';
 
@@ -23,6 +24,8 @@ export interface ProjectSecrets {
   areWired: boolean;
   /** The registries for which `flux-registry` has credentials; absent: unknown. */
   registryHosts?: readonly string[] | undefined;
+  /** True: `flux-registry` has the certificate of their authority. */
+  hasCertificate: boolean;
 }
 
 /**
@@ -33,7 +36,8 @@ export function neededProjectSecrets({ fluxConfig, providerConfig, landscape }: 
   if (fluxConfig !== undefined) return [...projectSecretNames];
   const written = [providerConfig, landscape?.defaults].filter((value) => sizeProblem(value) === undefined);
   const text = JSON.stringify(written);
-  return projectSecretNames.filter((name) => text.includes(`"${name}"`));
+  const isNamed = (name: string) => text.includes(`"${name}"`);
+  return projectSecretNames.filter((name) => isNamed(name) || (name === FLUX_REGISTRY && isNamed(FLUX_REGISTRY_CA)));
 }
 
 /** Returns the Secrets that can be used, and what is wrong with the others. */
@@ -45,8 +49,9 @@ export function projectSecretsOf({ projectSecrets = [], fluxConfig }: ConfigInpu
       : [{ object: `Secret ${namespace === '' ? '' : `${namespace}/`}${name}`, path: '', message: problem }],
   );
   const names = new Set<string>(usable.map(({ name }) => name));
-  const registryHosts = projectSecrets.findLast(({ name }) => name === FLUX_REGISTRY)?.hosts;
-  const secrets: ProjectSecrets = { names, areWired: fluxConfig !== undefined, registryHosts };
+  const { hosts, hasCertificate = false } = projectSecrets.findLast(({ name }) => name === FLUX_REGISTRY) ?? {};
+  const areWired = fluxConfig !== undefined;
+  const secrets: ProjectSecrets = { names, areWired, registryHosts: hosts, hasCertificate };
   return { secrets, issues };
 }
 
@@ -73,12 +78,10 @@ export function wiredInstall(flux: FluxInstall, { names, areWired }: ProjectSecr
 
 /** Adds the references to Secrets of the project that a Flux object needs and does not have. */
 export function wired(object: KubeObject, project: ProjectSecrets, fluxNamespace: string): KubeObject {
-  const { names, areWired, registryHosts } = project;
+  const { names, areWired } = project;
+  if (object.kind !== 'Kustomization') return withCertificate(withCredentials(object, project), project);
   if (!areWired) return object;
   const spec = asObject(object.spec) ?? {};
-  if (names.has(FLUX_REGISTRY) && needsRegistry(object, registryHosts))
-    return { ...object, spec: { ...spec, secretRef: { name: FLUX_REGISTRY } } };
-  if (object.kind !== 'Kustomization') return object;
   const decryption = names.has(FLUX_SOPS) && spec.decryption === undefined;
   const postBuild = names.has(FLUX_VARIABLES)
     ? withVariables(asObject(spec.postBuild) ?? {}, (object.metadata.namespace ?? fluxNamespace) === fluxNamespace)
@@ -91,6 +94,17 @@ export function wired(object: KubeObject, project: ProjectSecrets, fluxNamespace
       ...(postBuild && { postBuild }),
     },
   };
+}
+
+function withCredentials(object: KubeObject, { names, areWired, registryHosts }: ProjectSecrets): KubeObject {
+  if (!areWired || !names.has(FLUX_REGISTRY) || !needsRegistry(object, registryHosts)) return object;
+  return { ...object, spec: { ...asObject(object.spec), secretRef: { name: FLUX_REGISTRY } } };
+}
+
+/** The certificate belongs to the credentials, so it is also there where the configuration itself names these. */
+function withCertificate(object: KubeObject, { hasCertificate, registryHosts }: ProjectSecrets): KubeObject {
+  if (!hasCertificate || !needsCertificate(object, registryHosts)) return object;
+  return { ...object, spec: { ...asObject(object.spec), certSecretRef: { name: FLUX_REGISTRY_CA } } };
 }
 
 /**

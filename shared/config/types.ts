@@ -198,6 +198,8 @@ export interface ProjectSecret {
   problem?: string | undefined;
   /** Of `flux-registry`: the registries for which it has credentials. */
   hosts?: readonly string[] | undefined;
+  /** True: `flux-registry` has the certificate of their authority. */
+  hasCertificate?: boolean | undefined;
 }
 
 /** What the configuration of a Shoot may depend on. */

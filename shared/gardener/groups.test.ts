@@ -121,6 +121,21 @@ test('keeps the registry of the project as long as released controllers pull the
   expect(await keptSecrets(config, 'Reconcile')).toEqual([]);
 });
 
+test('mode Once: keeps the certificate of the registry that the released source trusts', async () => {
+  const origin = { type: 'project', name: 'flux-registry' } as const;
+  const certSecretRef = { name: 'flux-registry-ca' };
+  const config = fluxOnly({
+    source: object('OCIRepository', 'fleet', {
+      metadata: { name: 'fleet', namespace: 'flux-system' },
+      spec: { url: 'oci://registry.example.com/fleet', interval: '1m', certSecretRef },
+    }),
+    kustomization,
+    additionalSecrets: [{ origin, targetName: certSecretRef.name, namespace: 'flux-system' }],
+  });
+  expect(await keptSecrets(config, 'Once')).toEqual(['Secret flux-system flux-registry-ca']);
+  expect(await keptSecrets(config, 'Reconcile')).toEqual([]);
+});
+
 test('makes objects count for the health of the Shoot only if the operator opts in', async () => {
   const annotated = async (shootHealth: boolean) => {
     const config = fluxOnly({ source: source('sources'), kustomization });

@@ -1,4 +1,5 @@
-import { gitRepositories, kustomizations } from '@shoot-flux/landscape/flux/objects';
+import { loopbackCertificate } from '@shoot-flux/landscape/certificate';
+import { gitRepositories, kustomizations, ociRepositories } from '@shoot-flux/landscape/flux/objects';
 import { expect, it } from 'vitest';
 import { type Resource, resources } from '../../shared/kube/resource.ts';
 import { stageSuite } from './around-each-test.ts';
@@ -10,10 +11,13 @@ const age = (text: string) => `AGE-SECRET-KEY-1${text}\n`;
 export const projectSecretsSuite = stageSuite((stage) => {
   const put = (secret: string, values: Record<string, string>, type = 'Opaque') =>
     stage.putSecret('garden', inProject(secret), values, { type });
-  const putRegistry = (password: string) =>
+  const putRegistry = (password: string, more: Record<string, string> = {}) =>
     put(
       'flux-registry',
-      { '.dockerconfigjson': JSON.stringify({ auths: { 'registry.example.com': { username: 'robot', password } } }) },
+      {
+        '.dockerconfigjson': JSON.stringify({ auths: { 'registry.example.com': { username: 'robot', password } } }),
+        ...more,
+      },
       'kubernetes.io/dockerconfigjson',
     );
   const inShoot = (secret: string) => stage.inShoot(resources.secrets, secret);
@@ -64,6 +68,29 @@ export const projectSecretsSuite = stageSuite((stage) => {
     await stage.quiet();
     const said = stage.logLines.join('') + JSON.stringify(await stage.extension());
     for (const key of ['FIRST', 'SECOND']) expect(said).not.toContain(age(key).trim());
+  });
+
+  it('bring the certificate of a registry, and rotate and remove it', async () => {
+    const artifact = {
+      kind: 'OCIRepository',
+      metadata: { name: 'artifact' },
+      spec: { interval: '1h', url: 'oci://registry.example.com/artifact', ref: { tag: 'v1' } },
+    };
+    const spec = () => stage.specInShoot(ociRepositories, 'artifact');
+    const [first, second] = [loopbackCertificate().cert, loopbackCertificate().cert];
+    await putRegistry('first', { 'ca.crt': first });
+    await bringUp({ 'config.yaml': JSON.stringify({ objects: [artifact] }) });
+    const credentials = { secretRef: { name: 'flux-registry' } };
+    expect(await spec()).toMatchObject({ ...credentials, certSecretRef: { name: 'flux-registry-ca' } });
+    expect(await inShoot('flux-registry-ca')).toMatchObject({ type: 'Opaque', data: { 'ca.crt': base64(first) } });
+    expect(Object.keys((await inShoot('flux-registry'))?.data ?? {})).toEqual(['.dockerconfigjson']);
+    await putRegistry('first', { 'ca.crt': second });
+    await untilInShoot('flux-registry-ca', 'ca.crt', second);
+    await stage.garden.delete(resources.secrets, inProject('flux-registry'));
+    await putRegistry('first');
+    await stage.untilInShoot(resources.secrets, 'flux-registry-ca', (live) => live === undefined);
+    await eventually('the public authorities', spec, (live) => live?.certSecretRef === undefined);
+    expect(await spec()).toMatchObject(credentials);
   });
 
   it('leave a shoot only once nothing there needs them: released controllers pull their images', async () => {

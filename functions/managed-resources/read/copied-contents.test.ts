@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { ConfigError } from '../../../shared/errors.ts';
 import { fluxOnly } from '../../../shared/flux/testing.ts';
-import { copiedLabels, countCopies } from './copied-contents.ts';
+import { copiedLabels, countCopies, projectContent } from './copied-contents.ts';
 
 const ANNOTATION = 'gardener-extension-shoot-flux/copy-labels';
 const labelsOf = (labels: Record<string, string>, asks?: string) =>
@@ -86,4 +86,18 @@ it('names a Secret of the project, which no part of the configuration asks for',
   expect(() => count(secret(1300 * KIB, name))).toThrow(
     'Secret garden-foo/flux-variables has 1,300 KiB, but all copies for the shoot may have at most 1,280 KiB together; make it smaller',
   );
+});
+
+it('takes the certificate of a registry out of its credentials, into a Secret whose type Flux accepts', () => {
+  const type = 'kubernetes.io/dockerconfigjson';
+  const data = { '.dockerconfigjson': 'e30=', 'ca.crt': 'LS0t', other: 'eA==' };
+  const original = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'flux-registry' }, type, data };
+  const contentOf = (targetName: string) => {
+    const origin = { type: 'project', name: 'flux-registry' } as const;
+    return projectContent(original, { origin, targetName, namespace: 'apps' }, 'flux-registry');
+  };
+  expect(contentOf('flux-registry')).toMatchObject({ type, data: { '.dockerconfigjson': 'e30=' } });
+  expect(Object.keys(contentOf('flux-registry').data)).toEqual(['.dockerconfigjson']);
+  const certificate = { name: 'flux-registry-ca', namespace: 'apps', type: 'Opaque', data: { 'ca.crt': 'LS0t' } };
+  expect(contentOf('flux-registry-ca')).toEqual(certificate);
 });

@@ -4,12 +4,14 @@ import { isFromRepositoryUrl, originOf } from '../../../shared/config/origins.ts
 import {
   FLUX_CONFIG,
   FLUX_REGISTRY,
+  FLUX_REGISTRY_CA,
   FLUX_SOURCE,
   NEXT_IDENTITY,
   NEXT_PUBLIC_KEY,
   type ProjectSecretName,
 } from '../../../shared/config/project-config.ts';
 import {
+  CERTIFICATE,
   DOCKER_CONFIG,
   DOCKER_CONFIG_TYPE,
   GITHUB_APP_KEYS,
@@ -121,10 +123,17 @@ async function readPullSecret(read: Read, copied: CopiedSecret, pullSecret: Pull
   return { secret: { ...place, type: DOCKER_CONFIG_TYPE, data: registryData(dataOf(secret)) } };
 }
 
-/** Returns the copy of a Secret of the project. Of credentials for registries only the key that nodes read is copied. */
-function projectContent(secret: KubeObject, copied: CopiedSecret, name: ProjectSecretName): SecretContent {
+/**
+ * Returns the copy of a Secret of the project. Of credentials for registries only the key that nodes read is copied, and
+ * the certificate beside them into a Secret of a type from which Flux takes it.
+ */
+export function projectContent(secret: KubeObject, copied: CopiedSecret, name: ProjectSecretName): SecretContent {
   const content = secretContent(secret, copied, name);
-  return name === FLUX_REGISTRY ? { ...content, data: registryData(content.data) } : content;
+  if (name !== FLUX_REGISTRY) return content;
+  const { [CERTIFICATE]: certificate = '' } = content.data;
+  return copied.targetName === FLUX_REGISTRY_CA
+    ? { ...content, type: 'Opaque', data: { [CERTIFICATE]: certificate } }
+    : { ...content, data: registryData(content.data) };
 }
 
 function registryData({ [DOCKER_CONFIG]: content = '' }: Record<string, string>): Record<string, string> {

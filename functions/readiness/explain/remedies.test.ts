@@ -84,6 +84,21 @@ it('name the Secret of the project in place of a secretResourceName that is not 
   expect(credentials).toContain("into Secret flux-registry in the project's namespace");
 });
 
+it('name the key ca.crt of flux-registry for the certificate of a registry that it has credentials for', () => {
+  const authorityOf = (kind: string, spec: object, origin: Origin) =>
+    remediesFor(flux('source', kind, 'fleet', { secretRef: { name: 'flux-registry' }, ...spec }), origin).authority;
+  const place = { object: 'providerConfig', path: 'objects[1]' };
+  const ofProject = "Secret flux-registry in the project's namespace";
+  for (const origin of [fluxConfig, providerConfig, { ...providerConfig, place }]) {
+    expect(authorityOf('OCIRepository', {}, origin)).toBe(ofProject);
+    expect(authorityOf('HelmRepository', { type: 'oci' }, origin)).toBe(ofProject);
+    expect(authorityOf('ImageRepository', { certSecretRef: { name: 'flux-registry-ca' } }, origin)).toBe(ofProject);
+  }
+  // It is not filled in there.
+  expect(authorityOf('OCIRepository', {}, released)).toContain('spec.certSecretRef of OCIRepository');
+  expect(authorityOf('ImageRepository', {}, { ...providerConfig, place })).toContain('objects[1].spec.certSecretRef');
+});
+
 it('name the patch that sets a field', () => {
   const patch = { object: 'providerConfig', path: 'kustomization.patch.spec.path' };
   const origin = { ...fluxConfig, patched: { 'spec.path': patch } };

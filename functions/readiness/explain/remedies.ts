@@ -1,5 +1,11 @@
 import { isSsh } from '../../../shared/config/checks.ts';
-import { FLUX_SOURCE, projectSecretNames, ROTATE_START } from '../../../shared/config/project-config.ts';
+import {
+  FLUX_REGISTRY,
+  FLUX_SOURCE,
+  projectSecretBehind,
+  ROTATE_START,
+} from '../../../shared/config/project-config.ts';
+import { needsCertificate } from '../../../shared/config/project-secret-content.ts';
 import { NO_TARGET_NAMESPACE } from '../../../shared/config/target-namespace.ts';
 import { OPERATION_ANNOTATION } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
@@ -93,7 +99,8 @@ function isCopied(origin: Origin, { secretRef }: Spec): boolean {
 
 /** Returns the original of a Secret that has wired itself: no field of the configuration refers to it. */
 function projectSecret(name: string | undefined): string | undefined {
-  return projectSecretNames.some((one) => one === name) ? `Secret ${name} in the project's namespace` : undefined;
+  const original = projectSecretBehind(name);
+  return original && `Secret ${original} in the project's namespace`;
 }
 
 const originalOf = ({ metadata }: KubeObject, name = '') => `the original of Secret ${metadata.namespace}/${name}`;
@@ -129,7 +136,10 @@ function secretOf(object: KubeObject, origin: Origin, spec: Spec): string {
 function authorityOf(object: KubeObject, origin: Origin, spec: Spec): string {
   if (object.kind === 'GitRepository') return secretOf(object, origin, spec);
   const path = 'spec.certSecretRef';
-  if (spec.certSecretRef !== undefined) return originalOf(object, spec.certSecretRef.name);
+  const { certSecretRef } = spec;
+  if (certSecretRef !== undefined) return projectSecret(certSecretRef.name) ?? originalOf(object, certSecretRef.name);
+  const ofProject = origin.isReleased || !needsCertificate(object) ? undefined : projectSecret(FLUX_REGISTRY);
+  if (ofProject !== undefined) return ofProject;
   if (origin.place !== undefined) return `a new Secret that you reference as ${listedPlace(origin.place, path)}`;
   return origin.isReleased
     ? `a new Secret in the shoot that you reference as ${path} of ${nameOf(object)}`

@@ -25,6 +25,7 @@ const flux = (group: string, plural: string, kind: string, version = 'v1'): Reso
 });
 
 export const gitRepositories = flux('source', 'gitrepositories', 'GitRepository');
+export const ociRepositories = flux('source', 'ocirepositories', 'OCIRepository');
 export const kustomizations = flux('kustomize', 'kustomizations', 'Kustomization');
 export const helmReleases = flux('helm', 'helmreleases', 'HelmRelease', 'v2');
 export const NAMESPACE = 'flux-system';

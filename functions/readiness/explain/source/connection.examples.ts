@@ -1,6 +1,7 @@
 import {
   checkout,
   type Examples,
+  flux,
   fluxConfig,
   https,
   oci,
@@ -49,6 +50,14 @@ export const connectionExamples: Examples[] = [
         'RateLimited: raise source.template.spec.interval of the providerConfig',
       'failed to determine artifact digest: Get "https://ghcr.io/v2/": http: server gave HTTP response to HTTPS client':
         'ProtocolMismatch: correct source.template.spec.url of the providerConfig, or set insecure',
+    },
+  ],
+  [
+    flux('source', 'OCIRepository', 'fleet', { url: 'oci://ghcr.io/org/fleet', secretRef: { name: 'flux-registry' } }),
+    fluxConfig,
+    {
+      'failed to determine artifact digest: Get "https://ghcr.io/v2/": tls: failed to verify certificate: x509: certificate signed by unknown authority':
+        "CertificateNotTrusted: add the certificate of its authority as ca.crt to Secret flux-registry in the project's namespace",
     },
   ],
   [
