@@ -115,6 +115,22 @@ describe('overrides.yaml', () => {
     expect(flux({ stage: 'dev', region: 'eu' })).toMatchObject({ logLevel: 'error', version: '2.8.x' });
   });
 
+  it('takes over the Flux of others in the Shoots that an entry selects, and leaves out those that a later one selects', () => {
+    const adopting = `
+- { selector: { matchLabels: { stage: dev } }, config: { adopt: true, syncMode: Reconcile } }
+- { selector: { matchExpressions: [{ key: keep, operator: Exists }] }, config: { adopt: false } }
+`;
+    const adopts = (labels: Record<string, string>, more: Record<string, string> = {}, own?: object) =>
+      effectiveConfig({ ...inputs({ 'overrides.yaml': adopting, ...more }, labels), ...(own && withConfig(own)) })
+        .adopt;
+    expect(adopts({ stage: 'dev' })).toBe(true);
+    expect(adopts({ stage: 'prod' })).toBeUndefined();
+    expect(adopts({ stage: 'dev', keep: '' })).toBeUndefined();
+    expect(adopts({ stage: 'prod', keep: '' }, { adopt: 'true' })).toBeUndefined();
+    expect(adopts({ stage: 'prod' }, {}, { adopt: true })).toBe(true);
+    expect(adopts({ stage: 'dev' }, {}, { adopt: false })).toBeUndefined();
+  });
+
   it('is below the providerConfig of a Shoot', () => {
     const own = withConfig({ flux: { logLevel: 'info' } });
     const config = effectiveConfig({ ...inputs(data, { stage: 'dev' }), ...own });

@@ -6,7 +6,7 @@ import { fluxInstall } from '../../shared/flux/testing.ts';
 import type { KubeObject, ObjectMeta } from '../../shared/kube/resource.ts';
 import { fieldsAt } from '../../shared/shapes.ts';
 import { stageSuite } from './around-each-test.ts';
-import { onlyFlux, type Stage, untilLogged } from './stage.ts';
+import { eventually, onlyFlux, type Stage, untilLogged } from './stage.ts';
 
 export type Marks = Pick<ObjectMeta, 'labels' | 'annotations'>;
 
@@ -107,6 +107,20 @@ export const foreignSuite = stageSuite((stage, fluxDistribution) => {
       );
     },
   );
+
+  it('takes over the Flux of the Shoots that an override selects, and leaves the others alone', async () => {
+    const { manager, marks } = tools['flux bootstrap'];
+    await installBy(manager, marks);
+    const override = { selector: { matchLabels: { stage: 'dev' } }, config: { adopt: true } };
+    await stage.setFluxConfig({ syncMode: 'Reconcile', 'overrides.yaml': JSON.stringify([override]) });
+    await stage.deliver({ metadata: { labels: { stage: 'prod' } } });
+    expect(await stage.untilCondition('ConfigurationFollowed')).toMatchObject({ reason: 'ForeignFlux' });
+    await stage.quiet();
+    expect(await stage.managedResources()).toEqual({});
+    await stage.reconcileShoot({ metadata: { labels: { stage: 'dev' } } });
+    await eventually('our Flux', stage.managedResources, (live) => 'shoot-flux-controllers' in live);
+    await stage.until('no obstacle', ({ state }) => state?.applied !== undefined && state.foreign === undefined);
+  });
 
   it('adopts a Flux without such a mark, as flux install and the former extensions leave it', async () => {
     const objects = await installBy('flux', {});
