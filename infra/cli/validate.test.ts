@@ -25,6 +25,20 @@ test('warns of fields that are left out, and the configuration is valid', async 
   expect((await validate(config, '--json')).out).toBe('[]\n');
 });
 
+test.each([
+  [{ replicas: 'two' }, 'spec.replicas must be an integer, not a string; write a number without quotes'],
+  [{ strategy: { rollingUpdate: { maxSurge: false } } }, 'spec.strategy.rollingUpdate.maxSurge must be an integer or'],
+  [
+    { template: { spec: { containers: [{ name: 'manager', args: 'text' }] } } },
+    'has a single value at spec.template.spec.containers[].args, which is a list; correct it',
+  ],
+])('refuses a patch with a wrong type for a Deployment: %j', async (spec, sentence) => {
+  const patch = JSON.stringify({ kind: 'Deployment', metadata: { name: 'source-controller' }, spec });
+  const { code, out } = await validate({ flux: { patches: [{ target: { kind: 'Deployment' }, patch }] } });
+  expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining(sentence) });
+  expect(out).toMatch(/^providerConfig: flux\.patches\[0\] /);
+});
+
 describe('a Kubernetes that the Flux release does not support', () => {
   const shoot = (providerConfig?: object) => {
     const extensions = [{ type: 'shoot-flux', ...(providerConfig && { providerConfig }) }];

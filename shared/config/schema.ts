@@ -185,7 +185,10 @@ export function wrongType(expected: string, value: unknown, example?: string): s
   if (expected === 'boolean')
     return `must be true or false without quotes, not ${typeof value === 'string' ? quote(value) : given}`;
   if (expected === 'array') return `must be a list, not ${given}; start each entry with "- "`;
-  if (expected === 'integer') return `must be an integer, not ${typeof value === 'number' ? value : given}`;
+  if (expected === 'integer') {
+    if (typeof value === 'number') return `must be an integer, not ${value}`;
+    return `must be an integer, not ${given}; write a number${typeof value === 'string' ? ' without quotes' : ''}`;
+  }
   if (expected !== 'string') return `must be an object, not ${given}`;
   // Quotes around a list or an object would make a text that no key understands.
   const asText = example === undefined ? 'write a single value' : `write for example ${example}`;

@@ -1,6 +1,6 @@
 import { labelValue, metadataKey, namespaceName, tolerationKey } from '../../config/checks.ts';
 import { quote } from '../../config/quote.ts';
-import { wrongValue } from '../../config/schema.ts';
+import { wrongType, wrongValue } from '../../config/schema.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { entriesAt, fieldsAt, isRecord } from '../../shapes.ts';
 import { type CrdSchema, type SchemaProblem, schemaProblems } from '../crd-schema.ts';
@@ -42,6 +42,18 @@ const text = (check?: (text: string) => string | undefined) =>
 const choice = (...values: string[]) =>
   text((value) => (value === '' || values.includes(value) ? undefined : wrongValue(value, values)));
 const integer = (minimum: number) => schema({ type: 'integer', minimum });
+const boolean = schema({ type: 'boolean' });
+/** Such as a port, which may also be named. */
+const integerOr = (other: string) =>
+  schema({
+    check: (value) =>
+      Number.isInteger(value) || typeof value === 'string'
+        ? undefined
+        : wrongType('integer', value).replace('an integer', `an integer or ${other}`),
+  });
+/** Fields of the same type. */
+const fields = (type: CrdSchema, names: string): Fields =>
+  Object.fromEntries(names.split(' ').map((name) => [name, type]));
 
 const map = (keyProblem: (key: string) => string | undefined, values: CrdSchema) =>
   schema({
@@ -119,24 +131,58 @@ const oneOf =
     return given.length > 1 ? `has both ${given.join(' and ')}; set one of them to null` : undefined;
   };
 
+const reference = open({ ...fields(text(), 'name key'), optional: boolean });
+
 const variable = object(
-  { ...free('valueFrom'), name: text(), value: text() },
+  {
+    ...fields(text(), 'name value'),
+    valueFrom: open({
+      ...fields(reference, 'secretKeyRef configMapKeyRef'),
+      fieldRef: open({ fieldPath: text() }),
+      resourceFieldRef: open({ resource: text() }),
+    }),
+  },
   ['name'],
   oneOf(() => ['value', 'valueFrom']),
 );
 
+const port = integerOr('a name');
+
+const probe = open({
+  ...fields(integer(0), 'initialDelaySeconds periodSeconds timeoutSeconds successThreshold failureThreshold'),
+  exec: open({ command: list(text()) }),
+  httpGet: open({ port, ...fields(text(), 'host path'), scheme: choice('HTTP', 'HTTPS') }),
+  tcpSocket: open({ port }),
+  grpc: open({ port: integer(1) }),
+});
+
+/** Of containers and of Pods. */
+const securityContext = open({
+  ...fields(integer(0), 'runAsUser runAsGroup fsGroup'),
+  ...fields(boolean, 'runAsNonRoot readOnlyRootFilesystem allowPrivilegeEscalation privileged'),
+  capabilities: open(fields(list(text()), 'add drop')),
+  supplementalGroups: list(integer(0)),
+  seccompProfile: open({ type: text() }),
+});
+
 const container = object(
   {
-    ...free('envFrom imagePullPolicy lifecycle livenessProbe ports readinessProbe resizePolicy restartPolicy'),
-    ...free('restartPolicyRules securityContext startupProbe stdin stdinOnce terminationMessagePath'),
-    ...free('terminationMessagePolicy tty volumeDevices workingDir'),
+    ...free('resizePolicy restartPolicy restartPolicyRules terminationMessagePolicy volumeDevices'),
+    ...fields(probe, 'livenessProbe readinessProbe startupProbe'),
+    ...fields(boolean, 'stdin stdinOnce tty'),
+    ...fields(text(), 'workingDir terminationMessagePath'),
+    lifecycle: open({}),
+    imagePullPolicy: choice('Always', 'IfNotPresent', 'Never'),
+    securityContext,
+    ports: list(open({ ...fields(integer(1), 'containerPort'), name: text(), protocol: choice('TCP', 'UDP', 'SCTP') })),
+    envFrom: list(open({ ...fields(reference, 'secretRef configMapRef'), prefix: text() })),
     name: text(label),
     image: text((name) => (/^\S+$/.test(name) ? undefined : `${quote(name)} is not an image; correct it`)),
     command: list(text()),
     args: list(text(flag)),
     env: list(variable),
     resources,
-    volumeMounts: list({}, 'mountPath'),
+    volumeMounts: list(open({ ...fields(text(), 'name mountPath subPath'), readOnly: boolean }), 'mountPath'),
   },
   ['name', 'image'],
 );
@@ -150,15 +196,24 @@ const toleration = object({
 });
 
 const VOLUMES =
-  'awsElasticBlockStore azureDisk azureFile cephfs cinder csi downwardAPI emptyDir ephemeral fc flexVolume flocker gcePersistentDisk gitRepo glusterfs hostPath image iscsi nfs persistentVolumeClaim photonPersistentDisk portworxVolume projected quobyte rbd scaleIO storageos vsphereVolume';
+  'awsElasticBlockStore azureDisk azureFile cephfs cinder csi downwardAPI ephemeral fc flexVolume flocker gcePersistentDisk gitRepo glusterfs hostPath image iscsi nfs photonPersistentDisk portworxVolume quobyte rbd scaleIO storageos vsphereVolume';
+
+const files: Fields = {
+  defaultMode: integer(0),
+  optional: boolean,
+  items: list(open({ ...fields(text(), 'key path'), mode: integer(0) })),
+};
 
 const volume = object(
   {
-    ...free(VOLUMES),
+    ...fields(open({}), VOLUMES),
     name: text(label),
+    emptyDir: open({ medium: text(), sizeLimit: quantity }),
+    persistentVolumeClaim: open({ claimName: text(), readOnly: boolean }),
+    projected: open({ sources: list(open({})) }),
     // A Secret is named by another field than a ConfigMap.
-    secret: object(free('defaultMode items optional secretName')),
-    configMap: object(free('defaultMode items optional name')),
+    secret: object({ ...files, secretName: text() }),
+    configMap: object({ ...files, name: text() }),
   },
   ['name'],
   oneOf((one) => Object.keys(one).filter((name) => name !== 'name')),
@@ -177,12 +232,41 @@ const mountProblem: Check = (pod) => {
   );
 };
 
-const OTHER_FIELDS_OF_PODS =
-  'activeDeadlineSeconds affinity automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks ephemeralContainers hostAliases hostIPC hostNetwork hostPID hostUsers hostname hostnameOverride imagePullSecrets nodeName os overhead preemptionPolicy priority priorityClassName readinessGates resourceClaims resources restartPolicy runtimeClassName schedulerName schedulingGates securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain topologySpreadConstraints workloadRef';
+const terms = open({ matchExpressions: list(open({ ...fields(text(), 'key operator'), values: list(text()) })) });
+
+const affinity = open({
+  nodeAffinity: open({
+    requiredDuringSchedulingIgnoredDuringExecution: open({ nodeSelectorTerms: list(terms) }),
+    preferredDuringSchedulingIgnoredDuringExecution: list(open({ weight: integer(1), preference: terms })),
+  }),
+  ...fields(open({}), 'podAffinity podAntiAffinity'),
+});
+
+const constraint = open({
+  maxSkew: integer(1),
+  topologyKey: text(),
+  whenUnsatisfiable: choice('DoNotSchedule', 'ScheduleAnyway'),
+  labelSelector: open({}),
+});
 
 const pod = object(
   {
-    ...free(OTHER_FIELDS_OF_PODS),
+    ...free('activeDeadlineSeconds ephemeralContainers os overhead preemptionPolicy readinessGates resourceClaims'),
+    ...free('resources schedulingGates workloadRef'),
+    ...fields(text(), 'hostname hostnameOverride nodeName priorityClassName runtimeClassName schedulerName subdomain'),
+    ...fields(text(), 'serviceAccount serviceAccountName'),
+    ...fields(boolean, 'automountServiceAccountToken enableServiceLinks hostIPC hostNetwork hostPID hostUsers'),
+    ...fields(boolean, 'setHostnameAsFQDN shareProcessNamespace'),
+    affinity,
+    dnsConfig: open(fields(list(text()), 'nameservers searches')),
+    dnsPolicy: choice('ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'),
+    hostAliases: list(open({ ip: text(), hostnames: list(text()) })),
+    imagePullSecrets: list(open({ name: text() })),
+    priority: integer(Number.NEGATIVE_INFINITY),
+    // The Pods of a Deployment always start again.
+    restartPolicy: choice('Always'),
+    securityContext,
+    topologySpreadConstraints: list(constraint),
     containers: list(container, 'name'),
     initContainers: list(container, 'name'),
     nodeSelector: map(metadataKey, text(labelValue)),
@@ -199,8 +283,13 @@ const deployment = object({
   metadata,
   spec: object(
     {
-      ...free('minReadySeconds paused progressDeadlineSeconds revisionHistoryLimit selector strategy'),
-      replicas: integer(0),
+      ...free('selector'),
+      ...fields(integer(0), 'minReadySeconds progressDeadlineSeconds replicas revisionHistoryLimit'),
+      paused: boolean,
+      strategy: open({
+        type: choice('RollingUpdate', 'Recreate'),
+        rollingUpdate: open(fields(integerOr('a percentage'), 'maxSurge maxUnavailable')),
+      }),
       template: object({ metadata, spec: pod }),
     },
     ['template'],
