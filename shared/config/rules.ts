@@ -1,10 +1,13 @@
 import type { ConfigIssue } from '../errors.ts';
+import { SHARD_KEY } from './flux-options.ts';
 import { limits, limitText } from './limits.ts';
 import { configuredObjects, linkProblems, linksOf, type Part, type Problems } from './listed/links.ts';
 import { secretWarnings } from './listed/secret-rules.ts';
+import { nearest } from './nearest.ts';
 import { issueAt, issueOf, type Origins, originOf } from './origins.ts';
 import { textProblem } from './patches/parse.ts';
 import { quote, shown } from './quote.ts';
+import { fluxKinds } from './templates.ts';
 import type { Complete, CopiedSecret } from './types.ts';
 import { asObject, valuesAt } from './values.ts';
 import { lengthOfYamlProblem } from './yaml-text.ts';
@@ -38,7 +41,11 @@ export function problemsOf(config: Complete, copies: readonly CopiedSecret[]): P
       ...others.flatMap((other) => [...namespaceIssues(other, config), ...linkNamespaceIssues(other, config)]),
       ...(isComplete(config) ? links.issues : links.issues.filter(({ mayBeElsewhere }) => mayBeElsewhere !== true)),
     ],
-    warnings: [...links.warnings, ...secretWarnings(config, parts, copies)],
+    warnings: [
+      ...links.warnings,
+      ...secretWarnings(config, parts, copies),
+      ...parts.flatMap((part) => shardWarnings(part, config)),
+    ],
   };
 }
 
@@ -100,6 +107,28 @@ function linkNamespaceIssues({ object, part }: Part, { flux, origins }: Complete
       const message = `names an object in namespace ${shown(link.namespace)}, which multiTenancy does not permit; use one in ${namespace}`;
       return issueOf(origins, `${part}.${link.path}`, message);
     });
+}
+
+/** The groups of the kinds whose controllers have shards. */
+const SHARDED = /^(source|kustomize|helm)\./;
+
+/** Nothing in the shoot says why nobody acts on an object whose label names no shard. */
+function shardWarnings({ object, part }: Part, { flux, origins }: Complete): ConfigIssue[] {
+  const { key = SHARD_KEY, shards = [] } = flux.sharding ?? {};
+  const shard = object.metadata.labels?.[key];
+  // Patches may give the controllers other selectors.
+  const isPatched = flux.patches?.some(({ patch }) => patch.includes('watch-label-selector')) === true;
+  const isSharded = SHARDED.test(fluxKinds[object.kind] ?? '');
+  if (shard === undefined || shards.includes(shard) || isPatched || !isSharded) return [];
+  const ref = `${object.kind} ${object.metadata.namespace}/${object.metadata.name}`;
+  const meant = nearest(shard, shards);
+  const names = new Intl.ListFormat('en', { type: 'disjunction' }).format(shards);
+  const remedy = meant === undefined ? `use ${names}, or remove the label` : `did you mean ${meant}?`;
+  const message =
+    shards.length === 0
+      ? `names a shard, but flux.sharding has no shards, so the main controllers act on ${ref}; set flux.sharding.shards, or remove the label`
+      : `is not one of sharding.shards, so no controller acts on ${ref}; ${remedy}`;
+  return [issueOf(origins, `${part}.metadata.labels.${key}`, `${quote(shard)} ${message}`)];
 }
 
 interface SourceRef {

@@ -302,3 +302,61 @@ describe('flux-source', () => {
     ]);
   });
 });
+
+describe('a label that names a shard', () => {
+  const KEY = 'sharding.fluxcd.io/key';
+  const labelled = (object: object, label: string, key = KEY) => {
+    const { metadata } = object as { metadata?: object };
+    return { ...object, metadata: { ...metadata, labels: { [key]: label } } };
+  };
+  const warningsOf = (flux: object, ...objects: object[]) =>
+    (effectiveConfig(withConfig({ flux, objects })).warnings ?? []).map(issueText);
+  const sharding = { shards: ['shard1', 'shard2'] };
+  const at = `providerConfig: objects[0].metadata.labels.${KEY}`;
+
+  it('has a warning if there is no such shard, with the name that is meant', () => {
+    expect(warningsOf({ sharding }, labelled(git('fleet'), 'shrad1'), labelled(git('apps'), 'shard2'))).toEqual([
+      `${at} "shrad1" is not one of sharding.shards, so no controller acts on GitRepository flux-system/fleet; did you mean shard1?`,
+    ]);
+    expect(warningsOf({ sharding }, labelled(helmRepository('charts'), 'west'))).toEqual([
+      `${at} "west" is not one of sharding.shards, so no controller acts on HelmRepository flux-system/charts; use shard1 or shard2, or remove the label`,
+    ]);
+  });
+
+  it('counts under the configured key', () => {
+    const own = { sharding: { ...sharding, key: 'example.com/shard' } };
+    expect(warningsOf(own, labelled(git('fleet'), 'west', 'example.com/shard'))).toEqual([
+      expect.stringContaining('objects[0].metadata.labels.example.com/shard "west" is not one of sharding.shards'),
+    ]);
+    expect(warningsOf(own, labelled(git('fleet'), 'shard1', 'example.com/shard'))).toEqual([]);
+  });
+
+  it.each([{}, { sharding: { shards: [] } }])('has a warning without sharding, where it has no effect: %j', (flux) => {
+    expect(warningsOf(flux, labelled(git('fleet'), 'shard1'))).toEqual([
+      `${at} "shard1" names a shard, but flux.sharding has no shards, so the main controllers act on GitRepository flux-system/fleet; set flux.sharding.shards, or remove the label`,
+    ]);
+  });
+
+  it('counts in templates and patches of the source and the root Kustomization', () => {
+    const inputs = withTemplates(labelled(gitRepository(), 'west'), labelled(kustomization(), 'shard1'), {
+      flux: { sharding },
+    });
+    const source = 'providerConfig: source.template.metadata.labels.sharding.fluxcd.io/key "west"';
+    expect(effectiveConfig(inputs).warnings?.map(issueText)).toEqual([expect.stringContaining(source)]);
+    const data = {
+      repositoryUrl: 'https://github.com/org/fleet',
+      'config.yaml': JSON.stringify({ flux: { sharding }, kustomization: { patch: labelled({}, 'west') } }),
+    };
+    const patch = `config.yaml.kustomization.patch.metadata.labels.${KEY} "west"`;
+    expect(effectiveConfig(withFluxConfig(data)).warnings?.map(issueText)).toEqual([expect.stringContaining(patch)]);
+  });
+
+  it('means nothing on kinds that have no shards, or where patches set the selectors', () => {
+    const provider = { kind: 'Provider', metadata: { name: 'chat' }, spec: { type: 'slack', channel: 'operations' } };
+    expect(warningsOf({ sharding }, labelled(provider, 'west'))).toEqual([]);
+    const patch = '[{ op: add, path: /spec/template/spec/containers/0/args/-, value: --watch-label-selector=a=b }]';
+    expect(
+      warningsOf({ patches: [{ target: { kind: 'Deployment' }, patch }] }, labelled(git('fleet'), 'west')),
+    ).toEqual([]);
+  });
+});
