@@ -158,6 +158,35 @@ describe('the rendered objects', () => {
     }
   });
 
+  it.each([
+    ['shoot-flux', seed, ['shoot-flux', 'shoot-flux-webhooks']],
+    ['shoot-flux-admission/charts/runtime', operator, ['shoot-flux-admission']],
+  ])('of %s are scaled in place, and only the containers of the chart', async (chart, values, names) => {
+    const objects = await renderChart({ chart, namespace, values });
+    const containersOf = (name: string) => {
+      const { template } = find(objects, 'Deployment', name).spec as { template: PodTemplate };
+      return template.spec.containers.map((container) => container.name);
+    };
+    const scalers = ofKind(objects, 'VerticalPodAutoscaler').map(({ metadata, spec }) => [metadata.name, spec]);
+    expect(scalers).toEqual(
+      names.map((name) => [
+        name,
+        {
+          targetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+          updatePolicy: { updateMode: 'InPlaceOrRecreate' },
+          resourcePolicy: {
+            containerPolicies: [
+              ...containersOf(name).map((containerName) => ({
+                ...{ containerName, controlledValues: 'RequestsOnly', minAllowed: { memory: '64Mi' } },
+              })),
+              { containerName: '*', mode: 'Off' },
+            ],
+          },
+        },
+      ]),
+    );
+  });
+
   it('make fields of the lines that a Pod logs, and of no others', async () => {
     const objects = await renderChart({ namespace, values: seed });
     const [filter, parser] = [find(objects, 'ClusterFilter'), find(objects, 'ClusterParser')];

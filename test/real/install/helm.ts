@@ -65,7 +65,7 @@ type Data = Record<string, string>;
 
 export interface PodTemplate {
   metadata: { labels: Data; annotations: Data };
-  spec: { containers: { image: string; args: string[]; env?: object[]; volumeMounts?: object[] }[] };
+  spec: { containers: { name: string; image: string; args: string[]; env?: object[]; volumeMounts?: object[] }[] };
 }
 
 /** Returns the Pods of the main Deployment. */
