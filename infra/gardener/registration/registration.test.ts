@@ -59,6 +59,14 @@ describe('registration', () => {
     expect((operatorExtension(release).spec as { resources: object[] }).resources).toEqual([resource]);
   });
 
+  it('lets gardenlet enforce the restricted Pod Security Standard in the namespace of each installation', () => {
+    for (const object of [find('ControllerRegistration'), operatorExtension(release)])
+      expect(object?.metadata).toEqual({
+        name: 'shoot-flux',
+        annotations: { 'security.gardener.cloud/pod-security-enforce': 'restricted' },
+      });
+  });
+
   it('refers to the chart and the image of a release, or contains the chart', () => {
     const ref = 'registry.example.com/gardener/charts/shoot-flux:1.2.3';
     const values = { image };
