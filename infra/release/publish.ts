@@ -1,12 +1,14 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ShootFluxError } from '../../shared/errors.ts';
+import { digestsIn } from '../gardener/registration/registration.ts';
 import { flag, makeCommand, runProgram, text } from '../make-command.ts';
+import { releaseRegistrations, writeChecksums, writeFiles } from './release.ts';
 
 const usage = `Usage: npm run publish-release -- --version X --registry R [--from DIR] [--plain-http]
 
 Push image and charts of a release that "npm run release" has written, with crane and helm, which must be installed and
-logged in. Writes their names with digests to DIR/PUBLISHED, one in a line, the image first.
+logged in. Writes their names with digests to DIR/PUBLISHED, one in a line, the image first, and into the registrations.
 
   --from DIR     Folder of the release. Default: dist/release
   --plain-http   The registry speaks HTTP
@@ -34,6 +36,10 @@ await makeCommand(usage, options, async ({ version, registry, from = 'dist/relea
     names.push(await push(chart, 'helm', ['push', join(from, 'charts', file), `oci://${registry}/charts`, ...plain]));
   }
   const lines = `${names.join('\n')}\n`;
-  await writeFile(join(from, 'PUBLISHED'), lines);
+  await writeFiles(from, {
+    PUBLISHED: lines,
+    ...(await releaseRegistrations({ version, registry, digests: digestsIn(lines) })),
+  });
+  await writeChecksums(from);
   return lines;
 });

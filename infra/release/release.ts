@@ -12,7 +12,7 @@ import { bundleCommand } from '../bundle/bundle-cli.ts';
 import { schemaFiles } from '../docs/json-schema.ts';
 import { isQueued } from '../functions.ts';
 import { chartArchive, filesBelow, tarball } from '../gardener/registration/chart-archive.ts';
-import { inlineRegistration, type Release, registrationFiles } from '../gardener/registration/registration.ts';
+import { type Release, registration, registrationFiles } from '../gardener/registration/registration.ts';
 import { type Builder, builders, makeImage } from '../image/image.ts';
 import { knativeManifests } from '../knative/manifests.ts';
 import { flag, makeCommand, text, type Values } from '../make-command.ts';
@@ -68,8 +68,7 @@ export async function makeRelease(release: ReleaseOptions, builder?: Builder): P
     'NOTES.md': notes,
     ...schemaFiles(),
     ...(await chartFiles(release)),
-    ...below('registration', await registrationFiles(release)),
-    'registration/controller-registration-inline.yaml': await inlineRegistration(release),
+    ...(await releaseRegistrations(release)),
     ...below('knative', await knativeManifests({ newName: `${registry}/shoot-flux`, newTag: version })),
     ...(await lambdaPackages(distribution)),
     ...(await commandFiles(version, downloads)),
@@ -103,8 +102,14 @@ async function chartFiles({ version, registry }: Release): Promise<Files> {
   return files;
 }
 
+/** Generates the registrations of a release; they name digests once it is published. */
+export async function releaseRegistrations(release: Release): Promise<Record<string, string>> {
+  const inline = { 'controller-registration-inline.yaml': await registration(release, 'inline') };
+  return below('registration', { ...(await registrationFiles(release)), ...inline });
+}
+
 /** Returns files by their path below a folder. */
-function below(folder: string, files: Files): Files {
+function below<Content>(folder: string, files: Record<string, Content>): Record<string, Content> {
   return Object.fromEntries(Object.entries(files).map(([name, content]) => [`${folder}/${name}`, content]));
 }
 
@@ -191,10 +196,11 @@ export async function writeFiles(folder: string, files: Record<string, string | 
 /** Name of the file with the checksums of all others, as `sha256sum --check` reads it. */
 export const CHECKSUMS = 'SHA256SUMS';
 
-async function writeChecksums(folder: string): Promise<void> {
+export async function writeChecksums(folder: string): Promise<void> {
   const lines: string[] = [];
   for (const path of await filesBelow(folder)) {
-    if (path === CHECKSUMS) continue;
+    // Its signature, too, is made from it.
+    if (path.startsWith(CHECKSUMS)) continue;
     lines.push(`${sha256(await readFile(join(folder, path)))}  ${path}\n`);
   }
   await writeFile(join(folder, CHECKSUMS), lines.join(''));

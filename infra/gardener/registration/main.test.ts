@@ -59,10 +59,29 @@ it.each([
 
 it.each([
   [['--values', '/no/such/file'], 'cannot read /no/such/file: file not found; name a file, or - for standard input.\n'],
+  [['--digests', '/no/such/file'], 'cannot read /no/such/file: file not found.\n'],
   [['--operator', '--inline'], '--operator and --inline exclude each other: gardener-operator pulls the charts.\n'],
   [['--out', '/no/such/folder/file'], 'cannot write /no/such/folder/file: folder not found.\n'],
 ])('%j ends with one sentence', (args, stderr) => {
   expect(register(...args)).toMatchObject({ status: 2, stdout: '', stderr });
+});
+
+it.each([
+  [
+    'another release',
+    `registry.example.org/shoot-flux@sha256:${'0'.repeat(64)}\n`,
+    'the digest of registry.example.com/charts/shoot-flux is missing; name the file PUBLISHED of a release in this registry.\n',
+  ],
+  [
+    'no digest',
+    'registry.example.com/shoot-flux:0.1.0\n',
+    '"registry.example.com/shoot-flux:0.1.0" is not a name with its digest; write lines like registry.example.com/shoot-flux@sha256:….\n',
+  ],
+])('refuses digests of a file with %s', async (_, content, stderr) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-registration-'));
+  const file = join(folder.path, 'PUBLISHED');
+  await writeFile(file, content);
+  expect(register('--digests', file)).toMatchObject({ status: 2, stdout: '', stderr });
 });
 
 it('takes a registry with a port', () => {

@@ -9,15 +9,16 @@ import { fieldsOf } from '../../../shared/shapes.ts';
 import { readDocument } from '../../cli/read-file.ts';
 import { flag, makeCommand, text } from '../../make-command.ts';
 import { checkVersion } from '../../release/release.ts';
-import { EXAMPLE, inlineRegistration, type Release, registrationFiles } from './registration.ts';
+import { digestsIn, EXAMPLE, type Release, registration } from './registration.ts';
 
-const USAGE = `Usage: npm run registration -- [--version X] [--registry R] [--values FILE] [--operator | --inline] [--out FILE]
+const USAGE = `Usage: npm run registration -- [--version X] [--registry R] [options]
 
 Prints the objects that register the extension with Gardener.
 
   --version X    Version of image and charts. Default: ${EXAMPLE.version}
   --registry R   Registry of image and charts, for example registry.example.com/gardener
   --values FILE  Values of the chart for seeds, as for Helm
+  --digests FILE Digests of image and charts, as "npm run publish-release" writes them to PUBLISHED
   --inline       Contain the chart, for landscapes without a registry of charts
   --operator     Print the Extension for gardener-operator instead
   --out FILE     Write a file instead
@@ -26,7 +27,7 @@ Prints the objects that register the extension with Gardener.
 const options = {
   version: { ...text, default: EXAMPLE.version },
   registry: { ...text, default: EXAMPLE.registry },
-  ...{ values: text, inline: flag, operator: flag, out: text },
+  ...{ values: text, digests: text, inline: flag, operator: flag, out: text },
 };
 
 /** Host, port and path, as they begin the name of an image. */
@@ -61,6 +62,13 @@ async function readValues(file: string): Promise<Record<string, unknown>> {
   const issues = await valuesIssues(file, values);
   if (issues.length > 0) throw new ConfigError(issues);
   return values;
+}
+
+async function readDigests(file: string): Promise<Map<string, string>> {
+  const published = await readFile(file, 'utf8').catch((error) => {
+    throw new ShootFluxError(`cannot read ${file}: ${fileProblem(error)}.`);
+  });
+  return digestsIn(published);
 }
 
 const DEFAULTS = new URL('../../../charts/shoot-flux/values.yaml', import.meta.url);
@@ -108,13 +116,15 @@ if (import.meta.main) {
   await makeCommand(
     USAGE,
     options,
-    async ({ operator, inline, out, values, ...named }) => {
+    async ({ operator, inline, out, values, digests, ...named }) => {
       if (operator && inline) {
         throw new ShootFluxError('--operator and --inline exclude each other: gardener-operator pulls the charts.');
       }
-      const release = await releaseOf(named, values);
-      const file = operator ? 'operator-extension.yaml' : 'controller-registration.yaml';
-      const content = inline ? await inlineRegistration(release) : ((await registrationFiles(release))[file] ?? '');
+      const release = {
+        ...(await releaseOf(named, values)),
+        ...(digests !== undefined && { digests: await readDigests(digests) }),
+      };
+      const content = await registration(release, operator ? 'operator' : inline ? 'inline' : 'pull');
       if (out === undefined) return content;
       await writeFile(out, content).catch((error) => {
         throw new ShootFluxError(`cannot write ${out}: ${fileProblem(error, 'folder')}.`);

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { findAllDefinitions } from '../../functions.ts';
 import { chartArchive } from './chart-archive.ts';
-import { gardenRoles, operatorExtension, registrationFiles, registrationObjects } from './registration.ts';
+import { digestsIn, gardenRoles, operatorExtension, registrationFiles, registrationObjects } from './registration.ts';
 
 const definitions = await findAllDefinitions();
 const release = { version: '1.2.3', registry: 'registry.example.com/gardener' };
@@ -76,6 +76,45 @@ describe('registration', () => {
       injectGardenKubeconfig: true,
     });
     expect(find('ControllerDeployment', Buffer.from('chart'))?.helm).toEqual({ rawChart: 'Y2hhcnQ=', values });
+  });
+
+  it('names image and charts by digest where the digests are known, beside their tags', () => {
+    const digestOf = (digit: string) => `sha256:${digit.repeat(64)}`;
+    const names = [
+      'shoot-flux',
+      'charts/shoot-flux',
+      ...['runtime', 'application'].map((part) => `charts/shoot-flux-admission-${part}`),
+    ];
+    const digests = digestsIn(
+      names.map((name, index) => `${release.registry}/${name}@${digestOf(`${index}`)}\n`).join(''),
+    );
+    const helm = (name: string, digit: string) => ({
+      helm: { ociRepository: { ref: `${release.registry}/charts/${name}:1.2.3@${digestOf(digit)}` } },
+    });
+    const values = { image: { ...image, digest: digestOf('0') } };
+    const published = { ...release, digests };
+    const deployment = registrationObjects(definitions, published).find(({ kind }) => kind === 'ControllerDeployment');
+    expect(deployment).toMatchObject({ ...helm('shoot-flux', '1'), ...{ helm: { values } } });
+    expect(operatorExtension(published).spec).toMatchObject({
+      deployment: {
+        extension: { ...helm('shoot-flux', '1'), values },
+        admission: {
+          runtimeCluster: helm('shoot-flux-admission-runtime', '2'),
+          virtualCluster: helm('shoot-flux-admission-application', '3'),
+          values,
+        },
+      },
+    });
+  });
+
+  it('names no digest of the release beside a tag of the operator', () => {
+    const digests = digestsIn(`${image.repository}@sha256:${'0'.repeat(64)}`);
+    const given = { ...release, digests, values: { image: { tag: 'patched' } } };
+    const [deployment] = registrationObjects(definitions, given, Buffer.from('chart')).filter(
+      ({ kind }) => kind === 'ControllerDeployment',
+    );
+    expect(deployment?.helm).toMatchObject({ values: { image: { repository: image.repository, tag: 'patched' } } });
+    expect(JSON.stringify(deployment)).not.toContain('sha256:');
   });
 
   it('has the values of the operator for the chart of seeds, beside the image of the release', () => {

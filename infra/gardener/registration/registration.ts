@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { ShootFluxError } from '../../../shared/errors.ts';
 import { EXTENSION_TYPE } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { type AnyDefinition, findAllDefinitions } from '../../functions.ts';
@@ -51,6 +52,34 @@ export interface Release {
   registry: string;
   /** Values of the chart for seeds, which take precedence. */
   values?: Record<string, unknown> | undefined;
+  /** Digests of image and charts by name, for example `registry.example.com/shoot-flux`. Absent: only tags are named. */
+  digests?: ReadonlyMap<string, string> | undefined;
+}
+
+/**
+ * Reads the names with digests that `npm run publish-release` writes, one in a line.
+ * @throws ShootFluxError for a line with something else
+ */
+export function digestsIn(published: string): Map<string, string> {
+  return new Map(
+    published
+      .trim()
+      .split('\n')
+      .map((line): [string, string] => {
+        const [, name, digest] = /^(\S+)@(sha256:[0-9a-f]{64})$/.exec(line.trim()) ?? [];
+        if (name !== undefined && digest !== undefined) return [name, digest];
+        throw new ShootFluxError(
+          `${JSON.stringify(line)} is not a name with its digest; write lines like registry.example.com/shoot-flux@sha256:….`,
+        );
+      }),
+  );
+}
+
+/** @throws ShootFluxError if digests are known, but not that of this name */
+function digestOf({ digests }: Release, name: string): string | undefined {
+  const digest = digests?.get(name);
+  if (digest !== undefined || digests === undefined) return digest;
+  throw new ShootFluxError(`the digest of ${name} is missing; name the file PUBLISHED of a release in this registry.`);
 }
 
 /** What Gardener knows about the kind and type. The other fields keep their defaults. */
@@ -69,10 +98,14 @@ const metadata = {
   annotations: { 'security.gardener.cloud/pod-security-enforce': 'restricted' },
 };
 
-const seedValues = ({ values = {}, registry, version }: Release) => ({
-  ...values,
-  image: { repository: `${registry}/shoot-flux`, tag: version, ...(values.image as object | undefined) },
-});
+function seedValues(release: Release): Record<string, unknown> {
+  const { values = {}, registry, version } = release;
+  const repository = `${registry}/shoot-flux`;
+  const own = { ...(values.image as { tag?: unknown } | undefined) };
+  // A digest takes precedence over a tag, also over another one.
+  const digest = own.tag === undefined ? digestOf(release, repository) : undefined;
+  return { ...values, image: { repository, tag: version, ...(digest !== undefined && { digest }), ...own } };
+}
 
 /** Values of the chart for seeds that admission has, too: its Pods run the same image and judge by the same rules. */
 const COMMON = ['image', 'imagePullSecrets', 'imageVectorOverwrite', 'defaults', 'policy'];
@@ -81,7 +114,7 @@ const COMMON = ['image', 'imagePullSecrets', 'imageVectorOverwrite', 'defaults',
 const COMMON_CONFIG = ['defaults', 'policy', 'pushUrl'];
 
 function admissionValues(release: Release): Record<string, unknown> {
-  const values: Record<string, unknown> = seedValues(release);
+  const values = seedValues(release);
   const config = pick(values.config, COMMON_CONFIG);
   return { ...pick(values, COMMON), ...(Object.keys(config).length > 0 && { config }) };
 }
@@ -143,7 +176,11 @@ export function operatorExtension(release: Release): KubeObject {
   };
 }
 
-const chartReference = ({ registry, version }: Release, chart: string) => `${registry}/charts/${chart}:${version}`;
+function chartReference(release: Release, chart: string): string {
+  const name = `${release.registry}/charts/${chart}`;
+  const digest = digestOf(release, name);
+  return `${name}:${release.version}${digest === undefined ? '' : `@${digest}`}`;
+}
 
 export const EXAMPLES = new URL('../../../example/', import.meta.url);
 
@@ -152,18 +189,22 @@ export const EXAMPLE: Release = { version: '0.1.0', registry: 'registry.example.
 
 const CHART = new URL('../../../charts/shoot-flux/', import.meta.url);
 
+/** A registration that pulls the chart, one that contains it, or that of gardener-operator. */
+type Form = 'pull' | 'inline' | 'operator';
+
+/** Generates the registration of a release as a file. */
+export async function registration(release: Release, form: Form): Promise<string> {
+  if (form === 'operator') return written([operatorExtension(release)]);
+  const chart = form === 'inline' ? (await chartArchive(fileURLToPath(CHART), release.version)).archive : undefined;
+  return written(registrationObjects(await findAllDefinitions(), release, chart));
+}
+
 /** Generates the registrations of a release that pull its charts, by file name. */
 export async function registrationFiles(release: Release = EXAMPLE): Promise<Record<string, string>> {
   return {
-    'controller-registration.yaml': written(registrationObjects(await findAllDefinitions(), release)),
-    'operator-extension.yaml': written([operatorExtension(release)]),
+    'controller-registration.yaml': await registration(release, 'pull'),
+    'operator-extension.yaml': await registration(release, 'operator'),
   };
-}
-
-/** Generates the registration that contains the chart. */
-export async function inlineRegistration(release: Release): Promise<string> {
-  const { archive } = await chartArchive(fileURLToPath(CHART), release.version);
-  return written(registrationObjects(await findAllDefinitions(), release, archive));
 }
 
 const written = (objects: KubeObject[]) => yaml(objects, '', '"npm run docs" and "npm run registration"');

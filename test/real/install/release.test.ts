@@ -48,11 +48,13 @@ describe('a release', () => {
     const { spec } = parse(charts);
     const { extension, admission } = spec.deployment;
     for (const { helm: source } of [extension, admission.runtimeCluster, admission.virtualCluster]) {
-      const [, name, version = ''] = /^(.*):([^:]+)$/.exec(source.ociRepository.ref) ?? [];
+      const [, name, version = '', digest] = /^(.*):([^:@]+)@(.*)$/.exec(source.ociRepository.ref) ?? [];
+      expect(published).toContain(`${name}@${digest}`);
       await workplace.run(`helm pull oci://${name} --version ${version}`);
     }
     const chart = join(workplace.folder, 'shoot-flux-0.1.0-rc.1.tgz');
     const rendered = await helm('template', 'x', chart, '--set', 'gardener.seed.name=my-seed');
+    expect(`${extension.values.image.repository}@${extension.values.image.digest}`).toBe(published[0]);
     expect(rendered).toContain(`image: ${REGISTRY}/gardener/shoot-flux:0.1.0-rc.1`);
   });
 });
