@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { releaseOf } from './main.ts';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -82,6 +83,27 @@ it.each([
   const file = join(folder.path, 'PUBLISHED');
   await writeFile(file, content);
   expect(register('--digests', file)).toMatchObject({ status: 2, stdout: '', stderr });
+});
+
+it.each([
+  ['--auto-enable', 'seed', '--auto-enable cannot be "seed"; use shoot.\n'],
+  ['--cluster-compatibility', 'garden', '--cluster-compatibility cannot be "garden"; use shoot.\n'],
+  ['--policy', 'always', '--policy cannot be "always"; use OnDemand, Always, AlwaysExceptNoShoots.\n'],
+  ['--reconcile-timeout', '5', '--reconcile-timeout "5" is not a duration; '],
+  ['--reconcile-timeout', '0s', '--reconcile-timeout "0s" is zero; '],
+])('refuses %s %s', (option, value, stderr) => {
+  expect(register(option, value)).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(stderr) });
+});
+
+it.each([['ControllerRegistration'], ['Extension', '--operator']])("sets Gardener's fields of %s", (kind, ...form) => {
+  const resourceFields = ['--auto-enable', 'shoot', '--cluster-compatibility', 'shoot', '--reconcile-timeout', '5m'];
+  const { stdout } = register(...form, ...resourceFields, '--policy', 'Always');
+  const spec = parseAllDocuments(stdout)
+    .map((document) => document.toJS())
+    .find((object) => object.kind === kind)?.spec;
+  const fields = { autoEnable: ['shoot'], clusterCompatibility: ['shoot'], reconcileTimeout: '5m' };
+  expect(spec.resources).toEqual([expect.objectContaining({ kind: 'Extension', type: 'shoot-flux', ...fields })]);
+  expect((spec.deployment.extension ?? spec.deployment).policy).toBe('Always');
 });
 
 it('takes a registry with a port', () => {

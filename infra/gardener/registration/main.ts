@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { Ajv, type ErrorObject } from 'ajv';
 import { parse } from 'yaml';
+import { positiveDuration } from '../../../shared/config/checks.ts';
 import { nearest } from '../../../shared/config/nearest.ts';
 import { asObject } from '../../../shared/config/values.ts';
 import { ConfigError, type ConfigIssue, fileProblem, ShootFluxError } from '../../../shared/errors.ts';
@@ -9,7 +10,7 @@ import { fieldsOf } from '../../../shared/shapes.ts';
 import { readDocument } from '../../cli/read-file.ts';
 import { flag, makeCommand, text } from '../../make-command.ts';
 import { checkVersion } from '../../release/release.ts';
-import { digestsIn, EXAMPLE, type Release, registration } from './registration.ts';
+import { digestsIn, EXAMPLE, type Release, registration, type Settings } from './registration.ts';
 
 const USAGE = `Usage: npm run registration -- [--version X] [--registry R] [options]
 
@@ -22,12 +23,19 @@ Prints the objects that register the extension with Gardener.
   --inline       Contain the chart, for landscapes without a registry of charts
   --operator     Print the Extension for gardener-operator instead
   --out FILE     Write a file instead
+
+Fields of Gardener:
+  --auto-enable shoot            Every Shoot has the extension unless it disables it
+  --cluster-compatibility shoot  Name the kind of cluster, which is Gardener's default
+  --reconcile-timeout DURATION   How long gardenlet waits for an Extension, for example 5m. Gardener's default: 3m
+  --policy POLICY                OnDemand, Always or AlwaysExceptNoShoots: which seeds get the chart. Default: OnDemand
 `;
 
 const options = {
   version: { ...text, default: EXAMPLE.version },
   registry: { ...text, default: EXAMPLE.registry },
   ...{ values: text, digests: text, inline: flag, operator: flag, out: text },
+  ...{ 'auto-enable': text, 'cluster-compatibility': text, 'reconcile-timeout': text, policy: text },
 };
 
 /** Host, port and path, as they begin the name of an image. */
@@ -62,6 +70,32 @@ async function readValues(file: string): Promise<Record<string, unknown>> {
   const issues = await valuesIssues(file, values);
   if (issues.length > 0) throw new ConfigError(issues);
   return values;
+}
+
+/** What Gardener's fields take that have a fixed set of values. The extension is only for Shoots. */
+const choices = {
+  'auto-enable': ['shoot'],
+  'cluster-compatibility': ['shoot'],
+  policy: ['OnDemand', 'Always', 'AlwaysExceptNoShoots'],
+};
+
+/** @throws ShootFluxError for a value that Gardener or the extension does not take */
+function settingsOf(given: Partial<Record<keyof typeof choices | 'reconcile-timeout', string>>): Settings {
+  for (const [option, allowed] of Object.entries(choices)) {
+    const value = given[option as keyof typeof choices];
+    if (value !== undefined && !allowed.includes(value)) {
+      throw new ShootFluxError(`--${option} cannot be ${JSON.stringify(value)}; use ${allowed.join(', ')}.`);
+    }
+  }
+  const { 'auto-enable': auto, 'cluster-compatibility': compatible, 'reconcile-timeout': timeout, policy } = given;
+  const issue = timeout === undefined ? undefined : positiveDuration(timeout);
+  if (issue !== undefined) throw new ShootFluxError(`--reconcile-timeout ${issue}.`);
+  return {
+    ...(auto !== undefined && { autoEnable: [auto] }),
+    ...(compatible !== undefined && { clusterCompatibility: [compatible] }),
+    ...(timeout !== undefined && { reconcileTimeout: timeout }),
+    ...(policy !== undefined && { policy }),
+  };
 }
 
 async function readDigests(file: string): Promise<Map<string, string>> {
@@ -116,12 +150,13 @@ if (import.meta.main) {
   await makeCommand(
     USAGE,
     options,
-    async ({ operator, inline, out, values, digests, ...named }) => {
+    async ({ operator, inline, out, values, digests, version, registry, ...fields }) => {
       if (operator && inline) {
         throw new ShootFluxError('--operator and --inline exclude each other: gardener-operator pulls the charts.');
       }
       const release = {
-        ...(await releaseOf(named, values)),
+        ...(await releaseOf({ version, registry }, values)),
+        settings: settingsOf(fields),
         ...(digests !== undefined && { digests: await readDigests(digests) }),
       };
       const content = await registration(release, operator ? 'operator' : inline ? 'inline' : 'pull');

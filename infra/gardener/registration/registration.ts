@@ -54,6 +54,15 @@ export interface Release {
   values?: Record<string, unknown> | undefined;
   /** Digests of image and charts by name, for example `registry.example.com/shoot-flux`. Absent: only tags are named. */
   digests?: ReadonlyMap<string, string> | undefined;
+  settings?: Settings | undefined;
+}
+
+/** What operators choose of Gardener's own fields; absent ones have Gardener's defaults. */
+export interface Settings {
+  autoEnable?: string[];
+  clusterCompatibility?: string[];
+  reconcileTimeout?: string;
+  policy?: string;
 }
 
 /**
@@ -91,6 +100,12 @@ const resource = {
   // The controllers of Flux need nodes.
   workerlessSupported: false,
 };
+
+function resourceOf({ settings: { policy: _, ...chosen } = {} }: Release): object {
+  return { ...resource, ...chosen };
+}
+
+const policyOf = ({ settings }: Release) => settings?.policy ?? 'OnDemand';
 
 /** gardenlet labels the namespace of each installation with it. */
 const metadata = {
@@ -145,7 +160,10 @@ export function registrationObjects(definitions: AnyDefinition[], release: Relea
       apiVersion: 'core.gardener.cloud/v1beta1',
       kind: 'ControllerRegistration',
       metadata,
-      spec: { deployment: { policy: 'OnDemand', deploymentRefs: [{ name: REGISTRATION }] }, resources: [resource] },
+      spec: {
+        deployment: { policy: policyOf(release), deploymentRefs: [{ name: REGISTRATION }] },
+        resources: [resourceOf(release)],
+      },
     },
   ];
 }
@@ -158,11 +176,11 @@ export function operatorExtension(release: Release): KubeObject {
     kind: 'Extension',
     metadata,
     spec: {
-      resources: [resource],
+      resources: [resourceOf(release)],
       deployment: {
         extension: {
           ...helm('shoot-flux'),
-          policy: 'OnDemand',
+          policy: policyOf(release),
           injectGardenKubeconfig: true,
           values: seedValues(release),
         },
