@@ -19,8 +19,8 @@
 {{- $_ := set $config "eventsPort" 8081 -}}
 {{- with .Values.knative.sink }}{{ $_ := set $config "sink" . }}{{ end -}}
 {{- end -}}
-{{- with .Values.defaults }}{{ $_ := set $config "defaults" . }}{{ end -}}
-{{- with .Values.policy }}{{ $_ := set $config "policy" . }}{{ end -}}
+{{- with include "shoot-flux.landscapeValue" (dict "root" $ "name" "defaults") | fromYaml }}{{ $_ := set $config "defaults" . }}{{ end -}}
+{{- with include "shoot-flux.landscapeValue" (dict "root" $ "name" "policy") | fromYaml }}{{ $_ := set $config "policy" . }}{{ end -}}
 {{- range $key, $value := dict "queuePrefix" "sqs.queuePrefix" "sqsEndpoint" "sqs.endpoint" -}}
 {{- if hasKey $.Values.config $key -}}
 {{- fail (ternary (printf "config.%s: in mode bridge-sqs set %s instead" $key $value) (printf "config.%s: mode %s has no queues; remove it" $key $.Values.mode) (eq $.Values.mode "bridge-sqs")) -}}

@@ -14,7 +14,13 @@ import { dashboardFile } from '../monitoring/dashboard.ts';
 import { identitiesIn } from '../rbac.ts';
 import { gardenRights } from '../registration/registration.ts';
 import { webhookObjects } from '../webhooks.ts';
-import { isLandscapeValue, landscapeDefinitions, landscapeKeys, landscapeRef } from './landscape-schema.ts';
+import {
+  isLandscapeValue,
+  landscapeDefinitions,
+  landscapeKeys,
+  landscapeRef,
+  landscapeValue,
+} from './landscape-schema.ts';
 
 export const CHARTS = new URL('../../../charts/', import.meta.url);
 
@@ -83,7 +89,7 @@ async function sharedTemplates(folder: URL): Promise<string> {
 function described(value: ChartValue): ChartValue {
   const name = value.path.join('.');
   if (name === 'config') return { ...value, schema: configSchema() };
-  return isLandscapeValue(name) ? { ...value, schema: landscapeRef(name), keys: landscapeKeys(name) } : value;
+  return isLandscapeValue(name) ? { ...value, schema: landscapeValue(name), keys: landscapeKeys(name) } : value;
 }
 
 /** Generates a chart's README from its Chart.yaml and values. */

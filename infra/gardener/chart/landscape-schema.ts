@@ -40,6 +40,11 @@ export function landscapeRef(name: LandscapeValue): Schema {
   return { $ref: `#/definitions/${name}` };
 }
 
+/** The same as a value of a chart, which may also be a text of YAML: Gardener copies nothing else from a ConfigMap. */
+export function landscapeValue(name: LandscapeValue): Schema {
+  return { type: ['object', 'string'], if: { type: 'string' }, else: landscapeRef(name) };
+}
+
 /** Generates the JSON Schemas of `defaults` and `policy`: Helm reports a typo before a process does. */
 export function landscapeDefinitions(): Record<LandscapeValue, Schema> {
   const dependencies = { source: ['kustomization'], kustomization: ['source'] };

@@ -89,6 +89,8 @@ it.each([
   ['--auto-enable', 'seed', '--auto-enable cannot be "seed"; use shoot.\n'],
   ['--cluster-compatibility', 'garden', '--cluster-compatibility cannot be "garden"; use shoot.\n'],
   ['--policy', 'always', '--policy cannot be "always"; use OnDemand, Always, AlwaysExceptNoShoots.\n'],
+  ['--resource', 'my-config=ConfigMap/a', '--resource "my-config=ConfigMap/a" names no object; write it like '],
+  ['--resource', 'landscape=Shoot/a', '--resource "landscape=Shoot/a" names no object; '],
   ['--reconcile-timeout', '5', '--reconcile-timeout "5" is not a duration; '],
   ['--reconcile-timeout', '0s', '--reconcile-timeout "0s" is zero; '],
 ])('refuses %s %s', (option, value, stderr) => {
@@ -105,6 +107,18 @@ it.each([['ControllerRegistration'], ['Extension', '--operator']])("sets Gardene
   expect(spec.resources).toEqual([expect.objectContaining({ kind: 'Extension', type: 'shoot-flux', ...fields })]);
   expect((spec.deployment.extension ?? spec.deployment).policy).toBe('Always');
 });
+
+it.each([['ControllerDeployment'], ['Extension', '--operator']])(
+  'names ConfigMaps for the values of %s',
+  (kind, ...form) => {
+    const { stdout } = register(...form, '--resource', 'landscape=ConfigMap/shoot-flux-landscape');
+    const object = parseAllDocuments(stdout)
+      .map((document) => document.toJS())
+      .find((each) => each.kind === kind);
+    const resourceRef = { apiVersion: 'v1', kind: 'ConfigMap', name: 'shoot-flux-landscape' };
+    expect((object.spec?.deployment ?? object).resources).toEqual([{ name: 'landscape', resourceRef }]);
+  },
+);
 
 it('takes a registry with a port', () => {
   const { status, stdout, stderr } = register('--registry', 'localhost:5000/gardener/charts_2');

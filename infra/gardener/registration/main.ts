@@ -20,6 +20,8 @@ Prints the objects that register the extension with Gardener.
   --registry R   Registry of image and charts, for example registry.example.com/gardener
   --values FILE  Values of the chart for seeds, as for Helm
   --digests FILE Digests of image and charts, as "npm run publish-release" writes them to PUBLISHED
+  --resource NAME=KIND/OBJECT
+                 ConfigMap or Secret in namespace garden to which values refer; may be repeated
   --inline       Contain the chart, for landscapes without a registry of charts
   --operator     Print the Extension for gardener-operator instead
   --out FILE     Write a file instead
@@ -34,7 +36,14 @@ Fields of Gardener:
 const options = {
   version: { ...text, default: EXAMPLE.version },
   registry: { ...text, default: EXAMPLE.registry },
-  ...{ values: text, digests: text, inline: flag, operator: flag, out: text },
+  ...{
+    values: text,
+    digests: text,
+    resource: { ...text, multiple: true } as const,
+    inline: flag,
+    operator: flag,
+    out: text,
+  },
   ...{ 'auto-enable': text, 'cluster-compatibility': text, 'reconcile-timeout': text, policy: text },
 };
 
@@ -98,6 +107,15 @@ function settingsOf(given: Partial<Record<keyof typeof choices | 'reconcile-time
   };
 }
 
+/** @throws ShootFluxError for what Gardener does not take: it knows only letters and digits in names of references */
+function resourceIn(value: string): [string, { kind: string; name: string }] {
+  const [, reference, kind, name] = /^([A-Za-z0-9]+)=(ConfigMap|Secret)\/([a-z0-9][a-z0-9.-]*)$/.exec(value) ?? [];
+  if (reference !== undefined && kind !== undefined && name !== undefined) return [reference, { kind, name }];
+  throw new ShootFluxError(
+    `--resource ${JSON.stringify(value)} names no object; write it like landscape=ConfigMap/shoot-flux-landscape, with only letters and digits before the equals sign.`,
+  );
+}
+
 async function readDigests(file: string): Promise<Map<string, string>> {
   const published = await readFile(file, 'utf8').catch((error) => {
     throw new ShootFluxError(`cannot read ${file}: ${fileProblem(error)}.`);
@@ -150,13 +168,14 @@ if (import.meta.main) {
   await makeCommand(
     USAGE,
     options,
-    async ({ operator, inline, out, values, digests, version, registry, ...fields }) => {
+    async ({ operator, inline, out, values, digests, resource, version, registry, ...fields }) => {
       if (operator && inline) {
         throw new ShootFluxError('--operator and --inline exclude each other: gardener-operator pulls the charts.');
       }
       const release = {
         ...(await releaseOf({ version, registry }, values)),
         settings: settingsOf(fields),
+        resources: Object.fromEntries((resource ?? []).map(resourceIn)),
         ...(digests !== undefined && { digests: await readDigests(digests) }),
       };
       const content = await registration(release, operator ? 'operator' : inline ? 'inline' : 'pull');

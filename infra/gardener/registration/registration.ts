@@ -55,6 +55,8 @@ export interface Release {
   /** Digests of image and charts by name, for example `registry.example.com/shoot-flux`. Absent: only tags are named. */
   digests?: ReadonlyMap<string, string> | undefined;
   settings?: Settings | undefined;
+  /** ConfigMaps and Secrets in namespace `garden` by the names with which values refer to them. */
+  resources?: Record<string, { kind: string; name: string }> | undefined;
 }
 
 /** What operators choose of Gardener's own fields; absent ones have Gardener's defaults. */
@@ -103,6 +105,15 @@ const resource = {
 
 function resourceOf({ settings: { policy: _, ...chosen } = {} }: Release): object {
   return { ...resource, ...chosen };
+}
+
+/** Returns the field with the objects to which values refer as `{{ .resources.NAME.data.KEY }}`. */
+function resourcesOf({ resources = {} }: Release): object {
+  const references = Object.entries(resources).map(([name, { kind, name: object }]) => ({
+    name,
+    resourceRef: { apiVersion: 'v1', kind, name: object },
+  }));
+  return references.length > 0 ? { resources: references } : {};
 }
 
 const policyOf = ({ settings }: Release) => settings?.policy ?? 'OnDemand';
@@ -155,6 +166,7 @@ export function registrationObjects(definitions: AnyDefinition[], release: Relea
       metadata: { name: REGISTRATION },
       helm: { ...source, values: seedValues(release) },
       injectGardenKubeconfig: true,
+      ...resourcesOf(release),
     },
     {
       apiVersion: 'core.gardener.cloud/v1beta1',
@@ -178,6 +190,7 @@ export function operatorExtension(release: Release): KubeObject {
     spec: {
       resources: [resourceOf(release)],
       deployment: {
+        ...resourcesOf(release),
         extension: {
           ...helm('shoot-flux'),
           policy: policyOf(release),

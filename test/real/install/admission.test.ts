@@ -2,6 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { testData, testDataMissing } from '@shoot-flux/landscape/test-data';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readLandscape } from '../../../shared/config/landscape.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { followPage } from '../../integration/followed-page.ts';
 import { gardenCrds, installCrds } from '../cluster/crds.ts';
@@ -11,7 +13,7 @@ import { useApiServers } from '../on-real-apis.ts';
 import { wrongRights } from '../rights.ts';
 import { addClients } from './build-place.ts';
 import { gardenletValues, INSTALLATION } from './gardenlet.ts';
-import { chartFolder, find, helm, objectsIn, ofKind, renderChart } from './helm.ts';
+import { chartFolder, configOf, find, helm, objectsIn, ofKind, renderChart } from './helm.ts';
 import { applyObjects, namespaceOf, registrationKinds, serviceAccountToken } from './objects.ts';
 import { besidePod, startPod } from './pod.ts';
 import { type Registry, startRegistry } from './registry.ts';
@@ -159,10 +161,42 @@ describe('docs/registration.md', () => {
     Object.assign(wrong[0]?.spec as object, { lifecycle: {} });
     await expect(applyObjects(runtime, wrong)).rejects.toThrow(/lifecycle/);
   });
+
+  it.skipIf(crd === undefined)('takes defaults and policy of the charts from a ConfigMap', async () => {
+    const { runtime } = used.servers;
+    await installCrds(runtime, [crd ?? '']);
+    await applyObjects(runtime, [namespaceOf('garden')]);
+    const section = 'Values from ConfigMaps';
+    const [configMap, values] = [page.yaml(section), page.yaml(section, 2)];
+    await writeFile(join(workplace.folder, 'landscape.yaml'), configMap);
+    await writeFile(join(workplace.folder, 'values.yaml'), values);
+    await page.follow(section, workplace.run);
+    const objects = await written('operator-extension.yaml');
+    const { extension, admission, resources } = (find(objects, 'Extension').spec as OperatorExtension).deployment;
+    const { data, metadata, kind } = parse(configMap);
+    expect(resources).toEqual([{ name: 'landscape', resourceRef: { apiVersion: 'v1', kind, name: metadata.name } }]);
+    // As Gardener replaces the references in texts.
+    const filled = (given: object): Record<string, unknown> =>
+      JSON.parse(JSON.stringify(given), (_, value) =>
+        typeof value === 'string'
+          ? value.replaceAll(/\{\{ \.resources\.landscape\.data\.(\w+) \}\}/g, (_all, key) => data[key])
+          : value,
+      );
+    const landscape = { defaults: parse(data.defaults), policy: parse(data.policy) };
+    const seed = filled({ ...extension.values, ...gardenletValues('my-seed') });
+    expect(configOf(await renderChart({ namespace: INSTALLATION, values: seed }))).toMatchObject(landscape);
+    const runtimePart = { chart: RUNTIME, namespace: own.namespace, values: filled(admission.values) };
+    expect(configOf(await renderChart(runtimePart))).toMatchObject(landscape);
+    expect(() => readLandscape(landscape)).not.toThrow();
+  });
 });
 
 type Chart = { helm: { ociRepository: { ref: string } } };
 
 interface OperatorExtension {
-  deployment: { admission: { runtimeCluster: Chart; virtualCluster: Chart } };
+  deployment: {
+    extension: { values: object };
+    admission: { runtimeCluster: Chart; virtualCluster: Chart; values: object };
+    resources?: object[];
+  };
 }

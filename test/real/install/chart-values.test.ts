@@ -285,6 +285,7 @@ it.each([
     { defaults: { flux: { registy: 'a' } } },
     "at '/defaults/flux': additional properties 'registy' not allowed",
   ],
+  ['a policy in a text that is no object', { policy: '[2.9.x]' }, /policy is not an object in YAML: /],
   [
     'a default that only a Shoot can name',
     { defaults: { additionalSecretResources: [] } },

@@ -16,8 +16,8 @@ shoot-flux-admission-certificates
 {{/* The configuration file. */}}
 {{- define "shoot-flux-admission.config" -}}
 {{- $config := dict "port" 8080 "webhookPort" 8443 "webhookFunction" (list "admission" "push-webhook") -}}
-{{- with .Values.defaults }}{{ $_ := set $config "defaults" . }}{{ end -}}
-{{- with .Values.policy }}{{ $_ := set $config "policy" . }}{{ end -}}
+{{- with include "shoot-flux.landscapeValue" (dict "root" $ "name" "defaults") | fromYaml }}{{ $_ := set $config "defaults" . }}{{ end -}}
+{{- with include "shoot-flux.landscapeValue" (dict "root" $ "name" "policy") | fromYaml }}{{ $_ := set $config "policy" . }}{{ end -}}
 {{- if .Values.garden.inCluster }}{{ $_ := set $config "garden" "in-cluster" }}{{ end -}}
 {{- if .Values.garden.kubeconfigSecretName }}{{ $_ := set $config "garden" "/etc/shoot-flux/kubeconfigs/garden/kubeconfig" }}{{ end -}}
 {{- $_ := set $config "webhookConfiguration" (.Files.Get "webhooks.yaml" | fromYaml).configuration -}}

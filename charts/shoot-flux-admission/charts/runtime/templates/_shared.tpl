@@ -85,6 +85,16 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 {{- end -}}
 
+{{/* `defaults` or `policy` as YAML: `include … (dict "root" $ "name" "policy")`. A text is what Gardener has copied from a ConfigMap. */}}
+{{- define "shoot-flux.landscapeValue" -}}
+{{- $value := index .root.Values .name -}}
+{{- if kindIs "string" $value -}}
+{{- $value = fromYaml $value -}}
+{{- if hasKey $value "Error" }}{{ fail (printf "%s is not an object in YAML: %s" .name $value.Error) }}{{ end -}}
+{{- end -}}
+{{- toYaml $value -}}
+{{- end -}}
+
 {{/* Name of a ServiceAccount: `include … (dict "root" $ "identity" "webhooks")`. The Pods of the Deployment have the identity `controller`. */}}
 {{- define "shoot-flux.serviceAccountName" -}}
 {{- if eq .identity "controller" -}}
