@@ -11,7 +11,8 @@ const IGNORED = /(^|\/)(\.git|\.gitignore|\.helmignore|[^/]+\.tgz)$/;
  * Packs a chart as `helm package` does, but reproducibly: the same files give the same bytes, because they are sorted and
  * have no time, owner or mode of their own.
  * @param version replaces the versions in every Chart.yaml, and those of dependencies
- * @param registry replaces the registry of the image in every values.yaml; absent: it stays
+ * @param registry replaces the registry of the image in every values.yaml, and names the image for Artifact Hub; absent:
+ *   it stays
  */
 export async function chartArchive(
   folder: string,
@@ -24,7 +25,11 @@ export async function chartArchive(
   for (const path of paths) {
     const content = await readFile(join(folder, path));
     const isValues = registry !== undefined && /(^|\/)values\.yaml$/.test(path);
-    const edit = /(^|\/)Chart\.yaml$/.test(path) ? withVersion(version) : isValues ? withRegistry(registry) : undefined;
+    const edit = /(^|\/)Chart\.yaml$/.test(path)
+      ? withRelease(version, registry)
+      : isValues
+        ? withRegistry(registry)
+        : undefined;
     files[`${name}/${path}`] = edit ? Buffer.from(edit(content.toString('utf8'))) : content;
   }
   return { name, archive: await tarball(files) };
@@ -48,8 +53,12 @@ export async function filesBelow(folder: string): Promise<string[]> {
     .sort();
 }
 
-const withVersion = (version: string) => (chart: string) =>
-  chart.replaceAll(/^(\s*(?:version|appVersion): ).*$/gm, `$1${version}`);
+const withRelease = (version: string, registry?: string) => (chart: string) => {
+  const versioned = chart.replaceAll(/^(\s*(?:version|appVersion): ).*$/gm, `$1${version}`);
+  if (registry === undefined) return versioned;
+  const images = `  artifacthub.io/images: |\n    - name: shoot-flux\n      image: ${registry}/shoot-flux:${version}\n`;
+  return versioned.replace(/^annotations:\n/m, `$&${images}`);
+};
 
 const withRegistry = (registry: string) => (values: string) =>
   values.replaceAll(/^(\s*repository: )\S+\/shoot-flux$/gm, `$1${registry}/shoot-flux`);

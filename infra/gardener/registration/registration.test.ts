@@ -165,3 +165,12 @@ it('a packed chart has the version of the release, and the same bytes each time'
     Array(8).fill('1.2.3'),
   );
 });
+
+it('a packed chart names the image of its release for Artifact Hub', async () => {
+  const folder = fileURLToPath(new URL('../../../charts/shoot-flux', import.meta.url));
+  const { archive } = await chartArchive(folder, '1.2.3', release.registry);
+  const text = gunzipSync(archive).toString('latin1');
+  expect(text).toContain(
+    `annotations:\n  artifacthub.io/images: |\n    - name: shoot-flux\n      image: ${image.repository}:1.2.3\n`,
+  );
+});

@@ -1,12 +1,25 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { CONFIGURATION } from '../../../infra/webhooks/names.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { exampleWith } from '../../integration/documents.ts';
 import { shippedRules } from '../../scenarios/identities.ts';
 import { useApiServers } from '../on-real-apis.ts';
+import { folderWith } from '../tools/cache.ts';
 import { gardenletValues, INSTALLATION, selfHostedValues } from './gardenlet.ts';
-import { configOf, find, lintChart, ofKind, type PodTemplate, podOf, type Release, renderChart } from './helm.ts';
+import {
+  chartFolder,
+  configOf,
+  find,
+  helm,
+  lintChart,
+  ofKind,
+  type PodTemplate,
+  podOf,
+  type Release,
+  renderChart,
+} from './helm.ts';
 import { applyObjects, namespaceOf, optionalKinds } from './objects.ts';
 
 const namespace = INSTALLATION;
@@ -97,6 +110,20 @@ describe('charts', () => {
         expect(JSON.stringify(metadata.annotations ?? {})).not.toContain('helm.sh/hook');
     },
   );
+
+  it.each([
+    ['shoot-flux', {}, 'rollout status deployment shoot-flux\n'],
+    ['shoot-flux', { replicaCount: 0 }, 'get clusterroles --selector app.kubernetes.io/instance=shoot-flux\n'],
+    ['shoot-flux-admission/charts/runtime', {}, 'rollout status deployment shoot-flux-admission\n'],
+    ['shoot-flux-admission', {}, 'rollout status deployment shoot-flux-admission\n'],
+  ])('say after an installation of %s with %j what to look at', async (chart, values, command) => {
+    const kubeconfig = used.servers.runtime.kubeconfig();
+    await using folder = await folderWith({ kubeconfig, 'values.yaml': stringify(values) });
+    const files = ['--kubeconfig', join(folder.path, 'kubeconfig'), '--values', join(folder.path, 'values.yaml')];
+    const args = ['shoot-flux', chartFolder(chart), '--namespace', namespace, '--dry-run=client', ...files];
+    const output = await helm('install', ...args);
+    expect(output.slice(output.indexOf('\nNOTES:\n'))).toContain(command);
+  });
 });
 
 describe('the rendered objects', () => {
