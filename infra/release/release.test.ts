@@ -12,8 +12,8 @@ import { parse } from 'yaml';
 import { standIn } from '../../shared/flux/testing.ts';
 import { root } from '../../test/integration/documents.ts';
 import { findAllDefinitions, isQueued } from '../functions.ts';
-import { filesBelow } from '../gardener/registration/chart-archive.ts';
-import { CHECKSUMS, checkVersion, makeRelease, notesOf, writeFiles } from './release.ts';
+import { CHECKSUMS, filesBelow } from './checksums.ts';
+import { checkVersion, makeRelease, notesOf, writeFiles } from './release.ts';
 
 const run = promisify(execFile);
 

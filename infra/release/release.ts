@@ -11,11 +11,12 @@ import { bundleFunction, lambdaDefinitions } from '../bundle/bundle.ts';
 import { bundleCommand } from '../bundle/bundle-cli.ts';
 import { schemaFiles } from '../docs/json-schema.ts';
 import { isQueued } from '../functions.ts';
-import { chartArchive, filesBelow, tarball } from '../gardener/registration/chart-archive.ts';
+import { chartArchive, tarball } from '../gardener/registration/chart-archive.ts';
 import { type Release, registration, registrationFiles } from '../gardener/registration/registration.ts';
 import { type Builder, builders, makeImage } from '../image/image.ts';
 import { knativeManifests } from '../knative/manifests.ts';
 import { flag, makeCommand, text, type Values } from '../make-command.ts';
+import { filesBelow, writeChecksums } from './checksums.ts';
 
 const help = `Usage:
   npm run release -- --version X --registry R [options]
@@ -68,7 +69,10 @@ export async function makeRelease(release: ReleaseOptions, builder?: Builder): P
     'NOTES.md': notes,
     ...schemaFiles(),
     ...(await chartFiles(release)),
-    ...(await releaseRegistrations(release)),
+    ...below('registration', {
+      ...(await registrationFiles(release)),
+      'controller-registration-inline.yaml': await registration(release, 'inline'),
+    }),
     ...below('knative', await knativeManifests({ newName: `${registry}/shoot-flux`, newTag: version })),
     ...(await lambdaPackages(distribution)),
     ...(await commandFiles(version, downloads)),
@@ -100,12 +104,6 @@ async function chartFiles({ version, registry }: Release): Promise<Files> {
     files[`charts/${name}-${version}.tgz`] = archive;
   }
   return files;
-}
-
-/** Generates the registrations of a release; they name digests once it is published. */
-export async function releaseRegistrations(release: Release): Promise<Record<string, string>> {
-  const inline = { 'controller-registration-inline.yaml': await registration(release, 'inline') };
-  return below('registration', { ...(await registrationFiles(release)), ...inline });
 }
 
 /** Returns files by their path below a folder. */
@@ -191,19 +189,6 @@ export async function writeFiles(folder: string, files: Record<string, string | 
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), content);
   }
-}
-
-/** Name of the file with the checksums of all others, as `sha256sum --check` reads it. */
-export const CHECKSUMS = 'SHA256SUMS';
-
-export async function writeChecksums(folder: string): Promise<void> {
-  const lines: string[] = [];
-  for (const path of await filesBelow(folder)) {
-    // Its signature, too, is made from it.
-    if (path.startsWith(CHECKSUMS)) continue;
-    lines.push(`${sha256(await readFile(join(folder, path)))}  ${path}\n`);
-  }
-  await writeFile(join(folder, CHECKSUMS), lines.join(''));
 }
 
 /** A version of a release: three numbers, and for a candidate what follows them. */

@@ -1,8 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { packTar } from 'modern-tar';
 import { parse } from 'yaml';
+import { filesBelow } from '../../release/checksums.ts';
 
 /** Files that Helm does not pack either. */
 const IGNORED = /(^|\/)(\.git|\.gitignore|\.helmignore|[^/]+\.tgz)$/;
@@ -42,15 +43,6 @@ export async function tarball(files: Readonly<Record<string, Buffer>>, mode = 0o
     body,
   }));
   return gzipSync(await packTar(entries), { level: 9 });
-}
-
-/** Lists the files below a folder by path with `/`, sorted. */
-export async function filesBelow(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
-    .sort();
 }
 
 const withRelease = (version: string, registry?: string) => (chart: string) => {

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { digestsIn, registration } from '../../../infra/gardener/registration/registration.ts';
 import { followPage } from '../../integration/followed-page.ts';
 import { runProgram } from '../tools/cache.ts';
 import { makeBuildPlace, REGISTRY } from './build-place.ts';
@@ -40,6 +41,17 @@ describe('a release', () => {
     expect(digest).toBe(index.manifests[0].digest);
     expect(config.Labels['org.opencontainers.image.version']).toBe('0.1.0-rc.1');
     expect(published[0]).toBe(`${REGISTRY}/gardener/shoot-flux@${digest}`);
+  });
+
+  it('has the registrations that the digests of PUBLISHED give', async () => {
+    const digests = digestsIn(published.join('\n'));
+    const release = { version: '0.1.0-rc.1', registry: `${REGISTRY}/gardener`, digests };
+    for (const [file, form] of [
+      ['controller-registration.yaml', 'pull'],
+      ['controller-registration-inline.yaml', 'inline'],
+      ['operator-extension.yaml', 'operator'],
+    ] as const)
+      expect(await readFile(join(out, 'registration', file), 'utf8')).toBe(await registration(release, form));
   });
 
   it('has charts that Helm pulls where the registrations expect them, and renders with the image', async () => {

@@ -1,6 +1,7 @@
 import { mkdir, mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { exampleWith, root, scripts } from '../../integration/documents.ts';
@@ -53,6 +54,17 @@ it.each([...names.map((name) => join('.github/workflows', name)), 'infra/github-
     expect(used.filter((action) => !/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
   },
 );
+
+it('what runs where releases are signed needs no packages', async () => {
+  const { metafile } = await build({
+    entryPoints: ['infra/release/publish.ts', 'test/real/tools/build.ts'].map((path) => join(root, path)),
+    ...{ bundle: true, platform: 'node', format: 'esm', packages: 'external' },
+    ...{ metafile: true, write: false, outdir: 'out' },
+  });
+  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports.map(({ path }) => path));
+  expect(imports).toContain('node:fs/promises');
+  expect(imports.filter((path) => !path.startsWith('node:'))).toEqual([]);
+});
 
 it('the workflow that signs takes nothing from its caller, and installs no packages where it may sign', async () => {
   const read = async (name: string) => parse(await readFile(join(folder, name), 'utf8'));
