@@ -52,6 +52,10 @@ export async function runProgram(
     return await promisify(execFile)(program, args, { cwd, maxBuffer: 2 ** 28 });
   } catch (error) {
     const { code, signal, message, stdout = '', stderr = '' } = error as ExecFileException;
+    // Node's types know numbers only.
+    if ((code as unknown) === 'ENOENT') {
+      throw new ShootFluxError(`${program} is not installed; install it, and repeat the command.`);
+    }
     const why = typeof code === 'number' ? code : (signal ?? message);
     const [command = ''] = args.filter((arg) => !arg.startsWith('-'));
     throw new ShootFluxError(`${program} ${command} failed (${why}): ${stderr.slice(-4000) || stdout}`);

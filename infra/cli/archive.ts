@@ -147,9 +147,10 @@ async function verifySignature(
   });
 }
 
-function lastLine(error: unknown): string {
-  const { stderr = '' } = error as { stderr?: string };
-  const line = stderr.trim().split('\n').at(-1) || errorMessage(error);
+/** Returns why a program failed, in its own words. */
+export function lastLine(error: unknown): string {
+  const { stderr } = error as { stderr?: string };
+  const line = (stderr || errorMessage(error)).trim().split('\n').at(-1) ?? '';
   return safeText(line, 300).replace(/[.;]+$/, '');
 }
 

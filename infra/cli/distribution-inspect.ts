@@ -48,9 +48,18 @@ function reportText(report: Report): string {
 
 /** Options of `distribution images`. */
 export const imagesOptions = {
-  registry: text('PREFIX', 'images: the prefix to copy from.', { default: installDefaults.registry }),
+  registry: text(
+    'PREFIX',
+    `images: the prefix to copy from, ${installDefaults.registry} without this option. mirror: the prefix to copy to (required).`,
+  ),
   to: text('PREFIX', 'images: the prefix in a mirror; each line then has two names.'),
 } as const satisfies Record<string, Option>;
+
+/** @throws UsageError for a value that is no prefix of images */
+export function checkPrefix(option: string, prefix: string | undefined): void {
+  const problem = prefix === undefined ? undefined : registryCheck(prefix);
+  if (problem !== undefined) throw new UsageError(`--${option} ${problem}`);
+}
 
 /** Prints the images of the controllers: one on each line, or with `to` its name in the mirror behind it. */
 export async function listImages(
@@ -58,29 +67,40 @@ export async function listImages(
   { version, json = false, registry, to }: Values<typeof imagesOptions> & { version?: string; json?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  for (const [name, prefix] of Object.entries({ registry, to })) {
-    const problem = prefix === undefined ? undefined : registryCheck(prefix);
-    if (problem !== undefined) throw new UsageError(`--${name} ${problem}`);
-  }
-  const distribution = openDistribution(dir);
-  const available = await releasesOf(distribution, dir);
-  const versions = available.filter((name) => [undefined, name, name.slice(1)].includes(version));
-  if (versions.length === 0) {
-    throw new ShootFluxError(`${dir} holds no Flux ${version}; it holds ${available.join(', ')}.`);
-  }
-  const releases = await Promise.all(versions.map((version) => distribution.release(version)));
-  const images = releases.flatMap((release) => imagesOf(release, { registry, to }));
+  checkPrefix('registry', registry);
+  checkPrefix('to', to);
+  const images = await imagesIn(dir, version === undefined ? [] : [version], { registry, to });
   // Releases share images.
   const lines = new Set(images.map(({ source, target }) => `${source}${target === undefined ? '' : ` ${target}`}\n`));
   terminal.out(json ? `${JSON.stringify(images, null, 2)}\n` : [...lines].join(''));
   return exitCodes.success;
 }
 
+/** The prefix to copy from, and the one in a mirror. */
+interface Prefixes {
+  registry?: string | undefined;
+  to?: string | undefined;
+}
+
+/**
+ * Returns the images of the controllers of these releases, of all without any.
+ * @throws ShootFluxError when the distribution lacks one
+ */
+export async function imagesIn(dir: string, wanted: string[], prefixes: Prefixes) {
+  const distribution = openDistribution(dir);
+  const available = await releasesOf(distribution, dir);
+  const names = wanted.map((version) => `v${version.replace(/^v/, '')}`);
+  const absent = names.find((name) => !available.includes(name));
+  if (absent !== undefined) {
+    throw new ShootFluxError(`${dir} holds no Flux ${absent}; it holds ${available.join(', ')}.`);
+  }
+  const versions = available.filter((name) => names.length === 0 || names.includes(name));
+  const releases = await Promise.all(versions.map((version) => distribution.release(version)));
+  return releases.flatMap((release) => imagesOf(release, prefixes));
+}
+
 /** Returns the images with their digests, or with their tags if these are unknown; `target` is the name in the mirror. */
-function imagesOf(
-  release: Release,
-  { registry = installDefaults.registry, to }: { registry: string | undefined; to: string | undefined },
-) {
+function imagesOf(release: Release, { registry = installDefaults.registry, to }: Prefixes) {
   return componentsOf(release).flatMap((component) => {
     const tag = tagOf(release, component);
     if (tag === undefined) return [];

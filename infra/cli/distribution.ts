@@ -2,20 +2,24 @@ import { verificationOf, verifyOptions } from './archive.ts';
 import { command } from './command.ts';
 import { imagesOptions, inspectDistribution, listImages } from './distribution-inspect.ts';
 import { makeRelease } from './distribution-make.ts';
+import { mirrorImages, mirrorOptions } from './distribution-mirror.ts';
 import { digestOptions, pinnedImages } from './image-digests.ts';
 import { missing, text, UsageError } from './option.ts';
 
 /** The options that each action takes: one without effect, such as a checksum, would look as if it had been checked. */
-const optionsOf: Record<'make' | 'inspect' | 'images', string[]> = {
+const optionsOf = {
   make: ['from', 'version', ...Object.keys(verifyOptions), ...Object.keys(digestOptions)],
   inspect: ['json'],
   images: ['version', ...Object.keys(imagesOptions), 'json'],
-};
+  mirror: ['registry', ...Object.keys(mirrorOptions)],
+} as const satisfies Record<string, string[]>;
+
+type Action = keyof typeof optionsOf;
 
 export default command({
   name: 'distribution',
-  summary: 'Add a Flux release to a distribution folder, show what the folder holds, or list its images.',
-  positionals: 'make|inspect|images',
+  summary: 'Add a Flux release to a distribution folder, show what the folder holds, list its images, or mirror them.',
+  positionals: 'make|inspect|images|mirror',
   options: {
     'flux-distribution': text('DIR', 'The distribution folder.', { required: true }),
     from: text('PATH', 'make: manifests.tar.gz of the release, or a folder with its files (required).'),
@@ -23,24 +27,28 @@ export default command({
     ...verifyOptions,
     ...digestOptions,
     ...imagesOptions,
+    ...mirrorOptions,
     json: { type: 'boolean', description: 'inspect, images: print a JSON list.' },
   },
   notes:
     'make writes DIR/VERSION with the files of the release, release.json for a fast start, and SHA256SUMS.\n' +
     'It unpacks an archive only if --sha256 or --checksums match; a signature is verified by cosign, which must be installed.\n' +
-    'inspect verifies the checksums. images prints what a mirror needs, by digest where the distribution knows it, for example for\n' +
-    '"xargs -n 2 crane copy" with --to. Nothing is downloaded: manifests.tar.gz is an asset of every Flux release.',
+    'inspect verifies the checksums. images prints what a mirror needs, by digest where the distribution knows it.\n' +
+    'mirror copies these images with crane, which must be installed, for all platforms, and compares the digests; what the registry has\n' +
+    'is not copied again. make, inspect and images download nothing: manifests.tar.gz is an asset of every Flux release.',
   async run(values, [action, ...others], terminal) {
     const { from, version, json = false, 'flux-distribution': dir } = values;
-    if (action !== 'make' && action !== 'inspect' && action !== 'images') {
-      throw new UsageError('specify "make", "inspect" or "images"');
+    if (action === undefined || !Object.hasOwn(optionsOf, action)) {
+      throw new UsageError('specify "make", "inspect", "images" or "mirror"');
     }
-    const foreign = Object.keys(values).find((name) => !['flux-distribution', ...optionsOf[action]].includes(name));
+    const own = ['flux-distribution', ...optionsOf[action as Action]];
+    const foreign = Object.keys(values).find((name) => !own.includes(name));
     if (foreign !== undefined) throw new UsageError(`--${foreign} has no effect on ${action}; remove it`);
     if (others.length > 0) throw new UsageError(`unexpected argument "${others[0]}"`);
     if (dir === undefined) missing('--flux-distribution DIR');
     if (action === 'inspect') return inspectDistribution(dir, json, terminal);
     if (action === 'images') return listImages(dir, values, terminal);
+    if (action === 'mirror') return mirrorImages(dir, values, terminal);
     if (from === undefined || version === undefined) throw new UsageError('make requires --from and --version');
     const verification = verificationOf(values);
     const images = await pinnedImages(values, terminal);

@@ -46,8 +46,8 @@ withTestData('docs/howto/air-gapped.md, followed with two registries', () => {
   });
 
   /** Both registries are on this machine, and have no certificates. */
-  async function reach(registry: Registry): Promise<void> {
-    const hosts = `s|ghcr.io/|${internet.host}/|; s|registry.example.com/|${registry.host}/|`;
+  async function reach(registry: Registry, outside = internet): Promise<void> {
+    const hosts = `s|ghcr.io/|${outside.host}/|; s|registry.example.com/|${registry.host}/|`;
     await workplace.addProgram('crane', `exec ${crane} --insecure $(printf '%s\\n' "$@" | sed '${hosts}')`);
   }
 
@@ -85,23 +85,61 @@ withTestData('docs/howto/air-gapped.md, followed with two registries', () => {
       const [source = '', target = ''] = copy.split(' ');
       const digest = await shell(`crane digest ${target}`);
       expect(source.endsWith(`@${digest.trim()}`), copy).toBe(true);
-      expect(JSON.parse(await shell(`crane manifest ${target}`))).toMatchObject({ manifests: [{}, {}] });
-      await shell(`crane validate --remote ${target}`);
+      await expectAllPlatforms(target);
     }
+  }
+
+  async function expectAllPlatforms(image: string): Promise<void> {
+    expect(JSON.parse(await shell(`crane manifest ${image}`))).toMatchObject({ manifests: [{}, {}] });
+    await shell(`crane validate --remote ${image}`);
+  }
+
+  /** Runs the command that mirrors. @returns what it says about each image */
+  async function mirror(): Promise<string[]> {
+    const output = (await page.follow('Copy the images', shell)).trim().split('\n');
+    const said = output.filter((line) => line.includes(': '));
+    const names = output.filter((line) => !line.includes(': '));
+    expect(
+      names.map((name) => name.replace(/^registry\.example\.com\/fluxcd\/[\w-]+:v[\d.]+@sha256:\w{64}$/, '')),
+    ).toEqual(Array(7).fill(''));
+    expect(said.map((line) => line.replace(/: [^:]+$/, ''))).toEqual(names);
+    for (const name of names) {
+      const [target = '', digest] = name.split('@');
+      expect((await shell(`crane digest ${target}`)).trim()).toBe(digest);
+      expect(await written('digests.yaml')).toContain(digest);
+      await expectAllPlatforms(target);
+    }
+    return said.map((line) => line.replace(/^.*: /, ''));
   }
 
   it('pins, copies and configures the images of a release', async () => {
     await publish(await published());
     await page.follow('Pin the images', shell);
     expect(await written('digests.yaml')).toMatch(/newTag: v1\.9\.4, digest: sha256:[0-9a-f]{64} }/);
-    await page.follow('Copy the images', shell);
-    await expectEqual();
+    expect(await mirror()).toEqual(Array(7).fill('copied'));
+    expect(await mirror()).toEqual(Array(7).fill('is there already'));
     await writeFile(join(workplace.folder, 'config.yaml'), page.yaml('Configure the landscape'));
     await writeFile(join(workplace.folder, 'flux-config.yaml'), JSON.stringify(fluxConfig));
     await page.follow('Check it', shell);
     const images = (await lines('objects.yaml')).filter((line) => line.trim().startsWith('image: '));
     expect(images).toHaveLength(4);
     for (const image of images) expect(image).toMatch(/image: registry\.example\.com\/fluxcd\/[\w-]+:v[\d.]+@sha256:/);
+  });
+
+  it('copies an image again that is another one in the registry', async () => {
+    const target = 'registry.example.com/fluxcd/helm-controller:v1.6.3';
+    await shell(`crane append --new_layer layer.tar --new_tag ${target}`);
+    expect((await mirror()).toSorted()).toEqual(['copied', ...Array(6).fill('is there already')]);
+  });
+
+  it('says which image cannot be copied', async () => {
+    await using empty = await startRegistry();
+    await reach(inside, empty);
+    const command = 'npm run --silent shoot-flux -- distribution mirror --flux-distribution ./distribution';
+    await expect(shell(`${command} --registry registry.example.com/other`)).rejects.toThrow(
+      /cannot copy ghcr\.io\/fluxcd\/helm-controller@sha256:\w+ to registry\.example\.com\/other\/helm-controller:v[\d.]+: .*NAME_UNKNOWN.*; check that/,
+    );
+    await reach(inside);
   });
 
   it('finds an image that is missing', async () => {
