@@ -8,6 +8,7 @@ import { quote } from '../../shared/config/quote.ts';
 import { errorMessage, fileProblem, ShootFluxError } from '../../shared/errors.ts';
 import type { ReleaseFile } from '../../shared/flux/release-files.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
+import { downloadAsset, isUrl } from './from-release.ts';
 import { type Option, text, UsageError, type Values } from './option.ts';
 import { readUpTo } from './read-file.ts';
 
@@ -99,12 +100,18 @@ function listed(text: string, path: string, from: string): string {
 
 async function read(path: string): Promise<string> {
   try {
-    const bytes = await readUpTo(path, 1);
+    const bytes = await readOrDownload(path, 1);
     if (bytes === undefined) throw new Error('larger than 1 MiB');
     return bytes.toString('utf8');
   } catch (error) {
+    if (error instanceof ShootFluxError) throw error;
     throw new ShootFluxError(`cannot read ${path}: ${fileProblem(error)}; pass the checksums file of the release.`);
   }
+}
+
+/** Reads a file, or a file of a release that `--from-release` names. @returns undefined for a file of more MiB */
+function readOrDownload(path: string, mib: number): Promise<Buffer | undefined> {
+  return isUrl(path) ? downloadAsset(path, mib) : readUpTo(path, mib);
 }
 
 /** Flux signs the checksums of a release without a key: the certificate names the workflow of the tag. */
@@ -159,7 +166,7 @@ const MAX_MIB = { packed: 16, unpacked: 64 } as const;
 
 /** Reads an archive. @throws Error when it is too large */
 export async function readArchive(path: string): Promise<Buffer> {
-  const archive = await readUpTo(path, MAX_MIB.packed);
+  const archive = await readOrDownload(path, MAX_MIB.packed);
   if (archive === undefined) throw new Error(`the archive is larger than ${MAX_MIB.packed} MiB`);
   return archive;
 }

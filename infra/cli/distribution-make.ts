@@ -18,6 +18,7 @@ import {
 import { readArchive, unpack, type Verification, verifies, verifyArchive } from './archive.ts';
 import { exitCodes } from './command.ts';
 import { checkComplete } from './distribution-inspect.ts';
+import { isUrl } from './from-release.ts';
 import { digestsFor, type pinnedImages } from './image-digests.ts';
 import { type Terminal, UsageError } from './option.ts';
 
@@ -95,7 +96,7 @@ async function newDraft(dir: string): Promise<string> {
 
 async function releaseFiles(from: string, version: string, verification: Verification): Promise<ReleaseFile[]> {
   try {
-    if ((await stat(from)).isDirectory()) {
+    if (!isUrl(from) && (await stat(from)).isDirectory()) {
       if (verifies(verification)) throw new UsageError('--sha256 and --checksums require an archive as --from');
       return await readReleaseFiles(from);
     }

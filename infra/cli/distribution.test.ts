@@ -105,7 +105,7 @@ test('refuses an incomplete release', async () => {
 });
 
 test.each([
-  [['make', '--from', 'x'], 'make requires --from and --version'],
+  [['make', '--from', 'x'], 'make requires --from-release, or --from and --version'],
   [['make', '--from', 'x', '--version', 'newest'], '"newest" is not a version such as v2.9.4'],
   [['frob'], 'specify "make", "inspect", "images" or "mirror"'],
   [[], 'specify "make", "inspect", "images" or "mirror"'],

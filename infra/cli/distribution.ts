@@ -3,12 +3,19 @@ import { command } from './command.ts';
 import { imagesOptions, inspectDistribution, listImages } from './distribution-inspect.ts';
 import { makeRelease } from './distribution-make.ts';
 import { mirrorImages, mirrorOptions } from './distribution-mirror.ts';
+import { fromReleaseOptions, sourceOf } from './from-release.ts';
 import { digestOptions, pinnedImages } from './image-digests.ts';
 import { missing, text, UsageError } from './option.ts';
 
 /** The options that each action takes: one without effect, such as a checksum, would look as if it had been checked. */
 const optionsOf = {
-  make: ['from', 'version', ...Object.keys(verifyOptions), ...Object.keys(digestOptions)],
+  make: [
+    'from',
+    'version',
+    ...Object.keys(fromReleaseOptions),
+    ...Object.keys(verifyOptions),
+    ...Object.keys(digestOptions),
+  ],
   inspect: ['json'],
   images: ['version', ...Object.keys(imagesOptions), 'json'],
   mirror: ['registry', ...Object.keys(mirrorOptions)],
@@ -22,8 +29,9 @@ export default command({
   positionals: 'make|inspect|images|mirror',
   options: {
     'flux-distribution': text('DIR', 'The distribution folder.', { required: true }),
-    from: text('PATH', 'make: manifests.tar.gz of the release, or a folder with its files (required).'),
-    version: text('VERSION', 'make: the release, for example v2.9.4 (required). images: only this release.'),
+    ...fromReleaseOptions,
+    from: text('PATH', 'make: manifests.tar.gz of the release, or a folder with its files.'),
+    version: text('VERSION', 'make: the release of --from, for example v2.9.4. images: only this release.'),
     ...verifyOptions,
     ...digestOptions,
     ...imagesOptions,
@@ -35,9 +43,9 @@ export default command({
     'It unpacks an archive only if --sha256 or --checksums match; a signature is verified by cosign, which must be installed.\n' +
     'inspect verifies the checksums. images prints what a mirror needs, by digest where the distribution knows it.\n' +
     'mirror copies these images with crane, which must be installed, for all platforms, and compares the digests; what the registry has\n' +
-    'is not copied again. make, inspect and images download nothing: manifests.tar.gz is an asset of every Flux release.',
+    'is not copied again. Without --from-release, make downloads nothing: manifests.tar.gz is an asset of every Flux release.',
   async run(values, [action, ...others], terminal) {
-    const { from, version, json = false, 'flux-distribution': dir } = values;
+    const { json = false, 'flux-distribution': dir } = values;
     if (action === undefined || !Object.hasOwn(optionsOf, action)) {
       throw new UsageError('specify "make", "inspect", "images" or "mirror"');
     }
@@ -49,8 +57,11 @@ export default command({
     if (action === 'inspect') return inspectDistribution(dir, json, terminal);
     if (action === 'images') return listImages(dir, values, terminal);
     if (action === 'mirror') return mirrorImages(dir, values, terminal);
-    if (from === undefined || version === undefined) throw new UsageError('make requires --from and --version');
-    const verification = verificationOf(values);
+    const { from, version, checksums } = sourceOf(values);
+    if (from === undefined || version === undefined) {
+      throw new UsageError('make requires --from-release, or --from and --version');
+    }
+    const verification = verificationOf({ ...values, ...(checksums !== undefined && { checksums }) });
     const images = await pinnedImages(values, terminal);
     return makeRelease({ dir, from, version, verification, images }, terminal);
   },

@@ -55,7 +55,7 @@ describe('the distribution', () => {
     );
   }
 
-  const make = 'shoot-flux distribution make --flux-distribution DIR --from manifests.tar.gz --version';
+  const make = 'shoot-flux distribution make --flux-distribution DIR --from-release';
 
   it('is good with a new release for all Shoots', async () => {
     expect(await findings({ 'v2.9.4': '2026-05-20', 'v2.8.8': '2025-05-20' }, '1.34.1', '1.33.9')).toEqual([

@@ -39,8 +39,7 @@ const OLD_MS = 90 * 86_400_000;
 /** Examines the releases of the distribution: their age, and whether they support the Kubernetes of the Shoots. */
 export async function distribution(dir: string, shoots: readonly ServedShoot[], now: Date): Promise<Finding[]> {
   const available = (await openDistribution(dir).versions()).filter((version) => semver.prerelease(version) === null);
-  const make = (version: string) =>
-    `shoot-flux distribution make --flux-distribution ${dir} --from manifests.tar.gz --version ${version}`;
+  const make = (version: string) => `shoot-flux distribution make --flux-distribution ${dir} --from-release ${version}`;
   const [newest] = available;
   if (newest === undefined) return [bad(`${dir} holds no stable Flux release`, make('vX.Y.Z'))];
   const { mtime } = await stat(join(dir, newest, CHECKSUMS));

@@ -76,7 +76,7 @@ describe('npm run test:data', () => {
       response.writeHead(200, { 'content-length': 1_000_000 });
       response.write('the beginning', () => response.destroy());
     };
-    await expect(download()).rejects.toThrow(`${releaseUrl}: the download was interrupted.`);
+    await expect(download()).rejects.toThrow(`${releaseUrl}: cannot be downloaded (other side closed).`);
     expect(await readdir(folder)).toEqual([]);
   });
 

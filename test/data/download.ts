@@ -3,6 +3,8 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { tarFiles } from '../../infra/cli/archive.ts';
+import { download } from '../../infra/cli/download.ts';
+import { errorMessage } from '../../shared/errors.ts';
 
 /** Addresses to download from; a test passes those of a local server. */
 export interface Sources {
@@ -17,6 +19,9 @@ export const gitHub: Sources = {
 
 /** The commit of gardener/gardener that the pinned CRDs come from, v1.150.0-dev. */
 const GARDENER_COMMIT = 'b312835d17';
+
+/** Of one file; the largest has 200 KB. */
+const MOST_MIB = 16;
 
 /** SHA-256 by path below the data folder, such as `flux/v2.9.4/rbac.yaml`. */
 export type Checksums = ReadonlyMap<string, string>;
@@ -74,16 +79,9 @@ async function fetchCrds({ githubContent }: Sources, paths: string[]): Promise<M
 }
 
 async function fetchBytes(url: string): Promise<Buffer> {
-  const response = await fetch(url).catch((error: unknown) => {
-    const { cause } = error as { cause?: unknown };
-    throw new Error(`${url}: cannot be downloaded (${cause instanceof Error ? cause.message : error}).`);
+  return download(url, MOST_MIB).catch((error: unknown) => {
+    throw new Error(`${url}: cannot be downloaded (${errorMessage(error)}).`);
   });
-  if (!response.ok) throw new Error(`${url}: cannot be downloaded (HTTP ${response.status}).`);
-  try {
-    return Buffer.from(await response.arrayBuffer());
-  } catch {
-    throw new Error(`${url}: the download was interrupted.`);
-  }
 }
 
 function verify(path: string, content: Buffer | undefined, expected: string | undefined): void {

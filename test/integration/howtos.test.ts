@@ -8,6 +8,7 @@ import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { helmReleases } from '@shoot-flux/landscape/flux/objects';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { serveRelease } from '../../infra/cli/release-testing.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { isCrd } from '../../shared/flux/custom-resources.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
@@ -31,7 +32,7 @@ const write = async (path: string, text: string) => {
 /** Runs a command beside the files. npm and kubectl start programs of this checkout. */
 async function run(command: string): Promise<{ code: number; out: string }> {
   const line = command
-    .replace('npm run --silent shoot-flux --', `node ${join(root, 'infra/cli/shoot-flux.js')}`)
+    .replace(/npm run (--silent )?shoot-flux --/, `node ${join(root, 'infra/cli/shoot-flux.js')}`)
     .replace('kubectl', `node ${join(import.meta.dirname, 'kubectl.ts')}`)
     .replace('garden-my-project', PROJECT);
   const env = { ...process.env, KUBECONFIG: join(folder, 'kubeconfig') };
@@ -41,6 +42,13 @@ async function run(command: string): Promise<{ code: number; out: string }> {
     );
   });
 }
+
+test('the README downloads a Flux release', async () => {
+  await using releases = await serveRelease({}, { version: 'v2.9.4' });
+  await rm(join(folder, 'distribution'), { recursive: true });
+  const { code, out } = await run(`${documented('README.md', '--from-release')} --release-url ${releases.url}`);
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('v2.9.4: verified and created with ') });
+});
 
 describe('upgrades of Flux', () => {
   const validate = documented('docs/howto/flux-upgrades.md', 'validate');
