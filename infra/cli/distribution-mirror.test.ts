@@ -8,7 +8,7 @@ import { files, shootFlux } from './testing.ts';
 
 const ours = `sha256:${'a'.repeat(64)}`;
 const other = `sha256:${'b'.repeat(64)}`;
-const to = ['--registry', 'registry.example.com/fluxcd'];
+const to = ['--to', 'registry.example.com/fluxcd'];
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -68,9 +68,9 @@ test('says what to do without crane', async () => {
 });
 
 test.each([
-  [[], 2, 'option --registry PREFIX is required'],
-  [['--registry', 'https://registry.example.com'], 2, 'has a scheme; remove it, as in ghcr.io/fluxcd'],
-  [[...to, '--to', 'registry.example.com'], 2, '--to has no effect on mirror; remove it'],
+  [[], 2, 'option --to PREFIX is required'],
+  [['--to', 'https://registry.example.com'], 2, 'has a scheme; remove it, as in ghcr.io/fluxcd'],
+  [[...to, '--version', 'v2.9.4'], 2, '--version has no effect on mirror; remove it'],
   [[...to, '--release', 'v1.0.0'], 1, `holds no Flux v1.0.0; it holds ${standIn.version}.`],
 ])('refuses %j', async (args, code, message) => {
   expect(await mirror(...args)).toMatchObject({ code, err: expect.stringContaining(message) });

@@ -2,7 +2,7 @@ import { ShootFluxError } from '../../shared/errors.ts';
 import { runProgram } from '../make-command.ts';
 import { lastLine } from './archive.ts';
 import { exitCodes } from './command.ts';
-import { checkPrefix, imagesIn } from './distribution-inspect.ts';
+import { checkPrefix, imagesIn, type imagesOptions } from './distribution-inspect.ts';
 import { list, missing, type Option, type Terminal, type Values } from './option.ts';
 
 export const mirrorOptions = {
@@ -16,16 +16,14 @@ export const mirrorOptions = {
  */
 export async function mirrorImages(
   dir: string,
-  {
-    registry,
-    release: versions = [],
-    'plain-http': isPlain = false,
-  }: Values<typeof mirrorOptions> & { registry?: string },
+  values: Values<typeof mirrorOptions & typeof imagesOptions>,
   terminal: Terminal,
 ): Promise<number> {
-  if (registry === undefined) missing('--registry PREFIX');
+  const { registry, to, release: versions = [], 'plain-http': isPlain = false } = values;
+  if (to === undefined) missing('--to PREFIX');
   checkPrefix('registry', registry);
-  const images = await imagesIn(dir, versions, { to: registry });
+  checkPrefix('to', to);
+  const images = await imagesIn(dir, versions, { registry, to });
   // Without it, nothing could be said about any image.
   await runProgram('crane', ['version']);
   const insecure = isPlain ? ['--insecure'] : [];

@@ -18,7 +18,7 @@ const optionsOf = {
   ],
   inspect: ['json'],
   images: ['version', ...Object.keys(imagesOptions), 'json'],
-  mirror: ['registry', ...Object.keys(mirrorOptions)],
+  mirror: [...Object.keys(imagesOptions), ...Object.keys(mirrorOptions)],
 } as const satisfies Record<string, string[]>;
 
 type Action = keyof typeof optionsOf;

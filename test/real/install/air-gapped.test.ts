@@ -136,7 +136,7 @@ withTestData('docs/howto/air-gapped.md, followed with two registries', () => {
     await using empty = await startRegistry();
     await reach(inside, empty);
     const command = 'npm run --silent shoot-flux -- distribution mirror --flux-distribution ./distribution';
-    await expect(shell(`${command} --registry registry.example.com/other`)).rejects.toThrow(
+    await expect(shell(`${command} --to registry.example.com/other`)).rejects.toThrow(
       /cannot copy ghcr\.io\/fluxcd\/helm-controller@sha256:\w+ to registry\.example\.com\/other\/helm-controller:v[\d.]+: .*NAME_UNKNOWN.*; check that/,
     );
     await reach(inside);
