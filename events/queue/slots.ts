@@ -94,7 +94,7 @@ class Holdings {
   }
 
   has(tenant: Tenant, reserve: number): boolean {
-    // Not a product where there is no limit.
+    // `Infinity * 0` is NaN.
     const reserved = reserve === 0 ? 0 : Math.floor(this.#limit * reserve);
     return this.of(idOf(tenant)) < this.roomFor(tenant.cluster) - reserved;
   }

@@ -73,10 +73,17 @@ function secondsUntilDue(cause: Cause, now: Date): number {
 }
 
 function lambdaOf(runner: SqsRunner): SqsLambda {
-  return (event, context) => {
-    // The signal aborts every run, and a moment later the batch knows which keys were done in time.
+  return async (event, context) => {
+    // The signal aborts every run, and a moment later the batch knows which keys were done in time. The timer keeps the
+    // process alive, which that of AbortSignal.timeout does not: a run may wait for nothing that does.
+    const ending = new AbortController();
     const leftMs = Math.max(0, context.getRemainingTimeInMillis() - ABORT_EARLY_MS);
-    return runBatch(runner, event, AbortSignal.timeout(Math.floor(leftMs)));
+    const timer = setTimeout(() => ending.abort(), leftMs);
+    try {
+      return await runBatch(runner, event, ending.signal);
+    } finally {
+      clearTimeout(timer);
+    }
   };
 }
 

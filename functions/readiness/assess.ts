@@ -118,7 +118,7 @@ function looked(applied: Applied, reference: ShootObject, object: KubeObject | u
   // The project, not just this object.
   const isOfProject = suspension !== undefined && object.metadata.annotations?.[SUSPENDED] !== undefined;
   if (state.state === 'suspended' && isOfProject) {
-    const message = `Suspended ${safeText(suspension)}; take it back with: shoot-flux resume --project PROJECT`;
+    const message = `Suspended ${safeText(suspension)}; shoot-flux resume --project PROJECT takes it back.`;
     const verdict = { status: 'True', reason: SUSPENDED_REASON, message } as const;
     return { isReady: true, isError: false, isSuspended: true, verdict: () => verdict };
   }

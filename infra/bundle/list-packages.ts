@@ -32,9 +32,15 @@ function packageOf(record: string): SystemPackage {
   return { name: field('Package'), version: field('Version'), architecture: field('Architecture') };
 }
 
-/** Returns the texts of the files that exist. */
+/** Returns the texts of the files that can be read: an image may have links that lead nowhere. */
 function textsOf(pattern: string): string[] {
-  return globSync(pattern).map((path) => readFileSync(path, 'utf8'));
+  return globSync(pattern).flatMap((path) => {
+    try {
+      return [readFileSync(path, 'utf8')];
+    } catch {
+      return [];
+    }
+  });
 }
 
 main();

@@ -80,7 +80,7 @@ test.each([
   [
     'names of another release',
     `${other}  flux_2.9.4_linux_amd64.tar.gz\n${sha256}  manifests.tar.gz\n`,
-    /checksums\.txt is of Flux v2\.9\.4, but --version says v2\.9\.99; pass the version of this release\.\n$/,
+    /checksums\.txt is of Flux v2\.9\.4, but v2\.9\.99 was asked for; pass the checksums of this release, or its version\.\n$/,
   ],
 ])('refuses an archive when the checksums have %s', async (_, checksums, message) => {
   await using at = await ground(archive, checksums);

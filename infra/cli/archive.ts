@@ -70,7 +70,7 @@ export async function verifyArchive(
   const release = releaseOf(text);
   if (release === undefined || release === version) return;
   throw new ShootFluxError(
-    `${verification.checksums} is of Flux ${release}, but --version says ${version}; pass the version of this release.`,
+    `${verification.checksums} is of Flux ${release}, but ${version} was asked for; pass the checksums of this release, or its version.`,
   );
 }
 
@@ -157,7 +157,7 @@ async function verifySignature(
 /** Returns why a program failed, in its own words. */
 export function lastLine(error: unknown): string {
   const { stderr } = error as { stderr?: string };
-  const line = (stderr || errorMessage(error)).trim().split('\n').at(-1) ?? '';
+  const line = (stderr?.trim() || errorMessage(error)).trim().split('\n').at(-1) ?? '';
   return safeText(line, 300).replace(/[.;]+$/, '');
 }
 

@@ -49,7 +49,10 @@ function reportText(report: Report): string {
 /** Options of `distribution images`. */
 export const imagesOptions = {
   registry: text('PREFIX', 'images, mirror: the prefix to copy from.', { default: installDefaults.registry }),
-  to: text('PREFIX', 'images: the prefix in a mirror; each line then has two names. mirror: the same (required).'),
+  to: text(
+    'PREFIX',
+    'images: the prefix in a mirror; each line then has two names. mirror: the prefix to copy to (required).',
+  ),
 } as const satisfies Record<string, Option>;
 
 /** @throws UsageError for a value that is no prefix of images */

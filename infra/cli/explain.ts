@@ -80,6 +80,7 @@ async function explained({ garden }: Target, subject: Subject, values: Values<ty
   const unseen: string[] = links.filter(({ mark }) => mark === 'unseen').map(({ name }) => name);
   if (typeof seen.layers !== 'string' && seen.layers.projectSecrets === undefined)
     unseen.push('the Secrets of the project (role of a member)');
+  if (seen.isLineUnseen) unseen.push('ConfigMap flux-status (role of a member)');
   if (file === undefined) unseen.push("the landscape's defaults and policy (--config FILE)");
   return { line: seen.line, links, layers, unseen };
 }

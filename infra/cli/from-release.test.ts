@@ -43,7 +43,7 @@ test.each(['v2.9.99', '2.9.99'])('makes the release %s from what Flux publishes,
 test('says that there is no such release', async () => {
   await using releases = await serveRelease({}, { version: 'v2.9.98' });
   expect(await refused(releases.url)).toBe(
-    'shoot-flux distribution: URL/v2.9.99/manifests.tar.gz does not exist; name a release that https://github.com/fluxcd/flux2/releases lists.\n',
+    'shoot-flux distribution: URL/v2.9.99/manifests.tar.gz does not exist; check --release-url, or copy the release there.\n',
   );
 });
 

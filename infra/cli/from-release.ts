@@ -37,8 +37,9 @@ export function sourceOf(values: Values<typeof fromReleaseOptions> & Source): So
   const [surplus] = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (surplus !== undefined) throw new UsageError(`--${surplus} has no effect with --from-release; remove it`);
   const parsed = URL.parse(url);
-  if (parsed === null || !isUrl(url) || parsed.username !== '' || parsed.password !== '') {
-    throw new UsageError('--release-url is not a URL of https or http without credentials');
+  const { username, password, search, hash } = parsed ?? {};
+  if (!isUrl(url) || parsed === null || [username, password, search, hash].some(Boolean)) {
+    throw new UsageError('--release-url is not a URL of https or http without credentials and query');
   }
   const number = release.replace(/^v/, '');
   const folder = `${url.replace(/\/+$/, '')}/v${number}`;
@@ -59,9 +60,12 @@ export async function downloadAsset(url: string, mib: number): Promise<Buffer> {
     return await download(url, mib);
   } catch (error) {
     const why = errorMessage(error);
+    const remedy = url.startsWith(RELEASES)
+      ? 'name a release that https://github.com/fluxcd/flux2/releases lists'
+      : 'check --release-url, or copy the release there';
     throw new ShootFluxError(
       why === 'HTTP 404'
-        ? `${url} does not exist; name a release that https://github.com/fluxcd/flux2/releases lists.`
+        ? `${url} does not exist; ${remedy}.`
         : `cannot download ${url}: ${why.replace(/\.$/, '')}; check the network, or download the files of the release elsewhere and pass them with --from and --checksums.`,
     );
   }

@@ -73,7 +73,7 @@ it('names the oldest dead letter, and what is not followed', async () => {
   expect(await lines()).toEqual([
     '✗ process ready: The process is not ready: not ready aws extensions: 403 Forbidden curl http://127.0.0.1/readyz',
     '✔ process queue: No change had its run yet; 0 wait now',
-    '✗ process dead letters: Given up: 2 changes, the oldest since 2026-01-02T03:04:05.000Z, managed-resources for aws/shoot--foo--a/shoot-flux: GET secrets: 403 curl http://127.0.0.1/dead-letters',
+    '✗ process dead letters: 2 changes were given up. The oldest, from 2026-01-02T03:04:05.000Z: managed-resources for aws/shoot--foo--a/shoot-flux: GET secrets: 403 curl http://127.0.0.1/dead-letters',
   ]);
 });
 

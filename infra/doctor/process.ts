@@ -1,7 +1,6 @@
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { entriesAt, textAt } from '../../shared/shapes.ts';
-import { counted } from '../fleet/print.ts';
 import { bad, examined, type Finding, good, type Item, unknown } from './finding.ts';
 
 /** Reads the port of a running process. */
@@ -76,7 +75,8 @@ async function deadLetters(base: string): Promise<Finding> {
   const [first, ...rest] = entriesAt(content, 'deadLetters');
   if (first === undefined) return good('No change was given up');
   const key = ['cluster', 'namespace', 'name'].map((part) => textAt(first, 'key', part)).join('/');
-  const which = `the oldest since ${textAt(first, 'since')}, ${textAt(first, 'function')} for ${key}`;
+  const count = rest.length === 0 ? '1 change was' : `${rest.length + 1} changes were`;
+  const which = `The oldest, from ${textAt(first, 'since')}: ${textAt(first, 'function')} for ${key}`;
   const reason = safeText(textAt(first, 'reason') ?? '', 300);
-  return bad(`Given up: ${counted(rest.length + 1, 'change')}, ${which}: ${reason}`, `curl ${base}/dead-letters`);
+  return bad(`${count} given up. ${which}: ${reason}`, `curl ${base}/dead-letters`);
 }

@@ -2,11 +2,13 @@ import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import { ROLLOUT_TEXT } from '../../shared/gardener/rollout.ts';
 import {
   type Counts,
+  countOf,
   countStates,
   findStatusMap,
   isOwn,
   type Line,
   linesOf,
+  MOST_KEYS,
   SUSPENDED_TEXT,
 } from '../../shared/gardener/status-map.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
@@ -93,7 +95,7 @@ export function fleetIn(
     throw new UnseenError(
       `No Shoot ${within(namespace)} has the extension shoot-flux: enable it for a Shoot, or check the name of the project`,
     );
-  const foreign = maps.find((map) => !isOwn(map))?.metadata.namespace;
+  const foreign = maps.find((map) => !isOwn(map));
   const unseen = [
     shoots === undefined && `Seeds and labels are missing: these credentials may not list Shoots ${within(namespace)}.`,
     foreign && foreignMap(foreign),
@@ -105,9 +107,11 @@ export function fleetIn(
   };
 }
 
-/** Says that a ConfigMap `flux-status` is none of ours. */
-export const foreignMap = (namespace: string) =>
-  `ConfigMap ${namespace}/${FLUX_STATUS} is not written by shoot-flux; delete or rename it.`;
+/** Says why a ConfigMap `flux-status` is none of ours. */
+export function foreignMap(map: KubeObject): string {
+  const why = countOf(map) > MOST_KEYS ? `has more than ${MOST_KEYS} keys` : 'is not written by shoot-flux';
+  return `ConfigMap ${map.metadata.namespace}/${FLUX_STATUS} ${why}; delete or rename it.`;
+}
 
 /** The garden's API server labels the Shoots that have an extension, also those that have it by default (ExtensionLabels). */
 export const WITH_EXTENSION = `extensions.extensions.gardener.cloud/${EXTENSION_TYPE}=true`;

@@ -38,7 +38,10 @@ await makeCommand(usage, options, async ({ version, registry, from = 'dist/relea
   await writeFile(join(from, 'PUBLISHED'), lines);
   for (const file of await readdir(join(from, 'registration'))) {
     const path = join(from, 'registration', file);
-    await writeFile(path, withDigests(await readFile(path, 'utf8'), names, version));
+    const pinned = withDigests(await readFile(path, 'utf8'), names, version);
+    if (!pinned.includes(`digest: ${names[0]?.split('@')[1]}`))
+      throw new ShootFluxError(`${path} does not name ${image}:${version}; write the release for this registry again.`);
+    await writeFile(path, pinned);
   }
   await writeChecksums(from);
   return lines;

@@ -37,11 +37,12 @@ function registryFacts(secret: KubeObject): Pick<ProjectSecret, 'hosts' | 'hasCe
 
 /** Credentials of registries, for nodes and for Flux, and maybe the certificate of their authority. */
 function registryProblem(secret: KubeObject): string | undefined {
-  const remedy = 'recreate it with kubectl create secret docker-registry';
+  const { [CERTIFICATE]: certificate } = dataOf(secret);
+  const again = certificate === undefined ? '' : `, and add ${CERTIFICATE} again`;
+  const remedy = `recreate it with kubectl create secret docker-registry${again}`;
   const problem = pullSecretProblem(secret);
   if (problem !== undefined) return `${problem}; ${remedy}`;
   if (registryHosts(secret).length === 0) return `has no registry under auths in ${DOCKER_CONFIG}; ${remedy}`;
-  const { [CERTIFICATE]: certificate } = dataOf(secret);
   const wrong =
     certificate === undefined ? undefined : valuesProblem([CERTIFICATE], { [CERTIFICATE]: textOf(certificate) });
   return wrong && `has a ${wrong.replace(CERTIFICATE, `${CERTIFICATE} that`)}`;
@@ -148,11 +149,12 @@ export function needsRegistry({ kind, spec }: KubeObject, hosts: readonly string
  * @param hosts the registries of the credentials
  */
 export function needsCertificate({ kind, spec }: KubeObject, hosts: readonly string[] = []): boolean {
-  const { secretRef, certSecretRef, insecure, type } = asObject(spec) ?? {};
+  const { secretRef, certSecretRef, insecure, type, image } = asObject(spec) ?? {};
   const isOwn = certSecretRef !== undefined || insecure === true;
   if (asObject(secretRef)?.name !== FLUX_REGISTRY || isOwn) return false;
   // source-controller trusts public authorities as well, and image-reflector-controller nothing but the certificate.
-  if (kind === 'ImageRepository') return new Set(hosts).size === 1;
+  if (kind === 'ImageRepository')
+    return hosts.length > 0 && hosts.every((host) => host === imageHost(asString(image) ?? ''));
   return kind === 'OCIRepository' || (kind === 'HelmRepository' && type === 'oci');
 }
 

@@ -177,6 +177,7 @@ describe('flux-registry with the certificate of an authority', () => {
     // image-reflector-controller trusts this authority alone, so it must be that of the registry.
     ['ImageRepository', image, ['ghcr.io'], undefined],
     ['ImageRepository', { image: 'ghcr.io/org/app' }, ['ghcr.io'], undefined],
+    ['ImageRepository', { image: 'ghcr.io/org/app', secretRef: { name: 'flux-registry' } }, [], undefined],
   ])('is trusted by a listed %s %j beside credentials for %j: %j', (kind, spec, hosts, expected) => {
     const config = effectiveConfig(withCertificate(listed(kind, spec), ...hosts));
     expect(specOf(config.objects[0]).certSecretRef).toEqual(expected);

@@ -109,8 +109,8 @@ function linkNamespaceIssues({ object, part }: Part, { flux, origins }: Complete
     });
 }
 
-/** The groups of the kinds whose controllers have shards. */
-const SHARDED = /^(source|kustomize|helm)\./;
+/** The groups of the kinds whose controllers have shards; those of source-watcher only in newer releases. */
+const SHARDED = /^(source\.toolkit|kustomize|helm)\./;
 
 /** Nothing in the shoot says why nobody acts on an object whose label names no shard. */
 function shardWarnings({ object, part }: Part, { flux, origins }: Complete): ConfigIssue[] {

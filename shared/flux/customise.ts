@@ -16,8 +16,8 @@ import {
 import { patched } from './patches/apply.ts';
 
 /**
- * Changes the objects of an installation as the options say that `flux install` does not have, and then as the patches say,
- * which can change what the options have made. The given objects are not modified.
+ * Applies the options that `flux install` lacks to the objects of an installation, and then the patches, which can change
+ * what the options have made. The given objects are not modified.
  * @throws ConfigError when a patch cannot be applied
  */
 export function customise(objects: KubeObject[], customisation: Customisation): Customised {

@@ -284,7 +284,7 @@ function printable(json: string): string {
 
 /** Returns how many bytes a text takes in a content, where some characters are escaped. */
 export function lengthInContent(text: string): number {
-  // JSON has short forms for some control characters, which count in full.
+  // JSON abbreviates some control characters; they count at their full length.
   const short = text.match(/[\b\t\n\f\r]/g)?.length ?? 0;
   return Buffer.byteLength(printable(canonicalJson(text))) - '""'.length + 4 * short;
 }

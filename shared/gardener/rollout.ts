@@ -29,7 +29,7 @@ const order = z.pipe(
 /** Seconds since 1970. No date is later: https://tc39.es/ecma262/#sec-time-values-and-time-range */
 const time = z.int().check(z.nonnegative(), z.maximum(8_640_000_000_000));
 
-/** What `stateText` writes, and as what it is read. */
+/** The format that `stateText` writes, and what it is read back as. */
 const writtenState = z.pipe(
   z.object({
     version: z.literal(VERSION),

@@ -113,7 +113,7 @@ export const mainJobSuite = stageSuite((stage) => {
     await stage.bootstrap();
     await stage.annotateFluxConfig(suspended);
     await untilSuspended(stage, true);
-    const sentence = `Suspended ${who}; take it back with: shoot-flux resume --project PROJECT`;
+    const sentence = `Suspended ${who}; shoot-flux resume --project PROJECT takes it back.`;
     expect(await stage.untilCondition('KustomizationReady', sentence)).toMatchObject({ status: 'True' });
     expect(await stage.untilCondition('SourceReady', sentence)).toMatchObject({ reason: 'Suspended' });
     const shown = async () => textAt(await stage.garden.find(resources.configMaps, statusMap), 'data', 'Suspended');

@@ -21,7 +21,7 @@ import { isSuspended, objectRef, pruningKinds, withoutSteeringKeys } from '../sh
 import { renderHash } from './config-hash.ts';
 import { namesOutOfScope, type Scope } from './scope.ts';
 
-/** Fields of the record that are given; the table of the state says when each of them appears. */
+/** Fields that the record takes from its caller; `state.ts` says when each appears. */
 type Given = 'suspension' | 'layersHash' | 'revision' | 'projectSecrets' | 'problem';
 
 /** What a plan is made of, beside the rendered objects. */

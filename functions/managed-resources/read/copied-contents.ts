@@ -124,8 +124,8 @@ async function readPullSecret(read: Read, copied: CopiedSecret, pullSecret: Pull
 }
 
 /**
- * Returns the copy of a Secret of the project. Of credentials for registries only the key that nodes read is copied, and
- * the certificate beside them into a Secret of a type from which Flux takes it.
+ * Returns the copy of a Secret of the project. Of credentials for registries only the key that nodes read is copied; the
+ * certificate beside them goes into a Secret of its own, of a type that Flux accepts for it.
  */
 export function projectContent(secret: KubeObject, copied: CopiedSecret, name: ProjectSecretName): SecretContent {
   const content = secretContent(secret, copied, name);

@@ -84,7 +84,7 @@ it('name the Secret of the project in place of a secretResourceName that is not 
   expect(credentials).toContain("into Secret flux-registry in the project's namespace");
 });
 
-it('name the key ca.crt of flux-registry for the certificate of a registry that it has credentials for', () => {
+it('name ca.crt of flux-registry as the place for the certificate of a registry whose credentials it has', () => {
   const authorityOf = (kind: string, spec: object, origin: Origin) =>
     remediesFor(flux('source', kind, 'fleet', { secretRef: { name: 'flux-registry' }, ...spec }), origin).authority;
   const place = { object: 'providerConfig', path: 'objects[1]' };

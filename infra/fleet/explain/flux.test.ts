@@ -83,7 +83,7 @@ describe('the link Flux', () => {
       ...([
         deployments,
         'attention',
-        /^Kustomization flux-system\/main-ks is suspended by mia .*; take it back with: shoot-flux resume --project/,
+        /^Kustomization flux-system\/main-ks is suspended by mia .*; shoot-flux resume --project PROJECT takes/,
       ] as const),
     ],
     [

@@ -98,14 +98,15 @@ export function explainFlux(seen: ShootSeen, record: Applied, now: Date): Report
   const unnamed = others.length - MOST_NAMED;
   const details = [
     ...others.slice(0, MOST_NAMED).map(({ sentence }) => sentence()),
-    ...(unnamed > 0 ? [`${unnamed} more are not Ready.`] : []),
+    ...(unnamed > 0 ? [`${unnamed} more ${unnamed === 1 ? 'is' : 'are'} not Ready.`] : []),
     ...unread.map((kind) => `Only the first ${MOST_OBJECTS} objects of kind ${kind} were read.`),
     ...readyDetails(seen),
     seen.how,
   ];
   if (first === undefined) {
     const release = record.fluxVersion && ` ${record.fluxVersion}`;
-    const text = `Flux${release} is running; ${objects.length === 1 ? 'its object is' : `all ${objects.length} objects are`} Ready`;
+    const all = objects.length === 1 ? 'its object is Ready' : `all ${objects.length} objects are Ready`;
+    const text = `Flux${release} is running; ${objects.length === 0 ? 'it has no objects' : all}`;
     return { mark: 'ok', text, details };
   }
   const parts = others.length === 0 ? '1 part is' : `${others.length + 1} parts are`;
@@ -161,7 +162,7 @@ function findingOf(object: KubeObject, origin: Origin): Finding[] {
   const sentence = () =>
     byProject === undefined
       ? objectState(object, state, origin).message
-      : `${nameOf(object)} is suspended ${byProject}; take it back with: shoot-flux resume --project PROJECT`;
+      : `${nameOf(object)} is suspended ${byProject}; shoot-flux resume --project PROJECT takes it back.`;
   return [{ isBroken, rank, sentence, object: { kind: object.kind, ...object.metadata } }];
 }
 

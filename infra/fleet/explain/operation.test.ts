@@ -62,23 +62,27 @@ it.each<[string, Shoot, Line | undefined, string, string | RegExp | undefined, s
   ],
   ['not Ready', shootWith('Succeeded'), { state: 'Not Ready', sentence: 'No key.' }, 'broken', 'No key.', shown],
 ])('the operation of a Shoot that is %s', (_, shoot, line, mark, sentence, command) => {
-  const link = explainOperation({ shoot, line, lineUnseen: undefined, seed: '', isFluxSeen: false }, subject, now);
+  const link = explainOperation(
+    { shoot, line, isLineUnseen: false, foreign: undefined, seed: '', isFluxSeen: false },
+    subject,
+    now,
+  );
   expect(link).toMatchObject({ mark, text: expect.stringMatching(/^Shoot: Reconcile \w+ \(50%\), 60m ago$/) });
   expect(link.sentence).toEqual(sentence instanceof RegExp ? expect.stringMatching(sentence) : sentence);
   expect(link.command).toBe(command);
 });
 
-it('says why the line is not seen', () => {
-  const lineUnseen = 'These credentials may not read ConfigMap flux-status; ask for the role of a member.';
-  const seen = { shoot: shootWith('Succeeded', { extensions: [] }), line: undefined, lineUnseen };
-  const link = explainOperation({ ...seen, seed: '', isFluxSeen: false }, subject, now);
-  expect(link).toMatchObject({ mark: 'attention', sentence: lineUnseen });
+it('takes no line that it may not read, or that is none of ours, for a missing one', () => {
+  const seen = { shoot: shootWith('Succeeded'), line: undefined, seed: '', isFluxSeen: false };
+  expect(explainOperation({ ...seen, isLineUnseen: true, foreign: undefined }, subject, now).mark).toBe('ok');
+  const link = explainOperation({ ...seen, isLineUnseen: false, foreign: 'It is none of ours.' }, subject, now);
+  expect(link).toMatchObject({ mark: 'attention', sentence: 'It is none of ours.' });
 });
 
 it('is not broken where the shoot itself shows what is wrong', () => {
   const line: Line = { state: 'Not Ready', sentence: 'No key.' };
   const link = explainOperation(
-    { shoot: shootWith('Succeeded'), line, lineUnseen: undefined, seed: '', isFluxSeen: true },
+    { shoot: shootWith('Succeeded'), line, isLineUnseen: false, foreign: undefined, seed: '', isFluxSeen: true },
     subject,
     now,
   );

@@ -10,7 +10,7 @@ import type { Report } from './link.ts';
 import type { Garden, Seed } from './read.ts';
 
 /** What was read about the operation of a Shoot. */
-export interface Seen extends Pick<Garden, 'line' | 'lineUnseen'> {
+export interface Seen extends Pick<Garden, 'line' | 'isLineUnseen' | 'foreign'> {
   shoot: Shoot | undefined;
   seed: Seed | string;
   /** True: the link Flux says more about it than the line in `flux-status`. */
@@ -79,14 +79,16 @@ function ofShoot(shoot: Shoot | undefined, subject: Subject): Verdict | undefine
   return { mark: 'broken', sentence: `${what}${remedy}`, command };
 }
 
-function ofLine({ shoot, line, lineUnseen, isFluxSeen }: Seen, subject: Subject): Verdict | undefined {
+function ofLine(seen: Seen, subject: Subject): Verdict | undefined {
+  const { shoot, line, isLineUnseen, foreign, isFluxSeen } = seen;
   const { name } = subject;
   const command = kubectl(['get', 'configmap', 'flux-status', '-o', `jsonpath={.data.${name}}`], subject);
   if (shoot !== undefined && isHibernated(shoot)) return { mark: 'attention', sentence: HIBERNATED, command };
-  if (lineUnseen !== undefined) return { mark: 'attention', sentence: lineUnseen, command };
+  if (isLineUnseen) return undefined;
   if (line === undefined) {
     // The registration may enable it for all Shoots; then it has a line after its first operation.
     const isMissing = shoot?.status?.lastOperation?.state === 'Succeeded' && ownEntry(shoot) === undefined;
+    if (foreign !== undefined && !isMissing) return { mark: 'attention', sentence: foreign, command };
     const remedy = isMissing
       ? `add ${EXTENSION_TYPE} to spec.extensions of the Shoot`
       : 'wait a few minutes, and look at the Events of the Shoot if there is still none';
@@ -95,5 +97,7 @@ function ofLine({ shoot, line, lineUnseen, isFluxSeen }: Seen, subject: Subject)
   }
   const { state, sentence = `Flux is ${state}.` } = line;
   if (state === 'Ready' || state === 'Hibernated') return undefined;
-  return { mark: state === 'Not Ready' && !isFluxSeen ? 'broken' : 'attention', sentence, command };
+  // The line is behind what the shoot shows: the link Flux says what is wrong now.
+  if (isFluxSeen) return { mark: 'attention' };
+  return { mark: state === 'Not Ready' ? 'broken' : 'attention', sentence, command };
 }

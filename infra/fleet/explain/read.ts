@@ -1,5 +1,5 @@
 import { documentsOf, fluxConfigMapOf } from '../../../shared/config/flux-config-map.ts';
-import { FLUX_CONFIG, FLUX_STATUS } from '../../../shared/config/project-config.ts';
+import { FLUX_CONFIG } from '../../../shared/config/project-config.ts';
 import { projectSecretOf } from '../../../shared/config/project-secret-content.ts';
 import { neededProjectSecrets } from '../../../shared/config/project-secrets.ts';
 import type { ConfigInputs, Landscape } from '../../../shared/config/types.ts';
@@ -51,8 +51,10 @@ export async function readGarden(garden: KubeClient, { namespace, name }: Subjec
   return {
     shoot: shoot === 'forbidden' ? undefined : shoot,
     line,
-    /** Why the line is not seen; undefined: it is seen, or does not exist. */
-    lineUnseen: map === 'forbidden' ? FORBIDDEN_MAP : map && !statusMap ? foreignMap(namespace) : undefined,
+    /** True: these credentials do not show it. */
+    isLineUnseen: map === 'forbidden',
+    /** Says that `flux-status` is none of ours. */
+    foreign: typeof map === 'object' && statusMap === undefined ? foreignMap(map) : undefined,
     /** `flux-status`, where it is ours. */
     statusMap,
     rollout: fluxConfig && documentsOf(fluxConfig).rollout.value,
@@ -62,8 +64,6 @@ export async function readGarden(garden: KubeClient, { namespace, name }: Subjec
       : 'these credentials may not read the Shoot and ConfigMap flux-config; ask for the role of a member',
   };
 }
-
-const FORBIDDEN_MAP = `These credentials may not read ConfigMap ${FLUX_STATUS}; ask for the role of a member.`;
 
 /** Adds the Secrets of the project that count, where these credentials show them. */
 async function withSecrets(garden: KubeClient, namespace: string, inputs: ConfigInputs): Promise<ConfigInputs> {

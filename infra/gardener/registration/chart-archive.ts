@@ -22,12 +22,15 @@ export async function chartArchive(
 ): Promise<{ name: string; archive: Buffer }> {
   const { name } = parse(await readFile(join(folder, 'Chart.yaml'), 'utf8')) as { name: string };
   const paths = (await filesBelow(folder)).filter((path) => !IGNORED.test(path));
+  const values = await readFile(join(folder, 'values.yaml'), 'utf8');
+  const image =
+    registry !== undefined && values.search(OWN_IMAGE) >= 0 ? `${registry}/shoot-flux:${version}` : undefined;
   const files: Record<string, Buffer> = {};
   for (const path of paths) {
     const content = await readFile(join(folder, path));
     const isValues = registry !== undefined && /(^|\/)values\.yaml$/.test(path);
     const edit = /(^|\/)Chart\.yaml$/.test(path)
-      ? withRelease(version, registry)
+      ? withRelease(version, image)
       : isValues
         ? withRegistry(registry)
         : undefined;
@@ -45,12 +48,14 @@ export async function tarball(files: Readonly<Record<string, Buffer>>, mode = 0o
   return gzipSync(await packTar(entries), { level: 9 });
 }
 
-const withRelease = (version: string, registry?: string) => (chart: string) => {
+/** Where values name the image. */
+const OWN_IMAGE = /^(\s*repository: )\S+\/shoot-flux$/gm;
+
+const withRelease = (version: string, image?: string) => (chart: string) => {
   const versioned = chart.replaceAll(/^(\s*(?:version|appVersion): ).*$/gm, `$1${version}`);
-  if (registry === undefined) return versioned;
-  const images = `  artifacthub.io/images: |\n    - name: shoot-flux\n      image: ${registry}/shoot-flux:${version}\n`;
+  if (image === undefined) return versioned;
+  const images = `  artifacthub.io/images: |\n    - name: shoot-flux\n      image: ${image}\n`;
   return versioned.replace(/^annotations:\n/m, `$&${images}`);
 };
 
-const withRegistry = (registry: string) => (values: string) =>
-  values.replaceAll(/^(\s*repository: )\S+\/shoot-flux$/gm, `$1${registry}/shoot-flux`);
+const withRegistry = (registry: string) => (values: string) => values.replaceAll(OWN_IMAGE, `$1${registry}/shoot-flux`);

@@ -60,7 +60,12 @@ it.each([
 
 it.each([
   [['--values', '/no/such/file'], 'cannot read /no/such/file: file not found; name a file, or - for standard input.\n'],
-  [['--digests', '/no/such/file'], 'cannot read /no/such/file: file not found.\n'],
+  [['--version', '0.1.0', '--digests', '/no/such/file'], 'cannot read /no/such/file: file not found.\n'],
+  [['--digests', 'PUBLISHED'], '--digests are those of one release; name it with --version.\n'],
+  [
+    ['--resource', 'landscape=ConfigMap/a'],
+    'no value refers to .resources.landscape; correct --resource landscape, or leave it out.\n',
+  ],
   [['--operator', '--inline'], '--operator and --inline exclude each other: gardener-operator pulls the charts.\n'],
   [['--out', '/no/such/folder/file'], 'cannot write /no/such/folder/file: folder not found.\n'],
 ])('%j ends with one sentence', (args, stderr) => {
@@ -82,7 +87,7 @@ it.each([
   await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-registration-'));
   const file = join(folder.path, 'PUBLISHED');
   await writeFile(file, content);
-  expect(register('--digests', file)).toMatchObject({ status: 2, stdout: '', stderr });
+  expect(register('--version', '0.1.0', '--digests', file)).toMatchObject({ status: 2, stdout: '', stderr });
 });
 
 it.each([
@@ -110,8 +115,15 @@ it.each([['ControllerRegistration'], ['Extension', '--operator']])("sets Gardene
 
 it.each([['ControllerDeployment'], ['Extension', '--operator']])(
   'names ConfigMaps for the values of %s',
-  (kind, ...form) => {
-    const { stdout } = register(...form, '--resource', 'landscape=ConfigMap/shoot-flux-landscape');
+  async (kind, ...form) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-registration-'));
+    const values = join(folder.path, 'values.yaml');
+    await writeFile(values, "policy: '{{ .resources.landscape.data.policy }}'\n");
+    expect(register(...form, '--values', values)).toMatchObject({
+      status: 2,
+      stderr: 'values refer to .resources.landscape; add --resource landscape=ConfigMap/NAME.\n',
+    });
+    const { stdout } = register(...form, '--values', values, '--resource', 'landscape=ConfigMap/shoot-flux-landscape');
     const object = parseAllDocuments(stdout)
       .map((document) => document.toJS())
       .find((each) => each.kind === kind);

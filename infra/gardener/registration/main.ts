@@ -34,7 +34,7 @@ Fields of Gardener:
 `;
 
 const options = {
-  version: { ...text, default: EXAMPLE.version },
+  version: text,
   registry: { ...text, default: EXAMPLE.registry },
   ...{
     values: text,
@@ -116,6 +116,21 @@ function resourceIn(value: string): [string, { kind: string; name: string }] {
   );
 }
 
+/** Gardener refuses values that refer to what is not named, and would only say so when the object is applied. */
+function checkReferences(values: unknown, resources: Record<string, unknown>): void {
+  const used = new Set(
+    [...JSON.stringify(values ?? {}).matchAll(/\{\{ *\.resources\.(\w+)\./g)].map(([, name]) => name),
+  );
+  const missing = [...used].find((name) => name !== undefined && !Object.hasOwn(resources, name));
+  if (missing !== undefined)
+    throw new ShootFluxError(`values refer to .resources.${missing}; add --resource ${missing}=ConfigMap/NAME.`);
+  const surplus = Object.keys(resources).find((name) => !used.has(name));
+  if (surplus !== undefined)
+    throw new ShootFluxError(
+      `no value refers to .resources.${surplus}; correct --resource ${surplus}, or leave it out.`,
+    );
+}
+
 async function readDigests(file: string): Promise<Map<string, string>> {
   const published = await readFile(file, 'utf8').catch((error) => {
     throw new ShootFluxError(`cannot read ${file}: ${fileProblem(error)}.`);
@@ -169,13 +184,18 @@ if (import.meta.main) {
     USAGE,
     options,
     async ({ operator, inline, out, values, digests, resource, version, registry, ...fields }) => {
+      if (digests !== undefined && version === undefined)
+        throw new ShootFluxError('--digests are those of one release; name it with --version.');
       if (operator && inline) {
         throw new ShootFluxError('--operator and --inline exclude each other: gardener-operator pulls the charts.');
       }
+      const named = await releaseOf({ version: version ?? EXAMPLE.version, registry }, values);
+      const resources = Object.fromEntries((resource ?? []).map(resourceIn));
+      checkReferences(named.values, resources);
       const release = {
-        ...(await releaseOf({ version, registry }, values)),
+        ...named,
         settings: settingsOf(fields),
-        resources: Object.fromEntries((resource ?? []).map(resourceIn)),
+        resources,
         ...(digests !== undefined && { digests: await readDigests(digests) }),
       };
       const content = await registration(release, operator ? 'operator' : inline ? 'inline' : 'pull');

@@ -5,7 +5,7 @@ import { MOST_ISSUES_OF_A_PART } from '../limits.ts';
 import { nearest } from '../nearest.ts';
 import { issueOf, type Origins } from '../origins.ts';
 import { parsePatch } from '../patches/parse.ts';
-import { FLUX_REGISTRY } from '../project-config.ts';
+import { FLUX_REGISTRY, FLUX_REGISTRY_CA } from '../project-config.ts';
 import { quote } from '../quote.ts';
 import { type CopyKind, copyInShoot } from '../shoot-resources.ts';
 import type { Complete, CopiedSecret, FluxInstall, Patch } from '../types.ts';
@@ -66,6 +66,8 @@ function mayHave(places: Places, kind: CopyKind, namespace: string, name: string
 
 function missing(kind: CopyKind, name: string, namespace: string, known: ReadonlySet<string>): string {
   const what = `names ${kind} ${quote(name)} in namespace ${namespace}, which is not copied there`;
+  if (kind === 'Secret' && name === FLUX_REGISTRY_CA)
+    return `${what}; add ca.crt to Secret ${FLUX_REGISTRY} of the project`;
   const names = [...known]
     .filter((one) => one.startsWith(`${namespace}/`))
     .map((one) => one.slice(namespace.length + 1));

@@ -40,7 +40,7 @@ app.kubernetes.io/component: admission
 
 {{/* What Helm prints after an installation. */}}
 {{- define "shoot-flux-admission.notes" -}}
-{{ .Chart.Name }} {{ .Chart.AppVersion }} answers the API server of the garden, which asks it about each Shoot with the extension shoot-flux. Until a Pod is ready, these Shoots are rejected:
+shoot-flux-admission {{ .Chart.AppVersion }} answers the API server of the garden, which asks it about each Shoot with the extension shoot-flux. Until a Pod is ready, these Shoots are rejected:
 
   kubectl --namespace {{ .Release.Namespace }} rollout status deployment {{ include "shoot-flux-admission.name" . }}
 {{- end -}}
