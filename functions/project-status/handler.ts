@@ -6,8 +6,8 @@ import { isHibernated } from '../../shared/gardener/operation.ts';
 import { clusterOf, extensionOf } from '../../shared/gardener/read-objects.ts';
 import { rolloutIn, secondsUntilOver } from '../../shared/gardener/rollout.ts';
 import {
-  countOf,
   findStatusMap,
+  hasTooManyKeys,
   isOwn,
   type Line,
   MOST_KEYS,
@@ -192,7 +192,7 @@ const LONGEST_SENTENCE = 1000;
 
 /** Returns the Event on a ConfigMap of this name that is not ours, which is never changed. */
 function foreignEvent(map: KubeObject, now: Date): KubeObject {
-  const isFull = countOf(map) > MOST_KEYS;
+  const isFull = hasTooManyKeys(map);
   const why = isFull ? `has more than ${MOST_KEYS} keys` : 'was not created by shoot-flux';
   const orLabel = isFull ? '' : `, or label it ${STATUS_OWNER.label}=${STATUS_OWNER.value},`;
   const message =

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from '../../shared/gardener/status-map.ts';
 import { UnreachableError } from '../../shared/kube/errors.ts';
+import { counted } from '../../shared/runtime/safe-text.ts';
 import { countsOf, type Fleet, type FleetShoot, isBad, readFleet, states, wordOf } from '../fleet/fleet.ts';
-import { ageOf, colored, counted, type Output, outputOption, printed, shortened } from '../fleet/print.ts';
+import { ageOf, colored, type Output, outputOption, printed, shortened } from '../fleet/print.ts';
 import { allNamespacesOption, openTarget, targetOptions } from '../fleet/target.ts';
 import { columns, command, exitCodes } from './command.ts';
 import { list, type Terminal, text, UsageError } from './option.ts';

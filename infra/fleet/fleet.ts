@@ -2,9 +2,9 @@ import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import { ROLLOUT_TEXT } from '../../shared/gardener/rollout.ts';
 import {
   type Counts,
-  countOf,
   countStates,
   findStatusMap,
+  hasTooManyKeys,
   isOwn,
   type Line,
   linesOf,
@@ -109,7 +109,7 @@ export function fleetIn(
 
 /** Says why a ConfigMap `flux-status` is none of ours. */
 export function foreignMap(map: KubeObject): string {
-  const why = countOf(map) > MOST_KEYS ? `has more than ${MOST_KEYS} keys` : 'is not written by shoot-flux';
+  const why = hasTooManyKeys(map) ? `has more than ${MOST_KEYS} keys` : 'is not written by shoot-flux';
   return `ConfigMap ${map.metadata.namespace}/${FLUX_STATUS} ${why}; delete or rename it.`;
 }
 

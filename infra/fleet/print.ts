@@ -34,9 +34,6 @@ export function colored(text: string, color: Color, { isTerminal = false, enviro
 export const shortened = (text: string, most: number): string =>
   text.length > most ? `${cutExactly(text, most - 1).trimEnd()}…` : text;
 
-/** Returns `1 Shoot` or `3 Shoots`. */
-export const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
 /** Returns a text that begins a sentence. */
 export const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { asObject } from '../../shared/config/values.ts';
 import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
+import { counted } from '../../shared/runtime/safe-text.ts';
 import { cli } from '../cli/cli.ts';
 import { exitCodes } from '../cli/command.ts';
 import { diffObjects, diffText } from '../cli/diff.ts';
@@ -16,7 +17,6 @@ import type { Terminal, Variables } from '../cli/option.ts';
 import { itemsOf, readDocuments } from '../cli/read-file.ts';
 import { plain, rolloutText } from '../cli/render.ts';
 import type { Verdict } from '../cli/validate.ts';
-import { counted } from '../fleet/print.ts';
 
 /** What is said about a pull request: a sentence, and below it a text that can be long. */
 export interface Part {

@@ -2,7 +2,7 @@ import { FLUX_STATUS, STATUS_OWNER } from '../config/project-config.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { ConflictError, NotFoundError, unless } from '../kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
-import { cutExactly, safeText } from '../runtime/safe-text.ts';
+import { counted, cutExactly, safeText } from '../runtime/safe-text.ts';
 import { fieldsOf } from '../shapes.ts';
 import { orRefused } from './creation-refused.ts';
 import { phaseIn, ROLLOUT_PHASE, ROLLOUT_TEXT } from './rollout.ts';
@@ -83,8 +83,11 @@ export function secondsAfterOvertaken(shoots: number): number {
 /** Returns whether it is ours to read and write. One with more keys than we write lines, and some of others, is not. */
 export function isOwn(map: KubeObject): boolean {
   const { labels } = map.metadata;
-  return labels?.[STATUS_OWNER.label] === STATUS_OWNER.value && countOf(map) <= MOST_KEYS;
+  return labels?.[STATUS_OWNER.label] === STATUS_OWNER.value && !hasTooManyKeys(map);
 }
+
+/** Returns whether a ConfigMap has more keys than we write, and is left alone for it. */
+export const hasTooManyKeys = (map: KubeObject): boolean => countOf(map) > MOST_KEYS;
 
 /** Returns the published line of a Shoot. */
 export function publishedLine(map: KubeObject | undefined, shoot: string): Line | undefined {
@@ -203,7 +206,7 @@ export function countStates(states: readonly (Line['state'] | undefined)[]): Cou
 function summaryOfStates(states: readonly (Line['state'] | undefined)[]): string {
   const { Ready, Progressing, 'Not Ready': notReady, Hibernated, all } = countStates(states);
   const hibernated = Hibernated === 0 ? '' : `, ${Hibernated} hibernated`;
-  return `${Ready} Ready, ${Progressing} progressing, ${notReady} not Ready${hibernated} of ${all} ${all === 1 ? 'Shoot' : 'Shoots'}`;
+  return `${Ready} Ready, ${Progressing} progressing, ${notReady} not Ready${hibernated} of ${counted(all, 'Shoot')}`;
 }
 
 function dataOf(map: KubeObject | undefined): Record<string, unknown> {

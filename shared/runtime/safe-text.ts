@@ -197,3 +197,6 @@ function endsInsideCharacter(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff;
 }
+
+/** Returns `1 Shoot` or `3 Shoots`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

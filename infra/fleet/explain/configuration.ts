@@ -2,10 +2,9 @@ import { effectiveConfig } from '../../../shared/config/effective-config.ts';
 import type { Place as Origin } from '../../../shared/config/origins.ts';
 import type { ConfigInputs, EffectiveConfig } from '../../../shared/config/types.ts';
 import { ConfigError, issueText, unlessInvalid, withFullStop } from '../../../shared/errors.ts';
-import { safeText } from '../../../shared/runtime/safe-text.ts';
+import { counted, safeText } from '../../../shared/runtime/safe-text.ts';
 import { fieldsOf, textAt } from '../../../shared/shapes.ts';
 import { kubectl, type Place } from '../kubectl.ts';
-import { counted } from '../print.ts';
 import type { Report } from './link.ts';
 
 /** A value of the effective configuration, and where the layer that decides it sets it. */

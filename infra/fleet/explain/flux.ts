@@ -15,9 +15,9 @@ import { managedResourceNames } from '../../../shared/gardener/managed-resource.
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, type Resource, resources } from '../../../shared/kube/resource.ts';
+import { counted } from '../../../shared/runtime/safe-text.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { kubectl } from '../kubectl.ts';
-import { counted } from '../print.ts';
 import type { Report } from './link.ts';
 
 /** What the shoot shows, how it was read, and the flags with which kubectl reaches it. */

@@ -1,6 +1,7 @@
 import { MOST_ISSUES_OF_A_PART } from '../../config/limits.ts';
 import type { FluxInstall } from '../../config/types.ts';
 import type { KubeObject } from '../../kube/resource.ts';
+import { counted } from '../../runtime/safe-text.ts';
 import { entriesAt, fieldsAt, textAt, textListOf } from '../../shapes.ts';
 import type { Customisation } from '../deployment.ts';
 import { fieldProblems } from './fields.ts';
@@ -44,7 +45,7 @@ function together(found: readonly Found[]): Fault[] {
   return [...Map.groupBy(found, ({ patch, message }) => `${patch} ${message('')}`).values()].flatMap((same) => {
     const [first, ...others] = same;
     if (first === undefined) return [];
-    const more = others.length === 0 ? '' : ` and ${others.length} other object${others.length === 1 ? '' : 's'}`;
+    const more = others.length === 0 ? '' : ` and ${counted(others.length, 'other object')}`;
     return [{ patch: first.patch, message: first.message(nameOf(first.object) + more) }];
   });
 }
