@@ -74,8 +74,8 @@ function secondsUntilDue(cause: Cause, now: Date): number {
 
 function lambdaOf(runner: SqsRunner): SqsLambda {
   return async (event, context) => {
-    // The signal aborts every run, and a moment later the batch knows which keys were done in time. The timer keeps the
-    // process alive, which that of AbortSignal.timeout does not: a run may wait for nothing that does.
+    // The signal aborts every run, and a moment later the batch knows which keys were done in time. Unlike
+    // AbortSignal.timeout, this timer keeps the process alive, also while all runs wait for something that does not.
     const ending = new AbortController();
     const leftMs = Math.max(0, context.getRemainingTimeInMillis() - ABORT_EARLY_MS);
     const timer = setTimeout(() => ending.abort(), leftMs);

@@ -19,7 +19,7 @@ describe.skipIf(!hasBrowser)('in a browser', { timeout: 180_000 }, () => {
 
   const open = (url: string, options?: BrowserContextOptions) => openPage(browser, url, options);
 
-  // The checker needs seconds for a page of 200 Shoots. The last page of 401 has one, the pager, and projects beyond ten.
+  // The checker needs seconds for 200 rows. The last page of 401 Shoots has one row, the pager, and more than ten projects.
   describe.each([0, 1, 60, 401, 2_000, 10_000])('with %i Shoots', (count) => {
     let served: Awaited<ReturnType<typeof startPage>>;
     beforeAll(async () => {
