@@ -72,7 +72,7 @@ export function functionOf(handler: Handler, name = 'managed-resources'): QueueF
 }
 
 const settings: Settings = {
-  ...{ landscape: 'test', seeds: ['local'], fluxDistribution: 'none' },
+  ...{ version: '0.1.0', landscape: 'test', seeds: ['local'], fluxDistribution: 'none' },
   ...{ shootHealth: false, shootAccess: 'internal' },
 };
 

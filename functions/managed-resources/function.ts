@@ -94,6 +94,8 @@ export const definition: FunctionDefinition = {
       rule(resources.configMaps, ['get'], FLUX_CONFIG),
       // The state of a rollout. Created by an apply, which RBAC can restrict by name.
       rule(resources.configMaps, ['get', 'create', 'patch'], FLUX_STATUS),
+      // Its labels order a rollout of the landscape.
+      rule(resources.projects, ['get']),
       rule(resources.secrets, ['get'], FLUX_SOURCE, PULL_SECRET, ...projectSecretNames),
     ],
     seed: [

@@ -1,11 +1,13 @@
 import { RetryableError, retryWithin } from '../../shared/errors.ts';
 import { loadExtension } from '../../shared/gardener/gate.ts';
+import type { Given } from '../../shared/gardener/landscape.ts';
 import { askedOperation, isNewlyAsked } from '../../shared/gardener/operation.ts';
 import type { Cluster } from '../../shared/gardener/types.ts';
 import { ConflictError } from '../../shared/kube/errors.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
-import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { done, type Outcome, requeueAfter, sooner } from '../../shared/runtime/outcome.ts';
+import { ask } from './ask.ts';
 import { deliverByManagedResource, pauseWhilePending } from './deliver/deliver.ts';
 import { isStillApplying } from './deliver/judge.ts';
 import { deliverMonitoring } from './deliver/monitoring.ts';
@@ -13,13 +15,13 @@ import { withNextCheck } from './deliver/next-check.ts';
 import { deliverRestored, surplusOf } from './deliver/restored.ts';
 import { followSuspension } from './deliver/suspension.ts';
 import { reportHibernated, reportObstacle, takeOver } from './endings.ts';
-import { makePlan, type Plan } from './plan/plan.ts';
+import type { Plan } from './plan/plan.ts';
 import { updateScope } from './plan/scope.ts';
-import { type Configuration, readConfiguration, readLayers, withWrittenPolicy } from './read/configuration.ts';
+import { type Configuration, readLayers, withWrittenPolicy } from './read/configuration.ts';
 import { type ControlPlane, readControlPlane } from './read/control-plane.ts';
-import { readPlanParts } from './read/plan-parts.ts';
 import { createReporter } from './reporter.ts';
-import { endRollout, waitForTurn } from './rollout/rollout.ts';
+import { findLandscape, firstGiven, inItsTurn, type Turn } from './rollout/landscape.ts';
+import { endRollout, keepApplied, waitForTurn } from './rollout/rollout.ts';
 import { isWokenByApplying, type Run, type Start } from './run.ts';
 import { adoptForeignFlux } from './shoot/adopt.ts';
 import { migrateStoredObjects } from './shoot/migrate-stored.ts';
@@ -56,7 +58,7 @@ export const handler: Handler = async (key, context) => {
   // False for most runs that an edit of flux-config starts: gardenlet does not wait for them.
   const isAsked = askedOperation(extension) !== undefined;
   const start: Start = {
-    ...{ context, seed, namespace: key.namespace, cluster, operation, isAsked },
+    ...{ context, seed, seedName: key.cluster, namespace: key.namespace, cluster, operation, isAsked },
     isNewlyAsked: isNewlyAsked(extension),
     isTimeUp: () => performance.now() - started > WORK_MS,
   };
@@ -95,24 +97,33 @@ async function reconcile(run: Run): Promise<Outcome> {
   }
   const unprotected = await removeLeftProtection(run, found);
 
-  // What users ask for.
-  const layers = await readLayers(run);
-  const controlPlane = withWrittenPolicy(unprotected, layers);
-  const suspending = await followSuspension(run, controlPlane, layers.suspension);
+  // What users and operators ask for.
+  const landscape = await findLandscape(run, unprotected);
+  if (landscape !== undefined && 'type' in landscape) return landscape;
+  const first = await readLayers(run, landscape && firstGiven(landscape, unprotected.previous));
+  const suspending = await followSuspension(run, withWrittenPolicy(unprotected, first), first.suspension);
   if (suspending !== undefined) return suspending;
-  const configuration = await readConfiguration(run, controlPlane, layers);
-  const rolloutEnd = await endRollout(run, controlPlane, configuration, layers);
+  const next = await ask(run, unprotected, first);
+  const rolloutEnd = await endRollout(run, next);
   if (rolloutEnd !== undefined) return rolloutEnd;
-  if (configuration.type !== 'configuration') return reportObstacle(run, controlPlane, configuration, layers);
-  const parts = await readPlanParts(run, controlPlane, configuration);
-  if (parts.type !== 'plan parts') return reportObstacle(run, controlPlane, parts, layers);
 
-  // What the Shoot should get.
-  const plan = makePlan(parts.inputs, parts.rendered, parts.synced);
+  // What the Shoot gets of that now.
+  const askFormer = async (has: Given) => ask(run, unprotected, await readLayers(run, has));
+  const turn: Turn = landscape === undefined ? { asked: next } : await inItsTurn(run, landscape, next, askFormer);
+  const { asked } = turn;
+  const { layers, controlPlane } = asked;
+  if (asked.plan === undefined) {
+    const taken = await turn.take?.();
+    return taken ?? untilTurn(turn, await reportObstacle(run, controlPlane, asked.obstacle, layers));
+  }
+  const { plan, parts, configuration } = asked;
+  if (turn.isKept === true) return keepApplied(run, plan, controlPlane, turn.again);
 
   // What has to happen before it is delivered.
   const waiting = await waitForTurn(run, plan, controlPlane, layers.rollout);
-  if (waiting !== undefined) return waiting;
+  if (waiting !== undefined) return untilTurn(turn, waiting);
+  const taken = await turn.take?.();
+  if (taken !== undefined) return taken;
   const adopting = await adoptForeignFlux(run, plan, parts);
   if (adopting !== undefined) return adopting;
   await announceUpgrade(run, plan, controlPlane.previous?.fluxVersion ?? parts.liveVersion);
@@ -128,7 +139,12 @@ async function reconcile(run: Run): Promise<Outcome> {
       : await deliverRestored(run, plan, controlPlane, surplus);
   await deliverMonitoring(run, controlPlane, parts.inputs.render.config);
   if (releasesMoreNext(plan, controlPlane, configuration, outcome)) return requeueAfter(1);
-  return unlessLeftProtected(run, found, withNextCheck(run, plan, outcome));
+  return untilTurn(turn, await unlessLeftProtected(run, found, withNextCheck(run, plan, outcome)));
+}
+
+/** Returns the outcome, or an earlier one while the Shoot waits for what the operators have changed. */
+function untilTurn({ again }: Turn, outcome: Outcome): Outcome {
+  return again === undefined ? outcome : sooner(outcome, requeueAfter(again));
 }
 
 /**

@@ -132,8 +132,9 @@ function stateAfter(
   };
   if (state === 'Processing') return always;
   const since = isRestarted ? undefined : before.failingSince;
-  // A project without a rollout has no revision.
-  const isUnapplied = recorded.isUnapplied === true && before.applied?.revision !== undefined;
+  // Without a rollout there is no revision.
+  const { revision, landscape } = before.applied ?? {};
+  const isUnapplied = recorded.isUnapplied === true && (revision ?? landscape) !== undefined;
   return {
     ...always,
     failingSince: state === 'Succeeded' ? undefined : (since ?? seconds(now.getTime())),

@@ -11,6 +11,7 @@ import type { Recorded, Reporter } from './reporter.ts';
 export interface Start {
   context: Context;
   seed: KubeClient;
+  seedName: string;
   /** The control-plane namespace. */
   namespace: string;
   cluster: Cluster;

@@ -114,7 +114,9 @@ it('is neither a success nor a failure of a rollout until Flux was looked at aft
   const news = (parts: Partial<Applied>, kustomization: Condition, status: Partial<ExtensionStatus> = {}) => {
     const state = { applied: { ...applied, revision: 'abcdef012345', ...parts } };
     const conditions = [condition('FluxReady'), kustomization];
-    return rolloutNews(extensionFactory({ status: { state, conditions, ...status } }));
+    const { revision, isJudged, isSuspended } =
+      rolloutNews(extensionFactory({ status: { state, conditions, ...status } })) ?? {};
+    return [revision, isJudged, isSuspended];
   };
   const suspension = 'by mia since 2026-01-02T03:04:05Z: leaked key';
   const suspended = condition('KustomizationReady', { reason: 'Suspended' });

@@ -50,16 +50,22 @@ export function newsOf(state: FluxState): unknown[] {
   return state.type === 'failing' ? [state.type, state.since, state.sentence, state.needsUser] : [state.type];
 }
 
-/**
- * Returns what of a Shoot a rollout waits for: the revision that it has, whether its failure is about that revision, and
- * whether it is suspended, so that it has neither worked nor failed.
- * Undefined where there is no rollout.
- */
-export function rolloutNews({
-  status = {},
-}: Extension): [revision: string, isJudged: boolean, isSuspended: boolean] | undefined {
+/** What of a Shoot rollouts wait for. */
+interface RolloutNews {
+  /** What it has of its project. */
+  revision: string | undefined;
+  /** What the operators have given it. */
+  landscape: string | undefined;
+  /** True: its failure is about what it has. */
+  isJudged: boolean;
+  /** True: Flux in it has neither worked nor failed. */
+  isSuspended: boolean;
+}
+
+/** Returns what rollouts wait for; undefined where there is none. */
+export function rolloutNews({ status = {} }: Extension): RolloutNews | undefined {
   const { applied } = status.state ?? {};
-  if (applied?.revision === undefined) return undefined;
+  if (applied === undefined || (applied.revision ?? applied.landscape) === undefined) return undefined;
   const isJudged = parts.some((type) => {
     const condition = findCondition(status, type);
     return condition !== undefined && condition.status !== 'True' && isAbout(condition, applied);
@@ -68,7 +74,9 @@ export function rolloutNews({
   const hasFailed = status.lastOperation?.state === 'Error' && status.state?.unapplied !== true;
   // Right after a resumption nothing has been looked at yet: the conditions are still those of the suspension.
   const isUnchecked = !hasFailed && status.conditions?.some(isOfSuspension);
-  return [applied.revision, isJudged || hasFailed, applied.suspension !== undefined || isUnchecked === true];
+  const isSuspended = applied.suspension !== undefined || isUnchecked === true;
+  const { revision, landscape } = applied;
+  return { revision, landscape, isJudged: isJudged || hasFailed, isSuspended };
 }
 
 /** True when another seed has the control plane, or this one does not have its state yet: only one of both reports. */

@@ -24,6 +24,7 @@ import { GARDEN } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
 import { type FluxState, fluxState, isElsewhere, rolloutNews } from './flux-state.ts';
+import { recordInLandscape } from './landscape.ts';
 import { fieldManager, type Place, type Published, publish } from './publish.ts';
 import { type Result, wakeNext } from './rollout.ts';
 import { isHealthy, lineToShow, secondsUntilShown, transition } from './shown-line.ts';
@@ -47,7 +48,7 @@ export const handler: Handler = async (key, context) => {
   // Without its Cluster, a Shoot has no name. During a migration, the other seed reports.
   if (shoot === undefined || (state === undefined && isMigrating(shoot))) return done;
   const reported = shoot.metadata.deletionTimestamp === undefined ? state : undefined;
-  return report({ shoot, state: reported, extension }, context);
+  return report({ shoot, state: reported, extension, name: `${key.cluster}/${key.namespace}` }, context);
 };
 
 interface Reported {
@@ -55,9 +56,11 @@ interface Reported {
   /** Undefined: the extension is leaving the Shoot, or has left it. */
   state: FluxState | undefined;
   extension: Extension | undefined;
+  /** As the rollout of the landscape calls the Shoot. */
+  name: string;
 }
 
-async function report({ shoot, state, extension }: Reported, context: Context): Promise<Outcome> {
+async function report({ shoot, state, extension, name: inLandscape }: Reported, context: Context): Promise<Outcome> {
   const rollout = extension && rolloutNews(extension);
   const { name, namespace = '' } = shoot.metadata;
   const garden = await context.kube(GARDEN);
@@ -71,30 +74,36 @@ async function report({ shoot, state, extension }: Reported, context: Context): 
   const now = context.now();
   const published = publishedLine(live, name);
   const resultOf = (end: Result['end']): Result => ({
-    ...{ shoot: name, revision: rollout?.[0], wasHealthy: isHealthy(published) },
+    ...{ shoot: name, revision: rollout?.revision, wasHealthy: isHealthy(published) },
     ...{ end, now: epochSeconds(now) },
   });
   if (state === undefined) {
     const removed = await publish(place, live, undefined, undefined, resultOf('gone'));
     await wakeNext(place, removed, context);
-    return outcomeOf(removed, [untilOver(removed, live, now)], context);
+    const over = await recordInLandscape(garden, { ...resultOf('gone'), shoot: inLandscape }, context);
+    return outcomeOf(removed, [untilOver(removed, live, now), over], context);
   }
   const flux = extension?.status?.state?.applied?.fluxVersion;
   const { line, againIn } = lineToShow(state, { isHibernated: isHibernated(shoot), flux, published, now });
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
   const event = transitionEvent(shoot, { line, published, since: state.since }, now);
   if (event !== undefined) await createEvent(garden, event, fieldManager);
-  const end = endOf(line, shoot, rollout?.[1] === true);
+  const end = endOf(line, shoot, rollout?.isJudged === true);
   // A sleeping Shoot gives up its place, even while the project is suspended.
-  const result = resultOf(rollout?.[2] === true && end !== 'gone' ? 'open' : end);
+  const result = resultOf(rollout?.isSuspended === true && end !== 'gone' ? 'open' : end);
   const gone = await leftover(place, live);
   const written = await publish(place, live, line, gone, result).catch((error: unknown) =>
     reportRefusal(garden, shoot, error, context),
   );
   if (rollout !== undefined) await wakeNext(place, written, context);
+  const over = await recordInLandscape(
+    garden,
+    { ...result, shoot: inLandscape, revision: rollout?.landscape },
+    context,
+  );
   const untilChange = againIn ?? secondsWhileWaking(shoot, now);
   const untilRetry = written.type === 'not created' ? REFUSED_SECONDS : undefined;
-  return outcomeOf(written, [untilChange, untilOver(written, live, now), untilRetry], context);
+  return outcomeOf(written, [untilChange, untilOver(written, live, now), untilRetry, over], context);
 }
 
 const epochSeconds = (time: Date) => Math.floor(time.getTime() / 1000);

@@ -37,6 +37,12 @@ export interface Result {
  * @param ready those whose line says that they are Ready
  */
 export function recordResult(live: RolloutState, result: Result, ready: ReadonlySet<string>): RolloutState {
+  const next = resultOf(live, result, ready);
+  const hasEnded = live.inProgress.has(result.shoot) && !next.inProgress.has(result.shoot);
+  return hasEnded && next.reached !== undefined ? { ...next, reached: { ...next.reached, at: result.now } } : next;
+}
+
+function resultOf(live: RolloutState, result: Result, ready: ReadonlySet<string>): RolloutState {
   const state = stateAt(live, result.now, ready);
   const { shoot, end, revision } = result;
   if (end === 'gone') return without(state, shoot);
@@ -115,7 +121,7 @@ export function nextOf(state: RolloutState, shoots: number, after: string): stri
 }
 
 /** Every write is a cause of its own. */
-function causeOf({ metadata: { uid = '', resourceVersion = '' } }: KubeObject, namespace: string): Cause {
+export function causeOf({ metadata: { uid = '', resourceVersion = '' } }: KubeObject, namespace: string): Cause {
   const { kind } = resources.configMaps;
   return { type: 'object', cluster: GARDEN, kind, namespace, name: FLUX_STATUS, uid, resourceVersion };
 }

@@ -53,6 +53,10 @@ export const landscapeOptions = {
     type: 'nested',
     description: "The operators' rules for configurations ([Defaults and policy](policy.md)).",
   },
+  rollout: {
+    type: 'nested',
+    description: 'How what operators change reaches the Shoots ([Rollout](policy.md#rollout)). Default: all at once.',
+  },
 } as const satisfies Record<string, Option>;
 
 /** Where Git hosts report pushes: what serves it, and the functions that tell projects of it. */

@@ -1,3 +1,4 @@
+import manifest from '../../package.json' with { type: 'json' };
 import { readLandscape } from '../../shared/config/landscape.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { missing, UsageError, type Values, type Variables } from './option.ts';
@@ -17,6 +18,7 @@ export function settingsOf(
     );
   }
   return {
+    version: manifest.version,
     landscape: values.landscape ?? DEFAULT_LANDSCAPE,
     gardenIdentity: values['garden-identity'],
     seeds,

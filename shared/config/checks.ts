@@ -62,6 +62,9 @@ function hours(text: string): number {
   return parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (HOURS[unit] ?? 0), 0);
 }
 
+/** Returns the seconds of a duration. */
+export const secondsIn = (text: string): number => Math.round(hours(text) * 3600);
+
 /** Checks a duration that has to be longer than zero: Flux never repeats, or fails at once, what has none. */
 export const positiveDuration: Check = (text) =>
   duration(text) ?? (isZero(text) ? `${quote(text)} is zero; use a longer duration, for example 1m` : undefined);

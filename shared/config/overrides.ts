@@ -62,7 +62,8 @@ const expressionSchema = ruled(
   ['values'],
 );
 
-const selectorSchema = z.strictObject({
+/** A label selector of Kubernetes. */
+export const selectorSchema = z.strictObject({
   matchLabels: z.optional(mapOf(metadataKey, labelValue)),
   matchExpressions: z.optional(listUpTo(limits.list, expressionSchema)),
 });
@@ -87,7 +88,7 @@ function valuesProblem({ operator, values = [] }: { operator: string; values?: s
   return !needsValues && values.length > 0 ? `is not read with ${operator}; remove it` : undefined;
 }
 
-type Labels = Readonly<Record<string, string>>;
+export type Labels = Readonly<Record<string, string>>;
 
 /** True when labels fulfil every requirement of a selector, as Kubernetes reads it; an empty one selects everything. */
 export function isSelected(labels: Labels, { matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean {

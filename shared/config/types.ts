@@ -6,6 +6,7 @@ import type { deletionPolicies, fluxSchema, installDefaults, syncModes } from '.
 import type { Origins, Place } from './origins.ts';
 import type { Policy } from './policy/policy.ts';
 import type { ProjectSecretName } from './project-config.ts';
+import type { LandscapeRollout } from './rollout.ts';
 import type { ShootResource, ShootResources } from './shoot-resources.ts';
 import type { JsonObject } from './values.ts';
 
@@ -187,6 +188,8 @@ export interface Landscape {
   /** The lowest layer above the built-in defaults. */
   defaults?: Defaults | undefined;
   policy?: Policy | undefined;
+  /** How a change of these, a Flux release or another version of shoot-flux reaches the Shoots; absent: all at once. */
+  rollout?: LandscapeRollout | undefined;
 }
 
 /** A Secret of the project that exists. */

@@ -17,7 +17,8 @@ export const LONGEST_TOKEN = 63;
 
 const VERSION = 1;
 
-const shootName = z.string().check(z.regex(DNS_LABEL));
+/** The name of a Shoot in its project; in the landscape its seed and its namespace there, `SEED/shoot--PROJECT--NAME`. */
+const shootName = z.string().check(z.refine((text) => text.split('/').every((part) => DNS_LABEL.test(part))));
 const count = z.int().check(z.nonnegative());
 const amount = z.union([count, z.string().check(z.regex(/^\d{1,3}%$/))]);
 /** The value of the label that orders the Shoots. */
@@ -50,6 +51,8 @@ const writtenState = z.pipe(
     accepted: count,
     /** The last request to continue. */
     continued: z.optional(z.string().check(z.maxLength(LONGEST_TOKEN))),
+    /** With a pause between the values of the order: the last value that has begun, and when a Shoot of it moved last. */
+    reached: z.optional(z.object({ order, at: time })),
   }),
   z.transform(({ version: _, waiting, inProgress, failed, ...state }) => ({
     ...state,
@@ -61,7 +64,7 @@ const writtenState = z.pipe(
   })),
 );
 
-/** How far an edit has come in a project. Kept in `flux-status`, beside the lines of the Shoots. */
+/** How far an edit has come in a project, or a change of the operators in the landscape. Kept in `flux-status`. */
 export type RolloutState = z.infer<typeof writtenState>;
 
 /** A Shoot that has not become Ready within this time has failed: also one whose control plane is gone. */
@@ -140,6 +143,11 @@ export const ROLLOUT_STATE = 'RolloutState';
 /** Label of `flux-status` while a rollout goes on: its metadata is all that the watcher sees of it. */
 export const ROLLOUT_PHASE = 'flux.extensions.gardener.cloud/rollout';
 
+/** The same for what operators change: in the `flux-status` of the namespace `garden`, which every garden has. */
+export const LANDSCAPE_TEXT = 'LandscapeRollout';
+export const LANDSCAPE_STATE = 'LandscapeRolloutState';
+export const LANDSCAPE_PHASE = 'flux.extensions.gardener.cloud/landscape-rollout';
+
 /** Returns the phase that a text of `rolloutText` says; null: there is no rollout, or it has ended. */
 export function phaseIn(text: string | null): 'in-progress' | 'paused' | null {
   const said = /^Revision \w+ is (paused|under way)/.exec(text ?? '')?.[1];
@@ -155,8 +163,8 @@ export function rolloutData(state: RolloutState, shoots: number): Record<string,
 /** So many failed Shoots are named; their lines say what is wrong. */
 const NAMED = 5;
 
-/** Says how far a rollout has come, for members of the project. */
-export function rolloutText(state: RolloutState, shoots: number): string {
+/** Says how far a rollout has come. @param continuedBy the object that gets the annotation which continues it */
+export function rolloutText(state: RolloutState, shoots: number, continuedBy = 'flux-config'): string {
   const { revision, done, waiting, inProgress, failed } = state;
   const waits = waiting.size >= MOST_WAITING ? `at least ${MOST_WAITING}` : waiting.size;
   const counts = `${done} done, ${inProgress.size} in progress, ${waits} waiting, ${failed.size} failed`;
@@ -165,7 +173,7 @@ export function rolloutText(state: RolloutState, shoots: number): string {
   if (isPaused(state, shoots)) {
     const token = tokenOf(state);
     const limit = mostFailed(state, shoots) + state.accepted;
-    return `Revision ${revision} is paused, because more than ${limit} failed: ${counts}${listed}. It continues when they are Ready, or with the annotation ${CONTINUE}=${token} on flux-config.`;
+    return `Revision ${revision} is paused, because more than ${limit} failed: ${counts}${listed}. It continues when they are Ready, or with the annotation ${CONTINUE}=${token} on ${continuedBy}.`;
   }
   return `Revision ${revision} ${isUnderWay(state) ? 'is under way' : 'has ended'}: ${counts}${listed}.`;
 }
@@ -177,10 +185,11 @@ function tokenOf({ revision, failed, continued }: RolloutState): string {
 }
 
 /** Returns a state as text. */
-export function stateText({ waiting, inProgress, failed, ...rest }: RolloutState): string {
+export function stateText({ waiting, inProgress, failed, reached, ...rest }: RolloutState): string {
   return JSON.stringify({
     version: VERSION,
     ...rest,
+    ...(reached && { reached: { ...reached, order: reached.order ?? null } }),
     waiting: [...waiting].map(([shoot, { order, seen }]) => [shoot, order ?? null, seen]),
     inProgress: [...inProgress].map(([shoot, { order, since, wasNotReady }]) => [
       shoot,
@@ -190,6 +199,17 @@ export function stateText({ waiting, inProgress, failed, ...rest }: RolloutState
     ]),
     failed: [...failed],
   });
+}
+
+/** The same for the rollout of the landscape. */
+export function landscapeData(state: RolloutState): Record<string, string> {
+  const text = rolloutText(state, 0, 'ConfigMap garden/flux-status');
+  return { [LANDSCAPE_TEXT]: text, [LANDSCAPE_STATE]: stateText(state) };
+}
+
+/** Reads the state of the landscape's rollout; undefined: there is none of ours. */
+export function landscapeRolloutIn(map: KubeObject | undefined): RolloutState | undefined {
+  return readState(fieldsOf(map?.data)?.[LANDSCAPE_STATE]);
 }
 
 /** Reads the state in `flux-status`; undefined: there is none of ours. */

@@ -68,7 +68,9 @@ const recordFields = {
   layersHash: optional(text),
   /** What `flux-config` said. With a rollout of the project. Readers: `needsTurn`, `project-status` (decision 63). */
   revision: optional(text),
-  /** With a revision: copies of Secrets of the project, for example `flux-sops flux-system/flux-sops`. Reader: `keepApplied`. */
+  /** What the operators had given. With a rollout of the landscape. Readers: `inItsTurn`, `project-status` (decision 95). */
+  landscape: optional(text),
+  /** With one of both: copies of Secrets of the project, for example `flux-sops flux-system/flux-sops`. Reader: `keepApplied`. */
   projectCopies: optional(texts),
   /** With `flux-config`: the Secrets of the project that were there. Reader: runs that only ManagedResources have woken. */
   projectSecrets: optional(texts),

@@ -5,7 +5,7 @@ import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
 import { counted, cutExactly, safeText } from '../runtime/safe-text.ts';
 import { fieldsOf } from '../shapes.ts';
 import { orRefused } from './creation-refused.ts';
-import { phaseIn, ROLLOUT_PHASE, ROLLOUT_TEXT } from './rollout.ts';
+import { LANDSCAPE_PHASE, LANDSCAPE_TEXT, phaseIn, ROLLOUT_PHASE, ROLLOUT_TEXT } from './rollout.ts';
 
 /** The key of the summary. No Shoot has capital letters in its name, and they are sorted before all others. */
 export const SUMMARY = 'Summary';
@@ -64,8 +64,11 @@ export function patchStatusMap(
   data: Record<string, string | null>,
   fieldManager: string,
 ): Promise<KubeObject | undefined> {
-  const text = data[ROLLOUT_TEXT];
-  const labels = text === undefined ? undefined : { [ROLLOUT_PHASE]: phaseIn(text) };
+  const { [ROLLOUT_TEXT]: text, [LANDSCAPE_TEXT]: ofLandscape } = data;
+  const labels = {
+    ...(text !== undefined && { [ROLLOUT_PHASE]: phaseIn(text) }),
+    ...(ofLandscape !== undefined && { [LANDSCAPE_PHASE]: phaseIn(ofLandscape) }),
+  };
   const body = { metadata: { uid, resourceVersion, labels }, data };
   const name = { namespace, name: FLUX_STATUS };
   const patch = garden.mergePatch(resources.configMaps, name, body, { fieldManager });

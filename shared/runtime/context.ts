@@ -18,6 +18,8 @@ export interface HostKeyScan {
 
 /** The operator's settings for a deployment. */
 export interface Settings extends Landscape {
+  /** The version of shoot-flux. */
+  version: string;
   /** Name of the landscape, shown in comments of deploy keys. Default `gardener`. */
   landscape: string;
   /** The garden's cluster identity; absent: derived from `status.clusterIdentity` of the Shoot. */

@@ -188,6 +188,7 @@ function startProductOn({ garden, seed }: Landscape, fluxDistribution: string, r
       return found.connection;
     },
     settings: {
+      version: '0.1.0',
       landscape: PROJECT,
       seeds: ['local'],
       fluxDistribution,

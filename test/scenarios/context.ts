@@ -5,7 +5,7 @@ import { noMetrics } from '../../shared/runtime/metrics.ts';
 
 /** Settings of the product in tests, with the stand-in distribution. */
 export const settingsOf = (parts: Partial<Settings> = {}): Settings => ({
-  ...{ landscape: 'test', seeds: ['local'], fluxDistribution: standInDistribution.folder },
+  ...{ version: '0.1.0', landscape: 'test', seeds: ['local'], fluxDistribution: standInDistribution.folder },
   ...{ shootHealth: false, shootAccess: 'external' },
   ...parts,
 });

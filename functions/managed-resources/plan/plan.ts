@@ -22,7 +22,7 @@ import { renderHash } from './config-hash.ts';
 import { namesOutOfScope, type Scope } from './scope.ts';
 
 /** Fields that the record takes from its caller; `state.ts` says when each appears. */
-type Given = 'suspension' | 'layersHash' | 'revision' | 'projectSecrets' | 'problem';
+type Given = 'suspension' | 'layersHash' | 'revision' | 'landscape' | 'projectSecrets' | 'problem';
 
 /** What a plan is made of, beside the rendered objects. */
 export interface PlanInputs extends Pick<Applied, Given> {
@@ -230,7 +230,8 @@ function recordOf(inputs: PlanInputs, rendered: RenderedObjects, { contents, rel
     suspension: contents.has(names.sync) ? inputs.suspension : undefined,
     layersHash: inputs.layersHash,
     revision,
-    projectCopies: revision === undefined ? undefined : projectCopies(config),
+    landscape: inputs.landscape,
+    projectCopies: revision === undefined && inputs.landscape === undefined ? undefined : projectCopies(config),
     projectSecrets: config.hasFluxConfig ? inputs.projectSecrets : undefined,
     fromFluxConfig: config.hasFluxConfig,
     managedResources: Object.fromEntries([...contents].map(([name, list]) => [name, contentSecretName(name, list)])),

@@ -10,6 +10,7 @@ import { suspensionOf } from '../../../shared/config/suspension.ts';
 import type { ConfigInputs, EffectiveConfig, ProjectSecret } from '../../../shared/config/types.ts';
 import { ConfigError, unlessInvalid } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
+import type { Given } from '../../../shared/gardener/landscape.ts';
 import { shootTraits } from '../../../shared/gardener/shoot-facts.ts';
 import type { Applied } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -41,6 +42,8 @@ export interface Layers extends ConfigInputs {
   suspension?: string | undefined;
   /** How an edit of `flux-config` reaches the Shoots; absent: all at once. */
   rollout?: ProjectRollout | undefined;
+  /** What the operators have given, with a rollout of the landscape. */
+  given?: Given | undefined;
 }
 
 /** The rollout of a project, and the revision that is rolled out. */
@@ -76,15 +79,18 @@ export async function readConfiguration(
   return { type: 'configuration', config, scope, layers };
 }
 
-/** Reads the layers. Only a 404 means that a layer is absent: every other failure throws. */
-export async function readLayers(run: Run): Promise<Layers> {
+/**
+ * Reads the layers. Only a 404 means that a layer is absent: every other failure throws.
+ * @param given what the operators give the Shoot; undefined: what they give this process
+ */
+export async function readLayers(run: Run, given?: Given): Promise<Layers> {
   const { context, cluster, reporter } = run;
   const { shoot } = cluster.spec;
   const { namespace } = shoot.metadata;
   const garden = await context.kube(GARDEN);
   const configMap =
     namespace === undefined ? undefined : await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
-  const { defaults, policy } = context.settings;
+  const { defaults, policy } = given?.documents ?? context.settings;
   const isThere = configMap !== undefined && configMap.metadata.deletionTimestamp === undefined;
   const layers: ConfigInputs = {
     landscape: { defaults, policy },
@@ -94,14 +100,14 @@ export async function readLayers(run: Run): Promise<Layers> {
     shootResources: shootResourcesOf(shoot.spec?.resources),
   };
   const reconcileAt = reconcileAtOf([configMap, shoot].map((object) => object?.metadata.annotations?.[RECONCILE_AT]));
-  if (namespace === undefined) return { ...layers, secretObjects: new Map(), reconcileAt };
+  if (namespace === undefined) return { ...layers, secretObjects: new Map(), reconcileAt, given };
   // Where only ManagedResources have woken the run, no other Secret than those that were there can be new.
   const { applied } = reporter.current().status?.state ?? {};
   const known = isWokenByApplying(run) ? applied?.projectSecrets : undefined;
   const secrets = await readProjectSecrets(garden, namespace, layers, known);
   // Its deletion resumes nothing: that is a decision of its own.
   const suspension = configMap === undefined ? applied?.suspension : suspensionOf(configMap.metadata.annotations);
-  return { ...layers, ...secrets, reconcileAt, suspension, rollout: rolloutOf(layers, configMap) };
+  return { ...layers, ...secrets, reconcileAt, suspension, rollout: rolloutOf(layers, configMap), given };
 }
 
 function rolloutOf({ fluxConfig }: ConfigInputs, configMap: KubeObject | undefined): ProjectRollout | undefined {

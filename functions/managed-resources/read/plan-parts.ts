@@ -37,7 +37,8 @@ import { type ControlPlane, readContent } from './control-plane.ts';
 import { type CopiedContents, readCopiedContents } from './copied-contents.ts';
 import { NAMESPACE_UNKNOWN, withKeptNamespace } from './target-namespace.ts';
 
-interface PlanParts {
+/** What a plan is made of. */
+export interface PlanParts {
   type: 'plan parts';
   inputs: PlanInputs;
   rendered: RenderedObjects;
@@ -143,15 +144,19 @@ type ChosenRelease = Awaited<ReturnType<typeof readRelease>>;
 async function readRelease(
   run: Run,
   { previous, live }: ControlPlane,
-  { config, scope }: Configuration,
+  { config, scope, layers }: Configuration,
   { liveVersion }: ExistingFlux,
 ) {
   const { context, cluster, reporter } = run;
-  const isAsked = run.isAsked || reporter.current().status?.state?.upgradingTo !== undefined;
+  const { given, landscape } = layers;
+  // In its turn a Shoot gets all that the operators have given it.
+  const isTurn = given !== undefined && given.revision !== previous?.landscape;
+  const isAsked = run.isAsked || isTurn || reporter.current().status?.state?.upgradingTo !== undefined;
   const distribution = distributionAt(context.settings.fluxDistribution);
-  const available = await distribution.versions();
+  const there = await distribution.versions();
+  const available = there.filter((version) => given?.documents.releases.includes(version) ?? true);
   const kubernetesVersion = cluster.spec.shoot.spec?.kubernetes?.version;
-  const facts = { config, scope, available, policy: context.settings.policy, kubernetesVersion, isAsked };
+  const facts = { config, scope, available, policy: landscape?.policy, kubernetesVersion, isAsked };
   const choose = async (found: Pick<VersionInputs, 'previous' | 'liveVersion'>) => {
     const { version, warning } = chooseVersion({ ...facts, ...found });
     return { release: await distribution.release(version), warning };
@@ -159,6 +164,12 @@ async function readRelease(
   try {
     return await choose({ previous, liveVersion });
   } catch (error) {
+    // A release that the operators have taken back (decision 95).
+    const taken = isTurn ? previous?.fluxVersion : undefined;
+    if (error instanceof ConfigError && taken !== undefined && there.includes(taken)) {
+      const former = await choose({ previous: undefined, liveVersion: undefined });
+      if (hasAllCrds(former.release, await distribution.release(taken))) return former;
+    }
     // Only a release that was never installed may be replaced by an older one.
     if (!(error instanceof ConfigError) || stateOf(live.get(names.crds)) !== 'failing') throw error;
     const crds = await readCrdVersions(run);
@@ -166,6 +177,17 @@ async function readRelease(
     const installed = newest(liveVersion, everInstalled(previous, crds));
     return choose({ previous: undefined, liveVersion: installed });
   }
+}
+
+/** Returns whether a release has each CRD of another one: without one of them, its objects in the shoot would be deleted. */
+function hasAllCrds(release: Release, other: Release): boolean {
+  const crdsOf = ({ files }: Release) =>
+    [...files.values()]
+      .flat()
+      .filter(isCrd)
+      .map(({ metadata }) => metadata.name);
+  const names = new Set(crdsOf(release));
+  return crdsOf(other).every((name) => names.has(name));
 }
 
 function planInputs(
@@ -176,7 +198,8 @@ function planInputs(
   { ownsNamespace }: ExistingFlux,
   { release, warning }: ChosenRelease,
 ): PlanInputs {
-  const { shootHealth, policy, defaults } = settings;
+  const { shootHealth } = settings;
+  const { policy, defaults } = layers.landscape ?? {};
   const hasLandscape = defaults !== undefined || policy !== undefined;
   const shoot = shootFacts(cluster, settings);
   const config = warning === undefined ? read : { ...read, warnings: [warning, ...(read.warnings ?? [])] };
@@ -187,6 +210,7 @@ function planInputs(
     shootResources: cluster.spec.shoot.spec?.resources ?? [],
     layersHash: hasLandscape ? layersHash(layers) : undefined,
     revision: layers.rollout?.revision,
+    landscape: layers.given?.revision,
     projectSecrets: [...layers.secretObjects.keys()],
   };
 }

@@ -28,6 +28,10 @@ export interface Candidate {
   ready: ReadonlySet<string>;
   /** The annotation with which a member continues. */
   continued: string | undefined;
+  /** True: the Shoot has the revision already, and changes because of the operators. */
+  isAgain?: boolean | undefined;
+  /** Seconds from the last change of a Shoot until the next value of the order may begin. Absent: none. */
+  pause?: number | undefined;
   /** Seconds since 1970. */
   now: number;
 }
@@ -66,15 +70,22 @@ export function admit(
   const { order, isReady } = candidate;
   const wasNotReady = !isReady && !state.failed.has(shoot);
   const inProgress = new Map(state.inProgress).set(shoot, { order, since: now, wasNotReady });
-  return { isAdmitted: true, state: { ...state, inProgress, waiting: without(state, shoot) } };
+  const reached = candidate.pause === undefined ? undefined : { order: furthest(state.reached, order), at: now };
+  return { isAdmitted: true, state: { ...state, inProgress, waiting: without(state, shoot), reached } };
+}
+
+/** Returns the later one of two values of the order. */
+function furthest(reached: RolloutState['reached'], order: string | undefined): string | undefined {
+  return reached === undefined || compareOrder(order, reached.order) > 0 ? order : reached.order;
 }
 
 /** Returns the state of this revision. Places and failures of a rollout that has not ended count for the next one, too. */
-function of(live: RolloutState | undefined, { revision, rollout, now, ready, continued }: Candidate): RolloutState {
+function of(live: RolloutState | undefined, candidate: Candidate): RolloutState {
+  const { revision, rollout, now, ready, continued, isAgain = false } = candidate;
   const { maxInProgress, maxFailed } = rollout;
   const limits = { maxInProgress, maxFailed };
-  if (live?.revision === revision) return { ...live, limits };
   const isContinuing = live !== undefined && isUnderWay(stateAt(live, now, ready));
+  if (live?.revision === revision && (isContinuing || !isAgain)) return { ...live, limits };
   return {
     ...{ revision, began: now, limits, done: 0 },
     waiting: new Map(),
@@ -96,16 +107,27 @@ function continuedBy(state: RolloutState, token: string | undefined): RolloutSta
   return isNew ? { ...state, accepted: state.failed.size, continued: token } : { ...state, accepted };
 }
 
-function isItsTurn(state: RolloutState, { shoot, rollout, order, untilWindow, shoots, now }: Candidate): boolean {
+function isItsTurn(state: RolloutState, candidate: Candidate): boolean {
+  const { shoot, rollout, order, untilWindow, shoots, now, pause } = candidate;
   if (untilWindow > 0 || state.inProgress.size >= mostInProgress(state, shoots)) return false;
   // A Shoot that has failed can only win by the next edit.
   if (state.failed.has(shoot)) return true;
   if (isPaused(state, shoots)) return false;
   if (rollout.order === undefined) return true;
-  if (now - state.began < secondsToGather(shoots)) return false;
+  if (pause === undefined ? now - state.began < secondsToGather(shoots) : isPausing(state, order, now, pause))
+    return false;
   const others = [...state.waiting, ...state.inProgress].filter(([name]) => name !== shoot);
   return others.every(([, other]) => compareOrder(order, other.order) <= 0);
 }
+
+/** True while a value of the order that has not begun waits for the pause after the one before. The first one does not. */
+function isPausing({ reached, began }: RolloutState, order: string | undefined, now: number, pause: number): boolean {
+  const hasBegun = reached === undefined ? order === FIRST : compareOrder(order, reached.order) <= 0;
+  return !hasBegun && now - (reached?.at ?? began) < pause;
+}
+
+/** The lowest value of an order. */
+const FIRST = '0';
 
 function without({ waiting }: RolloutState, shoot: string): RolloutState['waiting'] {
   return new Map([...waiting].filter(([name]) => name !== shoot));

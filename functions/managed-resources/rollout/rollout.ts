@@ -28,19 +28,19 @@ import {
   secondsAfterOvertaken,
   shootsOf,
 } from '../../../shared/gardener/status-map.ts';
-import type { Extension, OperationType } from '../../../shared/gardener/types.ts';
+import type { Applied, Extension, OperationType } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { InvalidError, unless } from '../../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { growingPause } from '../../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
-import { type Outcome, requeueAfter, sooner } from '../../../shared/runtime/outcome.ts';
+import { done, type Outcome, requeueAfter, sooner } from '../../../shared/runtime/outcome.ts';
 import { fieldsOf } from '../../../shared/shapes.ts';
+import type { Asked } from '../ask.ts';
 import { reportUnapplied, writeContent, writeManagedResource } from '../deliver/deliver.ts';
 import { revisionOf } from '../plan/config-hash.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Obstacle } from '../plan/scope.ts';
-import type { Configuration, Layers, ProjectRollout } from '../read/configuration.ts';
+import type { ProjectRollout } from '../read/configuration.ts';
 import { type ControlPlane, fieldManager, readContent } from '../read/control-plane.ts';
 import type { Run } from '../run.ts';
 import { admit, type Candidate, secondsToGather } from './admit.ts';
@@ -112,6 +112,8 @@ function candidateOf(
     shoots: shoots.has(shoot) ? shoots.size : shoots.size + 1,
     // Its value comes from a Shoot, of which nothing was checked.
     order: typeof order === 'string' && order.length <= LONGEST_LABEL ? order : undefined,
+    // Its record has the revision: the operators change the Shoot.
+    isAgain: reporter.current().status?.state?.applied?.revision === revision,
     isReady: (line?.state !== 'Not Ready' && line?.after !== 'Not Ready') || worksAsApplied(reporter.current(), live),
     untilWindow: settings.maintenanceWindow === true ? secondsUntilWindow(spec?.maintenance?.timeWindow, now) : 0,
     now: Math.floor(now.getTime() / 1000),
@@ -130,7 +132,8 @@ async function isStillAsked(garden: KubeClient, namespace: string, { revision }:
   return configMap !== undefined && revisionOf(fluxConfigMapOf(namespace, configMap)) === revision;
 }
 
-async function findOrCreate(garden: KubeClient, namespace: string): Promise<KubeObject | CreationRefusedError> {
+/** Reads the `flux-status` of a namespace, and creates it where there is none. */
+export async function findOrCreate(garden: KubeClient, namespace: string): Promise<KubeObject | CreationRefusedError> {
   const map = await findStatusMap(garden, namespace);
   if (map !== undefined) return map;
   try {
@@ -152,18 +155,34 @@ function pauseOf({ began }: RolloutState, { now, shoots, rollout, untilWindow }:
 const rolledOut = [names.crds, names.controllers, names.sync];
 
 /**
- * Returns whether a plan changes a running Shoot because of an edit of `flux-config`. A new Shoot, one on a new seed and
- * one without its ManagedResources have nothing to keep; what does not come from an edit has its own time.
+ * Returns whether a plan changes a running Shoot because of an edit of `flux-config`, or of what the operators give it. What
+ * comes from elsewhere has its own time.
  */
-export function needsTurn(
+export function needsTurn(plan: Pick<Plan, 'record'>, controlPlane: Plane, operation: OperationType): boolean {
+  const [{ revision, landscape }, { previous }] = [plan.record, controlPlane];
+  if (revision === undefined || (revision === previous?.revision && landscape === previous.landscape)) return false;
+  return changesRunning(plan, controlPlane, operation);
+}
+
+type Plane = Omit<ControlPlane, 'legacy'>;
+
+/**
+ * Returns whether a plan changes a running Shoot. A new Shoot, one on a new seed and one without its ManagedResources have
+ * nothing to keep.
+ */
+export function changesRunning(
   { record }: Pick<Plan, 'record'>,
-  { previous, isBootstrapped, live }: Omit<ControlPlane, 'legacy'>,
+  { previous, isBootstrapped, live }: Plane,
   operation: OperationType,
 ): boolean {
-  if (record.revision === undefined || previous === undefined || !isBootstrapped) return false;
-  if (record.revision === previous.revision || operation === 'Restore') return false;
+  if (previous === undefined || !isBootstrapped || operation === 'Restore') return false;
   if (Object.keys(previous.managedResources).some((name) => !live.has(name))) return false;
-  return rolledOut.some((name) => record.managedResources[name] !== previous.managedResources[name]);
+  return !isSameContent(record, previous);
+}
+
+/** Returns whether two records have the same CRDs, controllers, sources and Kustomizations. */
+export function isSameContent(one: Applied, other: Applied): boolean {
+  return rolledOut.every((name) => one.managedResources[name] === other.managedResources[name]);
 }
 
 /**
@@ -172,9 +191,7 @@ export function needsTurn(
  */
 export async function endRollout(
   { cluster, context }: Run,
-  { previous }: ControlPlane,
-  { type }: Configuration | Obstacle,
-  { rollout, fluxConfig }: Layers,
+  { controlPlane: { previous }, configuration: { type }, layers: { rollout, fluxConfig } }: Asked,
 ): Promise<Outcome | undefined> {
   if (previous?.revision === undefined || rollout !== undefined) return undefined;
   // A configuration that is not valid may only be a mistake in the rollout.
@@ -193,23 +210,22 @@ export async function endRollout(
 }
 
 /** What an operation waits for in the meantime. */
-const REAPPLYING =
-  'Applying the last configuration, which is kept until the rollout in flux-status reaches this Shoot.';
+const REAPPLYING = 'Applying the last configuration, which is kept until a rollout reaches this Shoot.';
 
 /** How an operation ends while a Shoot waits for its turn. */
-export const KEPT = 'The last applied configuration is kept until the rollout in flux-status reaches this Shoot.';
+export const KEPT = 'The last applied configuration is kept until a rollout reaches this Shoot.';
 
 /**
  * Leaves the last applied objects unchanged, except for rotated Secrets of the project. gardenlet gets an answer, and
  * what fails is reported, as in a Shoot that does not wait.
- * @param seconds until the next check
+ * @param seconds until the next check; undefined: the resync is early enough
  * @param problem what a person has to do for the rollout to go on, which `readiness` publishes
  */
 export async function keepApplied(
   run: Run,
   plan: Plan,
   controlPlane: ControlPlane,
-  seconds: number,
+  seconds: number | undefined,
   problem = plan.record.problem,
 ): Promise<Outcome> {
   const { previous, live } = controlPlane;
@@ -217,7 +233,7 @@ export async function keepApplied(
   if (previous !== undefined) await run.reporter.record({ applied: { ...previous, problem } });
   await deliverRotated(run, plan, controlPlane);
   const { reporter, isAsked } = run;
-  const outcome = requeueAfter(seconds);
+  const outcome = seconds === undefined ? done : requeueAfter(seconds);
   const unapplied = await reportUnapplied(run, previous ?? { managedResources: {} }, live, REAPPLYING);
   if (unapplied !== undefined) return sooner(outcome, unapplied);
   if (!isAsked && !reporter.isInFlight()) return outcome;

@@ -11,6 +11,7 @@ import { SEED } from './objects.ts';
 
 /** The default settings. */
 export const settings: Settings = {
+  version: '0.1.0',
   landscape: 'bench',
   seeds: [SEED],
   fluxDistribution,

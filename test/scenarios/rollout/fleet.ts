@@ -15,6 +15,7 @@ import type { Condition, Extension, ManagedResource, Shoot } from '../../../shar
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import type { RequestInfo } from '../../../shared/kube/http-client.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
+import type { Settings } from '../../../shared/runtime/context.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { patientClient } from '../../patient-client.ts';
 import { secretWith } from '../../shoot-secrets.ts';
@@ -23,7 +24,9 @@ import { type Installation, startShippedApi, tokenOf } from '../identities.ts';
 
 export const PROJECT = 'garden-foo';
 const CONFIG = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: PROJECT, name: 'flux-config' } };
+const PROJECT_OBJECT = { apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Project', spec: { namespace: PROJECT } };
 const STATUS = { ...CONFIG, metadata: { namespace: PROJECT, name: 'flux-status' } };
+const LANDSCAPE_STATUS = { ...CONFIG, metadata: { namespace: 'garden', name: 'flux-status' } };
 
 /** What Flux in a shoot makes of an edit. `silent`: nothing is heard of it. */
 export type Verdict = 'ready' | 'bad' | 'silent';
@@ -81,6 +84,8 @@ export async function startFleet(options: FleetOptions) {
     verdict: (_shoot: string, _branch: string): Verdict => 'ready',
     /** What the resource-manager makes of the ManagedResources of a Shoot. */
     applies: (_shoot: string): 'applied' | 'failing' | 'never' => 'applied',
+    /** What the operators have given the shoot-flux of a seed. */
+    given: (_seed: string): Partial<Settings> => ({}),
     /** Requests of the functions since it was cleared. */
     requests,
     logLines: [] as string[],
@@ -140,7 +145,11 @@ export async function startFleet(options: FleetOptions) {
       seed(name).objects.apply({
         ...cluster,
         metadata: { name: namespace },
-        spec: { ...cluster.spec, seed: {}, cloudProfile: {} },
+        spec: {
+          ...cluster.spec,
+          seed: { metadata: { name: seedOf(name), labels: { seed: seedOf(name) } } },
+          cloudProfile: {},
+        },
       } as never);
       schedule('managed-resources', name, fleet.now);
     },
@@ -199,9 +208,18 @@ export async function startFleet(options: FleetOptions) {
     lies: () => [...liesInLines(), ...liesOfRollout()],
     /** Runs everything that is due, until nothing is left within so many seconds. */
     async settle(seconds = 50) {
+      await fleet.runWhile((next) => next <= fleet.now + seconds);
+    },
+    /** Runs everything that is due within so many seconds. */
+    async pass(seconds: number) {
+      const end = fleet.now + seconds;
+      await fleet.runWhile((next) => next <= end);
+      fleet.now = end;
+    },
+    async runWhile(isDue: (next: number) => boolean) {
       for (let rounds = 0; rounds < 20_000; rounds++) {
         const next = Math.min(...due.values());
-        if (next > fleet.now + seconds) return;
+        if (!isDue(next)) return;
         fleet.now = Math.max(fleet.now, next);
         const keys = [...due].filter(([, at]) => at <= fleet.now).slice(0, parallel);
         for (const [key] of keys) due.delete(key);
@@ -225,6 +243,15 @@ export async function startFleet(options: FleetOptions) {
     status: (): Record<string, string> =>
       (garden.objects.find(STATUS) as { data?: Record<string, string> } | undefined)?.data ?? {},
     state: (): RolloutState | undefined => readState(fleet.status().RolloutState),
+    /** The data of the `flux-status` of the landscape. */
+    landscape: (): Record<string, string> =>
+      (garden.objects.find(LANDSCAPE_STATUS) as { data?: Record<string, string> } | undefined)?.data ?? {},
+    /** Labels the project. */
+    project: (labels: Record<string, string>) =>
+      void garden.objects.apply({ ...PROJECT_OBJECT, metadata: { name: 'foo', labels } } as never),
+    /** Sets annotations of that ConfigMap, as operators do. */
+    annotate: (annotations: Record<string, string | null>) =>
+      void garden.objects.patch(LANDSCAPE_STATUS, { metadata: { annotations } }),
     /** That of an administrator of the garden. */
     kubeconfig: () => garden.kubeconfig(),
     /** Schedules what an edit of the annotations of `flux-config` would cause. */
@@ -251,7 +278,7 @@ export async function startFleet(options: FleetOptions) {
         { cluster, namespace: technicalId(shoot), name: 'shoot-flux' },
         contextOf({
           kube: async (of) => fleet.wrap(clients.get(`${of} ${name}`) as KubeClient, `${name} ${shoot}`),
-          settings: settingsOf({ seeds: [cluster] }),
+          settings: settingsOf({ seeds: [cluster], ...fleet.given(cluster) }),
           send: async (changes) => {
             for (const { key } of changes) {
               const sent = shoots.find((one) => technicalId(one) === key.namespace);
@@ -389,6 +416,7 @@ export async function startFleet(options: FleetOptions) {
   };
 
   garden.objects.ensureNamespace(PROJECT);
+  garden.objects.ensureNamespace('garden');
   for (const shoot of shoots.splice(0)) fleet.create(shoot);
   garden.objects.onChange('v1', 'ConfigMap', () => fleet.observe());
   for (const { objects } of seeds.values()) {

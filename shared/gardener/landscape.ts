@@ -1,0 +1,115 @@
+import { hash } from 'node:crypto';
+import * as z from 'zod/mini';
+import type { Landscape } from '../config/types.ts';
+import type { KubeObject } from '../kube/resource.ts';
+import type { Settings } from '../runtime/context.ts';
+import { fieldsOf, parsedJson } from '../shapes.ts';
+import { canonicalJson } from './managed-resource.ts';
+
+/** The namespace with the `flux-status` of the landscape; every garden has it. */
+export const LANDSCAPE_NAMESPACE = 'garden';
+
+/** The key of `flux-status` there with what the operators have given the Shoots. */
+export const LANDSCAPE = 'Landscape';
+
+/** Annotation on that ConfigMap: Shoots go back to what they had before the revision that it names. */
+export const ABORT = 'flux.extensions.gardener.cloud/abort';
+
+/** What the operators decide for all Shoots. */
+export interface Documents extends Pick<Landscape, 'defaults' | 'policy'> {
+  /** The Flux releases of the distribution. */
+  releases: readonly string[];
+  /** What renders the objects: the version of shoot-flux, and those of its options that change them. */
+  program: string;
+}
+
+/** What the operators decide, under the name that the record of a Shoot gets. */
+export interface Given {
+  /** 12 hex digits. */
+  revision: string;
+  documents: Documents;
+}
+
+/** Returns the name of what the operators decide. */
+export function revisionOfDocuments(documents: Documents): string {
+  return hash('sha256', canonicalJson(documents)).slice(0, 12);
+}
+
+const revision = z.string().check(z.regex(/^[0-9a-f]{12}$/));
+
+const written = z.object({
+  version: z.literal(1),
+  /** The newest first. Shoots get the first one that is not aborted. */
+  history: z.array(z.object({ revision, documents: z.custom<Documents>((value) => fieldsOf(value) !== undefined) })),
+  /** Seed -> what the shoot-flux that serves it was given, and since when, in seconds since 1970. */
+  seeds: z.record(z.string(), z.object({ revision, since: z.number() })),
+});
+
+/** What the operators have given the Shoots, and are giving them. */
+export type LandscapeState = z.infer<typeof written>;
+
+/** So many revisions are kept: a Shoot that waits needs the one that it has. */
+const MOST_KEPT = 4;
+
+/** Longer texts are not ours. */
+const LONGEST = 512 * 1024;
+
+/** Reads the state; undefined: there is none of ours. */
+export function landscapeIn(map: KubeObject | undefined): LandscapeState | undefined {
+  const text = fieldsOf(map?.data)?.[LANDSCAPE];
+  return typeof text === 'string' && text.length <= LONGEST ? written.safeParse(parsedJson(text)).data : undefined;
+}
+
+/** Returns the state as text, without the oldest revisions where they have no room. */
+export function landscapeText({ history, ...rest }: LandscapeState): string {
+  const text = JSON.stringify({ ...rest, history });
+  return text.length <= LONGEST || history.length <= 1
+    ? text
+    : landscapeText({ ...rest, history: history.slice(0, -1) });
+}
+
+/** Returns what identifies what renders the objects, beside the other documents. */
+export function programOf({ version, shootHealth, gardenIdentity = '' }: Settings): string {
+  return [version, ...(shootHealth ? ['shoot-health'] : []), gardenIdentity].join(' ').trim();
+}
+
+/** Returns the revision that Shoots should get. */
+export function targetOf({ history }: LandscapeState, annotations: Readonly<Record<string, string>> = {}): string {
+  const wanted = history.find(({ revision }) => revision !== annotations[ABORT]) ?? history[0];
+  return wanted?.revision ?? '';
+}
+
+/** Returns the documents of a revision; undefined: they are not kept. */
+export function documentsOf({ history }: LandscapeState, revision: string | undefined): Documents | undefined {
+  return history.find((entry) => entry.revision === revision)?.documents;
+}
+
+/** The shoot-flux of a seed, and what it was given. */
+export interface Announcement {
+  seed: string;
+  documents: Documents;
+  /** When its process began, in seconds since 1970. */
+  startedAt: number;
+  now: number;
+}
+
+/**
+ * Returns the state with what a shoot-flux was given; the same one where that is known. What is given to a seed anew, also
+ * something former, is what all Shoots should get; a process that only has not heard of the newest changes nothing.
+ */
+export function announced(
+  live: LandscapeState | undefined,
+  { seed, documents, startedAt, now }: Announcement,
+  annotations?: Readonly<Record<string, string>>,
+): LandscapeState {
+  const revision = revisionOfDocuments(documents);
+  const state: LandscapeState = live ?? { version: 1, history: [{ revision, documents }], seeds: {} };
+  const before = state.seeds[seed];
+  // A process that is being replaced may still run beside its successor.
+  if (before?.revision === revision || (before !== undefined && startedAt < before.since)) return state;
+  const seeds = { ...state.seeds, [seed]: { revision, since: now } };
+  const isKnown = state.history.some((entry) => entry.revision === revision);
+  if (revision === targetOf(state, annotations) || (before === undefined && isKnown)) return { ...state, seeds };
+  const others = state.history.filter((entry) => entry.revision !== revision);
+  return { ...state, seeds, history: [{ revision, documents }, ...others].slice(0, MOST_KEPT) };
+}

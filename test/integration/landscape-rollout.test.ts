@@ -1,0 +1,204 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { SUSPENDED } from '../../shared/config/project-config.ts';
+import { ABORT } from '../../shared/gardener/landscape.ts';
+import { readState } from '../../shared/gardener/rollout.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
+import { type Fleet, type FleetOptions, startFleet } from '../scenarios/rollout/fleet.ts';
+
+const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
+const data = (branch = 'one', parts: Record<string, string> = {}): Record<string, string> => ({
+  ...{ repositoryUrl: 'https://git.example.com/fleet', repositoryType: 'public', syncMode: 'Reconcile' },
+  ...{ repositoryBranch: branch, ...parts },
+});
+
+/** The first Shoot is the canary, and then come the others. */
+const waves = [{ name: 'canary', shoots: { matchLabels: { stage: 'canary' } } }];
+const rollout: Settings['rollout'] = { waves, pause: '30m', maxInProgress: 2, maxFailed: 0 };
+const labels = (shoot: string): Record<string, string> => (shoot === 's0' ? { stage: 'canary' } : {});
+const debug: Partial<Settings> = { rollout, defaults: { flux: { logLevel: 'debug' } } };
+
+let fleet: Fleet;
+afterEach(async () => {
+  expect(fleet.failures).toEqual([]);
+  await fleet[Symbol.asyncDispose]();
+});
+
+/** Starts Shoots that have what the operators gave first. */
+async function started(options: Partial<FleetOptions> = {}, given: Partial<Settings> = { rollout }): Promise<void> {
+  fleet = await startFleet({ labels, shoots: names(6), ...options });
+  fleet.given = () => given;
+  fleet.edit(data());
+  await fleet.settle();
+  expect(ready()).toHaveLength(fleet.shoots().length);
+}
+
+/** All processes start again with what the operators give them now. */
+async function given(settings: Partial<Settings>, seconds: number): Promise<void> {
+  fleet.given = () => settings;
+  fleet.restart();
+  await fleet.pass(seconds);
+}
+
+const isDebug = (shoot: string) => JSON.stringify(fleet.controllers(shoot)).includes('--log-level=debug');
+const changed = () => fleet.shoots().filter(isDebug);
+const ready = () => Object.values(fleet.status()).filter((line) => line.startsWith('Ready '));
+const state = () => readState(fleet.landscape().LandscapeRolloutState);
+const text = () => fleet.landscape().LandscapeRollout;
+const applied = (shoot: string) => fleet.extension(shoot).status?.state?.applied;
+
+describe('what operators change', () => {
+  it('reaches the canary, and after the pause the others, never more at a time than may', async () => {
+    await started();
+    const places: number[] = [];
+    fleet.observe = () => places.push(state()?.inProgress.size ?? 0);
+    await given(debug, 200);
+    expect(changed()).toEqual(['s0']);
+    expect(text()).toMatch(/^Revision [0-9a-f]{12} is under way: 1 done, 0 in progress, 5 waiting, 0 failed\.$/);
+    await fleet.pass(1500);
+    expect(changed()).toEqual(['s0']);
+    await fleet.pass(3000);
+    expect(changed()).toHaveLength(6);
+    expect(text()).toMatch(/has ended: 6 done, 0 in progress, 0 waiting, 0 failed\.$/);
+    expect(Math.max(...places)).toBe(2);
+    expect(ready()).toHaveLength(6);
+  });
+
+  it('stops after a canary that fails, and goes back when operators abort it', async () => {
+    await started();
+    const before = names(6).map((shoot) => applied(shoot)?.managedResources);
+    fleet.verdict = (shoot) => (isDebug(shoot) ? 'bad' : 'ready');
+    await given(debug, 400);
+    expect(changed()).toEqual(['s0']);
+    const revision = state()?.revision ?? '';
+    expect(text()).toContain(`Revision ${revision} is paused, because more than 0 failed`);
+    expect(text()).toContain(
+      `annotation flux.extensions.gardener.cloud/continue=${revision}.1 on ConfigMap garden/flux-status`,
+    );
+
+    fleet.annotate({ [ABORT]: revision });
+    fleet.restart();
+    await fleet.pass(800);
+    expect(changed()).toEqual([]);
+    expect(names(6).map((shoot) => applied(shoot)?.managedResources)).toEqual(before);
+    expect(ready()).toHaveLength(6);
+    expect(state()?.failed.size).toBe(0);
+    // A Shoot that is new meanwhile gets what the others have.
+    fleet.create('s6');
+    await fleet.pass(200);
+    expect(changed()).toEqual([]);
+  });
+
+  it('leaves alone what users edit meanwhile, in Shoots that wait and in those that do not', async () => {
+    await started();
+    fleet.verdict = (shoot) => (isDebug(shoot) ? 'bad' : 'ready');
+    await given(debug, 400);
+    fleet.edit(data('two'));
+    await fleet.pass(200);
+    expect([...fleet.branches().values()]).toEqual(names(6).map(() => 'two'));
+    expect(changed()).toEqual(['s0']);
+    expect(
+      new Set(
+        names(6)
+          .slice(1)
+          .map((shoot) => applied(shoot)?.landscape),
+      ).size,
+    ).toBe(1);
+  });
+
+  it('waits for nothing in a Shoot that it does not change', async () => {
+    await started({}, { rollout, defaults: { flux: { logLevel: 'info' } } });
+    const logLevel = { 'config.yaml': '{ flux: { logLevel: error } }' };
+    fleet.edit(data('one', logLevel));
+    await fleet.pass(200);
+    await given(debug, 200);
+    expect(new Set(names(6).map((shoot) => applied(shoot)?.landscape)).size).toBe(1);
+    expect(text()).toBeUndefined();
+  });
+
+  it('may be paused, and goes on afterwards', async () => {
+    await started();
+    fleet.annotate({ [SUSPENDED]: 'maintenance of the registry' });
+    await given(debug, 800);
+    expect(changed()).toEqual([]);
+    fleet.annotate({ [SUSPENDED]: null });
+    await fleet.pass(5000);
+    expect(changed()).toHaveLength(6);
+  });
+
+  it('follows the labels of projects and seeds', async () => {
+    const bySeed: Settings['rollout'] = {
+      waves: [
+        { name: 'other projects', projects: { matchLabels: { stage: 'canary' } } },
+        { name: 'first seed', seeds: { matchLabels: { seed: 'one' } } },
+      ],
+    };
+    await started({ seeds: ['one', 'two'], labels: () => ({}) }, { rollout: bySeed });
+    fleet.project({ stage: 'prod' });
+    await given({ ...debug, rollout: bySeed }, 400);
+    expect(changed()).toEqual([]);
+    await fleet.pass(1300);
+    expect(changed()).toEqual(['s0', 's2', 's4']);
+    await fleet.pass(3000);
+    expect(changed()).toHaveLength(6);
+  });
+
+  it('goes in the waves of a project that has its own', async () => {
+    const own = { rollout: '{ maxInProgress: 1, maxFailed: 0, order: stage }' };
+    const stages = (shoot: string): Record<string, string> => ({ stage: shoot === 's5' ? '1' : '2' });
+    fleet = await startFleet({ shoots: names(6), labels: stages });
+    fleet.given = () => ({ rollout: { maxInProgress: 5, maxFailed: 0 } });
+    fleet.edit(data('one', own));
+    await fleet.settle();
+    const order: string[] = [];
+    const most: number[] = [];
+    fleet.observe = () => {
+      order.push(...changed().filter((shoot) => !order.includes(shoot)));
+      most.push(fleet.state()?.inProgress.size ?? 0);
+    };
+    await given({ ...debug, rollout: { maxInProgress: 5, maxFailed: 0 } }, 1000);
+    expect(order).toHaveLength(6);
+    expect(order[0]).toBe('s5');
+    expect(Math.max(...most)).toBe(1);
+  });
+});
+
+describe('another version of shoot-flux', () => {
+  /** What renders other objects. */
+  const next: Partial<Settings> = { rollout, version: '0.2.0', shootHealth: true };
+  const contents = () => names(6).map((shoot) => applied(shoot)?.managedResources);
+
+  /** Seed `one` has the next version, and seed `two` does not. */
+  async function startedWithBoth(): Promise<ReturnType<typeof contents>> {
+    await started({ seeds: ['one', 'two'] });
+    const before = contents();
+    fleet.given = (seed) => (seed === 'one' ? next : { rollout });
+    fleet.restart();
+    await fleet.pass(800);
+    return before;
+  }
+
+  it('changes nothing in a Shoot before its turn, and nothing on seeds that do not have it yet', async () => {
+    const before = await startedWithBoth();
+    // The canary is done; the others on its seed follow after the pause, and those on the other one with its new version.
+    const isChanged = () => contents().map((one, index) => JSON.stringify(one) !== JSON.stringify(before[index]));
+    expect(isChanged()).toEqual([true, false, false, false, false, false]);
+    await fleet.pass(3000);
+    expect(isChanged()).toEqual([true, false, true, false, true, false]);
+    await given(next, 3000);
+    expect(isChanged()).toEqual(names(6).map(() => true));
+    expect(ready()).toHaveLength(6);
+  });
+
+  it('is taken back by the former one, also while edits go on', async () => {
+    const before = await startedWithBoth();
+    fleet.edit(data('two'));
+    await fleet.pass(100);
+    expect([...fleet.branches().values()]).toEqual(names(6).map(() => 'two'));
+    fleet.annotate({ [ABORT]: state()?.revision ?? '' });
+    await given({ rollout }, 1000);
+    fleet.edit(data('one'));
+    await fleet.pass(1000);
+    expect(contents()).toEqual(before);
+    expect(ready()).toHaveLength(6);
+  });
+});
