@@ -1,4 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { standInDistribution } from '@shoot-flux/landscape/distribution';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SUSPENDED } from '../../shared/config/project-config.ts';
 import { ABORT } from '../../shared/gardener/landscape.ts';
 import { readState } from '../../shared/gardener/rollout.ts';
@@ -202,3 +207,36 @@ describe('another version of shoot-flux', () => {
     expect(ready()).toHaveLength(6);
   });
 });
+
+describe('a new Flux release', () => {
+  const fluxVersions = () => fleet.shoots().map((shoot) => applied(shoot)?.fluxVersion);
+
+  it('goes in waves, and abort brings the former one back', async () => {
+    const fluxDistribution = await newerRelease();
+    await started({}, { rollout });
+    fleet.verdict = (shoot) => (applied(shoot)?.fluxVersion === NEWER ? 'bad' : 'ready');
+    await given({ rollout, fluxDistribution }, 3000);
+    expect(fluxVersions()).toEqual([NEWER, ...names(5).map(() => standInDistribution.version)]);
+    fleet.annotate({ [ABORT]: state()?.revision ?? '' });
+    fleet.restart();
+    await fleet.pass(1000);
+    expect(fluxVersions()).toEqual(names(6).map(() => standInDistribution.version));
+    expect(ready()).toHaveLength(6);
+
+    // An operation of gardenlet does not bring it again.
+    fleet.operate('s1', 'reconcile');
+    await fleet.pass(100);
+    expect(fluxVersions()).toEqual(names(6).map(() => standInDistribution.version));
+  });
+});
+
+const NEWER = 'v2.9.100';
+
+/** Returns a folder with the stand-in release and a newer one. */
+async function newerRelease(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'newer-release-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const { folder: standIns, version } = standInDistribution;
+  for (const name of [version, NEWER]) await cp(join(standIns, version), join(folder, name), { recursive: true });
+  return folder;
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { ABORT } from '../../shared/gardener/landscape.ts';
+import { readState } from '../../shared/gardener/rollout.ts';
+import type { Settings } from '../../shared/runtime/context.ts';
+import { Killed, killing } from '../scenarios/killing.ts';
+import { startFleet } from '../scenarios/rollout/fleet.ts';
+import { sample, sampling } from '../scenarios/sampling.ts';
+
+const SHOOTS = ['s0', 's1', 's2', 's3'];
+const MOST = 2;
+const waves = [{ name: 'canary', shoots: { matchLabels: { stage: 'canary' } } }];
+const rollout: Settings['rollout'] = { waves, pause: '5m', maxInProgress: MOST, maxFailed: 0 };
+const data = {
+  ...{ repositoryUrl: 'https://git.example.com/fleet', repositoryType: 'public', syncMode: 'Reconcile' },
+  repositoryBranch: 'main',
+};
+
+describe('Shoots of a landscape', { timeout: typeof sampling === 'number' ? 120_000 : 1_200_000 }, () => {
+  it('killed at any request, get a bad change of the operators in the canary alone, go back, and get a good one in turn', async () => {
+    const labels = (shoot: string): Record<string, string> => (shoot === 's0' ? { stage: 'canary' } : {});
+    await using fleet = await startFleet({ shoots: SHOOTS, labels, seeds: ['one', 'two'] });
+    const death = killing(() => fleet.restart());
+    fleet.wrap = (client) => death.wrap(client);
+    const levels = (level: string) =>
+      SHOOTS.filter((shoot) => JSON.stringify(fleet.controllers(shoot)).includes(`--log-level=${level}`));
+    const state = () => readState(fleet.landscape().LandscapeRolloutState);
+    const give = (level: string, version: string) => {
+      const settings: Partial<Settings> = { rollout, version, defaults: { flux: { logLevel: level } } };
+      fleet.given = () => settings;
+      fleet.restart();
+    };
+    const wrong: string[] = [];
+    const observe = () => {
+      if (levels('error').some((shoot) => shoot !== 's0')) wrong.push(`${levels('error')} have the bad change`);
+      const good = levels('debug');
+      if (good.length > 0 && !good.includes('s0')) wrong.push(`${good} were changed before the canary`);
+      const places = state()?.inProgress.size ?? 0;
+      if (places > MOST) wrong.push(`${places} places`);
+    };
+    let count = 0;
+    const live = async (at: number, isAfter: boolean) => {
+      fleet.observe = () => {};
+      death.arm(Number.POSITIVE_INFINITY, false);
+      count++;
+      fleet.annotate({ [ABORT]: null });
+      // Each life begins with what no former one has named.
+      give('info', `0.${count}.0`);
+      await fleet.pass(3000);
+      expect(levels('info')).toEqual(SHOOTS);
+      fleet.observe = observe;
+      death.arm(at, isAfter);
+
+      give('error', `0.${count}.0`);
+      await fleet.pass(1500);
+      expect(levels('error')).toEqual(['s0']);
+      const bad = state();
+      expect([...(bad?.failed ?? [])]).toEqual(['one/shoot--foo--s0']);
+      fleet.annotate({ [ABORT]: bad?.revision ?? '' });
+      fleet.restart();
+      await fleet.pass(1500);
+      expect(levels('info')).toEqual(SHOOTS);
+      give('debug', `0.${count}.0`);
+      await fleet.pass(3000);
+      expect(levels('debug')).toEqual(SHOOTS);
+      expect(fleet.landscape().LandscapeRollout).toMatch(/has ended: 4 done, 0 in progress, 0 waiting, 0 failed\.$/);
+      expect(wrong).toEqual([]);
+      expect(fleet.failures.filter((failure) => !(failure instanceof Killed))).toEqual([]);
+    };
+    fleet.given = () => ({ rollout, version: '0.0.0', defaults: { flux: { logLevel: 'info' } } });
+    fleet.edit(data);
+    await fleet.settle();
+    fleet.verdict = (shoot) => (levels('error').includes(shoot) ? 'bad' : 'ready');
+    await live(Number.POSITIVE_INFINITY, false);
+    const all =
+      sampling === 'states' ? death.writes() : Array.from({ length: death.requests() }, (_, index) => index + 1);
+    for (const at of sample(all, 'a landscape')) {
+      for (const isAfter of sampling === 'states' ? [true] : [false, true]) {
+        const before = death.kills();
+        await live(at, isAfter);
+        expect(death.kills() - before).toBe(death.requests() >= at ? 1 : 0);
+      }
+    }
+    expect(death.kills()).toBeGreaterThan(0);
+  });
+});
