@@ -6,9 +6,9 @@ import type { Ending, RunResult } from './run.ts';
 
 /** How a change whose run has failed is retried. */
 export type Retry =
-  /** A wait in the queue itself. On SQS it blocks the other changes of the key, so only for short waits. */
+  /** A wait that a broker keeps itself, though it may block other changes of the key. */
   | { type: 'short'; seconds: number }
-  /** A wait that blocks no other change of the key; on SQS in the delay queue. */
+  /** A wait that blocks no other change of the key. */
   | { type: 'long'; seconds: number }
   | { type: 'deadLetter' };
 

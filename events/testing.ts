@@ -6,8 +6,9 @@ import type { Handler, Settings } from '../shared/runtime/context.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
 import { createLog, type Log } from '../shared/runtime/log.ts';
 import { type Labels, type Metrics, noMetrics } from '../shared/runtime/metrics.ts';
-import { encodeChange, keyId } from './change.ts';
+import { encodeChange } from './change.ts';
 import type { ProcessDependencies, QueueFunction } from './run.ts';
+import { messageGroup } from './sqs/sender.ts';
 
 /** A change of an Extension for `managed-resources`. */
 export function changeOf(overrides: Partial<ChangeRequest> = {}): ChangeRequest {
@@ -43,7 +44,7 @@ export function recordOf(
   const attributes = {
     ApproximateReceiveCount: String(receiveCount),
     SentTimestamp: String(Date.now()),
-    MessageGroupId: keyId(change),
+    MessageGroupId: messageGroup(change),
     ...rest.attributes,
   };
   const ids = { messageId: randomUUID(), receiptHandle: randomUUID() };

@@ -32,11 +32,44 @@ type Definition = Pick<FunctionDefinition, 'name'>;
 
 /** Starts SQS in memory, reachable from this machine only. */
 export async function startEmulator() {
+  await receiveGroupsInBatches();
   // Its own start function would listen on all addresses.
   const { buildApp } = await import('fauxqs');
   const app = buildApp({ logger: false });
   const endpoint = await app.listen({ port: 0, host: '127.0.0.1' });
   return { endpoint, stop: () => app.close() };
+}
+
+let inBatches: Promise<void> | undefined;
+
+/**
+ * Makes fauxqs receive as many messages of a group as a batch has room for, as SQS does, before it takes other groups; its
+ * own receive takes one message of each group.
+ */
+function receiveGroupsInBatches(): Promise<void> {
+  inBatches ??= (async () => {
+    const { SqsQueue } = await import('../node_modules/fauxqs/dist/sqs/sqsStore.js');
+    const receiveOne = SqsQueue.prototype.dequeue;
+    SqsQueue.prototype.dequeue = function (most, ...rest) {
+      if (!this.isFifo()) return receiveOne.call(this, most, ...rest);
+      const locked = new Map(this.fifoLockedGroups);
+      const messages: ReturnType<typeof receiveOne> = [];
+      for (;;) {
+        // The groups of this batch are locked for others only.
+        this.fifoLockedGroups = new Map(locked);
+        const [message] = messages.length < most ? receiveOne.call(this, 1, ...rest) : [];
+        if (message === undefined) break;
+        messages.push(message);
+      }
+      for (const { ReceiptHandle } of messages) {
+        const group = this.inflightMessages.get(ReceiptHandle)?.message.messageGroupId ?? '';
+        locked.set(group, (locked.get(group) ?? 0) + 1);
+      }
+      this.fifoLockedGroups = locked;
+      return messages;
+    };
+  })();
+  return inBatches;
 }
 
 /** Creates the queues of functions, as their deployment does, with the record of the seeds that it serves. */

@@ -78,6 +78,21 @@ describe('Lambdas behind queues', () => {
     expect(new Set(seen)).toHaveLength(5);
   });
 
+  it('run once for all changes of a key that wait', async () => {
+    const runs: string[][] = [];
+    const receiver = functionOf(async (_, { causes }) => {
+      runs.push(causes.map((cause) => ('resourceVersion' in cause ? cause.resourceVersion : '')));
+      return done;
+    }, 'receiver');
+    const change = (resourceVersion: string) =>
+      changeOf({ function: 'receiver', key: keyOf(2), cause: causeOf({ resourceVersion }) });
+    await queues.sender.send(['1', '2', '3'].map(change));
+    const running = await startLambdas(queues, [receiver], () => processDependencies());
+    await vi.waitFor(() => expect(runs.flat()).toHaveLength(3), soon);
+    await running.stop();
+    expect(runs).toEqual([['1', '2', '3']]);
+  });
+
   it('delay a change for longer than SQS allows, in several hops', async () => {
     const due = Date.now() + 3_600_000;
     const cause: Cause = { type: 'notBefore', notBefore: new Date(due).toISOString() };

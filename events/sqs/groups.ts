@@ -7,6 +7,8 @@ export interface Received {
   record: SQSRecord;
   change: Change;
   attempt: number;
+  /** How often SQS has delivered this message, including this time. */
+  receives: number;
 }
 
 /** The changes that one run handles, all of the same key. */
@@ -35,11 +37,13 @@ export function groupRecords(records: SQSRecord[], only?: string): { groups: Gro
   for (const record of records) {
     try {
       const change = changeFor(record, only);
-      const attempt = attemptsBefore(change, only) + Number(record.attributes.ApproximateReceiveCount);
+      const receives = Number(record.attributes.ApproximateReceiveCount);
+      const attempt = attemptsBefore(change, only) + receives;
+      const received = { record, change, attempt, receives };
       const id = only === undefined ? record.messageId : keyId(change);
       const all = groups.get(id);
-      if (all === undefined) groups.set(id, [{ record, change, attempt }]);
-      else all.push({ record, change, attempt });
+      if (all === undefined) groups.set(id, [received]);
+      else all.push(received);
     } catch (error) {
       unreadable.push({ record, reason: errorMessage(error) });
     }

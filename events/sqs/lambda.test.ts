@@ -89,18 +89,18 @@ describe('the Lambda of a function', () => {
 
   it('keeps the freshest message of a failed group, and of no other group', async () => {
     const { run, hidden, lines } = setup(async (key) => {
-      if (key.namespace === keyOf(1).namespace) throw new RetryableError('the seed does not answer');
+      if (key.namespace === keyOf(11).namespace) throw new RetryableError('the seed does not answer');
       return done;
     });
-    const oldest = recordOf(extensionChange('1'), { receiveCount: 7 });
-    const freshest = recordOf(extensionChange('2'), { receiveCount: 3 });
-    const failures = await run(oldest, recordOf(extensionChange('1', 2)), freshest);
-    expect(failures).toEqual([freshest.messageId]);
-    expect([...hidden.keys()]).toEqual([freshest.receiptHandle]);
-    expect(hidden.get(freshest.receiptHandle)).toBeGreaterThanOrEqual(3);
-    expect(hidden.get(freshest.receiptHandle)).toBeLessThanOrEqual(4);
+    const exhausted = { type: 'notBefore', notBefore: '2026-01-02T03:04:05Z', attempt: 7 } as const;
+    const oldest = recordOf(changeOf({ key: keyOf(11), cause: exhausted }));
+    const failures = await run(oldest, recordOf(extensionChange('1', 12)), recordOf(extensionChange('2', 11)));
+    expect(failures).toEqual([]);
+    expect(hidden.size).toBe(0);
+    expect(await delayedCauses(keyOf(11).namespace)).toEqual([expect.objectContaining({ attempt: 1 })]);
+    expect(await delayedCauses(keyOf(12).namespace)).toEqual([]);
     expect(lines).toContainEqual(
-      expect.objectContaining({ level: 'warn', outcome: 'retry', attempt: 3, error: 'the seed does not answer' }),
+      expect.objectContaining({ level: 'warn', outcome: 'retry', attempt: 1, error: 'the seed does not answer' }),
     );
   });
 
@@ -134,9 +134,9 @@ describe('the Lambda of a function', () => {
   });
 
   it('keeps the place of a pass in a retry through the delay queue', async () => {
-    const rest = { type: 'continue', after: 'm', token: 't', hop: 2, state: 'c.7' } as const;
+    const rest = { type: 'continue', after: 'm', token: 't', hop: 2, state: 'c.7', attempt: 8 } as const;
     const { run } = setup(() => Promise.reject(new RetryableError('no answer')));
-    expect(await run(recordOf(changeOf({ key: keyOf(73), cause: rest }), { receiveCount: 9 }))).toEqual([]);
+    expect(await run(recordOf(changeOf({ key: keyOf(73), cause: rest })))).toEqual([]);
     expect(await delayedCauses(keyOf(73).namespace)).toEqual([{ ...rest, notBefore: expect.any(String), attempt: 9 }]);
   });
 
@@ -153,7 +153,7 @@ describe('the Lambda of a function', () => {
   });
 
   it('retries even when the visibility cannot be changed', async () => {
-    const { run, lines, hidden } = setup(() => Promise.reject(new RetryableError('no answer')));
+    const { run, lines, hidden } = setup(() => Promise.reject(new ConflictError('changed meanwhile', 409, 'Conflict')));
     hidden.set = () => {
       throw new RetryableError('SQS is away');
     };
@@ -164,17 +164,49 @@ describe('the Lambda of a function', () => {
     );
   });
 
-  it('frees the group during back-offs of more than ten seconds, and keeps counting attempts', async () => {
+  it('frees the group during a back-off, and keeps counting attempts', async () => {
     const key = keyOf(191);
     const { run, hidden, lines } = setup(() => Promise.reject(new RetryableError('no answer')));
-    const record = recordOf(changeOf({ key }), { receiveCount: 4 });
-    expect(await run(record)).toEqual([record.messageId]);
-    expect(hidden.get(record.receiptHandle)).toBeLessThanOrEqual(8);
-    expect(await run(recordOf(changeOf({ key }), { receiveCount: 5 }))).toEqual([]);
+    expect(await run(recordOf(changeOf({ key })))).toEqual([]);
+    expect(hidden.size).toBe(0);
     const [cause] = (await delayedCauses(key.namespace)) as [Cause];
-    expect(cause).toEqual({ type: 'notBefore', notBefore: expect.any(String), attempt: 5 });
+    expect(cause).toEqual({ type: 'notBefore', notBefore: expect.any(String), attempt: 1 });
     await run(recordOf(changeOf({ key, cause })));
-    expect(lines.at(-1)).toMatchObject({ attempt: 6, outcome: 'retry' });
+    expect(lines.at(-1)).toMatchObject({ attempt: 2, outcome: 'retry' });
+  });
+
+  it('repeats a resync after a conflict, and drops it after any other failure', async () => {
+    const errors = [new ConflictError('changed meanwhile', 409, 'Conflict'), new RetryableError('no answer')];
+    const { run, lines } = setup(() => Promise.reject(errors.shift()));
+    const key = keyOf(192);
+    const record = recordOf(changeOf({ key, cause: { type: 'resync', epoch: 4 } }));
+    expect(await run(record)).toEqual([record.messageId]);
+    expect(await run(record)).toEqual([]);
+    expect(lines.at(-1)).toMatchObject({ outcome: 'dropped', error: 'no answer' });
+    expect(await delayedCauses(key.namespace)).toEqual([]);
+  });
+
+  it('puts off a change that was received three times without an end, and runs it when it returns', async () => {
+    const key = keyOf(193);
+    let runs = 0;
+    const { run, lines } = setup(async () => {
+      runs++;
+      return done;
+    });
+    await run(recordOf(changeOf({ key }), { receiveCount: 3 }));
+    expect(runs).toBe(1);
+    expect(await run(recordOf(changeOf({ key }), { receiveCount: 4 }))).toEqual([]);
+    expect(runs).toBe(1);
+    expect(lines.at(-1)).toMatchObject({
+      outcome: 'retry',
+      error:
+        'The Lambda managed-resources ended 3 times before its run did; see its log, and raise memorySize if it ran out of ' +
+        'memory.',
+    });
+    const [cause] = (await delayedCauses(key.namespace)) as [Cause];
+    expect(cause).toMatchObject({ attempt: 4 });
+    await run(recordOf(changeOf({ key, cause })));
+    expect(runs).toBe(2);
   });
 
   it.each<[string, Handler]>([
@@ -183,7 +215,8 @@ describe('the Lambda of a function', () => {
   ])('without the delay queue, %s blocks the group for a minute at most', async (_, handler) => {
     const retryLater = () => Promise.reject(new RetryableError('SQS is away'));
     const { run, hidden } = setup(handler, 'managed-resources', { ...queues.sender, retryLater });
-    const record = recordOf(extensionChange('1'), { receiveCount: 30 });
+    const cause = { type: 'notBefore', notBefore: '2026-01-02T03:04:05Z', attempt: 29 } as const;
+    const record = recordOf(changeOf({ cause }));
     expect(await run(record)).toEqual([record.messageId]);
     expect(hidden.get(record.receiptHandle)).toBe(60);
   });
@@ -238,19 +271,18 @@ describe('the Lambda of a function', () => {
     expect(lines).toContainEqual(expect.objectContaining({ outcome: 'requeue', afterSeconds: 3600 }));
   });
 
-  it('aborts in time, and fails only the run that ignores the signal', async () => {
-    const { lambda, hidden } = setup(async (key, { signal }) => {
-      if (key.namespace === keyOf(1).namespace) return done;
-      if (key.namespace === keyOf(2).namespace)
+  it('aborts in time, and retries only the runs that did not end', async () => {
+    const { lambda } = setup(async (key, { signal }) => {
+      if (key.namespace === keyOf(21).namespace) return done;
+      if (key.namespace === keyOf(22).namespace)
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new RetryableError('aborted'))));
       return new Promise(() => {});
     });
-    const records = [1, 2, 3].map((n) => recordOf(extensionChange('1', n)));
+    const records = [21, 22, 23].map((n) => recordOf(extensionChange('1', n)));
     const response = await lambda(eventOf(...records), lambdaContext('managed-resources', 1.6));
-    expect(response.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier)).toEqual(
-      records.slice(1).map(({ messageId }) => messageId),
-    );
-    expect(hidden.size).toBe(2);
+    expect(response.batchItemFailures).toEqual([]);
+    const retried = await Promise.all([21, 22, 23].map((n) => delayedCauses(keyOf(n).namespace)));
+    expect(retried.map((causes) => causes.length)).toEqual([0, 1, 1]);
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import type { Context as LambdaContext, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { RetryableError } from '../../shared/errors.ts';
 import type { Cause } from '../../shared/runtime/change-request.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
@@ -29,7 +30,7 @@ export interface SqsDependencies extends ProcessDependencies {
 
 /** A function with its queue of SQS. */
 interface SqsRunner extends Runner, SqsDependencies {
-  /** True for a FIFO queue with a group for each key; its long waits go through the delay queue. */
+  /** True for a FIFO queue, where a message that waits holds up its group: waits go through the delay queue. */
   hasGroups: boolean;
   /** The attempt after which a change goes to the dead-letter queue. */
   lastAttempt: number;
@@ -110,6 +111,9 @@ async function runGroup(runner: SqsRunner, group: Group, signal: AbortSignal): P
 /** Runs the function, and requeues or retries the change as it asks. */
 async function runHandler(runner: SqsRunner, group: Group, signal: AbortSignal): Promise<SqsEnding> {
   const { key, function: target } = group.kept.change;
+  if (runner.hasGroups && group.kept.receives > MOST_RECEIVES) {
+    return handleFailure(runner, group, new UnendedError(runner.name));
+  }
   if (target === runner.name && !isServed(key, runner.settings.seeds)) {
     return handleFailure(runner, group, new NotServedError(key.cluster, runner.settings.seeds));
   }
@@ -144,8 +148,20 @@ function dueAt({ record, change: { cause } }: Received): number {
 /** How a run ended. `isRedelivered`: its kept message stays in the queue. */
 type SqsEnding = Ending & { isRedelivered?: boolean };
 
-/** A longer wait goes through the delay queue: a hidden message blocks its group, and with it the edit that helps. */
-const MOST_HIDDEN_SECONDS = 10;
+/** More receives mean that Lambdas were killed: a run that ends is repeated twice at most, after conflicts. */
+const MOST_RECEIVES = 3;
+
+/** The batch of a killed Lambda returns as it was, and holds up its group: so each of its keys goes through the delay queue. */
+class UnendedError extends RetryableError {
+  override name = 'UnendedError';
+
+  constructor(lambda: string) {
+    super(
+      `The Lambda ${lambda} ended ${MOST_RECEIVES} times before its run did; see its log, and raise memorySize if it ran out ` +
+        'of memory.',
+    );
+  }
+}
 
 /** How long a message is hidden, and blocks its group, when another queue does not take it. */
 const UNSENT_HIDDEN_SECONDS = 60;
@@ -164,7 +180,9 @@ async function handleFailure(runner: SqsRunner, group: Group, error: unknown): P
       await runner.sender.deadLetter(runner.name, record, `${describeError(error)} (attempt ${attempt})`);
       return { result: 'dead_letter', error };
     }
-    if (runner.hasGroups && (next.type === 'long' || seconds > MOST_HIDDEN_SECONDS)) {
+    if (runner.hasGroups && seconds > 0) {
+      // In the delay queue it would be a change of its own, with 40 attempts.
+      if (group.isResync) return { result: 'dropped', error };
       const options = { attempt: next.attempt, atLeastSeconds: retryAfterOf(error) };
       const later = laterChange(change, seconds, runner.now(), options);
       await runner.sender.retryLater(later.change, later.seconds);

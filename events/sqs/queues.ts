@@ -30,7 +30,7 @@ export function queueNames(name: string, prefix: string): { queue: string; deadL
 }
 
 /**
- * How long a message stays hidden while a Lambda works on it, and so how long its key waits after a Lambda was killed:
+ * How long a message stays hidden while a Lambda works on it, and so how long its group waits after a Lambda was killed:
  * twice the function's time. AWS demands once, and advises six times, so that a message is not received again while its
  * invocation is throttled. That does no harm here: the concurrency of the queue is limited before it receives, every
  * write is guarded, and `MAX_RECEIVE_COUNT` allows for it.
@@ -38,8 +38,8 @@ export function queueNames(name: string, prefix: string): { queue: string; deadL
 export const VISIBILITY_SECONDS = 20;
 
 /**
- * Receives after which SQS moves a message to the dead-letter queue: a quarter of an hour and more of runs that are killed
- * (out of memory). Our own retries (`retry.ts`) leave the queue earlier, with a reason.
+ * Receives after which SQS moves a message to the dead-letter queue: a quarter of an hour and more of Lambdas that cannot
+ * even start. Our own retries (`retry.ts`) leave the queue earlier, with a reason.
  */
 export const MAX_RECEIVE_COUNT = 60;
 

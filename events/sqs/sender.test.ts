@@ -1,9 +1,10 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GARDEN } from '../../shared/runtime/key.ts';
 import { openQueues, type Queues } from '../../test/sqs.ts';
-import { changeOf, definitionOf, keyOf, lookInto, recordOf } from '../testing.ts';
+import { causeOf, changeOf, definitionOf, keyOf, lookInto, recordOf } from '../testing.ts';
 import { createSqsClient } from './connect.ts';
-import { createSender } from './sender.ts';
+import { createSender, messageGroup } from './sender.ts';
 
 let queues: Queues;
 
@@ -16,11 +17,25 @@ const changes = (target: string, count: number) =>
   Array.from({ length: count }, (_, n) => changeOf({ function: target, key: keyOf(n) }));
 
 describe('sender', () => {
-  it('sends any number of changes, each in the group of its key', async () => {
+  it('sends any number of changes, in three groups of their project', async () => {
     await queues.sender.send(changes('many', 137));
     const { ready } = await lookInto(queues.endpoint, 'shoot-flux-many.fifo');
     expect(ready).toHaveLength(137);
-    expect(new Set(ready.map(({ messageGroupId }) => messageGroupId))).toHaveLength(137);
+    expect(new Set(ready.map(({ messageGroupId }) => messageGroupId))).toEqual(new Set(['dev/0', 'dev/1', 'dev/2']));
+  });
+
+  it('sends all changes of a key in one group', () => {
+    const groups = [causeOf(), causeOf({ resourceVersion: '2' }), { type: 'resync', epoch: 1 } as const].map((cause) =>
+      messageGroup(changeOf({ key: keyOf(1), cause })),
+    );
+    expect(new Set(groups)).toHaveLength(1);
+  });
+
+  it.each([
+    ['a Shoot of it on another seed', { cluster: 'other', namespace: 'shoot--dev--pear', name: 'shoot-flux' }],
+    ['its namespace in the garden', { cluster: GARDEN, namespace: 'garden-dev', name: 'flux-config' }],
+  ])('counts as the project: %s', (_, key) => {
+    expect(messageGroup(changeOf({ key }))).toMatch(/^dev\/[012]$/);
   });
 
   it('says how many changes SQS did not accept', async () => {

@@ -3,6 +3,7 @@ import { SendMessageBatchCommand, type SendMessageBatchRequestEntry, type SQSCli
 import type { SQSRecord } from 'aws-lambda';
 import type { ChangeRequest } from '../../shared/runtime/change-request.ts';
 import { changeId, encodeChange, keyId } from '../change.ts';
+import { tenantOf } from '../queue/slots.ts';
 import { sendEach, type Transport } from '../transport.ts';
 import { createBatcher } from './batcher.ts';
 import { DELAY, MAX_DELAY_SECONDS, queueNames } from './queues.ts';
@@ -56,13 +57,25 @@ export function createSender(client: SQSClient, urlPrefix: string): Sender {
   };
 }
 
-/** The group allows one run of a function per key at a time; the deduplication id drops repetitions of one event. */
+/** The deduplication id drops repetitions of one event. */
 function fifoEntry(change: ChangeRequest) {
   return {
     MessageBody: encodeChange(change),
-    MessageGroupId: keyId(change),
+    MessageGroupId: messageGroup(change),
     MessageDeduplicationId: changeId(change),
   };
+}
+
+/** A third of the instances that a function has by default, as in the keyed queue (`slots.ts`). */
+const GROUPS_OF_A_PROJECT = 3;
+
+/**
+ * Returns the message group of a change. SQS delivers one batch of a group at a time, so a project with thousands of changes
+ * takes three instances of a function, and the others are free for the next project. A key is always in the same group: it
+ * has one run at a time, and its changes stay in order.
+ */
+export function messageGroup(change: Pick<ChangeRequest, 'function' | 'key'>): string {
+  return `${tenantOf(change.key).project}/${Number.parseInt(keyId(change).slice(0, 8), 16) % GROUPS_OF_A_PROJECT}`;
 }
 
 /** SQS rejects empty values and characters that XML does not allow; a few lines suffice for a reason. */

@@ -65,14 +65,14 @@ export type Product = Awaited<ReturnType<typeof startProduct>>;
 
 /**
  * How many changes of a function are sent at a time, and how many of the background per second. SQS and brokers deliver
- * in the order of arrival: 10,000 Shoots that a first list finds would stand before gardenlet's request. Ten concurrent
- * runs of a function handle about a hundred changes per second, so at this pace nothing waits; the first list of 10,000
- * Shoots takes 200 s, the resync needs 3 per second. One change of a function that sends changes on becomes one for each
- * Shoot of a project.
+ * in the order of arrival: 10,000 Shoots that a first list finds would stand before gardenlet's request. The three
+ * instances that a project may take on SQS handle about thirty changes per second, so at this pace nothing waits, even if
+ * all Shoots are of one project; the first list of 10,000 Shoots takes 330 s, the resync needs 3 per second. One change of a
+ * function that sends changes on becomes one for each Shoot of a project.
  */
 const toTransport: Pick<QueueOptions, 'concurrency' | 'backgroundPerSecond'> = {
   concurrency: 100,
-  backgroundPerSecond: ({ sends }) => (sends ? 1 : 50),
+  backgroundPerSecond: ({ sends }) => (sends ? 1 : 30),
 };
 
 /**

@@ -71,14 +71,14 @@ export function processQueue(now: () => Date): WorldQueue {
   };
 }
 
-/** A key of a function: SQS's message group. */
+/** A key of a function, whose changes are in one message group. */
 interface Group {
   function: string;
   key: ReconcileKey;
   causes: Cause[];
   /** When the key is due, in epoch ms. */
   due: Set<number>;
-  /** A failed message is hidden until then, and its group waits for it. */
+  /** A message whose run is lost, or has met a conflict, is hidden until then, and its key waits for it. */
   hiddenUntil: number;
   attempt: number;
 }
@@ -123,9 +123,10 @@ export function sqsQueue(now: () => Date): WorldQueue {
         return false;
       }
       const retry = decideRetry(result.error, group.attempt++, 0.5);
-      if (retry.type === 'long') requeue(taken, retry.seconds);
-      if (retry.type === 'short') hide(group, retry.seconds * 1000);
-      return retry.type === 'deadLetter';
+      if (retry.type === 'deadLetter') return true;
+      if (retry.seconds > 0) requeue(taken, retry.seconds);
+      else hide(group, 0);
+      return false;
     },
     lose(taken) {
       const group = groupOf(taken);
