@@ -10,17 +10,15 @@ const waitsOf = (error: unknown, attempts: number) =>
   Array.from({ length: attempts }, (_, index) => decideRetry(error, index + 1, 1));
 
 describe('decideRetry', () => {
-  it('uses the visibility timeout for short back-offs, and frees the group for long ones', () => {
-    expect(waitsOf(failure, 13)).toEqual([
-      ...[1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => ({ type: 'short', seconds })),
-      ...[60, 120, 240, 480, 900].map((seconds) => ({ type: 'long', seconds })),
-    ]);
+  it('backs off from a second to a quarter of an hour', () => {
+    const seconds = [...[1, 2, 4, 8, 16, 32, 60, 60], ...[60, 120, 240, 480, 900]];
+    expect(waitsOf(failure, 13)).toEqual(seconds.map((each) => ({ type: 'wait', seconds: each })));
   });
 
   it('retries within the requested time while gardenlet may wait, then backs off', () => {
     const waits = waitsOf(retryWithin(new RetryableError('gardenlet waits'), 15), 22);
     expect(waits.slice(0, 20).every((wait) => 'seconds' in wait && wait.seconds <= 15)).toBe(true);
-    expect(waits.slice(20)).toEqual([60, 120].map((seconds) => ({ type: 'long', seconds })));
+    expect(waits.slice(20)).toEqual([60, 120].map((seconds) => ({ type: 'wait', seconds })));
   });
 
   it('never waits less than the Retry-After, in any attempt', () => {
@@ -35,7 +33,6 @@ describe('decideRetry', () => {
           const wait = decideRetry(within === null ? error : retryWithin(error, within), attempt, random);
           if (wait.type === 'deadLetter') throw new Error('given up');
           expect(wait.seconds).toBeGreaterThanOrEqual(retryAfterSeconds);
-          if (wait.type === 'short') expect(wait.seconds).toBeLessThanOrEqual(60);
         },
       ),
     );
@@ -43,14 +40,14 @@ describe('decideRetry', () => {
 
   it('retries at once after a conflict, and backs off after repeated conflicts', () => {
     const waits = waitsOf(new ConflictError('changed', 409, 'Conflict'), 9);
-    expect(waits.slice(0, 8)).toEqual([0, 0, 1, 1, 1, 1, 1, 1].map((seconds) => ({ type: 'short', seconds })));
-    expect(waits[8]).toEqual({ type: 'long', seconds: 60 });
+    expect(waits.slice(0, 8)).toEqual([0, 0, 1, 1, 1, 1, 1, 1].map((seconds) => ({ type: 'wait', seconds })));
+    expect(waits[8]).toEqual({ type: 'wait', seconds: 60 });
   });
 
   it('never retries terminal errors, and limits all other retries', () => {
     expect(decideRetry(new TerminalError('no such thing'), 1, 0)).toEqual({ type: 'deadLetter' });
     expect(decideRetry(failure, LAST_ATTEMPT, 0)).toEqual({ type: 'deadLetter' });
-    expect(decideRetry(failure, LAST_ATTEMPT - 1, 0).type).toBe('long');
+    expect(decideRetry(failure, LAST_ATTEMPT - 1, 0).type).toBe('wait');
     expect(decideRetry(failure, 20, 0, 20)).toEqual({ type: 'deadLetter' });
   });
 
@@ -65,7 +62,7 @@ describe('decideRetry', () => {
           if (wait.type === 'deadLetter') return;
           expect(Number.isInteger(wait.seconds)).toBe(true);
           expect(wait.seconds).toBeGreaterThanOrEqual(1);
-          expect(wait.seconds).toBeLessThanOrEqual(wait.type === 'short' ? 60 : 900);
+          expect(wait.seconds).toBeLessThanOrEqual(attempt <= 8 ? 60 : 900);
         },
       ),
     );
@@ -79,7 +76,7 @@ const decided = (error: unknown, attempt: number, isResync = false) =>
 
 describe('after a failed run of what a transport has brought', () => {
   it('a change of a cluster that is down is never given up, and is looked at every four minutes', () => {
-    expect(decided(down, LAST_ATTEMPT + 5)).toEqual({ type: 'long', seconds: 240, attempt: 11 });
+    expect(decided(down, LAST_ATTEMPT + 5)).toEqual({ type: 'wait', seconds: 240, attempt: 11 });
     expect(decided(retryWithin(new ClusterDownError('local', 'down'), 15), LAST_ATTEMPT)).toMatchObject({
       seconds: 15,
     });
@@ -107,7 +104,7 @@ describe('after a failed run of what a transport has brought', () => {
 
   it('a resync is dropped: at once if the cluster is down, else after its second attempt', () => {
     expect(decided(down, 1, true)).toEqual({ type: 'drop' });
-    expect(decided(failure, 1, true)).toEqual({ type: 'short', seconds: 1, attempt: 1 });
+    expect(decided(failure, 1, true)).toEqual({ type: 'wait', seconds: 1, attempt: 1 });
     expect(decided(failure, 2, true)).toEqual({ type: 'drop' });
     expect(decided(new TerminalError('never'), 1, true)).toEqual({ type: 'deadLetter' });
   });

@@ -5,12 +5,7 @@ import { GARDEN, type ReconcileKey } from '../shared/runtime/key.ts';
 import type { Ending, RunResult } from './run.ts';
 
 /** How a change whose run has failed is retried. */
-export type Retry =
-  /** A wait that a broker keeps itself, though it may block other changes of the key. */
-  | { type: 'short'; seconds: number }
-  /** A wait that blocks no other change of the key. */
-  | { type: 'long'; seconds: number }
-  | { type: 'deadLetter' };
+export type Retry = { type: 'wait'; seconds: number } | { type: 'deadLetter' };
 
 /** Up to this attempt waits are short: 1, 2, 4, … 60 s, some two minutes in all. */
 export const SHORT_ATTEMPTS = 8;
@@ -47,24 +42,23 @@ export function decideRetry(error: unknown, attempt: number, random: number, las
   const asked = retryAfterOf(error);
   if (retry.type === 'deadLetter' || asked === 0) return retry;
   // The server's wait is never undercut: neither by a limit nor by the random part, which only makes it longer.
-  const seconds = Math.max(retry.seconds, Math.ceil(asked * (1 + 0.25 * random)));
-  return { type: seconds > SHORT_CAP_SECONDS ? 'long' : retry.type, seconds };
+  return { type: 'wait', seconds: Math.max(retry.seconds, Math.ceil(asked * (1 + 0.25 * random))) };
 }
 
 function decideBackOff(error: unknown, attempt: number, random: number, lastAttempt: number): Retry {
   if (error instanceof TerminalError || attempt >= lastAttempt) return { type: 'deadLetter' };
   if (attempt <= SHORT_ATTEMPTS && error instanceof ConflictError) {
-    return { type: 'short', seconds: attempt <= 2 ? 0 : 1 };
+    return { type: 'wait', seconds: attempt <= 2 ? 0 : 1 };
   }
   const wished = retryWithinSeconds(error);
   if (attempt <= SHORT_ATTEMPTS) {
     const cap = Math.min(wished ?? SHORT_CAP_SECONDS, SHORT_CAP_SECONDS);
-    return { type: 'short', seconds: jittered(2 ** (attempt - 1), cap, random) };
+    return { type: 'wait', seconds: jittered(2 ** (attempt - 1), cap, random) };
   }
   const quick = wished === undefined ? SHORT_ATTEMPTS : AWAITED_ATTEMPTS;
-  if (wished !== undefined && attempt <= quick) return { type: 'long', seconds: jittered(wished, wished, random) };
+  if (wished !== undefined && attempt <= quick) return { type: 'wait', seconds: jittered(wished, wished, random) };
   // Equal for all keys: the grid of each key spreads long waits.
-  return { type: 'long', seconds: Math.min(60 * 2 ** (attempt - quick - 1), LONG_CAP_SECONDS) };
+  return { type: 'wait', seconds: Math.min(60 * 2 ** (attempt - quick - 1), LONG_CAP_SECONDS) };
 }
 
 /** Returns between 75 % and 100 % of the wait, in whole seconds as SQS requires, at least one. */
@@ -106,7 +100,7 @@ export function nextOf(result: RunResult, attempt: number, random: number): Next
 /** What follows a failed run of changes that a transport has brought. */
 export type AfterFailure =
   /** `attempt`: how many attempts are counted, with this one. */
-  | { type: 'short' | 'long'; seconds: number; attempt: number }
+  | { type: 'wait'; seconds: number; attempt: number }
   /** Nothing: the next resync looks at the key again. */
   | { type: 'drop' }
   | { type: 'deadLetter' };
@@ -123,7 +117,7 @@ export function afterFailure(
   random = Math.random(),
 ): AfterFailure {
   if (error instanceof NotServedError && attempt < lastAttempt) {
-    return { type: 'long', seconds: NOT_SERVED_SECONDS, attempt };
+    return { type: 'wait', seconds: NOT_SERVED_SECONDS, attempt };
   }
   const isDown = error instanceof ClusterDownError;
   if (isResync && !(error instanceof TerminalError) && (isDown || attempt >= RESYNC_ATTEMPTS)) return { type: 'drop' };
