@@ -18,6 +18,8 @@ import { createSender } from '../events/sqs/sender.ts';
 import { lambdaContext } from '../events/testing.ts';
 import { findFunctions } from '../infra/functions.ts';
 import { type ClientOptions, clientsOf } from '../infra/process/clients.ts';
+import type { SqsQueue } from '../node_modules/fauxqs/dist/sqs/sqsStore.js';
+import type { ReceivedMessage } from '../node_modules/fauxqs/dist/sqs/sqsTypes.js';
 import { createClusterHealth } from '../shared/runtime/cluster-health.ts';
 import type { Settings } from '../shared/runtime/context.ts';
 import type { FunctionDefinition } from '../shared/runtime/definition.ts';
@@ -48,25 +50,26 @@ let inBatches: Promise<void> | undefined;
  */
 function receiveGroupsInBatches(): Promise<void> {
   inBatches ??= (async () => {
-    const { SqsQueue } = await import('../node_modules/fauxqs/dist/sqs/sqsStore.js');
-    const receiveOne = SqsQueue.prototype.dequeue;
-    SqsQueue.prototype.dequeue = function (most, ...rest) {
+    const { prototype } = (await import('../node_modules/fauxqs/dist/sqs/sqsStore.js')).SqsQueue;
+    /** The groups that are locked: those with messages in flight, apart from these. */
+    const locks = ({ inflightMessages }: Pick<SqsQueue, 'inflightMessages'>, apart: ReceivedMessage[]) => {
+      const own = new Set(apart.map(({ ReceiptHandle }) => ReceiptHandle));
+      const others = [...inflightMessages.values()].filter(({ receiptHandle }) => !own.has(receiptHandle));
+      const groups = Map.groupBy(others, ({ message }) => message.messageGroupId ?? '');
+      return new Map([...groups].map(([group, messages]) => [group, messages.length]));
+    };
+    const receiveOne = prototype.dequeue;
+    prototype.dequeue = function (most, ...rest) {
       if (!this.isFifo()) return receiveOne.call(this, most, ...rest);
-      const locked = new Map(this.fifoLockedGroups);
-      const messages: ReturnType<typeof receiveOne> = [];
-      for (;;) {
-        // The groups of this batch are locked for others only.
-        this.fifoLockedGroups = new Map(locked);
-        const [message] = messages.length < most ? receiveOne.call(this, 1, ...rest) : [];
-        if (message === undefined) break;
-        messages.push(message);
+      const batch: ReceivedMessage[] = [];
+      for (let isMore = true; isMore && batch.length < most; ) {
+        this.fifoLockedGroups = locks(this, batch);
+        const found = receiveOne.call(this, 1, ...rest);
+        batch.push(...found);
+        isMore = found.length > 0;
       }
-      for (const { ReceiptHandle } of messages) {
-        const group = this.inflightMessages.get(ReceiptHandle)?.message.messageGroupId ?? '';
-        locked.set(group, (locked.get(group) ?? 0) + 1);
-      }
-      this.fifoLockedGroups = locked;
-      return messages;
+      this.fifoLockedGroups = locks(this, []);
+      return batch;
     };
   })();
   return inBatches;

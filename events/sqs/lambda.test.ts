@@ -200,13 +200,25 @@ describe('the Lambda of a function', () => {
     expect(lines.at(-1)).toMatchObject({
       outcome: 'retry',
       error:
-        'The Lambda managed-resources ended 3 times before its run did; see its log, and raise memorySize if it ran out of ' +
-        'memory.',
+        'The Lambda managed-resources did not end a run for this change in 3 deliveries; see its log and its throttles, ' +
+        'and raise memorySize if it ran out of memory.',
     });
     const [cause] = (await delayedCauses(key.namespace)) as [Cause];
     expect(cause).toMatchObject({ attempt: 4 });
     await run(recordOf(changeOf({ key, cause })));
     expect(runs).toBe(2);
+  });
+
+  it('without the delay queue, runs a change however often it is received', async () => {
+    let runs = 0;
+    const handler = async () => {
+      runs++;
+      return done;
+    };
+    const retryLater = () => Promise.reject(new RetryableError('SQS is away'));
+    const { run } = setup(handler, 'managed-resources', { ...queues.sender, retryLater });
+    expect(await run(recordOf(extensionChange('1'), { receiveCount: 9 }))).toEqual([]);
+    expect(runs).toBe(1);
   });
 
   it.each<[string, Handler]>([

@@ -112,7 +112,9 @@ async function runGroup(runner: SqsRunner, group: Group, signal: AbortSignal): P
 async function runHandler(runner: SqsRunner, group: Group, signal: AbortSignal): Promise<SqsEnding> {
   const { key, function: target } = group.kept.change;
   if (runner.hasGroups && group.kept.receives > MOST_RECEIVES) {
-    return handleFailure(runner, group, new UnendedError(runner.name));
+    const ending = await handleFailure(runner, group, new UnendedError(runner.name));
+    // Where the delay queue takes nothing, a message is received again and again, too, and its run may succeed.
+    if (ending.isRedelivered !== true) return ending;
   }
   if (target === runner.name && !isServed(key, runner.settings.seeds)) {
     return handleFailure(runner, group, new NotServedError(key.cluster, runner.settings.seeds));
@@ -148,17 +150,17 @@ function dueAt({ record, change: { cause } }: Received): number {
 /** How a run ended. `isRedelivered`: its kept message stays in the queue. */
 type SqsEnding = Ending & { isRedelivered?: boolean };
 
-/** More receives mean that Lambdas were killed: a run that ends is repeated twice at most, after conflicts. */
+/** A run that ends is repeated twice at most, after conflicts: more receives mean that Lambdas were killed or throttled. */
 const MOST_RECEIVES = 3;
 
-/** The batch of a killed Lambda returns as it was, and holds up its group: so each of its keys goes through the delay queue. */
+/** The batch of a killed Lambda returns as it was and holds up its group, until each of its keys goes through the delay queue. */
 class UnendedError extends RetryableError {
   override name = 'UnendedError';
 
   constructor(lambda: string) {
     super(
-      `The Lambda ${lambda} ended ${MOST_RECEIVES} times before its run did; see its log, and raise memorySize if it ran out ` +
-        'of memory.',
+      `The Lambda ${lambda} did not end a run for this change in ${MOST_RECEIVES} deliveries; see its log and its throttles, ` +
+        'and raise memorySize if it ran out of memory.',
     );
   }
 }
