@@ -5,12 +5,14 @@ import {
   FLUX_PUSH,
   FLUX_SOURCE,
   FLUX_STATUS,
+  OPERATORS_NAMESPACE,
   PUSHED,
   projectSecretNames,
 } from '../../shared/config/project-config.ts';
 import { type PushRequest, pushRequestOf } from '../../shared/config/push.ts';
 import { suspensionOf } from '../../shared/config/suspension.ts';
-import { changesFor, type Receiver } from '../../shared/gardener/shoot-changes.ts';
+import { landscapeRolloutIn } from '../../shared/gardener/rollout.ts';
+import { changesFor, changesInLandscape, type Receiver } from '../../shared/gardener/shoot-changes.ts';
 import { createStatusMap, findStatusMap, isOwn, SUSPENDED_TEXT } from '../../shared/gardener/status-map.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -44,6 +46,7 @@ export const handler: Handler = (key, context) => fanOut(key, context, PAGES_MS)
 export async function fanOut(key: ReconcileKey, context: Context, pagesMs: number): Promise<Outcome> {
   const started = performance.now();
   const garden = await context.kube(key.cluster);
+  if (key.name === FLUX_STATUS && key.namespace === OPERATORS_NAMESPACE) await wakeLandscape(garden, context);
   const pass = await passOf(garden, key, context);
   if (pass === undefined) return done;
   const { cause, receiver, config } = pass;
@@ -102,6 +105,21 @@ async function showSuspension(
   } catch (error) {
     context.log.warn('suspension not shown', { error: describeError(error) });
   }
+}
+
+/**
+ * Wakes the Shoots that take part in the rollout of the landscape, because operators may have paused, continued or aborted
+ * it. All others follow with their own checks, at the latest with the resync.
+ */
+async function wakeLandscape(garden: KubeClient, { settings, send }: Context): Promise<void> {
+  const map = await findStatusMap(garden, OPERATORS_NAMESPACE);
+  const state = landscapeRolloutIn(map);
+  if (map === undefined || state === undefined) return;
+  const { uid = '', resourceVersion = '' } = map.metadata;
+  const cause: Cause = { ...about(resources.configMaps, OPERATORS_NAMESPACE, FLUX_STATUS), uid, resourceVersion };
+  const names = [...state.failed, ...state.inProgress.keys(), ...state.waiting.keys()];
+  const changes = changesInLandscape(names, settings.seeds, cause);
+  if (changes.length > 0) await send(changes);
 }
 
 interface Pass {

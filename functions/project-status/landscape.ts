@@ -1,9 +1,8 @@
-import { LANDSCAPE_NAMESPACE } from '../../shared/gardener/landscape.ts';
+import { OPERATORS_NAMESPACE } from '../../shared/config/project-config.ts';
 import { landscapeData, landscapeRolloutIn, secondsUntilOver } from '../../shared/gardener/rollout.ts';
+import { changesInLandscape } from '../../shared/gardener/shoot-changes.ts';
 import { findStatusMap, isOwn, patchStatusMap, secondsAfterOvertaken } from '../../shared/gardener/status-map.ts';
-import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
-import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { Context } from '../../shared/runtime/context.ts';
 import { fieldManager } from './publish.ts';
 import { causeOf, nextOf, type Result, recordResult } from './rollout.ts';
@@ -25,25 +24,18 @@ export async function recordInLandscape(
 ): Promise<number | undefined> {
   if (context.settings.rollout === undefined) return undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const map = await findStatusMap(garden, LANDSCAPE_NAMESPACE);
+    const map = await findStatusMap(garden, OPERATORS_NAMESPACE);
     const live = map !== undefined && isOwn(map) ? landscapeRolloutIn(map) : undefined;
     if (map === undefined || live === undefined) return undefined;
     const next = recordResult(live, result, new Set());
     if (next === live) return secondsUntilOver(live, result.now);
     const written = await patchStatusMap(garden, map, landscapeData(next), fieldManager);
     if (written === undefined) continue;
-    await wake(nextOf(next, 0, result.shoot), causeOf(written, LANDSCAPE_NAMESPACE), context);
+    const names = nextOf(next, 0, result.shoot);
+    // Other seeds have a deployment of their own, whose Shoots check for themselves.
+    const changes = changesInLandscape(names, context.settings.seeds, causeOf(written, OPERATORS_NAMESPACE));
+    if (changes.length > 0) await context.send(changes);
     return secondsUntilOver(next, result.now);
   }
   return secondsAfterOvertaken(OFTEN);
-}
-
-/** Other seeds have a deployment of their own, whose Shoots check for themselves. */
-async function wake(names: readonly string[], cause: Cause, { settings, send }: Context): Promise<void> {
-  const changes = names.flatMap((name) => {
-    const [cluster = '', namespace = ''] = name.split('/');
-    const key = { cluster, namespace, name: EXTENSION_TYPE };
-    return settings.seeds.includes(cluster) ? [{ function: 'managed-resources', key, cause }] : [];
-  });
-  if (changes.length > 0) await send(changes);
 }

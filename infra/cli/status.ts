@@ -62,9 +62,9 @@ interface View {
   terminal: Terminal;
 }
 
-function show({ shoots, rollouts, suspensions }: Fleet, view: View): void {
+function show({ shoots, rollouts, suspensions, landscape }: Fleet, view: View): void {
   const { output, isAll, terminal } = view;
-  const content = { items: shoots, rollouts, suspensions, counts: countsOf(shoots) };
+  const content = { items: shoots, rollouts, suspensions, landscape, counts: countsOf(shoots) };
   if (printed(output, 'Status', content, terminal)) return;
   const isLong = output === 'table' && shoots.length > MOST_LISTED;
   const lines = linesOf(isLong ? shoots.filter(isBad) : shoots, view);
@@ -72,6 +72,7 @@ function show({ shoots, rollouts, suspensions }: Fleet, view: View): void {
     Object.entries(texts).map(([namespace, text]) => `${what}${isAll ? ` in ${namespace}` : ''}: ${text}`);
   if (output !== 'name') {
     if (lines.length > 0) lines.push('');
+    if (landscape !== undefined) lines.push(`Rollout of the operators: ${landscape}`);
     lines.push(...textsOf('Suspended', suspensions), ...textsOf('Rollout', rollouts), summaryOf(shoots));
   }
   terminal.out(textOf(lines));

@@ -10,7 +10,7 @@ import {
   providerConfigSchema,
   sourceSchema,
 } from '../../shared/config/provider-config-schema.ts';
-import { rolloutSchema } from '../../shared/config/rollout.ts';
+import { landscapeRolloutSchema, rolloutSchema } from '../../shared/config/rollout.ts';
 import {
   fluxKinds,
   kustomizationTemplateSchema,
@@ -47,6 +47,7 @@ const generated: Record<string, Record<string, () => string | Promise<string>>> 
   'policy.md': {
     'pull-secret': () => table(pullSecretSchema),
     policy: () => table(policySchema),
+    rollout: () => table(landscapeRolloutSchema),
   },
   'options.md': { commands: optionTables },
   'decisions/README.md': { decisions: decisionTable },

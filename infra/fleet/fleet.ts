@@ -1,5 +1,6 @@
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
-import { ROLLOUT_TEXT } from '../../shared/gardener/rollout.ts';
+import { OPERATORS_NAMESPACE } from '../../shared/config/project-config.ts';
+import { LANDSCAPE_TEXT, ROLLOUT_TEXT } from '../../shared/gardener/rollout.ts';
 import {
   type Counts,
   countStates,
@@ -47,6 +48,8 @@ export interface Fleet {
   rollouts: Record<string, string>;
   /** Namespace -> who has suspended the project, when and why. */
   suspensions: Record<string, string>;
+  /** The sentence about what the operators change in all projects, where it can be seen. */
+  landscape?: string | undefined;
   /** Sentences about what could not be seen. */
   unseen: string[];
 }
@@ -103,6 +106,7 @@ export function fleetIn(
   return {
     shoots: all.sort((one, other) => (turnOf(one) < turnOf(other) ? -1 : 1)),
     ...{ rollouts: textsOf(own, ROLLOUT_TEXT), suspensions: textsOf(own, SUSPENDED_TEXT) },
+    landscape: textsOf(own, LANDSCAPE_TEXT)[OPERATORS_NAMESPACE],
     unseen,
   };
 }

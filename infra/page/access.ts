@@ -66,10 +66,10 @@ export async function seenBy(identity: Identity, snapshot: Snapshot, may: MayUse
     .map((shoot) => (seeds.has(shoot.namespace) ? shoot : { ...shoot, seed: '' }));
   const own = <T>(entries: Iterable<[string, T]>) => [...entries].filter(([namespace]) => lines.has(namespace));
   // They name other projects.
-  const unseen = (await may(identity, 'lines', '')) ? snapshot.unseen : [];
+  const { unseen, landscape } = (await may(identity, 'lines', '')) ? snapshot : { unseen: [], landscape: undefined };
   // Field by field, so that a new one is not shown to everybody.
   return {
-    ...{ shoots, unseen, readAt, isStale },
+    ...{ shoots, unseen, landscape, readAt, isStale },
     rollouts: Object.fromEntries(own(Object.entries(rollouts))),
     suspensions: Object.fromEntries(own(Object.entries(suspensions))),
     states: new Map(own(snapshot.states)),

@@ -238,16 +238,17 @@ const MOST_ROLLOUTS = 10;
 
 /** The rollouts that are under way or paused, in all projects. */
 function rollouts(view: View, shoots: readonly FleetShoot[]): Section[] {
-  const { states, rollouts } = view.snapshot;
+  const { states, rollouts, landscape } = view.snapshot;
   const namespaces = new Set(shoots.map(({ namespace }) => namespace));
   const current = [...states].filter(([namespace, state]) => namespaces.has(namespace) && isUnderWay(state));
-  if (current.length === 0) return [];
+  if (current.length === 0 && landscape === undefined) return [];
   const entry = ([namespace]: [string, RolloutState]) =>
     html`<li>${facetLink(view, 'project', projectOf(namespace))}: ${rollouts[namespace] ?? ''}</li>`;
   const more = current.length - MOST_ROLLOUTS;
-  const content = html`<ul>${current.slice(0, MOST_ROLLOUTS).map(entry)}</ul>
+  const ofOperators = landscape === undefined ? '' : html`<li>What the operators change: ${landscape}</li>`;
+  const content = html`<ul>${ofOperators}${current.slice(0, MOST_ROLLOUTS).map(entry)}</ul>
 ${more > 0 ? html`<p>${more} more; filter by project to see them.</p>` : ''}`;
-  return [{ id: 'rollouts', heading: `Rollouts (${current.length})`, content }];
+  return [{ id: 'rollouts', heading: `Rollouts (${current.length + Number(landscape !== undefined)})`, content }];
 }
 
 /** The rollout of one project, wave by wave. */

@@ -4,9 +4,10 @@ import type { Observer } from '../../events/watcher/tracker.ts';
 import { fluxState, isElsewhere } from '../../functions/project-status/flux-state.ts';
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import { GRACE_SECONDS } from '../../shared/gardener/checked.ts';
+import { OPERATORS_NAMESPACE } from '../../shared/config/project-config.ts';
 import { askedOperation, HIBERNATED, timestampOf } from '../../shared/gardener/operation.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
-import { ROLLOUT_PHASE } from '../../shared/gardener/rollout.ts';
+import { LANDSCAPE_PHASE, ROLLOUT_PHASE } from '../../shared/gardener/rollout.ts';
 import type { Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
@@ -50,6 +51,8 @@ export function createShootNumbers(metrics: PrometheusMetrics, releases: readonl
   const seeds = new Map<string, Map<string, Known>>();
   /** Undefined: nobody watches the garden. */
   let rollouts: Map<string, string | undefined> | undefined;
+  /** The phase of the landscape's rollout. */
+  let landscape: string | undefined;
   const seconds = () => Math.floor(now() / 1000);
 
   const followed = (cluster: string, before: Known | undefined, extension: Extension): Known => {
@@ -71,8 +74,10 @@ export function createShootNumbers(metrics: PrometheusMetrics, releases: readonl
         const phases = new Map<string, string | undefined>();
         rollouts = phases;
         return (text, object) => {
+          const { namespace, labels } = object?.metadata ?? {};
+          if (namespace === OPERATORS_NAMESPACE) landscape = labels?.[LANDSCAPE_PHASE];
           if (object === undefined) phases.delete(text);
-          else phases.set(text, object.metadata.labels?.[ROLLOUT_PHASE]);
+          else phases.set(text, labels?.[ROLLOUT_PHASE]);
         };
       }
       if (resource !== resources.extensions) return undefined;
@@ -112,6 +117,7 @@ export function createShootNumbers(metrics: PrometheusMetrics, releases: readonl
       if (rollouts === undefined) return;
       for (const [state, phase] of Object.entries({ in_progress: 'in-progress', paused: 'paused' })) {
         metrics.gauge('rollouts', [...rollouts.values()].filter((one) => one === phase).length, { state });
+        metrics.gauge('landscape_rollout', Number(landscape === phase), { state });
       }
     },
   };

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import { namespaceName, objectName } from './checks.ts';
-import { PULL_SECRET } from './project-config.ts';
+import { OPERATORS_NAMESPACE, PULL_SECRET } from './project-config.ts';
 import { readProviderConfig, writtenSource } from './provider-config.ts';
 import { key, schemaIssues, text } from './schema.ts';
 import type { Defaults, Landscape, Layer, PullSecret } from './types.ts';
@@ -9,8 +9,6 @@ import { asObject, type JsonObject, withoutEmpty } from './values.ts';
 
 /** The name of the defaults in errors. */
 export const DEFAULTS = "the landscape's defaults";
-
-const PULL_SECRET_NAMESPACE = 'garden';
 
 /** `defaults.pullSecret`. */
 export const pullSecretSchema = z.strictObject({
@@ -21,7 +19,7 @@ export const pullSecretSchema = z.strictObject({
   }),
   namespace: key(text(namespaceName), {
     description: 'Its namespace there.',
-    default: `\`${PULL_SECRET_NAMESPACE}\``,
+    default: `\`${OPERATORS_NAMESPACE}\``,
     example: 'extension-shoot-flux',
   }),
   name: key(text(objectName), {
@@ -83,5 +81,5 @@ function layerOf(fluxConfig: unknown): Layer {
 export function pullSecretOf({ pullSecret }: Defaults = {}): PullSecret | undefined {
   const given = asObject(withoutEmpty(pullSecret)) as Partial<PullSecret> | undefined;
   if (given === undefined) return undefined;
-  return { in: 'garden', namespace: PULL_SECRET_NAMESPACE, name: PULL_SECRET, ...given };
+  return { in: 'garden', namespace: OPERATORS_NAMESPACE, name: PULL_SECRET, ...given };
 }

@@ -44,6 +44,12 @@ export const SUSPENDED = 'flux.extensions.gardener.cloud/suspended';
 export const FLUX_PUSH = 'flux-push';
 export const PUSHED = 'flux.extensions.gardener.cloud/pushed';
 
+/** Annotation on the `flux-status` of the landscape: Shoots go back to what they had before the revision that it names. */
+export const ABORT = 'flux.extensions.gardener.cloud/abort';
+
+/** The namespace of the operators in every garden, with their pull secret and the `flux-status` of the landscape. */
+export const OPERATORS_NAMESPACE = 'garden';
+
 /** The ConfigMap in which the members of a project see how Flux is doing in their Shoots. */
 export const FLUX_STATUS = 'flux-status';
 
@@ -99,16 +105,20 @@ export function fluxConfigSubscription(...annotations: string[]): Subscription {
 }
 
 /**
- * Reports that others have deleted `flux-status`, written into its data, or made it ours by its label; never what we
- * write, whose metadata alone leaves the API server.
+ * Reports that others have deleted `flux-status`, written into its data, or made it ours by its label, and what operators
+ * say in annotations of theirs; never what we write, whose metadata alone leaves the API server.
  */
 export const fluxStatusSubscription: Subscription = {
   ...named(resources.configMaps, FLUX_STATUS),
   metadataOnly: true,
-  isNews: (object) => writesOfOthers(object).length > 0,
-  wakes: (object) => writesOfOthers(object),
+  isNews: (object) => object.metadata.namespace === OPERATORS_NAMESPACE || writesOfOthers(object).length > 0,
+  wakes: (object) => [...writesOfOthers(object), ...saidByOperators(object)],
   keys: ownKey,
 };
+
+function saidByOperators({ metadata: { namespace, annotations } }: KubeObject): unknown[] {
+  return namespace === OPERATORS_NAMESPACE ? [ABORT, CONTINUE, SUSPENDED].map((name) => annotations?.[name]) : [];
+}
 
 /** Reports that a Git host has reported a push, to the key of the Secret. */
 export const pushSubscription: Subscription = {

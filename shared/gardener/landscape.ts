@@ -1,19 +1,14 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { ABORT } from '../config/project-config.ts';
 import type { Landscape } from '../config/types.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import type { Settings } from '../runtime/context.ts';
 import { fieldsOf, parsedJson } from '../shapes.ts';
 import { canonicalJson } from './managed-resource.ts';
 
-/** The namespace with the `flux-status` of the landscape; every garden has it. */
-export const LANDSCAPE_NAMESPACE = 'garden';
-
-/** The key of `flux-status` there with what the operators have given the Shoots. */
+/** The key of the operators' `flux-status` with what the operators have given the Shoots. */
 export const LANDSCAPE = 'Landscape';
-
-/** Annotation on that ConfigMap: Shoots go back to what they had before the revision that it names. */
-export const ABORT = 'flux.extensions.gardener.cloud/abort';
 
 /** What the operators decide for all Shoots. */
 export interface Documents extends Pick<Landscape, 'defaults' | 'policy'> {

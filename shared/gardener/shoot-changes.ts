@@ -42,6 +42,15 @@ export function changesFor(
     }));
 }
 
+/** Returns the changes for Shoots that a rollout of the landscape calls `SEED/NAMESPACE`, on the seeds of this deployment. */
+export function changesInLandscape(names: readonly string[], servedSeeds: string[], cause: Cause): ChangeRequest[] {
+  return names.flatMap((name) => {
+    const [cluster = '', namespace = ''] = name.split('/');
+    const key = { cluster, namespace, name: EXTENSION_TYPE };
+    return servedSeeds.includes(cluster) ? [{ function: 'managed-resources', key, cause }] : [];
+  });
+}
+
 /** True for a Shoot that disables the extension. Where it is enabled for all Shoots, they do not list it. */
 export function isDisabled({ spec }: Pick<Shoot, 'spec'>): boolean {
   const extensions = spec?.extensions;

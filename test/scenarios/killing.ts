@@ -1,4 +1,5 @@
 import type { KubeClient } from '../../shared/kube/client.ts';
+import type { Resource } from '../../shared/kube/resource.ts';
 
 /** Ends a run as a kill does: nothing that it would do afterwards happens. */
 export class Killed extends Error {
@@ -19,8 +20,11 @@ export interface Killing {
   kills(): number;
 }
 
-/** @param restart called when the process has died */
-export function killing(restart = () => {}): Killing {
+/**
+ * @param restart called when the process has died
+ * @param counts which requests are counted, by the resource that they are about; all others are never the last one
+ */
+export function killing(restart = () => {}, counts: (resource: Resource) => boolean = () => true): Killing {
   let [requests, at] = [0, Number.POSITIVE_INFINITY];
   let writes: number[] = [];
   let isAfter = false;
@@ -33,8 +37,9 @@ export function killing(restart = () => {}): Killing {
   return {
     wrap(client) {
       const own = life;
-      const call = async <T>(act: () => Promise<T>, isWrite = true): Promise<T> => {
+      const call = async <T>(resource: Resource, act: () => Promise<T>, isWrite = true): Promise<T> => {
         if (own !== life) throw new Killed();
+        if (!counts(resource)) return act();
         const isLast = ++requests === at;
         if (isWrite) writes.push(requests);
         if (isLast && !isAfter) return die();
@@ -46,12 +51,12 @@ export function killing(restart = () => {}): Killing {
       };
       return {
         ...client,
-        find: (...args) => call(() => client.find(...args), false) as never,
-        list: (...args) => call(() => client.list(...args), false) as never,
-        create: (...args) => call(() => client.create(...args)) as never,
-        apply: (...args) => call(() => client.apply(...args)) as never,
-        mergePatch: (...args) => call(() => client.mergePatch(...args)) as never,
-        delete: (...args) => call(() => client.delete(...args)),
+        find: (...args) => call(args[0], () => client.find(...args), false) as never,
+        list: (...args) => call(args[0], () => client.list(...args), false) as never,
+        create: (...args) => call(args[0], () => client.create(...args)) as never,
+        apply: (...args) => call(args[0], () => client.apply(...args)) as never,
+        mergePatch: (...args) => call(args[0], () => client.mergePatch(...args)) as never,
+        delete: (...args) => call(args[0], () => client.delete(...args)),
       };
     },
     arm(number, after) {

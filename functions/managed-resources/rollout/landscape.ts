@@ -1,4 +1,4 @@
-import { CONTINUE, SUSPENDED } from '../../../shared/config/project-config.ts';
+import { CONTINUE, OPERATORS_NAMESPACE, SUSPENDED } from '../../../shared/config/project-config.ts';
 import { type LandscapeRollout, landscapeLimits, selectsProjects, waveOf } from '../../../shared/config/rollout.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
@@ -9,7 +9,6 @@ import {
   documentsOf,
   type Given,
   LANDSCAPE,
-  LANDSCAPE_NAMESPACE,
   type LandscapeState,
   landscapeIn,
   landscapeText,
@@ -59,7 +58,7 @@ export async function findLandscape(
   const { rollout, defaults, policy, fluxDistribution } = context.settings;
   if (rollout === undefined) return undefined;
   const garden = await context.kube(GARDEN);
-  const map = await findOrCreate(garden, LANDSCAPE_NAMESPACE);
+  const map = await findOrCreate(garden, OPERATORS_NAMESPACE);
   if (map instanceof CreationRefusedError) throw new RetryableError(map.message);
   if (!isOwn(map)) throw new RetryableError(NOT_OURS);
   const releases = await distributionAt(fluxDistribution).versions();

@@ -7,6 +7,7 @@ import {
   providerConfigSchema,
   sourceSchema,
 } from '../../../shared/config/provider-config-schema.ts';
+import { landscapeRolloutSchema } from '../../../shared/config/rollout.ts';
 import { keyDocs } from '../../../shared/config/schema.ts';
 import { jsonSchema, mayBeEmpty, type Schema, strict } from '../../docs/json-schema.ts';
 import { documented } from '../../docs/table.ts';
@@ -15,7 +16,7 @@ const { additionalSecretResources: _, ...fluxConfig } = providerConfigSchema.sha
 // Both refer to `spec.resources` of a Shoot.
 const { secretResourceName: __, ...source } = sourceSchema.shape;
 
-/** The schemas with which the product reads `defaults` and `policy`, each with all of its parts. */
+/** The schemas with which the product reads these keys, each with all of its parts. */
 const schemas = {
   defaults: z.strictObject({
     ...fluxConfig,
@@ -25,12 +26,13 @@ const schemas = {
     pullSecret: z.optional(pullSecretSchema),
   }),
   policy: policySchema,
+  rollout: landscapeRolloutSchema,
 };
 
 /** A value of a chart that holds a part of the landscape's configuration. */
 export type LandscapeValue = keyof typeof schemas;
 
-/** Returns true for `defaults` and `policy`. */
+/** Returns true for `defaults`, `policy` and `rollout`. */
 export function isLandscapeValue(name: string): name is LandscapeValue {
   return Object.hasOwn(schemas, name);
 }
@@ -45,14 +47,14 @@ export function landscapeValue(name: LandscapeValue): Schema {
   return { type: ['object', 'string'], if: { type: 'string' }, else: landscapeRef(name) };
 }
 
-/** Generates the JSON Schemas of `defaults` and `policy`: Helm reports a typo before a process does. */
+/** Generates the JSON Schemas of them: Helm reports a typo before a process does. */
 export function landscapeDefinitions(): Record<LandscapeValue, Schema> {
   const dependencies = { source: ['kustomization'], kustomization: ['source'] };
   const defaults = strict({ ...mayBeEmpty(jsonSchema(schemas.defaults)), dependencies });
-  return { defaults, policy: jsonSchema(schemas.policy) };
+  return { defaults, policy: jsonSchema(schemas.policy), rollout: jsonSchema(schemas.rollout) };
 }
 
-/** Returns the keys of `defaults` or `policy` with their documentation, by their path below the value. */
+/** Returns the keys of one of them with their documentation, by their path below the value. */
 export function landscapeKeys(name: LandscapeValue): { path: string; description: string; default: string }[] {
   return documented(schemas[name]).map(({ path, schema }) => {
     const { description = '', default: value = '' } = keyDocs.get(schema) ?? {};

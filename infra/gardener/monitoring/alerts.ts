@@ -53,6 +53,11 @@ const controller: Alert[] = [
     summary: 'Changes of function {{ $labels.function }} wait for minutes.',
     description: 'One in ten waits for longer than two minutes before it runs. More slots (--concurrency) may help.',
   }),
+  alert('ShootFluxLandscapeRolloutPaused', 'warning', '5m', {
+    expr: 'max(shoot_flux_landscape_rollout{state="paused"}) > 0',
+    summary: 'The rollout of what operators change is paused, because too many Shoots failed.',
+    description: '`shoot-flux status -A` names them and says how it goes on. Abort it, or continue it.',
+  }),
   // A restart, and two Pods that see the same, change nothing.
   alert('ShootFluxShootsNotReady', 'warning', '5m', {
     expr: 'count(max by (project) (shoot_flux_shoots_overdue{state!="needs_user"}) > 0) > 0',

@@ -44,7 +44,8 @@ const rows: Rows = [
         p90('request_applied_seconds', 'operation', ': applied'),
         p90('request_ready_seconds', 'operation', ': Ready'),
       ),
-      panel('Rollouts', 'short', gauge('rollouts', 'state', 'max')),
+      panel('Rollouts of projects', 'short', gauge('rollouts', 'state', 'max')),
+      panel('Rollout of the operators', 'short', gauge('landscape_rollout', 'state', 'max')),
     ],
   ],
   [

@@ -249,9 +249,14 @@ export async function startFleet(options: FleetOptions) {
     /** Labels the project. */
     project: (labels: Record<string, string>) =>
       void garden.objects.apply({ ...PROJECT_OBJECT, metadata: { name: 'foo', labels } } as never),
-    /** Sets annotations of that ConfigMap, as operators do. */
-    annotate: (annotations: Record<string, string | null>) =>
-      void garden.objects.patch(LANDSCAPE_STATUS, { metadata: { annotations } }),
+    /** Sets annotations of that ConfigMap, as operators do, which wakes the Shoots that take part. */
+    annotate(annotations: Record<string, string | null>) {
+      garden.objects.patch(LANDSCAPE_STATUS, { metadata: { annotations } });
+      const { failed, inProgress, waiting } = readState(fleet.landscape().LandscapeRolloutState) ?? {};
+      const woken = [...(failed ?? []), ...(inProgress?.keys() ?? []), ...(waiting?.keys() ?? [])];
+      for (const shoot of shoots.filter((one) => woken.includes(`${seedOf(one)}/${technicalId(one)}`)))
+        schedule('managed-resources', shoot, fleet.now);
+    },
     /** That of an administrator of the garden. */
     kubeconfig: () => garden.kubeconfig(),
     /** Schedules what an edit of the annotations of `flux-config` would cause. */
@@ -357,13 +362,19 @@ export async function startFleet(options: FleetOptions) {
     const live = objects.find({ ...managedResource, metadata: { namespace, name } }) as unknown as ManagedResource;
     const secretName = live?.spec.secretRefs[0]?.name ?? '';
     const read = () => {
+      const known = contents.get(secretName);
+      if (known !== undefined) return known;
       const secret = objects.get({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: secretName } });
-      return unpackContent(secret.data as Record<string, string>) ?? [];
+      const content = unpackContent(secret.data as Record<string, string>) ?? [];
+      contents.set(secretName, content);
+      return content;
     };
     return { secretName, objects: read };
   };
 
-  /** Read once for each content, which is equal in equal Shoots. */
+  /** Read once for each content, which is equal in equal Shoots: its name is a hash. */
+  const contents = new Map<string, KubeObject[]>();
+
   const branchOf = (shoot: string): string => {
     const { secretName, objects } = contentOf(shoot, managedResourceNames.sync);
     const known = branchOfContent.get(secretName);
