@@ -60,6 +60,8 @@ interface RolloutNews {
   isJudged: boolean;
   /** True: Flux in it has neither worked nor failed. */
   isSuspended: boolean;
+  /** True: Flux itself does not run, whatever its users have written. */
+  isFluxDown: boolean;
 }
 
 /** Returns what rollouts wait for; undefined where there is none. */
@@ -76,7 +78,8 @@ export function rolloutNews({ status = {} }: Extension): RolloutNews | undefined
   const isUnchecked = !hasFailed && status.conditions?.some(isOfSuspension);
   const isSuspended = applied.suspension !== undefined || isUnchecked === true;
   const { revision, landscape } = applied;
-  return { revision, landscape, isJudged: isJudged || hasFailed, isSuspended };
+  const isFluxDown = hasFailed || findCondition(status, 'FluxReady')?.status === 'False';
+  return { revision, landscape, isJudged: isJudged || hasFailed, isSuspended, isFluxDown };
 }
 
 /** True when another seed has the control plane, or this one does not have its state yet: only one of both reports. */

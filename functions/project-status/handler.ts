@@ -96,11 +96,10 @@ async function report({ shoot, state, extension, name: inLandscape }: Reported, 
     reportRefusal(garden, shoot, error, context),
   );
   if (rollout !== undefined) await wakeNext(place, written, context);
-  const over = await recordInLandscape(
-    garden,
-    { ...result, shoot: inLandscape, revision: rollout?.landscape },
-    context,
-  );
+  // Of thousands of Shoots, users break some all the time, long after the operators have changed them.
+  const wasHealthy = result.wasHealthy && rollout?.isFluxDown === true;
+  const ofLandscape = { ...result, shoot: inLandscape, revision: rollout?.landscape, wasHealthy };
+  const over = await recordInLandscape(garden, ofLandscape, context);
   const untilChange = againIn ?? secondsWhileWaking(shoot, now);
   const untilRetry = written.type === 'not created' ? REFUSED_SECONDS : undefined;
   return outcomeOf(written, [untilChange, untilOver(written, live, now), untilRetry, over], context);

@@ -10,6 +10,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { serveRelease } from '../../infra/cli/release-testing.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
+import { readLandscape } from '../../shared/config/landscape.ts';
+import { SUSPENDED } from '../../shared/config/project-config.ts';
 import { isCrd } from '../../shared/flux/custom-resources.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
@@ -229,5 +231,49 @@ describe('waves', () => {
     for (const shoot of fleet.state()?.failed ?? []) fleet.wake(shoot);
     await fleet.settle();
     expect((await run(show)).out).toMatch(/ has ended: 20 done, 0 in progress, 0 waiting, 0 failed\.$/);
+  });
+});
+
+describe('changes of operators in waves', () => {
+  const PAGE = 'docs/howto/landscape-rollout.md';
+  const show = documented('docs/howto/landscape-rollout.md', 'get configmap');
+  const suspend = documented('docs/howto/landscape-rollout.md', 'suspended=');
+  const proceed = documented('docs/howto/landscape-rollout.md', 'continue=');
+  const abort = documented('docs/howto/landscape-rollout.md', 'abort=');
+
+  test('the page leads from a pause to a rollout that continues and is aborted', async () => {
+    const shoots = ['s0', 's1', 's2', 's3', 's4', 's5'];
+    const labels = (shoot: string): Record<string, string> => (shoot === 's5' ? {} : { stage: 'canary' });
+    await using fleet = await startFleet({ shoots, labels });
+    await write('kubeconfig', fleet.kubeconfig());
+    const { rollout } = readLandscape(parse(exampleWith(PAGE, 'rollout')));
+    fleet.given = () => ({ rollout });
+    fleet.edit({
+      repositoryUrl: 'https://git.example.com/fleet',
+      repositoryType: 'public',
+      syncMode: 'Reconcile',
+      repositoryBranch: 'main',
+    });
+    await fleet.settle();
+    const changed = () => shoots.filter((shoot) => JSON.stringify(fleet.controllers(shoot)).includes('debug'));
+    await run(suspend);
+    fleet.given = () => ({ rollout, defaults: { flux: { logLevel: 'debug' } } });
+    fleet.restart();
+    await fleet.pass(500);
+    expect(changed()).toEqual([]);
+    fleet.annotate({ [SUSPENDED]: null });
+    fleet.verdict = (shoot) => (changed().includes(shoot) ? 'bad' : 'ready');
+    await fleet.pass(500);
+    const paused = (await run(show)).out;
+    expect(paused).toMatch(/^Revision [0-9a-f]{12} is paused, because more than 2 failed: /);
+    const [, revision = '', token = ''] = /continue=(\w+)(\S+) on ConfigMap/.exec(paused) ?? [];
+    await run(proceed.replace('4f2a81c09b7e.3', revision + token));
+    fleet.annotate({});
+    await fleet.pass(100);
+    expect((await run(show)).out).toMatch(/ is under way: /);
+    await run(abort.replace('4f2a81c09b7e', revision));
+    fleet.annotate({});
+    await fleet.pass(1000);
+    expect(changed()).toEqual([]);
   });
 });

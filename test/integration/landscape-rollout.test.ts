@@ -121,6 +121,18 @@ describe('what operators change', () => {
     expect(text()).toBeUndefined();
   });
 
+  it('is not paused by what users break in Shoots that have it', async () => {
+    await started();
+    await given(debug, 1000);
+    expect(changed()).toEqual(['s0']);
+    fleet.verdict = (shoot) => (shoot === 's0' ? 'bad' : 'ready');
+    fleet.edit(data('two'));
+    await fleet.pass(6000);
+    expect(fleet.status().s0).toMatch(/^Not Ready/);
+    expect(changed()).toHaveLength(6);
+    expect(state()?.failed.size).toBe(0);
+  });
+
   it('may be paused, and goes on afterwards', async () => {
     await started();
     fleet.annotate({ [SUSPENDED]: 'maintenance of the registry' });
