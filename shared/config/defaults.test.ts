@@ -95,6 +95,15 @@ it.each<[object, ...string[]]>([
       policy: { allowedRegistries: ['registry.example.com/**'] },
     },
   ],
+  [
+    { rollout: { waves: [{ shoots: { matchLabel: {} } }], pause: 'soon', maxInProgress: '10%', maxFailed: -1 } },
+    "the landscape's rollout: waves[0].name is missing; set it, for example canary",
+    "the landscape's rollout: waves[0].shoots.matchLabel is not a known key; did you mean matchLabels?",
+    'the landscape\'s rollout: pause "soon" is not a duration; use numbers with the units h, m, s or ms, for example 5m or 1h30m',
+    'the landscape\'s rollout: maxInProgress is "10%"; use a whole number from 1 to 10000',
+    'the landscape\'s rollout: maxFailed is "-1"; use a whole number from 0 to 10000',
+  ],
+  [{ rollout: { waves: [{ name: 'all' }], pause: '1h30m', maxInProgress: 5, maintenanceWindow: true } }],
 ])('a landscape is checked at the start: %j', (landscape, ...sentences) => {
   expect(problems({}, () => readLandscape(landscape))).toEqual(sentences);
 });

@@ -33,9 +33,11 @@ const amount = (least: number) => ruled(z.unknown(), (value) => amountProblem(va
 
 /** A number of Shoots. */
 const countOf = (least: number) =>
-  ruled(z.number(), (value) =>
-    isCount(value, least) ? undefined : `is ${value}; use a whole number from ${least} to ${MOST_SHOOTS}`,
-  );
+  ruled(z.unknown(), (value) =>
+    typeof value === 'number' && isCount(value, least)
+      ? undefined
+      : `is ${quote(String(value))}; use a whole number from ${least} to ${MOST_SHOOTS}`,
+  ) as z.ZodMiniType<number>;
 
 const isCount = (value: number, least: number) => Number.isInteger(value) && value >= least && value <= MOST_SHOOTS;
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CHANGE_SECONDS, MOST_WAITING, type RolloutState, rolloutText } from '../../../shared/gardener/rollout.ts';
+import { recordResult } from '../../project-status/rollout.ts';
 import { admit, type Candidate, secondsToGather } from './admit.ts';
 
 const A = 'aaaaaaaaaaaa';
@@ -101,6 +102,41 @@ describe('an order', () => {
     expect(state.waiting.size).toBe(MOST_WAITING);
     expect(state.waiting.has('dev')).toBe(true);
     expect(state.waiting.has('late')).toBe(false);
+  });
+});
+
+describe('a pause between the values of an order', () => {
+  const rollout = { maxInProgress: 5, maxFailed: 0, order: 'wave' };
+  const waved = (shoot: string, order: string | undefined, now: number) =>
+    candidate(shoot, { rollout, order, now, pause: 600 });
+
+  it('does not hold up the first value, and each of the others after the last change', () => {
+    const first = ask(undefined, waved('canary', '0', 1000), waved('late', '1', 1000));
+    expect(first.admitted).toEqual(['canary']);
+    const done = recordResult(
+      first.state,
+      { shoot: 'canary', revision: A, end: 'ready', wasHealthy: true, now: 1300 },
+      new Set(),
+    );
+    expect(ask(done, waved('late', '1', 1899)).admitted).toEqual([]);
+    const second = ask(done, waved('late', '1', 1900), waved('more', '1', 1901), waved('last', undefined, 1902));
+    expect(second.admitted).toEqual(['late', 'more']);
+  });
+
+  it('counts from the beginning where no Shoot is of the first values', () => {
+    expect(ask(undefined, waved('late', '1', 1000), waved('late', '1', 1599)).admitted).toEqual([]);
+    expect(ask(undefined, waved('late', '1', 1000), waved('late', '1', 1600)).admitted).toEqual(['late']);
+  });
+});
+
+describe('a Shoot that has the revision already', () => {
+  const again = (shoot: string, now: number) => candidate(shoot, { isAgain: true, now });
+
+  it('begins a rollout that has ended once more, and goes on with one that has not', () => {
+    const { state } = ask(undefined, ...shoots('a'));
+    const ended = { ...state, inProgress: new Map(), done: 1, failed: new Set(['x']) };
+    expect(ask(ended, again('a', 5000)).state).toMatchObject({ began: 5000, done: 0, failed: new Set() });
+    expect(ask(state, again('b', 1100)).state).toMatchObject({ began: 1000 });
   });
 });
 

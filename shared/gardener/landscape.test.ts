@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { ABORT } from '../config/project-config.ts';
+import {
+  type Announcement,
+  announced,
+  type Documents,
+  documentsOf,
+  type LandscapeState,
+  landscapeIn,
+  landscapeText,
+  revisionOfDocuments,
+  targetOf,
+} from './landscape.ts';
+
+const documents = (version: string): Documents => ({ releases: ['v2.9.4'], program: version });
+const [A, B, C] = ['0.1.0', '0.2.0', '0.3.0'].map(documents) as [Documents, Documents, Documents];
+const [a, b, c] = [A, B, C].map(revisionOfDocuments) as [string, string, string];
+
+/** Announces one after the other; each process has begun right before. */
+function given(...all: [seed: string, documents: Documents, parts?: Partial<Announcement>][]): LandscapeState {
+  let state: LandscapeState | undefined;
+  for (const [index, [seed, documents, parts]] of all.entries()) {
+    const now = 1000 + 100 * index;
+    state = announced(state, { seed, documents, startedAt: now - 10, now, ...parts });
+  }
+  return state as LandscapeState;
+}
+
+describe('what operators give', () => {
+  it('to the first seed is the target, and what they give anew replaces it', () => {
+    expect(targetOf(given(['one', A]))).toBe(a);
+    expect(targetOf(given(['one', A], ['two', A], ['one', B]))).toBe(b);
+  });
+
+  it('to a seed later, or once more, changes nothing else', () => {
+    const state = given(['one', A], ['two', A], ['one', B]);
+    const [later, restarted] = [B, A].map((documents, index) =>
+      announced(state, { seed: 'two', documents, startedAt: 5000, now: 5000 + index }),
+    );
+    expect(later).toEqual({ ...state, seeds: { ...state.seeds, two: { revision: b, since: 5000 } } });
+    expect(restarted).toBe(state);
+  });
+
+  it('to a seed that is new is not the target where others have got something newer', () => {
+    expect(targetOf(given(['one', A], ['one', B], ['two', A]))).toBe(b);
+    expect(targetOf(given(['one', A], ['one', B], ['two', C]))).toBe(c);
+  });
+
+  it('once more after something newer takes that back', () => {
+    const state = given(['one', A], ['one', B], ['one', A]);
+    expect(state.history.map(({ revision }) => revision)).toEqual([a, b]);
+  });
+
+  it('to a process that is being replaced counts no more', () => {
+    expect(targetOf(given(['one', A], ['one', B], ['one', A, { startedAt: 900 }]))).toBe(b);
+  });
+
+  it('goes back to what was before it when they abort it, and something new counts again', () => {
+    const state = given(['one', A], ['one', B]);
+    const annotations = { [ABORT]: b };
+    expect(targetOf(state, annotations)).toBe(a);
+    const next = announced(state, { seed: 'one', documents: C, startedAt: 5000, now: 5000 }, annotations);
+    expect(targetOf(next, annotations)).toBe(c);
+    expect(targetOf(given(['one', A]), { [ABORT]: a })).toBe(a);
+  });
+
+  it('is read back as it was written, without the oldest where there is no room', () => {
+    const state = given(['one', A], ['one', B]);
+    const map = (text: string) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: '' },
+      data: { Landscape: text },
+    });
+    expect(landscapeIn(map(landscapeText(state)))).toEqual(state);
+    const large = { ...B, defaults: { flux: { version: 'x'.repeat(400_000) } } };
+    const full = given(['one', { ...A, defaults: large.defaults }], ['one', large]);
+    const read = landscapeIn(map(landscapeText(full)));
+    expect(documentsOf(read as LandscapeState, targetOf(full))).toEqual(large);
+    expect(read?.history).toHaveLength(1);
+    expect(landscapeIn(map('{"version":2}'))).toBeUndefined();
+  });
+
+  it('is kept for the last four', () => {
+    const many = ['1', '2', '3', '4', '5', '6'].map((version) => ['one', documents(version)] as [string, Documents]);
+    expect(given(...many).history.map(({ documents }) => documents.program)).toEqual(['6', '5', '4', '3']);
+  });
+});
