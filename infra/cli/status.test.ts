@@ -27,6 +27,8 @@ const objects = [
     },
     { Rollout: 'Revision 0123456789ab is paused, because more than 1 failed.', note: 'ours' },
   ),
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden' } },
+  statusMapOf('garden', {}, { LandscapeRollout: 'Revision ba9876543210 is under way.' }),
   statusMapOf(
     'garden-lot',
     {

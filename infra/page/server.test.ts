@@ -46,6 +46,8 @@ const objects = [
     },
     { ...rolloutData(rollout, 3), Suspended: 'by mia since 2026-01-02T03:04:05Z: leaked key' },
   ),
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden' } },
+  statusMapOf('garden', {}, { LandscapeRollout: 'Revision ba9876543210 is under way.' }),
   statusMapOf('garden-bar', { asleep: { state: 'Hibernated', flux: 'v2.9.4' } }),
 ];
 
@@ -104,7 +106,9 @@ describe('the page', () => {
     );
     expect(text).toContain('Wave In progress Waiting 2 1: bad 0 10 0 1: good');
     expect(await read('/')).toContain('Project foo is suspended by mia since 2026-01-02T03:04:05Z: leaked key');
-    expect(await read('/')).toContain('Rollouts (1) foo : Revision 0123456789ab is paused');
+    expect(await read('/')).toContain(
+      'Rollouts (2) What the operators change: Revision ba9876543210 is under way. foo : Revision 0123456789ab is paused',
+    );
   });
 
   it('answers what is nowhere, and every method but reading, without doing anything', async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { definitionOf } from '../../events/testing.ts';
 import { type ListWatch, onExtensions, startListWatch, watching } from '../../events/watcher/testing.ts';
 import { fluxStatusSubscription } from '../../shared/config/project-config.ts';
-import { ROLLOUT_PHASE } from '../../shared/gardener/rollout.ts';
+import { LANDSCAPE_PHASE, ROLLOUT_PHASE } from '../../shared/gardener/rollout.ts';
 import { appliedFactory, conditionFactory, lastOperationFactory } from '../../shared/gardener/testing.ts';
 import type { ExtensionStatus } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
@@ -192,4 +192,14 @@ it('rollouts are counted by the label of flux-status', async () => {
   await counted(2, 1);
   status('garden-a');
   await counted(2, 0);
+});
+
+it('the rollout of the landscape has a number of its own', async () => {
+  const labels = { [LANDSCAPE_PHASE]: 'paused' };
+  api.put(resources.configMaps, { metadata: { namespace: 'garden', name: 'flux-status', labels } });
+  start();
+  await eventually('landscape_rollout').toEqual([
+    'shoot_flux_landscape_rollout{state="in_progress"} 0',
+    'shoot_flux_landscape_rollout{state="paused"} 1',
+  ]);
 });
