@@ -24,7 +24,7 @@ export interface ConfigIssue {
   path: string;
   /** The rest of the sentence after object and path: the problem and the remedy, for example `is missing; set it`. */
   message: string;
-  /** The rule of the landscape's policy that refuses it; absent: the configuration is wrong in every landscape. */
+  /** The rule of the landscape that refuses it, of its policy or `addons`; absent: it is wrong in every landscape. */
   rule?: string | undefined;
   /** True: another layer may have what is missing here, which admission does not read. */
   mayBeElsewhere?: boolean | undefined;

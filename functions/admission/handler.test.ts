@@ -261,6 +261,25 @@ describe('admission of a malformed request', () => {
   });
 });
 
+describe('addons in admission', () => {
+  const provider = { kind: 'Provider', metadata: { name: 'chat' }, spec: { type: 'generic' } };
+  const landscape = { addons: { chat: { objects: [provider], projects: ['foo'] } } };
+
+  it('are refused when the landscape does not have them', () => {
+    expect(created({ providerConfig: { addons: ['chat', 'caht'] } }, landscape)).toMatchObject({
+      allowed: false,
+      message:
+        'providerConfig: addons[1] "caht" is not an addon of this landscape (did you mean chat?); use chat, or remove it',
+    });
+    const stored = { addons: ['gone'] };
+    expect(updated({ providerConfig: stored }, { providerConfig: stored }, landscape)).toEqual({ allowed: true });
+  });
+
+  it('may be listed whatever the project, which is judged later', () => {
+    expect(created({ providerConfig: { addons: ['chat'] } }, landscape)).toEqual({ allowed: true });
+  });
+});
+
 describe("the landscape's policy in admission", () => {
   const landscape = {
     policy: {

@@ -20,8 +20,7 @@ import type { AdmissionAnswer, AdmissionRequest } from '../../shared/kube/admiss
 import type { WebhookHandler } from '../../shared/runtime/webhook.ts';
 
 /** Answers for a Shoot with the extension; a wrong `providerConfig` is refused with one sentence for each mistake. */
-export const handler: WebhookHandler = async (request, { settings: { defaults, policy } }) =>
-  reviewShoot(request, { defaults, policy });
+export const handler: WebhookHandler = async (request, { settings }) => reviewShoot(request, settings);
 
 const allowed: AdmissionAnswer = { allowed: true };
 

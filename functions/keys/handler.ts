@@ -148,13 +148,12 @@ function decideOnSecret(
 }
 
 /**
- * Returns what the landscape's policy refuses in `flux-config` alone, and whether that is the repository: then it gets no
- * key pair, and its host is not contacted. The repository is judged also where other keys are wrong, because those do not
- * keep it from getting a key pair.
+ * Returns what the landscape's policy and addons refuse in `flux-config` alone, and whether that is the repository: then
+ * it gets no key pair, and its host is not contacted. The repository is judged also where other keys are wrong, because
+ * those do not keep it from getting a key pair.
  */
 function refusalsOf(landscape: Landscape, fluxConfig: FluxConfigMap, repository: Repository | undefined) {
-  const { policy } = landscape;
-  if (policy === undefined) return { issues: [], isRepository: false };
+  const { policy = {} } = landscape;
   const object = fluxConfigObject(fluxConfig.namespace);
   const origins = { 'source.spec.url': { object, path: 'repositoryUrl' } };
   const ofUrl = repository === undefined ? [] : urlIssues(policy, repository.url, origins);

@@ -1,3 +1,4 @@
+import { ADDON_RULE } from '../../shared/config/addons.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { fluxConfigMapOf } from '../../shared/config/flux-config-map.ts';
 import { FLUX_CONFIG } from '../../shared/config/project-config.ts';
@@ -23,7 +24,8 @@ export const handler: WebhookHandler = async (request, context) => {
   if (!DNS_LABEL.test(namespace)) return { allowed: true, warnings: [NO_NAMESPACE] };
   const { layers, warnings } = await readLayers(namespace, context);
   // Where a policy refuses the configuration, the resource-manager still may write to its namespaces.
-  const landscape = { defaults: context.settings.defaults };
+  const { defaults, addons } = context.settings;
+  const landscape = { defaults, addons };
   return addTargetNamespaces(request, targetNamespacesOf({ ...layers, landscape }, warnings));
 };
 
@@ -83,6 +85,12 @@ const names = {
 export function targetNamespacesOf(layers: Layers, warnings: string[]): TargetNamespaces {
   const config = unlessInvalid(() => effectiveConfig(layers));
   if (!(config instanceof ConfigError)) return { namespaces: namespacesOf(config), warnings };
+  // The shoot keeps the rest of what it has.
+  if (config.issues.some(({ rule }) => rule === ADDON_RULE)) {
+    const refused =
+      'an addon is refused, and all are ignored when computing target namespaces; remove it from the list';
+    return targetNamespacesOf({ ...layers, landscape: { ...layers.landscape, addons: null } }, [...warnings, refused]);
+  }
   const wrong = wrongLayers(layers, config.issues);
   const [first] = wrong;
   if (first === undefined) throw config;

@@ -19,6 +19,9 @@ const fluxConfigHasErrors = hasErrors('the ConfigMap flux-config');
 
 const ofTemplates = { source: source('sources'), kustomization: kustomization('apps') };
 const withSecret = { flux: { namespace: 'flux-x' }, additionalSecretResources: [{ name: 'sops' }] };
+const addons = {
+  backup: { objects: [{ ...source('backups').template, metadata: { name: 'b', namespace: 'backups' } }] },
+};
 const strict = { flux: { watchAllNamespaces: false } };
 
 it.each<[string, Parameters<typeof targetNamespacesOf>[0], string[], string[]?]>([
@@ -43,6 +46,17 @@ it.each<[string, Parameters<typeof targetNamespacesOf>[0], string[], string[]?]>
     { fluxConfig: fluxConfig({ namespace: 'flux-x', typo: '1' }), providerConfig: ofShoot },
     ['flux-y'],
     [fluxConfigHasErrors],
+  ],
+  [
+    'the landscape has an addon with objects elsewhere',
+    { ...ofProject, landscape: { addons }, providerConfig: { addons: ['backup'] } },
+    ['flux-x', 'backups'],
+  ],
+  [
+    'an addon is refused',
+    { ...ofProject, landscape: { addons }, providerConfig: { addons: ['backup', 'gone'] } },
+    ['flux-x'],
+    ['an addon is refused, and all are ignored when computing target namespaces; remove it from the list'],
   ],
   [
     'both have errors',

@@ -9,6 +9,7 @@ describe('environment of a Lambda', () => {
     expect(await readEnvironment({ ...least, GARDEN_IDENTITY: '' })).toEqual({
       kubeconfigSecretPrefix: 'shoot-flux/dev/keys/',
       settings: {
+        version: expect.any(String),
         landscape: 'gardener',
         gardenIdentity: undefined,
         seeds: [],
@@ -59,7 +60,7 @@ describe('the file that CONFIG names', () => {
     ['null', 'is not an object with options as its keys'],
     ['policy: {}', 'which CONFIG names: it is not JSON.'],
     ['{"polcy": {}}', 'has an unknown key "polcy"; did you mean "policy"?'],
-    ['{"shootHealth": true}', 'has an unknown key "shootHealth"; use defaults or policy'],
+    ['{"shootHealth": true}', 'has an unknown key "shootHealth"; use one of defaults, policy, rollout, addons'],
     ['{"policy": {"allowedVersions": []}}', "the landscape's policy: allowedVersions is empty"],
   ])('is refused with %s', async (content, sentence) => {
     await using input = await files({ content });

@@ -1,3 +1,4 @@
+import { isOfAddon } from '../../shared/config/addons.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { originOf } from '../../shared/config/origins.ts';
 import {
@@ -29,6 +30,13 @@ export interface Offline {
   warnings: string[];
   fluxVersion: string;
   components: string[];
+  /** Says of each object that an addon brings which one, and where it is listed; by `addonKey`. */
+  ofAddons: ReadonlyMap<string, string>;
+}
+
+/** Identifies an object, whatever the version of its API. */
+export function addonKey({ kind, metadata }: KubeObject): string {
+  return `${kind} ${metadata.namespace}/${metadata.name}`;
 }
 
 /** Computes a Shoot's objects from its configuration, without a cluster. @throws ConfigError with every issue */
@@ -81,7 +89,18 @@ export async function renderOffline({
     ],
     fluxVersion: version,
     components: config.flux.components,
+    ofAddons: ofAddons(config),
   };
+}
+
+function ofAddons({ objects, origins }: EffectiveConfig): Map<string, string> {
+  const found = objects.flatMap((object, index): [string, string][] => {
+    const brought = originOf(origins, `objects[${index}]`);
+    if (!isOfAddon(brought)) return [];
+    const listed = originOf(origins, brought.object);
+    return [[addonKey(object), `${brought.object}, listed at ${listed.path} of ${listed.object}`]];
+  });
+  return new Map(found);
 }
 
 /** Only the landscape knows what a Shoot runs with. */

@@ -42,7 +42,7 @@ export const watchedClusterOptions = {
   },
 } as const satisfies Record<string, Option>;
 
-/** What the operators say for all projects (docs/policy.md). */
+/** What the operators say for all projects (docs/policy.md, docs/landscape.md). */
 export const landscapeOptions = {
   defaults: {
     type: 'nested',
@@ -56,6 +56,10 @@ export const landscapeOptions = {
   rollout: {
     type: 'nested',
     description: 'How what operators change reaches the Shoots ([Rollout](policy.md#rollout)). Default: all at once.',
+  },
+  addons: {
+    type: 'nested',
+    description: 'What projects may list under `addons`, by name ([Addons](landscape.md#addons)).',
   },
 } as const satisfies Record<string, Option>;
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { git, ociRepository } from '../../shared/config/config.fixtures.ts';
 import { standIn } from '../../shared/flux/testing.ts';
 import { fluxConfigOf, runWith, shootFlux, shootOf } from './testing.ts';
 
@@ -61,6 +62,18 @@ test('names each copy by its kind and name in the shoot, as far as they are know
     '# ConfigMaps flux-system/shoot-info and flux-system/shoot-facts; pass --shoot to see them.\n',
   );
   expect(unknown.out).not.toContain('kind: ConfigMap');
+});
+
+test('says of each object of an addon which one brings it, and where it is listed', async () => {
+  const addons = { charts: { objects: [ociRepository({}, { metadata: { name: 'charts' } })] } };
+  const configMap = fluxConfigOf({ addons: 'charts', 'config.yaml': JSON.stringify({ objects: [git('own')] }) });
+  const { out, err } = await render({ 'flux-config': configMap, config: { addons } });
+  expect(err).toBe('');
+  const listed = `addon charts, listed at addons of ConfigMap ${configMap.metadata.namespace}/flux-config`;
+  expect(out).toContain(`\n---\n# ${listed}\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\n`);
+  expect(out.match(/^# addon /gm)).toHaveLength(1);
+  const unknown = await runWith('validate', { 'flux-config': configMap });
+  expect(unknown).toMatchObject({ code: 0, err: expect.stringContaining('addons "charts" is an addon') });
 });
 
 test('prints the same objects as JSON, and names the others on standard error', async () => {

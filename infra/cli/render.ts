@@ -7,7 +7,7 @@ import type { KubeObject } from '../../shared/kube/resource.ts';
 import { command, exitCodes } from './command.ts';
 import { diffObjects, diffText } from './diff.ts';
 import { type CliInputs, inputNotes, inputOptions, readInputs } from './inputs.ts';
-import { type Offline, releaseOf, renderOffline, upgradeWarnings } from './offline.ts';
+import { addonKey, type Offline, releaseOf, renderOffline, upgradeWarnings } from './offline.ts';
 import { type Terminal, text } from './option.ts';
 import { itemsOf, readDocuments } from './read-file.ts';
 
@@ -27,7 +27,7 @@ export default command({
   },
   notes:
     `${inputNotes}\nSecrets that are copied into the shoot appear only as comments, because their content is known only in the cluster.\n` +
-    'Annotations for the resource-manager are omitted.',
+    'Annotations for the resource-manager are omitted. A comment names the addon that brings an object, and where it is listed.',
   async run(values, _, terminal) {
     const inputs = await readInputs(values, terminal, values.diff);
     const former = values.diff === undefined ? undefined : await readFormer(values.diff, terminal);
@@ -64,11 +64,14 @@ function warn(warnings: string[], terminal: Terminal): void {
   for (const warning of warnings) terminal.err(`warning: ${warning}\n`);
 }
 
-function printYaml({ groups, unknown }: Offline, terminal: Terminal): void {
+function printYaml({ groups, unknown, ofAddons }: Offline, terminal: Terminal): void {
   const comments = unknown.map((sentence) => `# ${sentence}\n`).join('');
   for (const [group, objects] of Object.entries(groups)) {
     terminal.out(`# ManagedResource shoot-flux-${group}\n${group === 'secrets' ? comments : ''}`);
-    for (const object of objects) terminal.out(`---\n${yaml(plain(object))}`);
+    for (const object of objects) {
+      const addon = ofAddons.get(addonKey(object));
+      terminal.out(`---\n${addon === undefined ? '' : `# ${addon}\n`}${yaml(plain(object))}`);
+    }
   }
 }
 

@@ -191,7 +191,7 @@ function expected({ type, multiple, map, value }: Option): string {
 
 function unknownKey(path: string, key: string, known: string[]): UsageError {
   const near = nearest(key, known);
-  const all = known.length > 2 ? 'docs/options.md lists all keys' : `use ${known.join(' or ')}`;
+  const all = known.length > 4 ? 'docs/options.md lists all keys' : `use one of ${known.join(', ')}`;
   const remedy = near === undefined ? all : `did you mean "${near}"?`;
   return new UsageError(`${path} has an unknown key "${key}"; ${remedy}`);
 }

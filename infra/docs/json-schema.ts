@@ -7,6 +7,7 @@ import {
   additionalSecretSchema,
   kustomizationPatchSchema,
   kustomizationSchema,
+  listedAddonSchema,
   providerConfigSchema,
   sourceSchema,
 } from '../../shared/config/provider-config-schema.ts';
@@ -108,6 +109,10 @@ const parts = new Map<z.core.$ZodType, () => Schema>([
   [providerConfigSchema.shape.kustomization, () => jsonSchema(kustomizationSchema)],
   [providerConfigSchema.shape.kustomizations, () => ({ items: jsonSchema(kustomizationSchema) })],
   [providerConfigSchema.shape.objects, () => ({ items: listedObject() })],
+  [
+    providerConfigSchema.shape.addons,
+    () => ({ items: { ...mayBeEmpty(jsonSchema(listedAddonSchema)), type: ['object', 'string'] } }),
+  ],
   [providerConfigSchema.shape.additionalSecretResources, () => ({ items: jsonSchema(additionalSecretSchema) })],
   [sourceSchema.shape.template, sourceTemplate],
   [kustomizationSchema.shape.template, () => manifest(kustomizationTemplateSchema)],

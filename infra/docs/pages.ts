@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { addonSchema } from '../../shared/config/addons.ts';
 import { pullSecretSchema } from '../../shared/config/defaults.ts';
 import { fluxConfigSchema } from '../../shared/config/flux-config.ts';
 import { fluxSchema } from '../../shared/config/flux-options.ts';
@@ -7,6 +8,7 @@ import { policySchema } from '../../shared/config/policy/policy.ts';
 import {
   additionalSecretSchema,
   kustomizationSchema,
+  listedAddonSchema,
   providerConfigSchema,
   sourceSchema,
 } from '../../shared/config/provider-config-schema.ts';
@@ -42,6 +44,7 @@ const generated: Record<string, Record<string, () => string | Promise<string>>> 
     'kustomization-template': () => table(kustomizationTemplateSchema),
     kinds: () => quoted(Object.keys(fluxKinds)),
     'additional-secret-resources': () => table(additionalSecretSchema),
+    addons: () => table(listedAddonSchema),
     limits: limitTable,
   },
   'policy.md': {
@@ -49,6 +52,7 @@ const generated: Record<string, Record<string, () => string | Promise<string>>> 
     policy: () => table(policySchema),
     rollout: () => table(landscapeRolloutSchema),
   },
+  'landscape.md': { addon: () => table(addonSchema) },
   'options.md': { commands: optionTables },
   'decisions/README.md': { decisions: decisionTable },
 };

@@ -1,5 +1,4 @@
-import { FLUX_STATUS } from '../../shared/config/project-config.ts';
-import { OPERATORS_NAMESPACE } from '../../shared/config/project-config.ts';
+import { FLUX_STATUS, OPERATORS_NAMESPACE } from '../../shared/config/project-config.ts';
 import { LANDSCAPE_TEXT, ROLLOUT_TEXT } from '../../shared/gardener/rollout.ts';
 import {
   type Counts,

@@ -29,7 +29,7 @@ export interface WebhookOptions extends Omit<ServerOptions, 'served' | 'push'> {
 
 export interface WebhookDependencies {
   clientsOf(identity: string): (cluster: string, signal?: AbortSignal) => Promise<KubeClient>;
-  settings: Pick<Settings, 'seeds' | 'defaults' | 'policy'>;
+  settings: Pick<Settings, 'seeds' | 'defaults' | 'policy' | 'addons'>;
   log: Log;
   metrics: Metrics;
   /** Answers the reviews of a webhook function elsewhere. Absent: in this thread. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, type ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { additionalSecrets } from './additional-secrets.ts';
+import { ADDON_RULE, addonPlace, broughtByAddons, isOfAddon } from './addons.ts';
 import { defaultsLayer, pullSecretOf } from './defaults.ts';
 import { readFluxConfig } from './flux-config.ts';
 import { documentsOf, type FluxConfigMap, isFluxConfigObject } from './flux-config-map.ts';
@@ -73,8 +74,10 @@ export function mergeLayers(inputs: Omit<ConfigInputs, 'providerConfig'>, provid
     ...checked.issues,
     ...(landscape.policy === undefined ? [] : policyIssues(landscape.policy, config, shoot)),
   ];
-  if (issues.length > 0) throw new ConfigError(issues);
-  const warnings = [...layers.flatMap((layer) => layer.warnings ?? []), ...checked.warnings];
+  // The operators may have changed the catalogue, which must not fail the Shoots of those who have written nothing new.
+  if (issues.length > 0)
+    throw new ConfigError(issues.map((issue) => (isOfAddon(issue) ? { ...issue, rule: ADDON_RULE } : issue)));
+  const warnings = [...layers.flatMap((layer) => layer.warnings ?? []), ...config.addonWarnings, ...checked.warnings];
   const { syncMode, deletionPolicy, suspend, adopt, monitoring } = written.content;
   return {
     flux,
@@ -292,14 +295,23 @@ function completed(merged: Merged, project: ProjectSecrets, inputs: ConfigInputs
   const rootObject =
     root && source && completeObject(root.template, flux, rootFields(root.template, source, flux, isFlat));
   const kustomization = rootObject && finished('kustomization', rootObject);
-  const others = [...sources, ...kustomizations, ...(content.objects ?? [])].filter((one) => one !== undefined);
+  const brought = broughtByAddons(content.addons ?? [], inputs);
+  issues.push(...brought.issues);
+  const others = [...sources, ...kustomizations, ...(content.objects ?? []), ...brought.value].filter(
+    (one) => one !== undefined,
+  );
   const listed = inOrder(
     others.map((one) => {
       const object = completeObject(one.template, flux, defaultSourceRef(one.template, source));
       return { ...one, kind: object.kind, object };
     }),
   );
-  origins = { ...origins, ...Object.fromEntries(listed.map(({ place }, index) => [`objects[${index}]`, place])) };
+  const ofAddons = (content.addons ?? []).map(({ name, place }) => [addonPlace(name).object, place]);
+  origins = {
+    ...origins,
+    ...Object.fromEntries(ofAddons),
+    ...Object.fromEntries(listed.map(({ place }, index) => [`objects[${index}]`, place])),
+  };
   const [sourceSecret] = source && rootSource ? credentialsOf(source, rootSource) : [];
   // Two sources may read one repository with the same credentials.
   const ofSources = listed
@@ -313,6 +325,7 @@ function completed(merged: Merged, project: ProjectSecrets, inputs: ConfigInputs
     kustomization,
     objects: listed.map(({ object }, index) => finished(`objects[${index}]`, object)),
     sourceSecret,
+    addonWarnings: brought.warnings,
     listedSecrets: [...new Map(ofSources.map((one) => [JSON.stringify(one.secret), one])).values()],
     pullSecret: secret && {
       origin: { type: 'landscape', secret },
@@ -414,9 +427,11 @@ function accountOf(kind: string, spec: Template['spec'], namespace: string, flux
 
 /**
  * An edit of the project's `flux-config` is meant for all of its Shoots; a providerConfig is written once for its own
- * (decision 52). Without a source, sources are among the objects.
+ * (decision 52). Without a source, sources are among the objects, or addons bring them.
  */
 function defaultSyncMode({ layers, sourceFrom }: Merged, ofProject: readonly Layer[]): SyncMode {
-  const from = sourceFrom.sets.source ? sourceFrom : layers.find(({ content }) => content.objects !== undefined);
+  const from = sourceFrom.sets.source
+    ? sourceFrom
+    : layers.find(({ content }) => (content.objects ?? content.addons) !== undefined);
   return from !== undefined && ofProject.includes(from) ? 'ManifestsOnly' : 'Once';
 }

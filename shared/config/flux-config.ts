@@ -13,6 +13,7 @@ import {
   kustomizationPath,
   namespaceName,
   normalVersion,
+  objectName,
   pathWarning,
   positiveDuration,
   semverRange,
@@ -22,8 +23,9 @@ import { binaryIssues, type FluxConfigMap, fluxConfigObject } from './flux-confi
 import { fluxSchema, settings } from './flux-options.ts';
 import { fromCopiedForm, withPort } from './git-url.ts';
 import { entriesProblem, limits } from './limits.ts';
-import { type Origins, optionOrigins, type Place } from './origins.ts';
+import { inside, type Origins, optionOrigins, type Place } from './origins.ts';
 import { FLUX_SOURCE, MAIN_GIT_REPOSITORY, MAIN_KUSTOMIZATION } from './project-config.ts';
+import { addonsDoc } from './provider-config-schema.ts';
 import { type KeyDoc, key, keyDocs, schemaIssues, text } from './schema.ts';
 import { NO_TARGET_NAMESPACE } from './target-namespace.ts';
 import { defaultIntervals } from './templates.ts';
@@ -136,6 +138,7 @@ export const fluxConfigFields: Readonly<Record<string, string>> = {
     }),
   ),
   ...Object.fromEntries(Object.keys(settings).map((setting) => [setting, setting])),
+  addons: 'addons',
 };
 
 /** Returns the key of flux-config that sets a field, undefined if only a providerConfig can set it. */
@@ -149,6 +152,7 @@ export const fluxConfigSchema = z.strictObject({
   ...repositoryKeys,
   ...textRows(settings),
   ...textRows(otherOptions),
+  addons: key(listText(text(objectName)), addonsDoc),
   'config.yaml': key(text(undefined, limits.configuration), {
     description:
       'A whole [FluxConfig](#providerconfig) as YAML, for what the other keys cannot say. It must not repeat a key.',
@@ -261,6 +265,7 @@ function toContent(place: Place, keys: FluxConfigKeys): FluxConfig {
   const values: JsonObject = {
     ...keys,
     fluxVersion: keys.fluxVersion && normalVersion(keys.fluxVersion as string),
+    addons: keys.addons && (keys.addons as string[]).map((name) => ({ name, place: inside(place, 'addons') })),
     repositoryUrl: repository?.url,
     repositoryType: isPrivate ? { name: FLUX_SOURCE } : undefined,
     repositoryProvider: repository?.provider,

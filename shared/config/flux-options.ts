@@ -282,7 +282,8 @@ export const settings = {
   syncMode: key(z.enum(syncModes), {
     description:
       'How much of the configuration is still applied after the first success: `Once`, `ManifestsOnly` or `Reconcile`.',
-    default: '`ManifestsOnly` if the source or, without one, `objects` come from `flux-config`, otherwise `Once`',
+    default:
+      '`ManifestsOnly` if the source or, without one, `objects` or `addons` come from `flux-config`, otherwise `Once`',
     example: 'Reconcile',
   }),
   deletionPolicy: key(z.enum(deletionPolicies), {

@@ -1,25 +1,27 @@
-import { ConfigError } from '../errors.ts';
+import { ConfigError, type ConfigIssue, unlessInvalid } from '../errors.ts';
+import { catalogueIssues, isOfAddon } from './addons.ts';
 import { DEFAULTS, defaultsIssues, isSet } from './defaults.ts';
 import { effectiveConfig } from './effective-config.ts';
 import { policySchema } from './policy/policy.ts';
 import { landscapeRolloutSchema } from './rollout.ts';
 import { schemaIssues } from './schema.ts';
-import type { Landscape } from './types.ts';
+import type { ConfigInputs, Landscape } from './types.ts';
 
 /** The names of the policy and of the rollout in errors. */
 const POLICY = "the landscape's policy";
 const ROLLOUT = "the landscape's rollout";
 
 /**
- * Checks the keys `defaults`, `policy` and `rollout` of a configuration file, and that a project that configures nothing
- * obeys the policy.
+ * Checks the keys `defaults`, `policy`, `addons` and `rollout` of a configuration file, that a project that configures
+ * nothing obeys the policy, and that it may list each addon.
  * @throws ConfigError with everything that is wrong with them
  */
 export function readLandscape(written: { [key in keyof Landscape]?: unknown }): Landscape {
-  const { defaults, policy, rollout } = written;
+  const { defaults, policy, addons, rollout } = written;
   const issues = [
     ...defaultsIssues(defaults),
     ...(isSet(policy) ? schemaIssues(POLICY, policySchema, policy) : []),
+    ...catalogueIssues(addons),
     ...(isSet(rollout) ? schemaIssues(ROLLOUT, landscapeRolloutSchema, rollout) : []),
   ];
   if (issues.length > 0) throw new ConfigError(issues);
@@ -27,14 +29,22 @@ export function readLandscape(written: { [key in keyof Landscape]?: unknown }): 
     ...(isSet(defaults) && { defaults }),
     ...(isSet(policy) && { policy }),
     ...(isSet(rollout) && { rollout }),
+    ...(isSet(addons) && { addons }),
   } as Landscape;
-  try {
-    // A policy that refuses the defaults would refuse every Shoot that does not say otherwise.
-    effectiveConfig({ landscape });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    // Named as fields of the defaults, also where they do not set them: the remedy is there.
-    throw new ConfigError(error.issues.map((issue) => ({ ...issue, object: DEFAULTS })));
-  }
+  // A policy that refuses the defaults would refuse every Shoot that does not say otherwise. Named as fields of the
+  // defaults, also where they do not set them: the remedy is there.
+  const ofAll = issuesWith({ landscape }).map((issue) => (isOfAddon(issue) ? issue : { ...issue, object: DEFAULTS }));
+  if (ofAll.length > 0) throw new ConfigError(ofAll);
+  // Without the source of the defaults, which a project replaces.
+  const alone = { ...landscape, defaults: { flux: landscape.defaults?.flux } };
+  const ofAddons = Object.keys(landscape.addons ?? {}).flatMap((name) =>
+    issuesWith({ landscape: alone, providerConfig: { addons: [name] } }),
+  );
+  if (ofAddons.length > 0) throw new ConfigError(ofAddons);
   return landscape;
+}
+
+function issuesWith(inputs: ConfigInputs): ConfigIssue[] {
+  const config = unlessInvalid(() => effectiveConfig(inputs));
+  return config instanceof ConfigError ? config.issues : [];
 }

@@ -20,7 +20,7 @@ export const limits = {
   configuration: {
     most: 128,
     unit: 'KiB',
-    of: 'all keys and values of the ConfigMap `flux-config`; all of a `providerConfig`',
+    of: 'all keys and values of the ConfigMap `flux-config`; all of a `providerConfig`; all `addons` of a landscape',
     why: 'read while an API server waits for the answer',
   },
   depth: {
@@ -32,7 +32,7 @@ export const limits = {
   nodes: {
     most: 5000,
     unit: 'values',
-    of: 'a `providerConfig`, with every object, list and field',
+    of: 'a `providerConfig`, or the `addons` of a landscape, with every object, list and field',
     why: 'each of them is checked against the schemas',
   },
   key: {
@@ -82,7 +82,7 @@ export const limits = {
   objects: {
     most: 100,
     unit: 'objects',
-    of: 'all entries of `sources`, `kustomizations` and `objects` besides the root Kustomization and its source',
+    of: 'all entries of `sources`, `kustomizations` and `objects` besides the root Kustomization and its source, and what `addons` bring',
     why: 'each is read from the shoot whenever its health is checked',
   },
   yaml: {
@@ -183,7 +183,7 @@ function keyProblem(key: string): string | undefined {
 /** The lists of a providerConfig, by their paths. */
 const bounded = [
   ...['flux.components', 'flux.componentsExtra', 'flux.tolerationKeys', 'additionalSecretResources'],
-  ...['sources', 'kustomizations', 'objects', 'existingSecrets', 'existingConfigMaps'],
+  ...['sources', 'kustomizations', 'objects', 'addons', 'existingSecrets', 'existingConfigMaps'],
 ];
 
 /** Returns the lists of a providerConfig with too many entries, by path: nothing of them is read. */

@@ -63,6 +63,22 @@ export const additionalSecretSchema = z.strictObject({
   }),
 });
 
+/** An entry of `addons`, whose short form is the name alone. */
+export const listedAddonSchema = z.strictObject({
+  name: requiredKey(text(objectName), { description: 'The name of the addon.', example: 'minio' }),
+  values: key(z.looseObject({}), {
+    description: 'Values of its chart, as far as the operators permit them.',
+    example: '{ persistence: { size: 10Gi } }',
+  }),
+});
+
+/** What is said about `addons`, also as a key of `flux-config`. */
+export const addonsDoc = {
+  description:
+    'Names of [addons](#addons) that the operators of the landscape offer. In a FluxConfig, an entry may also be an object with `name` and `values`.',
+  example: 'cert-manager, minio',
+};
+
 /** The keys of a FluxConfig that are no parts with rules of their own. */
 export const plainKeys = {
   existingSecrets: key(listOf(placedName), {
@@ -100,6 +116,7 @@ export const providerConfigSchema = z.strictObject({
       "Other objects of Flux's own kinds, each as a whole manifest, such as a HelmRelease, an Alert or further GitRepositories and Kustomizations.",
     example: '{ kind: Provider, metadata: { name: slack }, spec: { type: slack, secretRef: { name: slack-url } } }',
   }),
+  addons: key(z.array(z.any()), addonsDoc),
   existingSecrets: plainKeys.existingSecrets,
   existingConfigMaps: plainKeys.existingConfigMaps,
   additionalSecretResources: z.optional(z.array(z.looseObject({}))),

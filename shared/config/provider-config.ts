@@ -12,6 +12,7 @@ import {
   additionalSecretSchema,
   kustomizationPatchSchema,
   kustomizationSchema,
+  listedAddonSchema,
   PROVIDER_CONFIG_API,
   plainKeys,
   providerConfigSchema,
@@ -31,6 +32,7 @@ import {
   emptyLayer,
   type FluxOptions,
   type Layer,
+  type ListedAddon,
   type PlacedTemplate,
   type Read,
   type Template,
@@ -74,8 +76,9 @@ function readParts(value: unknown, place: Place): Layer {
   const kustomizations = readEntries(object, ['kustomizations', 'kustomization'], place, ks, readKustomization);
   const patch = readPatch(object.kustomization, ks.place);
   const objects = readObjects(object.objects, inside(place, 'objects'));
+  const addons = readAddons(object.addons, inside(place, 'addons'));
   const additional = readAdditionalSecrets(object.additionalSecretResources, additionalPlace);
-  const parts = [flux, sources, kustomizations, patch, additional, objects];
+  const parts = [flux, sources, kustomizations, patch, additional, objects, addons];
   const set = Object.keys(settings).filter((name) => object[name] !== undefined);
   return {
     ...place,
@@ -87,6 +90,7 @@ function readParts(value: unknown, place: Place): Layer {
       kustomizations: kustomizations.value,
       kustomizationPatch: patch.value,
       objects: objects.value,
+      addons: addons.value,
       additionalSecrets: additional.value,
     },
     sets: { source: sources.place !== undefined, kustomization: kustomizations.place !== undefined },
@@ -98,6 +102,7 @@ function readParts(value: unknown, place: Place): Layer {
       // A patch says itself which fields it sets, `patchedKustomization`.
       ...(kustomizations.place && { kustomization: kustomizations.place }),
       ...(object.additionalSecretResources !== undefined && { additionalSecrets: additionalPlace }),
+      ...(addons.value && { addons: inside(place, 'addons') }),
       ...Object.fromEntries(set.map((name) => [name, inside(place, name)])),
     },
     issues: [...schemaIssues(place, providerConfigSchema, config), ...parts.flatMap(({ issues }) => issues)],
@@ -140,6 +145,19 @@ function readAdditionalSecrets(value: unknown, place: Place): Read<AdditionalSec
     })),
     issues,
   };
+}
+
+/** Reads names of addons, and objects with name and values. */
+function readAddons(entries: unknown, place: Place): Read<ListedAddon[]> {
+  if (!Array.isArray(entries)) return skipped;
+  const value: ListedAddon[] = [];
+  const issues = entries.flatMap((entry, index) => {
+    const written = typeof entry === 'string' ? { name: entry } : withoutEmpty(entry);
+    const found = schemaIssues(place, listedAddonSchema, written, [index]);
+    if (found.length === 0) value.push({ ...(written as ListedAddon), place: inside(place, `[${index}]`) });
+    return found;
+  });
+  return { value, issues };
 }
 
 /** An entry of `sources` or `kustomizations`, or its short form `source` or `kustomization`. */

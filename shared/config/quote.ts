@@ -56,6 +56,13 @@ export function firstOf(
   return { named, more: entries.length - named.length };
 }
 
+/** Returns the remedy that names what is allowed. */
+export function useOneOf(allowed: readonly string[]): string {
+  const { named, more } = firstOf(allowed, truncate);
+  const isOne = named.length === 1 && more === 0;
+  return `use ${isOne ? '' : 'one of '}${named.join(', ')}${more > 0 ? ` or ${more} more` : ''}`;
+}
+
 /**
  * Removes everything before an `@`, because a password may contain any character, also white space; the user `git` alone
  * is no secret.

@@ -1,4 +1,5 @@
 import type { ConfigIssue } from '../errors.ts';
+import { isOfAddon } from './addons.ts';
 import { SHARD_KEY } from './flux-options.ts';
 import { limits, limitText } from './limits.ts';
 import { configuredObjects, linkProblems, linksOf, type Part, type Problems } from './listed/links.ts';
@@ -217,10 +218,13 @@ function duplicateIssues(parts: readonly Part[], origins: Origins): ConfigIssue[
   return parts.flatMap(({ object: { kind, metadata }, part }) => {
     const ref = `${kind} ${metadata.namespace}/${metadata.name}`;
     const owner = seen.get(ref);
-    const own = origins[part]?.path;
-    seen.set(ref, owner ?? (own === undefined ? 'that repositoryUrl creates' : `at ${own}`));
+    const own = origins[part];
+    const isBrought = own !== undefined && isOfAddon(own);
+    const name = isBrought ? `of ${own.object}` : `at ${own?.path}`;
+    seen.set(ref, owner ?? (own === undefined ? 'that repositoryUrl creates' : name));
     if (owner === undefined) return [];
-    const message = `${quote(metadata.name)} is already the name of the ${kind} ${owner} in namespace ${metadata.namespace}; use another name`;
+    const remedy = isBrought ? 'use another name there, or remove one of the two' : 'use another name';
+    const message = `${quote(metadata.name)} is already the name of the ${kind} ${owner} in namespace ${metadata.namespace}; ${remedy}`;
     return [issueOf(origins, `${part}.metadata.name`, message)];
   });
 }
@@ -233,4 +237,4 @@ function isComplete({ layers, source, kustomization, sourceFrom, kustomizationFr
   return !lacksSource && !lacksKustomization && !lacksListed;
 }
 
-const IN_LIST = /(^|\.)(sources|kustomizations|objects)\[/;
+const IN_LIST = /(^|\.)(sources|kustomizations|objects|addons)\[/;

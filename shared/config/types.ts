@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import type { ConfigIssue } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
+import type { Addon } from './addons.ts';
 import type { FluxConfigMap } from './flux-config-map.ts';
 import type { deletionPolicies, fluxSchema, installDefaults, syncModes } from './flux-options.ts';
 import type { Origins, Place } from './origins.ts';
@@ -88,6 +89,14 @@ export interface AdditionalSecret {
   place: Place;
 }
 
+/** An addon that a layer lists. */
+export interface ListedAddon {
+  name: string;
+  /** What the chart of the addon gets above the values of the catalogue. */
+  values?: JsonObject | undefined;
+  place: Place;
+}
+
 /** What a layer says, or all layers together, without defaults. Whatever its form, each layer is read into this one. */
 export interface FluxConfig {
   flux: FluxOptions;
@@ -101,6 +110,7 @@ export interface FluxConfig {
   /** Changes of a lower layer's Kustomization. */
   kustomizationPatch?: JsonObject | undefined;
   objects?: PlacedTemplate[] | undefined;
+  addons?: ListedAddon[] | undefined;
   /** `name` or `namespace/name`. */
   existingSecrets?: string[] | undefined;
   existingConfigMaps?: string[] | undefined;
@@ -190,6 +200,8 @@ export interface Landscape {
   policy?: Policy | undefined;
   /** How a change of these, a Flux release or another version of shoot-flux reaches the Shoots; absent: all at once. */
   rollout?: LandscapeRollout | undefined;
+  /** What projects may list under `addons`, by name; null: unknown, as where there is no landscape. */
+  addons?: Readonly<Record<string, Addon>> | null | undefined;
 }
 
 /** A Secret of the project that exists. */
@@ -214,7 +226,7 @@ export interface ShootTraits {
 
 /** The sources of the layers; each may be absent. */
 export interface ConfigInputs {
-  /** What the operators say for every project. */
+  /** What the operators say for every project; absent: unknown, so addons bring nothing. */
   landscape?: Landscape | undefined;
   /** The ConfigMap `flux-config`; absent: no such ConfigMap (a 404, never another failure). */
   fluxConfig?: FluxConfigMap | undefined;
@@ -255,6 +267,8 @@ export interface Complete extends Merged {
   objects: KubeObject[];
   /** The credentials of the source. */
   sourceSecret: PlacedSecret | undefined;
+  /** What is worth knowing about addons. */
+  addonWarnings: ConfigIssue[];
   /** The credentials of the other sources. */
   listedSecrets: PlacedSecret[];
   pullSecret: CopiedSecret | undefined;

@@ -11,7 +11,7 @@ import { canonicalJson } from './managed-resource.ts';
 export const LANDSCAPE = 'Landscape';
 
 /** What the operators decide for all Shoots. */
-export interface Documents extends Pick<Landscape, 'defaults' | 'policy'> {
+export interface Documents extends Pick<Landscape, 'defaults' | 'policy' | 'addons'> {
   /** The Flux releases of the distribution. */
   releases: readonly string[];
   /** What renders the objects: the version of shoot-flux, and those of its options that change them. */

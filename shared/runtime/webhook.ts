@@ -33,7 +33,7 @@ export interface WebhookDefinition extends FunctionBasics {
 
 /** Everything that such a function may use besides the request. */
 export type WebhookContext = Pick<Context, 'kube' | 'log' | 'signal'> & {
-  settings: Pick<Context['settings'], 'seeds' | 'defaults' | 'policy'>;
+  settings: Pick<Context['settings'], 'seeds' | 'defaults' | 'policy' | 'addons'>;
 };
 
 /** Answers one request; `handler` in `functions/<name>/handler.ts`. */

@@ -200,6 +200,35 @@ describe('Secrets', () => {
   });
 });
 
+describe('addons by name', () => {
+  const PAGE = 'docs/howto/addons.md';
+  const validate = documented('docs/howto/addons.md', 'validate');
+  const render = documented('docs/howto/addons.md', 'render');
+
+  test('the page shows what a Shoot gets, and a project without a right gets none of it', async () => {
+    await write('landscape.yaml', exampleWith(PAGE, 'addons'));
+    await write('flux-config.yaml', example(PAGE, 'ConfigMap'));
+    expect(await run(validate)).toEqual({ code: 0, out: '' });
+    const { out } = await run(render);
+    const comments = out.match(/^# addon .*\n.*\nkind: .*$/gm) ?? [];
+    const listed = (name: string, index: number, kind: string, api: string) =>
+      `# addon ${name}, listed at config.yaml.addons[${index}] of ConfigMap ${PROJECT}/flux-config\napiVersion: ${api}\nkind: ${kind}`;
+    expect(comments.map((text) => text.replace('garden-my-project', PROJECT))).toEqual([
+      listed('cert-manager', 0, 'OCIRepository', 'source.toolkit.fluxcd.io/v1'),
+      listed('minio', 1, 'OCIRepository', 'source.toolkit.fluxcd.io/v1'),
+      listed('cert-manager', 0, 'HelmRelease', 'helm.toolkit.fluxcd.io/v2'),
+      listed('minio', 1, 'HelmRelease', 'helm.toolkit.fluxcd.io/v2'),
+    ]);
+    expect(out).toContain('\n    persistence:\n      size: 100Gi\n');
+
+    await write('flux-config.yaml', example(PAGE, 'ConfigMap').replace('garden-my-project', 'garden-other'));
+    expect(await run(validate)).toEqual({
+      code: 1,
+      out: 'ConfigMap garden-other/flux-config: config.yaml.addons[1] "minio" is not allowed for project other in this landscape; use cert-manager, or remove it\n',
+    });
+  });
+});
+
 describe('waves', () => {
   const PAGE = 'docs/howto/waves.md';
   const show = documented('docs/howto/waves.md', 'get configmap');

@@ -53,6 +53,13 @@ const state = () => readState(fleet.landscape().LandscapeRolloutState);
 const text = () => fleet.landscape().LandscapeRollout;
 const applied = (shoot: string) => fleet.extension(shoot).status?.state?.applied;
 
+/** An object that nothing waits for. */
+const provider = (name: string) => ({
+  kind: 'Provider',
+  metadata: { name },
+  spec: { type: 'generic', address: 'https://a.example' },
+});
+
 describe('what operators change', () => {
   it('reaches the canary, and after the pause the others, never more at a time than may', async () => {
     await started();
@@ -68,6 +75,22 @@ describe('what operators change', () => {
     expect(text()).toMatch(/has ended: 6 done, 0 in progress, 0 waiting, 0 failed\.$/);
     expect(Math.max(...places)).toBe(2);
     expect(ready()).toHaveLength(6);
+  });
+
+  it('includes what an addon brings', async () => {
+    const bringing = (...names: string[]) =>
+      ({ rollout, addons: { backup: { objects: names.map(provider) } } }) as Partial<Settings>;
+    await started({}, bringing('first'));
+    fleet.edit(data('one', { addons: 'backup' }));
+    await fleet.settle();
+    const having = (name: string) =>
+      fleet.shoots().filter((shoot) => JSON.stringify(applied(shoot)?.objects).includes(`/${name}"`));
+    expect(having('first')).toHaveLength(6);
+    await given(bringing('first', 'second'), 200);
+    expect(having('second')).toEqual(['s0']);
+    await fleet.pass(4500);
+    expect(having('second')).toHaveLength(6);
+    expect(having('first')).toHaveLength(6);
   });
 
   it('stops after a canary that fails, and goes back when operators abort it', async () => {

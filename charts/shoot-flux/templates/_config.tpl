@@ -22,6 +22,7 @@
 {{- with include "shoot-flux.landscapeValue" (dict "root" $ "name" "defaults") | fromYaml }}{{ $_ := set $config "defaults" . }}{{ end -}}
 {{- with include "shoot-flux.landscapeValue" (dict "root" $ "name" "policy") | fromYaml }}{{ $_ := set $config "policy" . }}{{ end -}}
 {{- with include "shoot-flux.landscapeValue" (dict "root" $ "name" "rollout") | fromYaml }}{{ $_ := set $config "rollout" . }}{{ end -}}
+{{- with include "shoot-flux.landscapeValue" (dict "root" $ "name" "addons") | fromYaml }}{{ $_ := set $config "addons" . }}{{ end -}}
 {{- range $key, $value := dict "queuePrefix" "sqs.queuePrefix" "sqsEndpoint" "sqs.endpoint" -}}
 {{- if hasKey $.Values.config $key -}}
 {{- fail (ternary (printf "config.%s: in mode bridge-sqs set %s instead" $key $value) (printf "config.%s: mode %s has no queues; remove it" $key $.Values.mode) (eq $.Values.mode "bridge-sqs")) -}}

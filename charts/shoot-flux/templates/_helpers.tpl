@@ -84,7 +84,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 {{- end -}}
 
-{{/* `defaults`, `policy` or `rollout` as YAML: `include … (dict "root" $ "name" "policy")`. A text is what Gardener has copied from a ConfigMap. */}}
+{{/* `defaults`, `policy`, `rollout` or `addons` as YAML: `include … (dict "root" $ "name" "policy")`. A text is what Gardener has copied from a ConfigMap. */}}
 {{- define "shoot-flux.landscapeValue" -}}
 {{- $value := index .root.Values .name -}}
 {{- if kindIs "string" $value -}}

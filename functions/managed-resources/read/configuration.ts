@@ -90,10 +90,10 @@ export async function readLayers(run: Run, given?: Given): Promise<Layers> {
   const garden = await context.kube(GARDEN);
   const configMap =
     namespace === undefined ? undefined : await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
-  const { defaults, policy } = given?.documents ?? context.settings;
+  const { defaults, policy, addons } = given?.documents ?? context.settings;
   const isThere = configMap !== undefined && configMap.metadata.deletionTimestamp === undefined;
   const layers: ConfigInputs = {
-    landscape: { defaults, policy },
+    landscape: { defaults, policy, addons },
     ...(isThere && { fluxConfig: fluxConfigMapOf(namespace ?? '', configMap) }),
     shoot: shootTraits(cluster),
     providerConfig: reporter.current().spec.providerConfig,

@@ -199,8 +199,8 @@ function planInputs(
   { release, warning }: ChosenRelease,
 ): PlanInputs {
   const { shootHealth } = settings;
-  const { policy, defaults } = layers.landscape ?? {};
-  const hasLandscape = defaults !== undefined || policy !== undefined;
+  const { policy, defaults, addons } = layers.landscape ?? {};
+  const hasLandscape = (defaults ?? policy ?? addons) !== undefined;
   const shoot = shootFacts(cluster, settings);
   const config = warning === undefined ? read : { ...read, warnings: [warning, ...(read.warnings ?? [])] };
   return {

@@ -55,7 +55,7 @@ export async function findLandscape(
   { context, seedName }: Run,
   { previous }: ControlPlane,
 ): Promise<FoundLandscape | Outcome | undefined> {
-  const { rollout, defaults, policy, fluxDistribution } = context.settings;
+  const { rollout, defaults, policy, addons, fluxDistribution } = context.settings;
   if (rollout === undefined) return undefined;
   const garden = await context.kube(GARDEN);
   const map = await findOrCreate(garden, OPERATORS_NAMESPACE);
@@ -63,7 +63,7 @@ export async function findLandscape(
   if (!isOwn(map)) throw new RetryableError(NOT_OURS);
   const releases = await distributionAt(fluxDistribution).versions();
   const program = programOf(context.settings);
-  const documents = { defaults, policy, releases, program };
+  const documents = { defaults, policy, addons, releases, program };
   const startedAt = Math.floor(Date.now() / 1000 - process.uptime());
   const announcement = { seed: seedName, documents, startedAt, now: secondsOf(context.now()) };
   const { annotations } = map.metadata;

@@ -1,3 +1,4 @@
+import { isOfAddon } from '../../../shared/config/addons.ts';
 import { fluxConfigKey } from '../../../shared/config/flux-config.ts';
 import type { Place } from '../../../shared/config/origins.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
@@ -65,8 +66,9 @@ function urlPath({ url, endpoint, image }: Spec): string {
   return endpoint === undefined && image !== undefined ? 'spec.image' : 'spec.endpoint';
 }
 
-function configurationName({ object }: Place): string {
-  return object === 'providerConfig' ? 'the providerConfig' : object;
+function configurationName(place: Place): string {
+  if (isOfAddon(place)) return `${place.object} of the landscape`;
+  return place.object === 'providerConfig' ? 'the providerConfig' : place.object;
 }
 
 /** Returns a field of an object in a list, as a place of the configuration. */

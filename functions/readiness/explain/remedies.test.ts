@@ -39,6 +39,11 @@ it('name the place in config.yaml, overrides.yaml or a list where the object is 
   expect(placesFor('source.spec.url', origin)).toContain(`config.yaml.source.template.spec.url of ${object}`);
 });
 
+it('name the addon that brings the object', () => {
+  const origin = { ...providerConfig, place: { object: 'addon charts', path: 'objects[0]' } };
+  expect(placesFor('source.spec.url', origin)).toContain('objects[0].spec.url of addon charts of the landscape');
+});
+
 it('name certSecretRef for the certificate of an authority, except for Git repositories', () => {
   const authorityOf = (kind: string, spec: object, origin: Origin) =>
     remediesFor(flux('source', kind, 'a', { secretRef: { name: 'login' }, ...spec }), origin).authority;

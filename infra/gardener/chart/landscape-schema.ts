@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { addonSchema } from '../../../shared/config/addons.ts';
 import { pullSecretSchema } from '../../../shared/config/defaults.ts';
 import { fluxSchema } from '../../../shared/config/flux-options.ts';
 import { policySchema } from '../../../shared/config/policy/policy.ts';
@@ -27,12 +28,13 @@ const schemas = {
   }),
   policy: policySchema,
   rollout: landscapeRolloutSchema,
+  addons: z.record(z.string(), addonSchema),
 };
 
 /** A value of a chart that holds a part of the landscape's configuration. */
 export type LandscapeValue = keyof typeof schemas;
 
-/** Returns true for `defaults`, `policy` and `rollout`. */
+/** Returns true for their names. */
 export function isLandscapeValue(name: string): name is LandscapeValue {
   return Object.hasOwn(schemas, name);
 }
@@ -51,7 +53,8 @@ export function landscapeValue(name: LandscapeValue): Schema {
 export function landscapeDefinitions(): Record<LandscapeValue, Schema> {
   const dependencies = { source: ['kustomization'], kustomization: ['source'] };
   const defaults = strict({ ...mayBeEmpty(jsonSchema(schemas.defaults)), dependencies });
-  return { defaults, policy: jsonSchema(schemas.policy), rollout: jsonSchema(schemas.rollout) };
+  const { policy, rollout, addons } = schemas;
+  return { defaults, policy: jsonSchema(policy), rollout: jsonSchema(rollout), addons: jsonSchema(addons) };
 }
 
 /** Returns the keys of one of them with their documentation, by their path below the value. */

@@ -134,10 +134,10 @@ function seedValues(release: Release): Record<string, unknown> {
 }
 
 /** Values of the chart for seeds that admission has, too: its Pods run the same image and judge by the same rules. */
-const COMMON = ['image', 'imagePullSecrets', 'imageVectorOverwrite', 'defaults', 'policy'];
+const COMMON = ['image', 'imagePullSecrets', 'imageVectorOverwrite', 'defaults', 'policy', 'addons'];
 
 /** Keys of the config file that mean the same there. */
-const COMMON_CONFIG = ['defaults', 'policy', 'pushUrl'];
+const COMMON_CONFIG = ['defaults', 'policy', 'addons', 'pushUrl'];
 
 function admissionValues(release: Release): Record<string, unknown> {
   const values = seedValues(release);

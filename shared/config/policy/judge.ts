@@ -1,9 +1,10 @@
 import type { ConfigIssue } from '../../errors.ts';
 import type { KubeObject } from '../../kube/resource.ts';
+import { isOfAddon } from '../addons.ts';
 import { isAllowedVersion } from '../checks.ts';
 import { DEFAULTS } from '../defaults.ts';
-import { issueOf, type Origins } from '../origins.ts';
-import { firstOf, quote, truncate } from '../quote.ts';
+import { issueOf, type Origins, originOf } from '../origins.ts';
+import { quote, useOneOf } from '../quote.ts';
 import type { Complete, FluxInstall, ShootTraits } from '../types.ts';
 import { asObject, asString, type JsonObject, valueAt } from '../values.ts';
 import { hasOpenUrl } from '../variables.ts';
@@ -37,7 +38,10 @@ export function policyIssues(policy: Policy, config: Complete, shoot: ShootTrait
   return [
     ...fluxIssues(policy, flux, origins),
     ...(source === undefined ? [] : judged(source, 'source')),
-    ...objects.flatMap((object, index) => judged(object, `objects[${index}]`)),
+    // What an addon brings is the operators' own.
+    ...objects.flatMap((object, index) =>
+      isOfAddon(originOf(origins, `objects[${index}]`)) ? [] : judged(object, `objects[${index}]`),
+    ),
     ...hostKeyIssues(policy, sourceFrom.knownHosts, sourceFrom.object),
   ];
 }
@@ -170,11 +174,4 @@ const OVER_HTTP = /^localhost$|\.local(host)?$|^127\.|^\[::1\]$|^10\.|^192\.168\
 function isOverHttp(url: string): boolean {
   const authority = partsOf(url)?.authority ?? '';
   return OVER_HTTP.test(hostAndPort(authority).host.toLowerCase().replace(/\.$/, ''));
-}
-
-/** Returns the remedy that names what is allowed. */
-export function useOneOf(allowed: readonly string[]): string {
-  const { named, more } = firstOf(allowed, truncate);
-  const isOne = named.length === 1 && more === 0;
-  return `use ${isOne ? '' : 'one of '}${named.join(', ')}${more > 0 ? ` or ${more} more` : ''}`;
 }

@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isReserved } from '../../config/checks.ts';
-import { isAllowedImage, useOneOf } from '../../config/policy/judge.ts';
+import { isAllowedImage } from '../../config/policy/judge.ts';
 import type { Rule } from '../../config/policy/policy.ts';
-import { quote } from '../../config/quote.ts';
+import { quote, useOneOf } from '../../config/quote.ts';
 import type { JsonObject } from '../../config/values.ts';
 import type { KubeObject } from '../../kube/resource.ts';
 import { entriesAt, fieldsAt, isRecord, textAt } from '../../shapes.ts';

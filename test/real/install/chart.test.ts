@@ -49,6 +49,7 @@ const variants: Record<string, Record<string, unknown>> = {
     },
   },
   'defaults and a policy': { ...seed, ...parse(exampleWith('docs/policy.md', 'policy')) },
+  addons: { ...seed, ...parse(exampleWith('docs/howto/addons.md', 'addons')) },
   'only the rights': { replicaCount: 0, rbac: { subjects: [{ kind: 'User', name: 'shoot-flux' }] } },
   'functions on AWS': {
     ...seed,

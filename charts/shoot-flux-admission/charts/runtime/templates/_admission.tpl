@@ -18,6 +18,7 @@ shoot-flux-admission-certificates
 {{- $config := dict "port" 8080 "webhookPort" 8443 "webhookFunction" (list "admission" "push-webhook") -}}
 {{- with include "shoot-flux.landscapeValue" (dict "root" $ "name" "defaults") | fromYaml }}{{ $_ := set $config "defaults" . }}{{ end -}}
 {{- with include "shoot-flux.landscapeValue" (dict "root" $ "name" "policy") | fromYaml }}{{ $_ := set $config "policy" . }}{{ end -}}
+{{- with include "shoot-flux.landscapeValue" (dict "root" $ "name" "addons") | fromYaml }}{{ $_ := set $config "addons" . }}{{ end -}}
 {{- if .Values.garden.inCluster }}{{ $_ := set $config "garden" "in-cluster" }}{{ end -}}
 {{- if .Values.garden.kubeconfigSecretName }}{{ $_ := set $config "garden" "/etc/shoot-flux/kubeconfigs/garden/kubeconfig" }}{{ end -}}
 {{- $_ := set $config "webhookConfiguration" (.Files.Get "webhooks.yaml" | fromYaml).configuration -}}
