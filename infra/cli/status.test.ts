@@ -70,6 +70,7 @@ describe('shoot-flux status', () => {
 
   it('shows an operator all projects, and a project by its name', async () => {
     const all = await status('operator', '-A');
+    expect(all.out).toContain('Rollout of the operators: Revision ba9876543210 is under way.\n');
     expect(all.out).toContain('NAMESPACE    NAME     STATE');
     expect(all.out).toContain('2 not Ready, 2 progressing, 1 hibernated, 51 Ready of 56 Shoots');
     const one = await status('operator', '--project', 'bar');
