@@ -114,8 +114,11 @@ export function establishedStatus(crd: ApiObject): JsonObject {
   };
 }
 
-/** Establishes CRDs, and deletes the custom resources of CRDs that are being deleted. */
-export function startCrdController(registry: Registry): void {
+/**
+ * Establishes CRDs, and deletes the custom resources of CRDs that are being deleted.
+ * @returns a function that looks at all CRDs anew: objects have changed without events
+ */
+export function startCrdController(registry: Registry): () => void {
   const definition = registry.get('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
   const crds = definition.store;
   const instancesOf = (crd: ApiObject) => {
@@ -140,7 +143,8 @@ export function startCrdController(registry: Registry): void {
     const status = establishedStatus(crd);
     if (!equal(crd.status, status)) crds.put(name, withStatus(crd, status));
   };
-  const watched = new Set<string>();
+  /** By the CRD's name: ends the wait for its instances. */
+  const waits = new Map<string, () => void>();
   const cleanUp = (crd: ApiObject) => {
     const { name } = crd.metadata;
     const progress = terminatingStatus(crd, 'InstanceDeletionInProgress', 'CustomResource deletion is in progress');
@@ -160,16 +164,21 @@ export function startCrdController(registry: Registry): void {
       else if (left.length !== crd.metadata.finalizers?.length) crds.put(name, done);
       return;
     }
-    if (watched.has(name)) return;
-    watched.add(name);
+    if (waits.has(name)) return;
     const unsubscribe = instances.subscribe(() => {
       if (instances.size > 0) return;
       unsubscribe();
-      watched.delete(name);
+      waits.delete(name);
       settle(name);
     });
+    waits.set(name, unsubscribe);
   };
   crds.subscribe((event) => {
     if (event.type !== 'DELETED') queueMicrotask(() => settle(event.key));
   });
+  return () => {
+    for (const end of waits.values()) end();
+    waits.clear();
+    for (const [name] of [...crds.range('', '', crds.revision)]) settle(name);
+  };
 }

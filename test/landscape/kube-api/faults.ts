@@ -58,6 +58,15 @@ export class Faults {
     this.#armed.clear();
   }
 
+  /** Remembers the armed faults. @returns a function that arms them again, and no others */
+  checkpoint(): () => void {
+    const armed = [...this.#armed].map((each) => ({ ...each }));
+    return () => {
+      this.#armed.clear();
+      for (const each of armed) this.#armed.add({ ...each });
+    };
+  }
+
   /** Takes the fault that catches this request. */
   take(request: RequestSummary): Fault | undefined {
     for (const armed of this.#armed) {

@@ -5,17 +5,17 @@ import { stringify } from 'yaml';
 import type { CreationWebhook, User } from './call.ts';
 import { loopbackCertificate } from './certificate.ts';
 import { startCrdController } from './crd.ts';
-import { catches, type RequestMatch, type RequestSummary } from './faults.ts';
+import { catches, type RequestMatch } from './faults.ts';
 import type { ApiObject, JsonObject } from './json.ts';
 import { startGarbageCollector, startNamespaceController } from './namespace-controller.ts';
 import { Objects } from './objects.ts';
 import { Registry } from './registry.ts';
-import { Handler } from './server.ts';
+import { Handler, type OnRequest } from './server.ts';
 
 export type { Creation, CreationWebhook } from './call.ts';
 export type { Fault, FaultAction, Faults, RequestMatch, RequestSummary } from './faults.ts';
 export type { ApiObject, JsonObject } from './json.ts';
-export type { LoggedRequest } from './server.ts';
+export type { LoggedRequest, OnRequest } from './server.ts';
 export { useClock } from './time.ts';
 
 export interface KubeApiOptions {
@@ -32,7 +32,7 @@ export interface KubeApiOptions {
   /** Objects that exist from the start, for example CRDs. */
   objects?: readonly JsonObject[];
   /** Awaited before each request is carried out: a test can change objects between two requests. */
-  onRequest?: (request: RequestSummary) => void | Promise<void>;
+  onRequest?: OnRequest;
 }
 
 /** A running embedded API server. */
@@ -48,13 +48,13 @@ export async function startKubeApi(options: KubeApiOptions = {}) {
     users.set(secret, { name, groups: [...groups, 'system:authenticated'] });
   }
 
-  startCrdController(registry);
+  const resumeCrds = startCrdController(registry);
   for (const object of bootstrapObjects) objects.create(object);
   for (const object of options.objects ?? []) objects.create(object as ApiObject);
   // As on a real server, history begins when the server has started.
   for (const { store } of registry.all()) store.compact();
   if (options.garbageCollector) startGarbageCollector(registry);
-  const stopController = options.namespaceController ? startNamespaceController(registry) : () => {};
+  const namespaces = options.namespaceController ? startNamespaceController(registry) : undefined;
 
   const handler = new Handler({
     registry,
@@ -72,7 +72,7 @@ export async function startKubeApi(options: KubeApiOptions = {}) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const stop = async () => {
-    stopController();
+    namespaces?.stop();
     for (const open of [...handler.watches]) open.close();
     // `closeAllConnections` misses a connection whose handshake is still going on. It could begin a watch, which nothing
     // would end.
@@ -103,7 +103,14 @@ export async function startKubeApi(options: KubeApiOptions = {}) {
       for (const { store } of registry.all()) store.compact();
     },
     /** Remembers all objects. @returns a function that restores them, any number of times, without events for watches */
-    checkpoint: () => registry.checkpoint(),
+    checkpoint() {
+      const bringBack = registry.checkpoint();
+      return () => {
+        bringBack();
+        resumeCrds();
+        namespaces?.resume();
+      };
+    },
     /** Increases with every change of any object. */
     revision: () => registry.clock.revision,
     /** Breaks all connections. */

@@ -3,7 +3,7 @@ import type { Registry } from './registry.ts';
 import type { ResourceStore } from './store.ts';
 
 /** Empties and removes namespaces that are being deleted, as kube-controller-manager does. */
-export function startNamespaceController(registry: Registry): () => void {
+export function startNamespaceController(registry: Registry) {
   const namespaces = registry.get('', 'v1', 'namespaces').store;
   const timers = new Set<NodeJS.Timeout>();
   const later = (name: string, ms: number) => {
@@ -30,9 +30,17 @@ export function startNamespaceController(registry: Registry): () => void {
   const unsubscribe = namespaces.subscribe((event) => {
     if (event.type !== 'DELETED' && event.object.metadata.deletionTimestamp !== undefined) later(event.key, 0);
   });
-  return () => {
-    unsubscribe();
-    for (const timer of timers) clearTimeout(timer);
+  return {
+    /** Looks for namespaces that are being deleted: objects have changed without events. */
+    resume() {
+      for (const [name, { metadata }] of namespaces.range('', '', namespaces.revision)) {
+        if (metadata.deletionTimestamp !== undefined) later(name, 0);
+      }
+    },
+    stop() {
+      unsubscribe();
+      for (const timer of timers) clearTimeout(timer);
+    },
   };
 }
 

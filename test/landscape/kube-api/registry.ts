@@ -66,13 +66,13 @@ export class Registry {
   checkpoint(): () => void {
     const definitions = [...this.#definitions];
     const custom = [...this.#custom];
-    const stores = [...this.#stores.values()].map((store) => store.checkpoint());
-    const known = new Set(this.#stores.keys());
+    const stores = [...this.#stores];
+    const contents = stores.map(([, store]) => store.checkpoint());
     return () => {
       refill(this.#definitions, definitions);
       refill(this.#custom, custom);
-      for (const bringBack of stores) bringBack();
-      for (const key of [...this.#stores.keys()]) if (!known.has(key)) this.#stores.delete(key);
+      refill(this.#stores, stores);
+      for (const bringBack of contents) bringBack();
     };
   }
 

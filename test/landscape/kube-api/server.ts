@@ -20,13 +20,15 @@ export interface LoggedRequest extends RequestSummary {
   status: number;
 }
 
+/** Awaited before a request is carried out; a function that it returns is called as soon as the request is answered. */
+export type OnRequest = (request: RequestSummary) => unknown;
+
 export interface HandlerOptions {
   registry: Registry;
   users: Map<string, User>;
   rbac: boolean;
   webhooks: readonly CreationWebhook[];
-  /** Awaited before a request is carried out. */
-  onRequest?: ((request: RequestSummary) => void | Promise<void>) | undefined;
+  onRequest?: OnRequest | undefined;
 }
 
 /** Answers the requests of one API server. */
@@ -62,7 +64,7 @@ export class Handler {
     });
     try {
       const body = await text(request);
-      await this.#options.onRequest?.(summary);
+      const onAnswer = await this.#options.onRequest?.(summary);
       const fault = this.faults.take(summary);
       if (await preempts(fault, request, response)) return;
       if (user === undefined && !pathname.startsWith('/healthz')) {
@@ -73,6 +75,7 @@ export class Handler {
       if (review !== undefined) send(response, 201, review);
       else if (info === undefined) this.#inform(pathname, request.headers.host ?? '', response);
       else this.#serve(info, { ...summary, user: known, body: parsed(body), fault }, request, response);
+      if (typeof onAnswer === 'function') onAnswer();
     } catch (error) {
       sendError(response, error);
     }

@@ -25,9 +25,11 @@ export class Clock {
  */
 export class ResourceStore {
   readonly #clock: Clock;
-  readonly #objects = new Map<string, ApiObject>();
+  #objects = new Map<string, ApiObject>();
   /** Sorted, so that lists can be paged. */
-  readonly #keys: string[] = [];
+  #keys: string[] = [];
+  /** What a checkpoint has copied; undefined after a change. */
+  #saved: { objects: Map<string, ApiObject>; keys: string[] } | undefined;
   #history: StoreEvent[] = [];
   readonly #subscribers = new Set<(event: StoreEvent) => void>();
   /** History up to this revision is forgotten. */
@@ -126,12 +128,14 @@ export class ResourceStore {
    * @returns a function that restores them without notifying watches, and forgets history
    */
   checkpoint(): () => void {
-    const objects = [...this.#objects];
-    const keys = [...this.#keys];
+    this.#saved ??= { objects: new Map(this.#objects), keys: [...this.#keys] };
+    const saved = this.#saved;
     return () => {
-      this.#objects.clear();
-      for (const [key, object] of objects) this.#objects.set(key, object);
-      this.#keys.splice(0, Infinity, ...keys);
+      if (this.#saved !== saved) {
+        this.#objects = new Map(saved.objects);
+        this.#keys = [...saved.keys];
+        this.#saved = saved;
+      }
       this.compact();
     };
   }
@@ -143,6 +147,7 @@ export class ResourceStore {
   }
 
   #publish(event: StoreEvent): void {
+    this.#saved = undefined;
     this.#history.push(event);
     if (this.#history.length > historyLimit * 1.1) {
       const dropped = this.#history.length - historyLimit;

@@ -8,16 +8,26 @@ import { Readable } from 'node:stream';
  * Answers HTTPS requests to these servers within the process, without sockets, TLS and HTTP: they took four fifths of
  * the time of the kill suites, which make a hundred thousand requests. Requests to other servers are sent as usual.
  * @param servers request listeners by the origin that clients address, such as `https://127.0.0.1:12345`
- * @returns a function that restores `https.request`
  */
-export function answerInProcess(servers: ReadonlyMap<string, RequestListener>): () => void {
+export function answerInProcess(servers: ReadonlyMap<string, RequestListener>) {
+  const onTheWay = new Set<InProcessRequest>();
   const original = https.request;
   const request = (options: RequestOptions, ...rest: never[]) => {
     const listener = servers.get(`https://${options.hostname}:${options.port}`);
-    return listener === undefined ? original(options, ...rest) : new InProcessRequest(options, listener);
+    return listener === undefined ? original(options, ...rest) : new InProcessRequest(options, listener, onTheWay);
   };
   replaceRequest(request as typeof https.request);
-  return () => replaceRequest(original);
+  return {
+    /** Remembers the writes that have not reached their servers. @returns a function that sends them once more */
+    checkpoint() {
+      const writes = [...onTheWay];
+      return () => {
+        for (const write of writes) write.sendAgain();
+      };
+    },
+    /** Restores `https.request`. */
+    restore: () => replaceRequest(original),
+  };
 }
 
 function replaceRequest(request: typeof https.request): void {
@@ -30,13 +40,17 @@ class InProcessRequest extends EventEmitter {
   readonly reusedSocket = false;
   readonly #options: RequestOptions;
   readonly #listener: RequestListener;
+  /** The writes that have not reached their servers. */
+  readonly #onTheWay: Set<InProcessRequest>;
+  #body: string | undefined;
   #response: Readable | undefined;
   #isOver = false;
 
-  constructor(options: RequestOptions, listener: RequestListener) {
+  constructor(options: RequestOptions, listener: RequestListener, onTheWay: Set<InProcessRequest>) {
     super();
     this.#options = options;
     this.#listener = listener;
+    this.#onTheWay = onTheWay;
   }
 
   end(body?: string): void {
@@ -44,8 +58,11 @@ class InProcessRequest extends EventEmitter {
     const abort = () => this.destroy(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
     this.once('over', () => signal?.removeEventListener('abort', abort));
+    this.#body = body;
+    if (this.#options.method !== 'GET') this.#onTheWay.add(this);
     // Like a network, it takes a turn of the event loop.
     setImmediate(() => {
+      this.#onTheWay.delete(this);
       if (this.#isOver) return;
       if (signal?.aborted) abort();
       else
@@ -54,6 +71,14 @@ class InProcessRequest extends EventEmitter {
           new InProcessResponse(this) as unknown as ServerResponse<IncomingMessage> & { req: IncomingMessage },
         );
     });
+  }
+
+  /** Sends it once more, for a client that waits for no answer. */
+  sendAgain(): void {
+    const { signal, ...options } = this.#options;
+    const again = new InProcessRequest(options, this.#listener, this.#onTheWay);
+    again.on('error', () => {});
+    again.end(this.#body);
   }
 
   /** The headers of the answer; its body follows through the stream. */

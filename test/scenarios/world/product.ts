@@ -9,7 +9,7 @@ import type { Handler, Settings } from '../../../shared/runtime/context.ts';
 import { keyText, type ReconcileKey } from '../../../shared/runtime/key.ts';
 import { createLog } from '../../../shared/runtime/log.ts';
 import { noMetrics } from '../../../shared/runtime/metrics.ts';
-import { processQueue, sqsQueue, type Taken } from './queues.ts';
+import { processQueue, sqsQueue, type Taken, type WorldQueue } from './queues.ts';
 
 /** Everything that an instance of the product needs from outside. */
 export interface ProductDependencies {
@@ -46,28 +46,47 @@ export interface ProductInstance {
   lateRuns(): Promise<void>;
   /** Changes that were given up. */
   deadLetters(): string[];
+  /** Copies what outlives a run. @returns a function that starts an instance with it; undefined where nothing does */
+  remember(): (() => ProductInstance) | undefined;
+}
+
+/** What outlives the run of an instance: the queue. The watcher knows what the API servers have. */
+interface Memory {
+  queue: WorldQueue;
+  /** What the run has taken. */
+  taken: Taken;
 }
 
 interface Running {
+  taken: Taken;
   isDead: boolean;
   lose(): void;
 }
 
-export function startInstance(dependencies: ProductDependencies): ProductInstance {
+export function startInstance(dependencies: ProductDependencies, memory?: Memory): ProductInstance {
   const { functions, now } = dependencies;
-  const queue = dependencies.queue === 'sqs' ? sqsQueue(now) : processQueue(now);
+  const queue = memory?.queue ?? (dependencies.queue === 'sqs' ? sqsQueue(now) : processQueue(now));
   const deadLetters: string[] = [];
   const late: Promise<unknown>[] = [];
   let running: Running | undefined;
   let isDead = false;
 
-  const stopWatching = watchAll(dependencies, (name, key, cause) => queue.send({ function: name, key, cause }));
+  let isNews = memory === undefined;
+  const stopWatching = watchAll(
+    dependencies,
+    (name, key, cause) => isNews && queue.send({ function: name, key, cause }),
+  );
+  isNews = true;
+  if (memory !== undefined) {
+    const { taken } = memory;
+    running = { taken, isDead: false, lose: () => queue.lose(taken) };
+  }
 
   const run = async (taken: Taken): Promise<void> => {
     const { function: name, key, causes } = taken;
     const { handler } = handlerOf(functions, name);
     const lost = Promise.withResolvers<'lost'>();
-    const mine: Running = { isDead: false, lose: () => lost.resolve('lost') };
+    const mine: Running = { taken, isDead: false, lose: () => lost.resolve('lost') };
     running = mine;
     dependencies.onRun();
     const alive = () => !mine.isDead;
@@ -131,6 +150,12 @@ export function startInstance(dependencies: ProductDependencies): ProductInstanc
     async lateRuns() {
       await Promise.all(late.splice(0));
     },
+    remember() {
+      const copy = queue.copy();
+      if (copy === undefined || running === undefined) return undefined;
+      const { taken } = running;
+      return () => startInstance(dependencies, { queue: copy.copy() ?? copy, taken });
+    },
   };
 }
 
@@ -148,6 +173,7 @@ export function startTwoInstances(dependencies: ProductDependencies): ProductIns
     loseRun: (run) => void each((instance) => instance.loseRun(run)),
     lateRuns: async () => void (await each((instance) => instance.lateRuns())),
     deadLetters: () => both.flatMap((instance) => instance.deadLetters()),
+    remember: () => undefined,
   };
 }
 

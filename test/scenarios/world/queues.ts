@@ -26,6 +26,8 @@ export interface WorldQueue {
   lose(taken: Taken): void;
   /** A run that was taken for lost has asked for another look: as a new message. */
   requeue(taken: Taken, seconds: number): void;
+  /** The same queue once more. The queue of one process dies with it, and has no copy. */
+  copy(): WorldQueue | undefined;
 }
 
 /** A message whose run is lost is redelivered after this time, as with SQS. */
@@ -68,6 +70,7 @@ export function processQueue(now: () => Date): WorldQueue {
     },
     lose: noLease,
     requeue: noLease,
+    copy: () => undefined,
   };
 }
 
@@ -84,8 +87,7 @@ interface Group {
 }
 
 /** SQS as far as it matters for Lambdas: leases, and a delay queue. The real one would take seconds for every run. */
-export function sqsQueue(now: () => Date): WorldQueue {
-  const groups = new Map<string, Group>();
+export function sqsQueue(now: () => Date, groups = new Map<string, Group>()): WorldQueue {
   const at = () => now().getTime();
   const groupOf = ({ function: name, key }: Pick<ChangeRequest, 'function' | 'key'>): Group => {
     const text = `${name} ${keyText(key)}`;
@@ -134,5 +136,10 @@ export function sqsQueue(now: () => Date): WorldQueue {
       group.attempt++;
     },
     requeue,
+    copy: () => sqsQueue(now, new Map([...groups].map(([text, group]) => [text, copyOf(group)]))),
   };
+}
+
+function copyOf({ causes, due, ...rest }: Group): Group {
+  return { ...rest, causes: [...causes], due: new Set(due) };
 }

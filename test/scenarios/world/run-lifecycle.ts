@@ -1,5 +1,5 @@
 import { differences, type EndState, endState, violations } from './end-state.ts';
-import { type FunctionRequest, happensAtOnce, type Kill, runContinues } from './kills.ts';
+import { canReturn, type FunctionRequest, happensAtOnce, type Kill, type Moment, runContinues } from './kills.ts';
 import type { Lifecycle } from './lifecycles.ts';
 import type { Step } from './steps.ts';
 import { startWorld, type World, type WorldOptions } from './world.ts';
@@ -24,13 +24,16 @@ export async function runWithKills(
   await using world = await startWorld(options);
   await takeSteps(world, [...lifecycle.setup], lifecycle);
   const restart = world.checkpoint();
-  const repeat = async (kill?: Kill) => {
+  await restart();
+  const undisturbed = await runSteps(world, lifecycle, undefined);
+  if (undisturbed.violations.length > 0) throw new Error(undisturbed.violations.join('\n'));
+  const kills = choose(undisturbed.requests);
+  const repeat = async (kill: Kill) => {
+    const bringBack = momentOf(undisturbed, kill);
+    if (bringBack !== undefined) return continueKilled(world, lifecycle, undisturbed, kill, bringBack);
     await restart();
     return runSteps(world, lifecycle, kill);
   };
-  const undisturbed = await repeat();
-  if (undisturbed.violations.length > 0) throw new Error(undisturbed.violations.join('\n'));
-  const kills = choose(undisturbed.requests);
   const deviations: string[] = [];
   for (const kill of kills) {
     const killed = await repeat(kill);
@@ -52,25 +55,62 @@ export interface Outcome {
   end: EndState;
   violations: string[];
   requests: FunctionRequest[];
+  /** For each step, the number of requests before it. */
+  before: number[];
 }
 
 async function runSteps(world: World, lifecycle: Lifecycle, kill: Kill | undefined): Promise<Outcome> {
   const steps = [...lifecycle.steps];
-  const takeRemaining = () => {
-    for (const step of steps.splice(0)) step(world);
-  };
-  world.arm(kill, kill !== undefined && happensAtOnce(kill.kind) ? takeRemaining : undefined);
-  await takeSteps(world, steps, lifecycle);
+  world.arm(kill, onKill(world, steps, kill));
+  const before = await takeSteps(world, steps, lifecycle);
   const requests = [...world.requests];
   if (kill !== undefined && runContinues(kill.kind)) await world.resume();
-  return { end: endState(world), violations: violations(world, lifecycle), requests };
+  return { ...outcome(world, lifecycle), requests, before };
 }
 
-async function takeSteps(world: World, steps: Step[], { calmMs }: Lifecycle): Promise<void> {
+/** Continues from a moment of the undisturbed run, at which the kill happens, instead of repeating what came before. */
+async function continueKilled(
+  world: World,
+  lifecycle: Lifecycle,
+  { before }: Outcome,
+  kill: Kill,
+  bringBack: Moment,
+): Promise<Pick<Outcome, 'end' | 'violations'>> {
+  const steps = lifecycle.steps.filter((_, index) => (before[index] ?? 0) >= Number(kill.at));
+  world.killAt(bringBack, kill.kind, onKill(world, steps, kill));
+  await world.settle(lifecycle.calmMs);
+  await takeSteps(world, steps, lifecycle);
+  return outcome(world, lifecycle);
+}
+
+function momentOf({ requests }: Outcome, kill: Kill): Moment | undefined {
+  const request = canReturn(kill) ? requests[Number(kill.at) - 1] : undefined;
+  // A write that is refused changes nothing.
+  return request?.[kill.when] ?? request?.before;
+}
+
+const outcome = (world: World, lifecycle: Lifecycle) => ({
+  end: endState(world),
+  violations: violations(world, lifecycle),
+});
+
+/** Takes all remaining steps at the kill, where it asks for that. */
+function onKill(world: World, steps: Step[], kill: Kill | undefined): (() => void) | undefined {
+  if (kill === undefined || !happensAtOnce(kill.kind)) return undefined;
+  return () => {
+    for (const step of steps.splice(0)) step(world);
+  };
+}
+
+/** @returns for each step, the number of requests before it */
+async function takeSteps(world: World, steps: Step[], { calmMs }: Lifecycle): Promise<number[]> {
+  const before: number[] = [];
   for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
+    before.push(world.requests.length);
     step(world);
     await world.settle(calmMs);
   }
+  return before;
 }
 
 function describeKill(requests: FunctionRequest[], { at, when, kind }: Kill): string {

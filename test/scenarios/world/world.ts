@@ -5,6 +5,7 @@ import type { JsonObject } from '@shoot-flux/landscape/kube-api';
 import {
   type ApiObject,
   type KubeApi,
+  type OnRequest,
   type RequestSummary,
   startKubeApi,
   useClock,
@@ -17,7 +18,14 @@ import { settingsOf } from '../context.ts';
 import { installFlux } from './flux.ts';
 import { gardenletOf } from './gardenlet.ts';
 import { answerInProcess } from './in-process-https.ts';
-import { type ClusterName, type FunctionRequest, type Kill, type KillKind, runContinues } from './kills.ts';
+import {
+  type ClusterName,
+  type FunctionRequest,
+  type Kill,
+  type KillKind,
+  type Moment,
+  runContinues,
+} from './kills.ts';
 import { type ProductDependencies, type ProductInstance, startInstance, startTwoInstances } from './product.ts';
 import { VISIBILITY_MS } from './queues.ts';
 import { createResourceManager } from './resource-manager.ts';
@@ -59,14 +67,24 @@ export async function startWorld({
   let kill: Kill | undefined;
   let onKill = () => {};
   let hasHappened = false;
+  /** True in the run without a kill: kills return to its moments. */
+  let remembers = false;
   let resumed = Promise.withResolvers<void>();
 
   const onRequest = (cluster: ClusterName) => async (summary: RequestSummary) => {
     if (summary.user !== FUNCTIONS) return;
     const { runs } = moment;
-    const number = requests.push({ number: requests.length + 1, cluster, summary, state: changes(), run: runs });
+    const request: FunctionRequest = { number: requests.length + 1, cluster, summary, state: changes(), run: runs };
+    const number = requests.push(request);
     const isWrite = summary.method !== 'GET';
+    if (remembers) {
+      request.before = remember();
+      return () => {
+        if (isWrite) request.after = remember();
+      };
+    }
     if (kill?.at === number || (kill?.at === 'every write' && isWrite)) await stop(kill, cluster, summary);
+    return undefined;
   };
   const changes = () => [apis.garden, apis.seed, apis.shoot].reduce((sum, api) => sum + api.revision(), 0);
   const stop = async (
@@ -95,7 +113,7 @@ export async function startWorld({
 
   const apis = await startApis(onRequest);
   const { garden, seed, shoot } = apis;
-  const useSockets = answerInProcess(new Map([garden, seed, shoot].map(({ url, listener }) => [url, listener])));
+  const net = answerInProcess(new Map([garden, seed, shoot].map(({ url, listener }) => [url, listener])));
   const clientOf = ({ url, ca }: KubeApi) => patientClient({ server: url, ca, token: FUNCTIONS });
   const clients = { garden: clientOf(garden), seed: clientOf(seed) };
   const now = () => new Date(moment.time);
@@ -131,6 +149,26 @@ export async function startWorld({
       moment.calmSince = moment.time + VISIBILITY_MS;
     }
     onKill();
+  };
+
+  /** Remembers everything but the memory of the product that dies with it. @returns a function that brings it back */
+  const remember = (): Moment => {
+    const apis = [garden, seed, shoot];
+    const parts = [...apis, ...apis.map(({ faults }) => faults), resourceManager, net].map((part) => part.checkpoint());
+    const answered = apis.map(({ requests }) => requests.filter(({ status }) => status !== 0));
+    const { works, pruned } = flux;
+    const then = { ...moment };
+    const dead = [...deadLetters, ...(product?.deadLetters() ?? [])];
+    const startAgain = product?.remember();
+    return () => {
+      product?.kill();
+      for (const bringBack of parts) bringBack();
+      for (const [index, { requests }] of apis.entries()) requests.splice(0, Infinity, ...(answered[index] ?? []));
+      Object.assign(flux, { works, pruned: [...pruned] });
+      moment = { ...then };
+      deadLetters = [...dead];
+      product = startAgain?.();
+    };
   };
 
   /** Lets one actor do one thing; false when none has anything to do. */
@@ -181,9 +219,17 @@ export async function startWorld({
     /** Arms a kill; requests are counted from now on. `onKill` is called when it happens. */
     arm(next: Kill | undefined, listener = () => {}) {
       kill = next;
+      remembers = next === undefined;
       onKill = listener;
       hasHappened = false;
       requests.length = 0;
+    },
+    /** Brings back a moment of the run without a kill, at which this kill happens. `onKill` is called when it has. */
+    killAt(bringBack: Moment, kind: KillKind, listener = () => {}) {
+      this.arm(undefined, listener);
+      remembers = false;
+      bringBack();
+      carryOutKill(kind);
     },
     /** True once the armed kill has happened. */
     killed: () => hasHappened,
@@ -200,20 +246,12 @@ export async function startWorld({
      * @returns a function that restores the state, starts the product again, and waits until it is calm
      */
     checkpoint() {
-      const { works } = flux;
-      const { time } = moment;
-      const bringBack = [garden, seed, shoot, resourceManager].map((part) => part.checkpoint());
+      for (const api of [garden, seed, shoot]) api.requests.length = 0;
+      Object.assign(moment, { calmSince: moment.time, runs: 0 });
+      const bringBack = remember();
       return async () => {
-        product?.kill();
         resumed = Promise.withResolvers();
-        for (const back of bringBack) back();
-        for (const api of [garden, seed, shoot]) {
-          api.requests.length = 0;
-          api.faults.clear();
-        }
-        Object.assign(flux, { works, pruned: [] });
-        moment = { time, calmSince: time, runs: 0 };
-        deadLetters = [];
+        bringBack();
         product = startProduct();
         await settle(0);
       };
@@ -221,14 +259,14 @@ export async function startWorld({
     async [Symbol.asyncDispose]() {
       product?.kill();
       useOwnClock();
-      useSockets();
+      net.restore();
       for (const part of [resourceManager, clients.garden, clients.seed]) part.close();
       await Promise.all([garden, seed, shoot].map((api) => api.stop()));
     },
   };
 }
 
-async function startApis(onRequest: (cluster: ClusterName) => (summary: RequestSummary) => Promise<void>) {
+async function startApis(onRequest: (cluster: ClusterName) => OnRequest) {
   const tokens = { [FUNCTIONS]: { name: FUNCTIONS, groups: ['system:masters'] } };
   const [garden, seed, shoot] = await Promise.all([
     startKubeApi({
