@@ -21,6 +21,7 @@ import { patientClient } from '../../patient-client.ts';
 import { secretWith } from '../../shoot-secrets.ts';
 import { contextOf, settingsOf } from '../context.ts';
 import { type Installation, startShippedApi, tokenOf } from '../identities.ts';
+import { answerInProcess } from '../world/in-process-https.ts';
 
 export const PROJECT = 'garden-foo';
 const CONFIG = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: PROJECT, name: 'flux-config' } };
@@ -53,6 +54,7 @@ export async function startFleet(options: FleetOptions) {
   const shoots = all.filter((shoot) => !later.includes(shoot));
   const garden = await startShippedApi('garden', options.installation);
   const seeds = new Map(await Promise.all(names.map(async (name) => [name, await startShippedApi('seed')] as const)));
+  const net = answerInProcess(new Map([garden, ...seeds.values()].map(({ url, listener }) => [url, listener])));
   const moved = new Map<string, string>();
   const seedOf = (shoot: string) => moved.get(shoot) ?? (names[all.indexOf(shoot) % names.length] as string);
   const seed = (shoot: string) => seeds.get(seedOf(shoot)) as KubeApi;
@@ -271,6 +273,7 @@ export async function startFleet(options: FleetOptions) {
     foreignStatus: (data: Record<string, string>, ofMembers: Record<string, string> = {}) =>
       void garden.objects.create({ ...STATUS, metadata: { ...STATUS.metadata, labels: ofMembers }, data } as never),
     async [Symbol.asyncDispose]() {
+      net.restore();
       for (const client of clients.values()) client.close();
       await Promise.all([garden, ...seeds.values()].map((api) => api.stop()));
     },
