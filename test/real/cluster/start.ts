@@ -110,7 +110,8 @@ export async function startProgram(program: Program): Promise<RunningProgram> {
   const child = spawn(program.command, program.args, {
     cwd: program.folder,
     // A kustomize-controller that starts empties the temporary folders of the others.
-    env: { ...process.env, TMPDIR: program.folder, ...program.env },
+    // Most programs are written in Go, whose collector runs four times less often with this share of new memory.
+    env: { ...process.env, TMPDIR: program.folder, GOGC: '400', ...program.env },
     stdio: ['ignore', log.fd, log.fd],
   });
   const ended = new Promise<void>((resolve) => {
