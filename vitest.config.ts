@@ -7,14 +7,21 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // They start no servers and share no state, and loading their modules again for each file takes half of the time.
-        test: { name: 'units', include: ['{functions,shared}/**/*.test.ts'], isolate: false },
+        // They share no state, and loading their modules again for each file takes half of the time.
+        test: {
+          name: 'units',
+          include: ['{events,functions,shared}/**/*.test.ts', 'infra/{doctor,page,process,webhooks}/**/*.test.ts'],
+          isolate: false,
+        },
       },
       {
         extends: true,
         test: {
           name: 'servers',
-          include: ['{events,infra}/**/*.test.ts', 'test/{data,landscape,integration}/**/*.test.ts'],
+          include: [
+            ...['infra/*.test.ts', 'infra/!(doctor|page|process|webhooks)/**/*.test.ts'],
+            'test/{data,landscape,integration}/**/*.test.ts',
+          ],
         },
       },
     ],
