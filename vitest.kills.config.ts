@@ -5,7 +5,7 @@ import { timeLimits } from './test/time-limits.ts';
 export default defineConfig({
   test: {
     globalSetup: ['test/temporary-folder.ts'],
-    include: ['test/integration/{kill,kill-upgrade,kill-adoption,kill-rollout,kill-landscape,matrix,concurrency}.test.ts'],
+    include: ['test/integration/{kill,kill-*,matrix,concurrency}.test.ts'],
     env: { SHOOT_FLUX_KILLS: process.env.SHOOT_FLUX_KILLS || 'states' },
     ...timeLimits,
     maxWorkers: 2,
