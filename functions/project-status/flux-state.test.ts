@@ -7,6 +7,7 @@ import {
 } from '../../shared/gardener/testing.ts';
 import type { Applied, Condition, ExtensionStatus } from '../../shared/gardener/types.ts';
 import { fluxState, newsOf, rolloutNews } from './flux-state.ts';
+import { definition } from './function.ts';
 
 const object = (kind: string) => ({ apiVersion: 'v1', kind, namespace: 'flux-system', name: 'main' });
 const applied = appliedFactory({ source: object('GitRepository'), kustomization: object('Kustomization') });
@@ -108,6 +109,19 @@ it('the steps of an operation are no news, and a new sentence is', () => {
   expect(step('one')).toEqual(step('two'));
   const sentence = (message: string) => newsOf(stateOf({}, failed('SourceReady', { message })));
   expect(sentence('one')).not.toEqual(sentence('two'));
+});
+
+it('a warning is news where Flux is Ready', () => {
+  const [subscription] = definition.subscriptions;
+  const wakes = (warnings: string[] | undefined, message?: string) => {
+    const conditions = types.map((type) => condition(type, message === undefined ? {} : { status: 'False', message }));
+    const state = { applied: appliedFactory({ ...applied, warnings }) };
+    return subscription?.wakes(
+      extensionFactory({ status: { lastOperation: lastOperationFactory(), state, conditions } }),
+    );
+  };
+  expect(wakes(['fluxVersion is old'])).not.toEqual(wakes(undefined));
+  expect(wakes(['fluxVersion is old'], 'It fails.')).toEqual(wakes(undefined, 'It fails.'));
 });
 
 it('is neither a success nor a failure of a rollout until Flux was looked at after a resumption', () => {

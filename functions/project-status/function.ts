@@ -19,11 +19,12 @@ export const definition: FunctionDefinition = {
         const extension = extensionOf(object);
         const rollout = rolloutNews(extension);
         const state = fluxState(extension);
+        const applied = extension.status?.state?.applied;
         return [
           newsOf(state),
           extension.status?.lastOperation?.description === HIBERNATED,
           // In any other state, it is shown with the next news.
-          state.type === 'ready' && extension.status?.state?.applied?.fluxVersion,
+          state.type === 'ready' && [applied?.fluxVersion, applied?.warnings?.[0]],
           ...(rollout === undefined ? [] : [rollout]),
         ];
       },

@@ -83,8 +83,8 @@ async function report({ shoot, state, extension, name: inLandscape }: Reported, 
     const over = await recordInLandscape(garden, { ...resultOf('gone'), shoot: inLandscape }, context);
     return outcomeOf(removed, [untilOver(removed, live, now), over], context);
   }
-  const flux = extension?.status?.state?.applied?.fluxVersion;
-  const { line, againIn } = lineToShow(state, { isHibernated: isHibernated(shoot), flux, published, now });
+  const { fluxVersion: flux, warnings: [warned] = [] } = extension?.status?.state?.applied ?? {};
+  const { line, againIn } = lineToShow(state, { isHibernated: isHibernated(shoot), flux, warned, published, now });
   // Before the line: a run that is killed in between finds the same transition again, and creates the same Event.
   const event = transitionEvent(shoot, { line, published, since: state.since }, now);
   if (event !== undefined) await createEvent(garden, event, fieldManager);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Line } from '../../shared/gardener/status-map.ts';
+import { type Line, lineText, readLine } from '../../shared/gardener/status-map.ts';
 import type { FluxState } from './flux-state.ts';
 import { lineToShow, secondsUntilShown, transition } from './shown-line.ts';
 
@@ -44,6 +44,15 @@ describe('a state', () => {
     const known = { isHibernated: false, published: undefined, now: at(0) };
     expect(lineToShow(ready, { ...known, flux: 'v2.9.4' })).toEqual({ line: { state: 'Ready', flux: 'v2.9.4' } });
     expect(lineToShow(ready, known)).toEqual({ line: { state: 'Ready' } });
+  });
+
+  it('repeats the first warning where it is Ready, and nowhere else', () => {
+    const known = { isHibernated: false, published: undefined, now: at(0), warned: 'flux-config: fluxVersion is old' };
+    const line: Line = { state: 'Ready', sentence: 'flux-config: fluxVersion is old.' };
+    expect(lineToShow(ready, known)).toEqual({ line });
+    expect(readLine(lineText(line, 300))).toMatchObject(line);
+    expect(lineToShow(wrong, known).line.sentence).toBe('It fails.');
+    expect(lineToShow(ready, { ...known, isHibernated: true })).toEqual({ line: { state: 'Hibernated' } });
   });
 
   it('is Hibernated whatever failed before', () => {

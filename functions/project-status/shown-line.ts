@@ -1,3 +1,4 @@
+import { withFullStop } from '../../shared/errors.ts';
 import { GRACE_SECONDS } from '../../shared/gardener/checked.ts';
 import type { Line } from '../../shared/gardener/status-map.ts';
 import { secondsSince } from '../../shared/runtime/growing-pause.ts';
@@ -25,6 +26,8 @@ interface Known {
   isHibernated: boolean;
   /** The Flux release of its record. */
   flux?: string | undefined;
+  /** The first warning about its configuration. */
+  warned?: string | undefined;
   /** The line that members see now; undefined: none. */
   published: Line | undefined;
   now: Date;
@@ -36,10 +39,10 @@ export function lineToShow(state: FluxState, { flux, ...known }: Known): ShownLi
   return { line: { ...line, ...(flux !== undefined && { flux }) }, ...(againIn !== undefined && { againIn }) };
 }
 
-function judge(state: FluxState, { isHibernated, published, now }: Known): ShownLine {
+function judge(state: FluxState, { isHibernated, warned, published, now }: Known): ShownLine {
   // Flux does not run, so that what was wrong is no news and nothing can be done about it.
   if (isHibernated) return { line: { state: 'Hibernated' } };
-  if (state.type === 'ready') return { line: { state: 'Ready' } };
+  if (state.type === 'ready') return { line: { state: 'Ready', ...(warned && { sentence: withFullStop(warned) }) } };
   const { since, sentence } = state;
   const age = secondsSince(since, now);
   // A failure without a user's mistake counts as progress at first, as in the Shoot's health.

@@ -5,7 +5,7 @@ import { errorMessage, ShootFluxError } from '../../shared/errors.ts';
 import { distributionAt, openDistribution } from '../../shared/flux/distribution.ts';
 import { componentsOf } from '../../shared/flux/install.ts';
 import type { Distribution, Release } from '../../shared/flux/release.ts';
-import { oldestKubernetes } from '../../shared/flux/versions.ts';
+import { oldestKubernetes } from '../../shared/flux/support.ts';
 import { exitCodes } from './command.ts';
 import { tagOf } from './image-digests.ts';
 import { type Option, type Terminal, text, UsageError, type Values } from './option.ts';

@@ -26,7 +26,7 @@ export interface Offline {
   groups: ObjectGroups;
   /** One sentence for each further object, whose content is known only in the landscape. */
   unknown: string[];
-  /** One sentence for each field of the configuration that is left out, and for a Kubernetes that Flux does not support. */
+  /** One sentence for each field of the configuration that is left out, and for what is wrong with the Flux release. */
   warnings: string[];
   fluxVersion: string;
   components: string[];
@@ -48,7 +48,7 @@ export async function renderOffline({
 }: CliInputs): Promise<Offline> {
   const config = effectiveConfig(inputs);
   const releases = openDistribution(distribution);
-  const { version, warning } = resolveVersion({
+  const { version, warnings: ofVersion = [] } = resolveVersion({
     requested: config.flux.version,
     origin: originOf(config.origins, 'flux.version'),
     available: await releasesOf(releases, distribution),
@@ -77,7 +77,7 @@ export async function renderOffline({
   if (broken.length > 0) throw new ConfigError(broken);
   const secrets = shoot === undefined ? groups.secrets.filter(({ kind }) => kind !== 'ConfigMap') : groups.secrets;
   const { ofShoot, ofConfig } = otherNamespaces(shoot?.metadata.namespace, inputs) ?? {};
-  const warned = [...(warning === undefined ? [] : [warning]), ...(config.warnings ?? [])];
+  const warned = [...ofVersion, ...(config.warnings ?? [])];
   const elsewhere = `the Shoot is in namespace ${ofShoot}, where the ConfigMap flux-config of ${ofConfig} does not count`;
   return {
     groups: { ...groups, secrets },

@@ -1,4 +1,8 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { emptyStatusMap } from '../../shared/gardener/status-map.ts';
+import { files } from '../cli/testing.ts';
 import { HEARTBEAT } from '../process/heartbeat.ts';
 import { type Clusters, createObject, useClusters } from './testing.ts';
 
@@ -24,6 +28,21 @@ function installation(seed: string, conditions: object[] = [], registration = 's
     status: { conditions },
   });
 }
+
+it('the Flux of a Shoot is read from flux-status, and compared with the distribution', async () => {
+  shoot('a', 'aws');
+  shoot('b', 'aws');
+  const data = { a: 'Ready (v2.9.3): ConfigMap …', b: 'Ready (v2.9.4)' };
+  createObject(clusters.garden, { ...emptyStatusMap('garden-foo'), data });
+  await using written = await files({});
+  await mkdir(join(written.dir, 'v2.9.4'));
+  await writeFile(join(written.dir, 'v2.9.4', 'SHA256SUMS'), '');
+  const lines = await clusters.lines('releases', '--flux-distribution', written.dir);
+  expect(lines.slice(-2)).toEqual([
+    '! distribution releases: Shoot garden-foo/a has a Flux release that lacks the fixes of a newer patch in the distribution.',
+    '    shoot-flux status --all-namespaces -o wide',
+  ]);
+});
 
 describe('seeds of the garden', () => {
   const lines = () => clusters.lines('seeds');

@@ -1,5 +1,8 @@
+import { FLUX_STATUS } from '../../shared/config/project-config.ts';
+import { isOwn, linesOf } from '../../shared/gardener/status-map.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { ForbiddenError, unless } from '../../shared/kube/errors.ts';
 import { objectsOf } from '../../shared/kube/pages.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { entriesAt, fieldsAt, textAt } from '../../shared/shapes.ts';
@@ -15,18 +18,33 @@ export interface ServedShoot {
   /** Empty for one that hosts itself, or is on none yet. */
   seed: string;
   kubernetes: string;
+  /** The Flux release that its line in `flux-status` names; undefined: none, or these credentials do not show it. */
+  flux?: string | undefined;
 }
 
 /** Reads a few fields of each Shoot with the extension: no page of them is kept. */
 export async function readShoots(garden: KubeClient): Promise<ServedShoot[]> {
   const shoots: ServedShoot[] = [];
+  const releases = await unless(fluxReleases(garden), ForbiddenError);
   const listed = objectsOf(garden, resources.shoots, { labelSelector: WITH_EXTENSION });
   for await (const { metadata, spec, status } of listed) {
     const seed = textAt(status, 'seedName') ?? textAt(spec, 'seedName') ?? '';
     const kubernetes = textAt(spec, 'kubernetes', 'version') ?? '';
-    shoots.push({ name: `${metadata.namespace}/${metadata.name}`, seed, kubernetes });
+    const name = `${metadata.namespace}/${metadata.name}`;
+    shoots.push({ name, seed, kubernetes, flux: releases?.get(name) });
   }
   return shoots;
+}
+
+/** Reads the Flux release of each Shoot in the lines of `flux-status`. */
+async function fluxReleases(garden: KubeClient): Promise<Map<string, string | undefined>> {
+  const releases = new Map<string, string | undefined>();
+  const maps = objectsOf(garden, resources.configMaps, { fieldSelector: `metadata.name=${FLUX_STATUS}` });
+  for await (const map of maps) {
+    if (!isOwn(map)) continue;
+    for (const [shoot, { flux }] of linesOf(map)) releases.set(`${map.metadata.namespace}/${shoot}`, flux);
+  }
+  return releases;
 }
 
 /** Begins a sentence about Shoots: `2 Shoots, such as garden-foo/a, have`. */

@@ -2,6 +2,7 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { files } from '../cli/testing.ts';
+import type { ServedShoot } from './seeds.ts';
 import { createObject, startClusters } from './testing.ts';
 import { distribution } from './versions.ts';
 
@@ -40,7 +41,7 @@ describe('versions of clusters', () => {
 describe('the distribution', () => {
   const now = new Date('2026-06-01T00:00:00Z');
 
-  async function findings(releases: Record<string, string>, ...shoots: string[]) {
+  async function findings(releases: Record<string, string>, ...shoots: (string | Partial<ServedShoot>)[]) {
     await using written = await files({});
     for (const [version, added] of Object.entries(releases)) {
       await mkdir(join(written.dir, version));
@@ -48,7 +49,10 @@ describe('the distribution', () => {
       await writeFile(sums, '');
       await utimes(sums, new Date(added), new Date(added));
     }
-    const all = shoots.map((kubernetes, index) => ({ name: `garden-foo/${index}`, seed: 'aws', kubernetes }));
+    const all = shoots.map((shoot, index) => ({
+      ...{ name: `garden-foo/${index}`, seed: 'aws', kubernetes: '1.35.1' },
+      ...(typeof shoot === 'string' ? { kubernetes: shoot } : shoot),
+    }));
     const found = await distribution(written.dir, all, now);
     return found.map(({ verdict, sentence, remedy }) =>
       `${verdict} ${sentence}${remedy ? ` | ${remedy}` : ''}`.replaceAll(written.dir, 'DIR'),
@@ -78,6 +82,18 @@ describe('the distribution', () => {
     expect((await findings({ 'v2.9.4': '2026-05-20' }, '1.33.2', '1.33.9', '1.37.0', '1.35.0')).slice(1)).toEqual([
       `✗ 2 Shoots, such as garden-foo/0, have Kubernetes 1.33, which no Flux release in the distribution supports any more; upgrade Kubernetes, or add an older release | ${make} v2.8.X`,
       `! Shoot garden-foo/2 has Kubernetes 1.37, which no Flux release in the distribution supports yet; add a newer one | ${make} v2.12.X`,
+    ]);
+  });
+
+  it('says which Shoots lack fixes, or have a Kubernetes that their Flux does not support', async () => {
+    const releases = { 'v2.9.4': '2026-05-20', 'v2.7.5': '2026-05-20' };
+    const runs = (flux: string, kubernetes = '1.34.1') => ({ flux, kubernetes });
+    const status = 'shoot-flux status --all-namespaces -o wide';
+    const shoots = [runs('v2.9.4'), runs('v2.9.3'), runs('v2.9.1'), runs('v2.6.4', '1.33.4'), runs('v2.7.5', '1.36.1')];
+    expect((await findings(releases, ...shoots, {})).slice(2)).toEqual([
+      `! 2 Shoots, such as garden-foo/1, have a Flux release that lacks the fixes of a newer patch in the distribution | ${status}`,
+      `! Shoot garden-foo/3 has a Flux release whose minor version is no longer maintained | ${status}`,
+      `! Shoot garden-foo/4 has a Kubernetes that the installed Flux release does not support | ${status}`,
     ]);
   });
 

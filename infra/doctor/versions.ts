@@ -4,7 +4,7 @@ import semver from 'semver';
 import { FIRST as FIRST_GARDENER } from '../../functions/resource-manager-webhook/target-namespaces-flag.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { CHECKSUMS } from '../../shared/flux/release-files.ts';
-import { unsupportedAs } from '../../shared/flux/versions.ts';
+import { type Notices, noticesOf, unsupportedAs } from '../../shared/flux/support.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { textAt } from '../../shared/shapes.ts';
 import { ageOf } from '../fleet/print.ts';
@@ -36,14 +36,18 @@ function judged(what: string, version: string | undefined, first: string, why: s
 /** Flux releases a patch about each month. */
 const OLD_MS = 90 * 86_400_000;
 
-/** Examines the releases of the distribution: their age, and whether they support the Kubernetes of the Shoots. */
+/** Examines the releases of the distribution: their age, and what they mean for the Shoots. */
 export async function distribution(dir: string, shoots: readonly ServedShoot[], now: Date): Promise<Finding[]> {
   const available = (await openDistribution(dir).versions()).filter((version) => semver.prerelease(version) === null);
   const make = (version: string) => `shoot-flux distribution make --flux-distribution ${dir} --from-release ${version}`;
   const [newest] = available;
   if (newest === undefined) return [bad(`${dir} holds no stable Flux release`, make('vX.Y.Z'))];
   const { mtime } = await stat(join(dir, newest, CHECKSUMS));
-  return [ageFinding(newest, mtime, now, make('vX.Y.Z')), ...supportOf(available, shoots, make)];
+  return [
+    ageFinding(newest, mtime, now, make('vX.Y.Z')),
+    ...supportOf(available, shoots, make),
+    ...noticed(available, shoots),
+  ];
 }
 
 function ageFinding(newest: string, added: Date, now: Date, make: string): Finding {
@@ -68,4 +72,20 @@ function supportOf(available: string[], shoots: readonly ServedShoot[], make: (v
   });
   if (findings.length > 0 || shoots.length === 0) return findings;
   return [good(`Its releases support the Kubernetes of all ${shoots.length} Shoots`)];
+}
+
+const NOTICES: Record<keyof Notices, string> = {
+  patch: 'a Flux release that lacks the fixes of a newer patch in the distribution',
+  minor: 'a Flux release whose minor version is no longer maintained',
+  kubernetes: 'a Kubernetes that the installed Flux release does not support',
+};
+
+/** Says which Shoots should get another release; each line of `flux-status` names the key that asks for the present one. */
+function noticed(available: string[], shoots: readonly ServedShoot[]): Finding[] {
+  const all = shoots.map((shoot) => ({ shoot, notices: noticesOf(shoot.flux ?? '', available, shoot.kubernetes) }));
+  return (Object.keys(NOTICES) as (keyof Notices)[]).flatMap((reason) => {
+    const some = all.filter(({ notices }) => notices[reason] !== undefined).map(({ shoot }) => shoot);
+    if (some.length === 0) return [];
+    return [unknown(`${shootsHave(some)} ${NOTICES[reason]}`, 'shoot-flux status --all-namespaces -o wide')];
+  });
 }

@@ -6,8 +6,9 @@ import { LANDSCAPE_PHASE, ROLLOUT_PHASE } from '../../shared/gardener/rollout.ts
 import { appliedFactory, conditionFactory, lastOperationFactory } from '../../shared/gardener/testing.ts';
 import type { ExtensionStatus } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
+import type { Subscription } from '../../shared/runtime/definition.ts';
 import { createPrometheusMetrics } from './metrics.ts';
-import { createShootNumbers, MOST_PROJECTS, versionsBehind } from './shoot-numbers.ts';
+import { createShootNumbers, MOST_PROJECTS } from './shoot-numbers.ts';
 
 const START = Date.parse('2026-01-02T03:00:00Z');
 const at = (seconds: number) => `${new Date(START + seconds * 1000).toISOString().slice(0, 19)}Z`;
@@ -42,12 +43,20 @@ afterEach(async () => {
   await api[Symbol.asyncDispose]();
 });
 
+const onClusters: Subscription = {
+  in: 'seed',
+  resource: resources.clusters,
+  wakes: () => [],
+  keys: () => [],
+};
+
 function start() {
   metrics = createPrometheusMetrics();
   numbers = createShootNumbers(metrics, ['v2.9.4'], () => now);
   const status = definitionOf('fan-out', { subscriptions: [fluxStatusSubscription], resync: false });
   const clusters = { garden: true, seeds: ['seed'] };
-  watcher = watching(api, [onExtensions(), status], { clusters, observerOf: numbers.observerOf });
+  const following = definitionOf('follows', { subscriptions: [onClusters], resync: false });
+  watcher = watching(api, [onExtensions(), status, following], { clusters, observerOf: numbers.observerOf });
 }
 
 /** The metrics whose names begin so, without those of buckets. */
@@ -115,19 +124,28 @@ describe('the Shoots of a seed', () => {
     shoot('a--one', { ...ready, state: { applied: appliedFactory({ fluxVersion: 'v2.9.3' }) } });
     shoot('a--two', ready);
     start();
-    await eventually('shoots_behind').toEqual(['shoot_flux_shoots_behind{cluster="seed",project="a"} 1']);
+    const of = (reason: string) => `shoot_flux_shoots_behind{cluster="seed",project="a",reason="${reason}"} 1`;
+    await eventually('shoots_behind').toEqual([of('patch')]);
   });
-});
 
-it.each([
-  [
-    ['v2.9.4', 'v2.9.3', 'v2.8.1', 'v2.7.0', 'v2.6.5', 'none'],
-    ['v2.9.3', 'v2.6.5'],
-  ],
-  [['v3.0.0', 'v2.9.4'], ['v2.9.4']],
-  [['none'], []],
-])('versions that lack a fix: of %s, %s', (versions, behind) => {
-  expect([...versionsBehind(versions)]).toEqual(behind);
+  it('are behind where their Flux does not support their Kubernetes, until their Cluster is gone', async () => {
+    const runs = (name: string, version: string) =>
+      api.put(resources.clusters, {
+        metadata: { name: `shoot--${name}` },
+        spec: { shoot: { metadata: { name: 'one' }, spec: { kubernetes: { version } } } },
+      });
+    shoot('a--one', ready);
+    shoot('b--one', ready);
+    const newer = runs('a--one', '1.37.1');
+    runs('b--one', '1.36.1');
+    start();
+    const of = (project: string) =>
+      `shoot_flux_shoots_behind{cluster="seed",project="${project}",reason="kubernetes"} 1`;
+    await eventually('shoots_behind').toEqual([of('a')]);
+    runs('b--one', '1.33.2');
+    api.remove(resources.clusters, newer);
+    await eventually('shoots_behind').toEqual([of('b')]);
+  });
 });
 
 describe('a request', () => {

@@ -1,8 +1,8 @@
-import semver from 'semver';
 import type { Selection } from '../../events/watcher/selections.ts';
 import type { Observer } from '../../events/watcher/tracker.ts';
 import { fluxState, isElsewhere } from '../../functions/project-status/flux-state.ts';
 import { FLUX_STATUS, OPERATORS_NAMESPACE } from '../../shared/config/project-config.ts';
+import { noticesOf } from '../../shared/flux/support.ts';
 import { GRACE_SECONDS } from '../../shared/gardener/checked.ts';
 import { askedOperation, HIBERNATED, timestampOf } from '../../shared/gardener/operation.ts';
 import { extensionOf } from '../../shared/gardener/read-objects.ts';
@@ -10,6 +10,7 @@ import { LANDSCAPE_PHASE, ROLLOUT_PHASE } from '../../shared/gardener/rollout.ts
 import type { Extension } from '../../shared/gardener/types.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
+import { textAt } from '../../shared/shapes.ts';
 import type { GaugeValue, PrometheusMetrics } from './metrics.ts';
 
 /** So many projects of a seed, those with the most Shoots, have numbers of their own; the others are `other`. */
@@ -48,6 +49,8 @@ interface Request {
  */
 export function createShootNumbers(metrics: PrometheusMetrics, releases: readonly string[], now = Date.now) {
   const seeds = new Map<string, Map<string, Known>>();
+  /** By seed: control plane -> minor version of its Kubernetes. */
+  const kubernetes = new Map<string, Map<string, string>>();
   /** Undefined: nobody watches the garden. */
   let rollouts: Map<string, string | undefined> | undefined;
   /** The phase of the landscape's rollout. */
@@ -79,6 +82,17 @@ export function createShootNumbers(metrics: PrometheusMetrics, releases: readonl
           else phases.set(text, labels?.[ROLLOUT_PHASE]);
         };
       }
+      if (resource === resources.clusters) {
+        const minors = new Map<string, string>();
+        kubernetes.set(cluster, minors);
+        return (text, object) => {
+          const version = textAt(object?.spec, 'shoot', 'spec', 'kubernetes', 'version');
+          const minor = /^v?\d+\.\d+/.exec(version ?? '')?.[0];
+          // No namespace, and the name is that of the control plane.
+          if (minor === undefined) minors.delete(text.slice(1));
+          else minors.set(text.slice(1), minor);
+        };
+      }
       if (resource !== resources.extensions) return undefined;
       const shoots = new Map<string, Known>();
       seeds.set(cluster, shoots);
@@ -93,7 +107,7 @@ export function createShootNumbers(metrics: PrometheusMetrics, releases: readonl
     collect(): void {
       const time = seconds();
       const versions = [...seeds.values()].flatMap((known) => [...known.values()].map(({ version }) => version));
-      const behind = versionsBehind([...new Set([...releases, ...versions])]);
+      const reasonsOf = reasonsAmong([...new Set([...releases, ...versions])]);
       const shoots: GaugeValue[] = [];
       const overdue: GaugeValue[] = [];
       const old: GaugeValue[] = [];
@@ -107,7 +121,15 @@ export function createShootNumbers(metrics: PrometheusMetrics, releases: readonl
           const labels = { cluster, project: projectOf(project) };
           shoots.push([count, { ...labels, state, flux_version: versionOf(version) }]);
           if (isOverdue) overdue.push([count, { ...labels, state }]);
-          if (behind.has(version)) old.push([count, labels]);
+        }
+        const minors = kubernetes.get(cluster);
+        const released = Map.groupBy(known, ([text, { project, version }]) =>
+          [project, version, minors?.get(namespaceIn(text))].join(' '),
+        );
+        for (const [group, { length: count }] of released) {
+          const [project = '', ...release] = group.split(' ');
+          const labels = { cluster, project: projectOf(project) };
+          for (const reason of reasonsOf(release.join(' '))) old.push([count, { ...labels, reason }]);
         }
       }
       metrics.gauges('shoots', shoots);
@@ -119,6 +141,19 @@ export function createShootNumbers(metrics: PrometheusMetrics, releases: readonl
         metrics.gauge('landscape_rollout', Number(landscape === phase), { state });
       }
     },
+  };
+}
+
+const namespaceIn = (text: string) => text.slice(0, text.indexOf('/'));
+
+/** Returns what is wrong with a Flux release and a Kubernetes, as words: most Shoots share a few of both. */
+function reasonsAmong(releases: readonly string[]): (words: string) => string[] {
+  const known = new Map<string, string[]>();
+  return (words) => {
+    const [version = '', kubernetes] = words.split(' ');
+    const reasons = known.get(words) ?? Object.keys(noticesOf(version, releases, kubernetes));
+    known.set(words, reasons);
+    return reasons;
   };
 }
 
@@ -171,22 +206,4 @@ function requestAfter(before: Known | undefined, extension: Extension, state: St
   if (request?.isApplied === false && !(isAsked && request.at === undefined)) return request;
   if (isAsked) return { at: timestampOf(extension) / 1000 || now, isApplied: false };
   return { at: before && now, isApplied: false };
-}
-
-/** Flux maintains so many minor versions. */
-const MAINTAINED_MINORS = 3;
-
-/**
- * Returns the versions that lack a fix: there is a newer one of the same minor version, or the minor version is no longer
- * maintained, judged by the newest version.
- */
-export function versionsBehind(versions: readonly string[]): Set<string> {
-  const known = versions.flatMap((version) => semver.parse(version) ?? []);
-  const [newest] = semver.rsort([...known]);
-  const isBehind = ({ major, minor, raw }: semver.SemVer) =>
-    newest !== undefined &&
-    (major < newest.major ||
-      minor <= newest.minor - MAINTAINED_MINORS ||
-      known.some((other) => other.minor === minor && semver.gt(other, raw)));
-  return new Set(known.filter(isBehind).map(({ raw }) => raw));
 }

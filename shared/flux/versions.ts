@@ -4,36 +4,13 @@ import type { Place } from '../config/origins.ts';
 import type { Policy, Rule } from '../config/policy/policy.ts';
 import { quote } from '../config/quote.ts';
 import { ConfigError, type ConfigIssue } from '../errors.ts';
+import { noticesOf, oldestKubernetes, supportedMinors, unsupportedAs } from './support.ts';
 
 /** Returns a negative number when `one` is older. A name that is not a version is older than every version. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [semver.valid(one), semver.valid(other)];
   if (a === null || b === null) return Number(a !== null) - Number(b !== null);
   return semver.compare(a, b);
-}
-
-/**
- * The Kubernetes minors that a release supports. Every release from 2.3 to 2.9 supports three, of which the oldest is its
- * own minor plus 25 (2.9: 1.34 to 1.36).
- */
-function supportedMinors(version: string): { oldest: number; newest: number } | undefined {
-  const flux = semver.parse(version);
-  return flux?.major === 2 ? { oldest: flux.minor + 25, newest: flux.minor + 27 } : undefined;
-}
-
-/** Returns the oldest Kubernetes that a release supports, for example `1.34`. */
-export function oldestKubernetes(version: string): string | undefined {
-  const minors = supportedMinors(version);
-  return minors && `1.${minors.oldest}`;
-}
-
-/** Returns whether the Kubernetes is too old or too new for a release; undefined if it is neither, or not known. */
-export function unsupportedAs(version: string, kubernetesVersion: string | undefined): 'old' | 'new' | undefined {
-  const minor = /^v?1\.(\d+)/.exec(kubernetesVersion ?? '')?.[1];
-  const minors = supportedMinors(version);
-  if (minor === undefined || minors === undefined) return undefined;
-  if (Number(minor) < minors.oldest) return 'old';
-  return Number(minor) > minors.newest ? 'new' : undefined;
 }
 
 /** The facts that decide which release is used. */
@@ -60,25 +37,28 @@ export interface VersionInputs {
 export interface ResolvedVersion {
   /** As the distribution names it. */
   version: string;
-  /** Present: it does not support the Shoot's Kubernetes. */
-  warning?: ConfigIssue | undefined;
+  /** Where it does not support the Shoot's Kubernetes, and where it lacks fixes that no next operation brings. */
+  warnings?: ConfigIssue[] | undefined;
 }
 
 /**
  * Returns the release to use. The pinned release stays unless it no longer matches the requested version, has left the
  * distribution or is no longer allowed; with `mayUpgrade` the newest match wins. Never downgrades. A version that the user
  * has set is used even if Flux does not support the Shoot's Kubernetes, with a warning, unless the policy requires that.
+ * One that lacks fixes gets a warning, too.
  * @throws ConfigError with the available versions, and the rule of the policy if it excludes some of them
  */
 export function resolveVersion(inputs: VersionInputs): ResolvedVersion {
   const version = choose(inputs);
   const problem = kubernetesProblem(version, inputs);
-  if (problem === undefined) return { version };
-  const { what, remedy } = problem;
-  if (!isSupportRequired(inputs)) return { version, warning: { ...inputs.origin, message: `${what}; ${remedy}` } };
-  const rule: Rule = 'requireSupportedKubernetes';
-  const message = `${what}, which is not allowed by ${rule} in the policy of this landscape; ${remedy}`;
-  throw new ConfigError([{ ...inputs.origin, message, rule }]);
+  if (problem !== undefined && isSupportRequired(inputs)) {
+    const rule: Rule = 'requireSupportedKubernetes';
+    const message = `${problem.what}, which is not allowed by ${rule} in the policy of this landscape; ${problem.remedy}`;
+    throw new ConfigError([{ ...inputs.origin, message, rule }]);
+  }
+  const problems = [problem, fixesProblem(inputs)].filter((one) => one !== undefined);
+  const warnings = problems.map(({ what, remedy }) => ({ ...inputs.origin, message: `${what}; ${remedy}` }));
+  return { version, ...(warnings.length > 0 && { warnings }) };
 }
 
 const isSupportRequired = ({ policy }: VersionInputs) => policy?.requireSupportedKubernetes === true;
@@ -128,8 +108,14 @@ function choose(inputs: VersionInputs): string {
   );
 }
 
-/** Returns what to say of a release that does not support the Shoot's Kubernetes: both halves of the sentence. */
-function kubernetesProblem(version: string, inputs: VersionInputs): { what: string; remedy: string } | undefined {
+/** Both halves of a sentence about a release. */
+interface Problem {
+  what: string;
+  remedy: string;
+}
+
+/** Returns what to say of a release that does not support the Shoot's Kubernetes. */
+function kubernetesProblem(version: string, inputs: VersionInputs): Problem | undefined {
   const { kubernetesVersion, pinned, isTrial } = inputs;
   const [minors, unsupported] = [supportedMinors(version), unsupportedAs(version, kubernetesVersion)];
   if (minors === undefined || unsupported === undefined) return undefined;
@@ -147,6 +133,35 @@ function kubernetesProblem(version: string, inputs: VersionInputs): { what: stri
   return {
     what: `resolves to Flux ${version}, which supports Kubernetes 1.${minors.oldest} to 1.${minors.newest}, but the Shoot has ${kubernetesVersion}`,
     remedy: remedies.join(', or ') || 'ask the operators of the landscape for a Flux release that supports it',
+  };
+}
+
+/**
+ * Returns what to say where the release lacks fixes also after the next operation, which brings what the requested version
+ * allows. What the policy excludes is no news for users: they cannot choose it.
+ */
+function fixesProblem(inputs: VersionInputs): Problem | undefined {
+  const version = choose({ ...inputs, mayUpgrade: true });
+  const { versions } = allowedOf(inputs);
+  const { patch, minor } = noticesOf(version, versions);
+  if (patch !== undefined) {
+    const range = `${semver.major(patch)}.${semver.minor(patch)}.x`;
+    return {
+      what: `resolves to Flux ${version}, which lacks the fixes of ${patch}`,
+      remedy: `use ${patch}, or the range ${range}`,
+    };
+  }
+  if (minor === undefined) return undefined;
+  const maintained = versions.filter(
+    (one) => semver.prerelease(one) === null && noticesOf(one, versions).minor === undefined,
+  );
+  const usable = maintained.find((one) => unsupportedAs(one, inputs.kubernetesVersion) !== 'old');
+  const oldest = maintained.at(-1) ?? minor;
+  return {
+    what: `resolves to Flux ${version}, whose minor version is no longer maintained`,
+    remedy: usable
+      ? `use Flux ${usable}`
+      : `upgrade the Shoot to Kubernetes ${oldestKubernetes(oldest)}, for Flux ${oldest}`,
   };
 }
 

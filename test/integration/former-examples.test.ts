@@ -78,7 +78,10 @@ describe('an example of a former extension works unchanged', () => {
       metadata: { name: 'flux', namespace: 'garden-local' },
       spec: { extensions: [{ type: 'shoot-flux', providerConfig }], resources, region: 'local' },
     };
-    expect(await run('validate', '--shoot', shoot)).toEqual(ok);
+    const { flux } = providerConfig as { flux: { version: string } };
+    const why = 'whose minor version is no longer maintained; use Flux v2.9.4';
+    const err = `warning: providerConfig: flux.version resolves to Flux ${flux.version}, ${why}\n`;
+    expect(await run('validate', '--shoot', shoot)).toEqual({ ...ok, err });
     const { code, out } = await run('render', '--shoot', shoot, '--json');
     expect(code).toBe(0);
     const { items } = parse(out) as {

@@ -1,3 +1,5 @@
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { conditionFactory } from '../../shared/gardener/testing.ts';
@@ -74,6 +76,20 @@ describe('an upgrade of Flux to a release that drops stored versions', () => {
     expect(await stage.specInShoot(kind, 'of-the-user')).toMatchObject(spec);
     await install(newest);
     expect(await versions()).toEqual(['v1']);
+  });
+
+  it('is proposed where the distribution gets a newer patch: in one Event and on the Extension, until it is asked for', async () => {
+    const patch = 'v2.8.1';
+    await cp(join(distribution, FORMER_RELEASE), join(distribution, patch), { recursive: true });
+    const warning = `providerConfig: flux.version resolves to Flux ${FORMER_RELEASE}, which lacks the fixes of ${patch}; use ${patch}, or the range 2.8.x`;
+    for (const _ of [1, 2]) {
+      const { status } = await install(FORMER_RELEASE);
+      expect(status?.providerStatus?.warnings).toEqual([warning]);
+    }
+    expect(await stage.events('ConfigurationWarning')).toMatchObject([{ message: `${warning}.` }]);
+    const { status } = await install(patch);
+    expect(status?.providerStatus).not.toHaveProperty('warnings');
+    await rm(join(distribution, patch), { recursive: true });
   });
 
   it('is complete with the newest release: Events say what changed, once, and it cannot be taken back', async () => {

@@ -38,7 +38,7 @@ describe('the release to render', () => {
 
   it('comes with a warning on a Kubernetes that it does not support, unless Flux is out of scope', () => {
     const warningOf = (parts: Partial<VersionInputs>) =>
-      choose('v2.9.4', { kubernetesVersion: '1.30.5', ...parts }).warning?.message;
+      choose('v2.9.4', { kubernetesVersion: '1.30.5', ...parts }).warnings?.[0]?.message;
     const sentence = expect.stringMatching(/^resolves to Flux v2\.9\.4, .*; upgrade the Shoot to Kubernetes 1\.34$/);
     expect(warningOf({})).toEqual(sentence);
     // The sentence stays the same once it is installed, and is one Event.

@@ -158,8 +158,8 @@ async function readRelease(
   const kubernetesVersion = cluster.spec.shoot.spec?.kubernetes?.version;
   const facts = { config, scope, available, policy: landscape?.policy, kubernetesVersion, isAsked };
   const choose = async (found: Pick<VersionInputs, 'previous' | 'liveVersion'>) => {
-    const { version, warning } = chooseVersion({ ...facts, ...found });
-    return { release: await distribution.release(version), warning };
+    const { version, warnings = [] } = chooseVersion({ ...facts, ...found });
+    return { release: await distribution.release(version), warnings };
   };
   try {
     return await choose({ previous, liveVersion });
@@ -196,13 +196,13 @@ function planInputs(
   { config: read, scope, layers }: Configuration,
   { secrets, configMaps, renewals }: CopiedContents,
   { ownsNamespace }: ExistingFlux,
-  { release, warning }: ChosenRelease,
+  { release, warnings }: ChosenRelease,
 ): PlanInputs {
   const { shootHealth } = settings;
   const { policy, defaults, addons } = layers.landscape ?? {};
   const hasLandscape = (defaults ?? policy ?? addons) !== undefined;
   const shoot = shootFacts(cluster, settings);
-  const config = warning === undefined ? read : { ...read, warnings: [warning, ...(read.warnings ?? [])] };
+  const config = warnings.length === 0 ? read : { ...read, warnings: [...warnings, ...(read.warnings ?? [])] };
   return {
     ...{ scope, previous, live, renewals, reconcileAt: layers.reconcileAt },
     suspension: layers.suspension,

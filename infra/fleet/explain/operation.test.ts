@@ -21,6 +21,12 @@ const ready: Line = { state: 'Ready' };
 
 it.each<[string, Shoot, Line | undefined, string, string | RegExp | undefined, string | undefined]>([
   ['good', shootWith('Succeeded'), ready, 'ok', undefined, undefined],
+  [
+    'good with a warning',
+    shootWith('Succeeded'),
+    { ...ready, sentence: 'flux-config: fluxVersion is old.' },
+    ...(['attention', 'flux-config: fluxVersion is old.', shown] as const),
+  ],
   ['at work', shootWith('Processing'), ready, 'attention', 'Waiting until extensions are ready.', described],
   [
     ...(['failed for good', shootWith('Failed', {}, { lastErrors: [{ description: 'No quota.' }] }), ready] as const),

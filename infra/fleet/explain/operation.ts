@@ -96,6 +96,7 @@ function ofLine(seen: Seen, subject: Subject): Verdict | undefined {
     return { mark: isMissing ? 'broken' : 'attention', sentence, command };
   }
   const { state, sentence = `Flux is ${state}.` } = line;
+  if (state === 'Ready' && line.sentence !== undefined) return { mark: 'attention', sentence, command };
   if (state === 'Ready' || state === 'Hibernated') return undefined;
   // The line is behind what the shoot shows: the link Flux says what is wrong now.
   if (isFluxSeen) return { mark: 'attention' };

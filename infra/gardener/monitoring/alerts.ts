@@ -66,7 +66,7 @@ const controller: Alert[] = [
       'Failures that only a user can correct are not counted. In one project, its flux-status says what is wrong; in many, ask what they share: a seed, a Git host, a registry.',
   }),
   alert('ShootFluxReleaseBehind', 'warning', '2d', {
-    expr: 'count(max by (project) (shoot_flux_shoots_behind) > 0) > 0',
+    expr: 'count(max by (project) (shoot_flux_shoots_behind{reason!="kubernetes"}) > 0) > 0',
     summary: 'Shoots of {{ $value }} projects run a Flux release that lacks fixes.',
     description:
       'There is a newer patch of the same minor version, or Flux no longer maintains that one. The metric shoot_flux_shoots_behind names the projects: they, or the defaults of the landscape, ask for this version, or the upgrade fails.',

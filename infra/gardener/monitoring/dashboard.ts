@@ -37,7 +37,7 @@ const rows: Rows = [
       panel('By state', 'short', shoots('shoots', 'state', ', state, flux_version')),
       panel('By Flux version', 'short', shoots('shoots', 'flux_version', ', state, flux_version')),
       panel('Not Ready for 30 minutes', 'short', shoots('shoots_overdue', 'project, state', ', state')),
-      panel('Flux lacks fixes', 'short', shoots('shoots_behind', 'project')),
+      panel('Flux is old or unsupported', 'short', shoots('shoots_behind', 'project, reason', ', reason')),
       panel(
         'From a request to its end, p90',
         's',

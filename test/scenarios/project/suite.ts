@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { appliedFactory } from '../../../shared/gardener/testing.ts';
 import type { ExtensionStatus } from '../../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { done, requeueAfter } from '../../../shared/runtime/outcome.ts';
@@ -55,6 +56,17 @@ export function projectStatusSuite(name: string, startApis: () => Promise<Apis>,
       await project.deleteExtension('one');
       await project.run('one');
       expect(await project.lines()).toEqual({ Summary: '0 Ready, 0 progressing, 0 not Ready of 0 Shoots' });
+    });
+
+    it('a warning about the configuration of a Shoot is beside Ready, and causes no Event', async () => {
+      const warnings = ['flux-config: fluxVersion is old; use another', 'second'];
+      await project.set('old', { ...ready, state: { applied: appliedFactory({ warnings }) } });
+      await project.run('old');
+      expect(await project.lines()).toEqual({
+        old: `${READY}: flux-config: fluxVersion is old; use another.`,
+        Summary: '1 Ready, 0 progressing, 0 not Ready of 1 Shoot',
+      });
+      expect(await project.eventsOf('old')).toEqual(['FluxReady: Flux is Ready.']);
     });
 
     it('a run for a Shoot that has not changed reads four objects and writes nothing', async () => {
