@@ -14,6 +14,7 @@ import { objectRuleIssues } from '../../shared/flux/object-rules.ts';
 import type { ObjectGroups } from '../../shared/flux/release.ts';
 import { compareVersions, resolveVersion } from '../../shared/flux/versions.ts';
 import { objectGroups } from '../../shared/gardener/groups.ts';
+import { ipv6Warnings } from '../../shared/gardener/ipv6-only.ts';
 import { shootFacts } from '../../shared/gardener/shoot-facts.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
@@ -77,7 +78,8 @@ export async function renderOffline({
   if (broken.length > 0) throw new ConfigError(broken);
   const secrets = shoot === undefined ? groups.secrets.filter(({ kind }) => kind !== 'ConfigMap') : groups.secrets;
   const { ofShoot, ofConfig } = otherNamespaces(shoot?.metadata.namespace, inputs) ?? {};
-  const warned = [...ofVersion, ...(config.warnings ?? [])];
+  const ofNetwork = shoot === undefined ? [] : ipv6Warnings(config, shoot);
+  const warned = [...ofVersion, ...ofNetwork, ...(config.warnings ?? [])];
   const elsewhere = `the Shoot is in namespace ${ofShoot}, where the ConfigMap flux-config of ${ofConfig} does not count`;
   return {
     groups: { ...groups, secrets },

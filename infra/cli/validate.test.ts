@@ -115,6 +115,14 @@ test('says what a Shoot that runs already keeps, unless the configuration decide
   expect(await warned({}, shootOf())).toBe('');
 });
 
+test('warns where a Shoot with IPv6 alone would pull from ghcr.io', async () => {
+  const shoot = { ...shootOf(), spec: { networking: { ipFamilies: ['IPv6'] } } };
+  const warned = async (data: object) =>
+    (await runWith('validate', { 'flux-config': fluxConfigOf({ ...data }), shoot })).err;
+  expect(await warned({})).toMatch(/^warning: configuration: flux\.registry "ghcr\.io\/fluxcd" is on ghcr\.io, .*\n$/);
+  expect(await warned({ registry: 'registry.example.com/fluxcd' })).toBe('');
+});
+
 test('prints one line for each issue', async () => {
   const { code, out, err } = await validate({ flux: { logLevel: 'loud', componens: [] }, syncMode: 'Never' });
   expect({ code, err }).toEqual({ code: 1, err: '' });

@@ -78,7 +78,7 @@ export interface Shoot {
     kubernetes?: { version?: string };
     provider?: { type?: string; workers?: unknown[] };
     hibernation?: { enabled?: boolean };
-    networking?: { pods?: string; services?: string; nodes?: string };
+    networking?: { pods?: string; services?: string; nodes?: string; ipFamilies?: string[] };
     maintenance?: { timeWindow?: { begin?: string; end?: string } };
     extensions?: { type: string; providerConfig?: unknown; disabled?: boolean }[];
     resources?: ResourceReference[];

@@ -306,3 +306,16 @@ describe('changes of operators in waves', () => {
     expect(changed()).toEqual([]);
   });
 });
+
+test('docs/howto/ipv6.md: the warning names what is on ghcr.io, and is gone with the configuration of the page', async () => {
+  const page = 'docs/howto/ipv6.md';
+  const validate = documented('docs/howto/ipv6.md', 'validate');
+  const configMap = parse(example(page, 'ConfigMap')) as { data: Record<string, string> };
+  await write('shoot.yaml', example(page, 'Shoot'));
+  await write('flux-config.yaml', JSON.stringify({ ...configMap, data: { ...configMap.data, registry: undefined } }));
+  const { code, out } = await run(validate);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^warning: configuration: flux\.registry "ghcr\.io\/fluxcd" is on ghcr\.io, [^\n]+\n$/);
+  await write('flux-config.yaml', example(page, 'ConfigMap'));
+  expect(await run(validate)).toEqual({ code: 0, out: '' });
+});

@@ -61,6 +61,20 @@ export const landscapeSuite = stageSuite((stage) => {
     await untilUrl('https://other.example.com/fleet');
   });
 
+  it('warns of images that a Shoot with IPv6 alone may not reach, until Flux was Ready', async () => {
+    await setUrl(allowed);
+    const onlyIPv6 = { spec: { networking: { ipFamilies: ['IPv6'] } } };
+    await stage.deliver(onlyIPv6);
+    const warning = expect.stringMatching(
+      /^configuration: flux\.registry "ghcr\.io\/fluxcd" is on ghcr\.io, which has no/,
+    );
+    expect(await stage.events('ConfigurationWarning')).toMatchObject([{ message: warning }]);
+    expect((await stage.extension()).status?.providerStatus).toMatchObject({ warnings: [warning] });
+    await stage.bootstrap();
+    await stage.deliver(onlyIPv6);
+    expect((await stage.extension()).status?.providerStatus).not.toHaveProperty('warnings');
+  });
+
   it('warns of a Kubernetes that Flux does not support, and a policy against it keeps what a running Shoot has', async () => {
     await bootstrap();
     const upgraded = { spec: { kubernetes: { version: '1.99.1' } } };

@@ -6,6 +6,7 @@ import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { objectRuleIssues } from '../../../shared/flux/object-rules.ts';
 import type { Release, RenderInputs } from '../../../shared/flux/release.ts';
 import { objectGroups } from '../../../shared/gardener/groups.ts';
+import { ipv6Warnings } from '../../../shared/gardener/ipv6-only.ts';
 import { managedResourceNames as names } from '../../../shared/gardener/managed-resource.ts';
 import { shootFacts } from '../../../shared/gardener/shoot-facts.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
@@ -192,16 +193,19 @@ function hasAllCrds(release: Release, other: Release): boolean {
 
 function planInputs(
   { context: { settings }, cluster }: Run,
-  { previous, live }: ControlPlane,
+  { previous, live, isBootstrapped }: ControlPlane,
   { config: read, scope, layers }: Configuration,
   { secrets, configMaps, renewals }: CopiedContents,
   { ownsNamespace }: ExistingFlux,
-  { release, warnings }: ChosenRelease,
+  { release, warnings: ofRelease }: ChosenRelease,
 ): PlanInputs {
   const { shootHealth } = settings;
   const { policy, defaults, addons } = layers.landscape ?? {};
   const hasLandscape = (defaults ?? policy ?? addons) !== undefined;
   const shoot = shootFacts(cluster, settings);
+  // Once Flux was Ready, the network of the Shoot is known to reach what it needs.
+  const ofNetwork = isBootstrapped ? [] : ipv6Warnings(read, cluster.spec.shoot);
+  const warnings = [...ofRelease, ...ofNetwork];
   const config = warnings.length === 0 ? read : { ...read, warnings: [...warnings, ...(read.warnings ?? [])] };
   return {
     ...{ scope, previous, live, renewals, reconcileAt: layers.reconcileAt },
