@@ -182,7 +182,8 @@ export async function unpack(archive: Buffer): Promise<ReleaseFile[]> {
   return files;
 }
 
-function inflate(archive: Buffer): Buffer {
+/** @throws Error when it is damaged, or unpacks to too much */
+export function inflate(archive: Buffer): Buffer {
   try {
     return gunzipSync(archive, { maxOutputLength: MAX_MIB.unpacked * 1024 * 1024 });
   } catch (error) {

@@ -51,7 +51,7 @@ export const imagesOptions = {
   registry: text('PREFIX', 'images, mirror: the prefix to copy from.', { default: installDefaults.registry }),
   to: text(
     'PREFIX',
-    'images: the prefix in a mirror; each line then has two names. mirror: the prefix to copy to (required).',
+    'images: the prefix in a mirror; each line then has two names. mirror: the prefix to copy to (required). push: oci://REGISTRY/REPOSITORY:TAG (required).',
   ),
 } as const satisfies Record<string, Option>;
 

@@ -7,7 +7,7 @@ import { list, missing, type Option, type Terminal, type Values } from './option
 
 export const mirrorOptions = {
   release: list('VERSION', 'mirror: only the images of this release. Repeatable.'),
-  'plain-http': { type: 'boolean', description: 'mirror: the registry speaks HTTP.' },
+  'plain-http': { type: 'boolean', description: 'mirror, push: the registry speaks HTTP.' },
 } as const satisfies Record<string, Option>;
 
 /**

@@ -107,8 +107,8 @@ test('refuses an incomplete release', async () => {
 test.each([
   [['make', '--from', 'x'], 'make requires --from-release, or --from and --version'],
   [['make', '--from', 'x', '--version', 'newest'], '"newest" is not a version such as v2.9.4'],
-  [['frob'], 'specify "make", "inspect", "images" or "mirror"'],
-  [[], 'specify "make", "inspect", "images" or "mirror"'],
+  [['frob'], 'specify "make", "inspect", "images", "mirror" or "push"'],
+  [[], 'specify "make", "inspect", "images", "mirror" or "push"'],
   [['inspect', 'x'], 'unexpected argument "x"'],
   [['inspect', '--sha256', '0'.repeat(64)], '--sha256 has no effect on inspect; remove it'],
   [['make', '--from', 'x', '--version', 'v2.9.4', '--json'], '--json has no effect on make; remove it'],

@@ -12,6 +12,7 @@ import { defaultSecret } from '../webhooks/managed-certificates.ts';
 import { CONFIGURATION } from '../webhooks/names.ts';
 import { clusterNotes, clustersOf, heartbeatOf } from './clusters.ts';
 import { command, exitCodes } from './command.ts';
+import { distributionFolder } from './distribution-oci.ts';
 import { type FlagValue, type Terminal, text, type Values, type Variables } from './option.ts';
 import { clusterOptions, healthOptions, runOptions, settingsOptions, webhookOptions } from './options.ts';
 import { readDocument } from './read-file.ts';
@@ -26,6 +27,7 @@ const options = {
     description: 'A seed that is served, under its name in the garden. Repeatable.',
   },
   'flux-distribution': { ...settingsOptions['flux-distribution'], required: undefined },
+  'distribution-cache': settingsOptions['distribution-cache'],
   'webhook-port': { ...webhookOptions['webhook-port'], description: 'The port of the webhooks: they are served.' },
   'webhook-secret': webhookOptions['webhook-secret'],
   'webhook-configuration': webhookOptions['webhook-configuration'],
@@ -90,7 +92,10 @@ async function examine(values: Values<typeof options>, environment: Variables): 
     ...seen.map(ofCluster),
     dir === undefined
       ? skipped('distribution', 'releases', '--flux-distribution DIR')
-      : examined('distribution', { releases: async () => distribution(dir, await shoots, deployment.now) }),
+      : examined('distribution', {
+          releases: async () =>
+            distribution(await distributionFolder(values, environment), await shoots, deployment.now, dir),
+        }),
     url === undefined ? skipped('process', 'queue', '--url URL') : examineProcess(url),
   ]);
   return found.flat();

@@ -2,15 +2,31 @@ import { errorMessage } from '../../shared/errors.ts';
 
 const MOST_REDIRECTS = 5;
 
+/** The server has answered with another status than success. */
+export class RefusedError extends Error {
+  readonly status: number;
+  /** What it asks for. */
+  readonly challenge: string;
+
+  constructor({ status, headers }: Response) {
+    super(`HTTP ${status}`);
+    this.status = status;
+    this.challenge = headers.get('www-authenticate') ?? '';
+  }
+}
+
 /**
- * Downloads a file. Redirects lead to https only. Node.js itself obeys HTTPS_PROXY where NODE_USE_ENV_PROXY is 1.
- * @throws Error that says why not, without the URL
+ * Downloads a file. Redirects lead to https only, and without the headers to another server. Node.js itself obeys HTTPS_PROXY where NODE_USE_ENV_PROXY is 1.
+ * @throws Error that says why not, without the URL; RefusedError for the answer of the server
  */
-export async function download(url: string, mib: number, timeoutMs = 60_000): Promise<Buffer> {
+export async function download(url: string, mib: number, timeoutMs = 60_000, headers: Headers = {}): Promise<Buffer> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await follow(url, signal);
-    if (!response.ok) throw new Error(`HTTP ${response.status}`);
+    const response = await follow(url, signal, headers);
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new RefusedError(response);
+    }
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for await (const chunk of response.body ?? []) {
@@ -20,6 +36,7 @@ export async function download(url: string, mib: number, timeoutMs = 60_000): Pr
     }
     return Buffer.concat(chunks);
   } catch (error) {
+    if (error instanceof RefusedError) throw error;
     if (signal.aborted) throw new Error(`it took longer than ${timeoutMs / 1000} s`);
     let root = error;
     while (root instanceof Error && root.cause instanceof Error) root = root.cause;
@@ -27,11 +44,18 @@ export async function download(url: string, mib: number, timeoutMs = 60_000): Pr
   }
 }
 
-async function follow(url: string, signal: AbortSignal): Promise<Response> {
+type Headers = Readonly<Record<string, string>>;
+
+async function follow(url: string, signal: AbortSignal, headers: Headers): Promise<Response> {
   let at = url;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
     // A checksum is of the bytes as they are published.
-    const response = await fetch(at, { redirect: 'manual', signal, headers: { 'accept-encoding': 'identity' } });
+    const own = new URL(at).origin === new URL(url).origin ? headers : {};
+    const response = await fetch(at, {
+      redirect: 'manual',
+      signal,
+      headers: { 'accept-encoding': 'identity', ...own },
+    });
     const location = response.headers.get('location');
     if (response.status < 300 || response.status > 399 || location === null) return response;
     await response.body?.cancel();

@@ -103,6 +103,28 @@ test('follows a redirect to https, and no other', async () => {
   expect(await make(target.dir, 'v2.9.99', '--release-url', releases.url)).toMatchObject({ code: 0 });
 });
 
+test('sends headers to the server of the address, and not where it is redirected to', async () => {
+  const seen: (string | undefined)[] = [];
+  const authority = await issueAuthority(new Date());
+  const { key, cert } = await issueServing(authority, ['127.0.0.1'], new Date());
+  const blob: RequestListener = ({ headers }, response) => {
+    seen.push(headers.authorization);
+    response.end('blob');
+  };
+  const make = (listener: RequestListener) => createSecureServer({ key, cert }, listener);
+  await using storage = await serveRelease({ blob }, { scheme: 'https', make });
+  await using registry = await serveRelease({
+    blob: ({ headers }, response) => {
+      seen.push(headers.authorization);
+      response.writeHead(307, { location: `${storage.url}/v2.9.99/blob` }).end();
+    },
+  });
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  const content = await download(`${registry.url}/v2.9.99/blob`, 1, undefined, { authorization: 'Bearer of-registry' });
+  expect(`${content}`).toBe('blob');
+  expect(seen).toEqual(['Bearer of-registry', undefined]);
+});
+
 test.each([
   [['v2.9.99', '--from', 'manifests.tar.gz'], '--from has no effect with --from-release; remove it'],
   [['v2.9.99', '--checksums', 'a'], '--checksums has no effect with --from-release; remove it'],

@@ -76,9 +76,22 @@ export const pushOptions = {
   ),
 } as const satisfies Record<string, Option>;
 
+/** Options of commands that read a distribution from a folder, or from a registry. */
+export const distributionOptions = {
+  'flux-distribution': text(
+    'DIR',
+    'Folder with one folder per Flux release, or an artifact that distribution push has pushed: oci://REGISTRY/REPOSITORY@sha256:DIGEST.',
+    { required: true },
+  ),
+  'distribution-cache': text(
+    'DIR',
+    'With oci://: the folder that keeps the distribution, so that it is pulled once. Lambda reads no oci://.',
+  ),
+} as const satisfies Record<string, Option>;
+
 /** Options of every command that runs functions. */
 export const settingsOptions = {
-  'flux-distribution': text('DIR', 'Folder with one folder per Flux release.', { required: true }),
+  ...distributionOptions,
   landscape: text('NAME', 'Name of the landscape in the comments of deploy keys.', { default: DEFAULT_LANDSCAPE }),
   'garden-identity': text('ID', "The garden's cluster identity.", { default: 'taken from the Shoot' }),
   'shoot-access': word(['internal', 'external'], 'Address of a shoot to try first.', {

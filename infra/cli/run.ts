@@ -3,6 +3,7 @@ import { startProduct } from '../process/product.ts';
 import { clusterNotes, clustersOf, heartbeatOf } from './clusters.ts';
 import { service } from './command.ts';
 import { usableReleases } from './distribution-inspect.ts';
+import { distributionFolder } from './distribution-oci.ts';
 import { clusterOptions, healthOptions, runOptions, settingsOptions, webhookOptions } from './options.ts';
 import { settingsOf } from './settings.ts';
 import { webhooksOf } from './webhook-options.ts';
@@ -21,8 +22,9 @@ export default service({
   async start(values, _, terminal, log) {
     const served = await clustersOf(values);
     const { files, seeds } = served;
-    const settings = settingsOf(values, seeds, terminal.environment);
-    const releases = await usableReleases(settings.fluxDistribution);
+    const folder = await distributionFolder(values, terminal.environment);
+    const settings = settingsOf({ ...values, 'flux-distribution': folder }, seeds, terminal.environment);
+    const releases = await usableReleases(folder);
     const heartbeat = await heartbeatOf(values, served);
     const webhooks = await webhooksOf(values);
     const { port, concurrency } = values;

@@ -6,6 +6,7 @@ import { startServing } from '../knative/serving.ts';
 import { clusterNotes, clustersOf } from './clusters.ts';
 import { service } from './command.ts';
 import { usableReleases } from './distribution-inspect.ts';
+import { distributionFolder } from './distribution-oci.ts';
 import { missing, UsageError } from './option.ts';
 import { clusterOptions, healthOptions, serveOptions, settingsOptions, sinkOptions } from './options.ts';
 import { settingsOf } from './settings.ts';
@@ -29,8 +30,9 @@ export default service({
     const functions = await functionsOf(names);
     const url = values.sink ?? missing('--sink URL');
     const { files, seeds } = await clustersOf(values);
-    const settings = settingsOf(values, seeds, terminal.environment);
-    const releases = await usableReleases(settings.fluxDistribution);
+    const folder = await distributionFolder(values, terminal.environment);
+    const settings = settingsOf({ ...values, 'flux-distribution': folder }, seeds, terminal.environment);
+    const releases = await usableReleases(folder);
     const { port, stop } = await startServing({
       credentials: () => kubeconfigFiles(files),
       sink: sinkAt(url, terminal.environment),

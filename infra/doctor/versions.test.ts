@@ -97,6 +97,15 @@ describe('the distribution', () => {
     ]);
   });
 
+  it('in a registry is not extended where it was pulled to', async () => {
+    await using written = await files({});
+    const [found] = await distribution(written.dir, [], now, 'oci://registry.example.com/flux@sha256:00');
+    expect(found).toMatchObject({
+      sentence: 'oci://registry.example.com/flux@sha256:00 holds no stable Flux release',
+      remedy: 'shoot-flux distribution make --flux-distribution DIR --from-release vX.Y.Z',
+    });
+  });
+
   it('is empty', async () => {
     expect(await findings({ 'v2.10.0-rc.1': '2026-05-20' })).toEqual([
       `✗ DIR holds no stable Flux release | ${make} vX.Y.Z`,

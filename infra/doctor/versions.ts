@@ -36,12 +36,23 @@ function judged(what: string, version: string | undefined, first: string, why: s
 /** Flux releases a patch about each month. */
 const OLD_MS = 90 * 86_400_000;
 
-/** Examines the releases of the distribution: their age, and what they mean for the Shoots. */
-export async function distribution(dir: string, shoots: readonly ServedShoot[], now: Date): Promise<Finding[]> {
+/**
+ * Examines the releases of the distribution: their age, and what they mean for the Shoots.
+ * @param source the distribution as the operator names it: its folder, or an artifact
+ */
+export async function distribution(
+  dir: string,
+  shoots: readonly ServedShoot[],
+  now: Date,
+  source = dir,
+): Promise<Finding[]> {
   const available = (await openDistribution(dir).versions()).filter((version) => semver.prerelease(version) === null);
-  const make = (version: string) => `shoot-flux distribution make --flux-distribution ${dir} --from-release ${version}`;
+  // What is pulled is never changed: its folder is made elsewhere, and pushed.
+  const target = source.startsWith('oci://') ? 'DIR' : source;
+  const make = (version: string) =>
+    `shoot-flux distribution make --flux-distribution ${target} --from-release ${version}`;
   const [newest] = available;
-  if (newest === undefined) return [bad(`${dir} holds no stable Flux release`, make('vX.Y.Z'))];
+  if (newest === undefined) return [bad(`${source} holds no stable Flux release`, make('vX.Y.Z'))];
   const { mtime } = await stat(join(dir, newest, CHECKSUMS));
   return [
     ageFinding(newest, mtime, now, make('vX.Y.Z')),
