@@ -45,11 +45,27 @@ export const handler: Handler = async (key, context) => {
   const early = state && secondsUntilShown(state, context.now());
   if (early !== undefined) return requeueAfter(early);
   const shoot = await readShoot(seed, key.namespace);
+  const name = `${key.cluster}/${key.namespace}`;
   // Without its Cluster, a Shoot has no name. During a migration, the other seed reports.
-  if (shoot === undefined || (state === undefined && isMigrating(shoot))) return done;
+  if (shoot === undefined || (state === undefined && isMigrating(shoot)))
+    return state === undefined ? leaveLandscape(name, context) : done;
   const reported = shoot.metadata.deletionTimestamp === undefined ? state : undefined;
-  return report({ shoot, state: reported, extension, name: `${key.cluster}/${key.namespace}` }, context);
+  return report({ shoot, state: reported, extension, name }, context);
 };
+
+/** Frees the place of a Shoot that has left this seed: nothing more is heard of it under this name. */
+async function leaveLandscape(shoot: string, context: Context): Promise<Outcome> {
+  if (context.settings.rollout === undefined) return done;
+  const left = {
+    shoot,
+    revision: undefined,
+    end: 'gone',
+    wasHealthy: false,
+    now: epochSeconds(context.now()),
+  } as const;
+  const over = await recordInLandscape(await context.kube(GARDEN), left, context);
+  return over === undefined ? done : requeueAfter(over);
+}
 
 interface Reported {
   shoot: Shoot;
@@ -65,13 +81,19 @@ async function report({ shoot, state, extension, name: inLandscape }: Reported, 
   const { name, namespace = '' } = shoot.metadata;
   const garden = await context.kube(GARDEN);
   const live = await findStatusMap(garden, namespace);
+  const now = context.now();
   if (live !== undefined && !isOwn(live)) {
     // Members who removed the extension need no advice about its status.
-    if (state !== undefined) await createEvent(garden, foreignEvent(live, context.now()), fieldManager);
-    return done;
+    if (state !== undefined) await createEvent(garden, foreignEvent(live, now), fieldManager);
+    // They cannot hold up what operators change in other projects.
+    const shown = state && lineToShow(state, { isHibernated: isHibernated(shoot), published: undefined, now });
+    const end = shown === undefined ? 'gone' : endOf(shown.line, shoot, rollout?.isJudged === true);
+    const result = { revision: rollout?.landscape, end, wasHealthy: false, now: epochSeconds(now) };
+    const over = await recordInLandscape(garden, { ...result, shoot: inLandscape }, context);
+    const untilChange = context.settings.rollout && shown?.againIn;
+    return outcomeOf({ type: 'unchanged' }, [untilChange, over], context);
   }
   const place = { garden, namespace, shoot: name };
-  const now = context.now();
   const published = publishedLine(live, name);
   const resultOf = (end: Result['end']): Result => ({
     ...{ shoot: name, revision: rollout?.revision, wasHealthy: isHealthy(published) },
@@ -96,9 +118,10 @@ async function report({ shoot, state, extension, name: inLandscape }: Reported, 
     reportRefusal(garden, shoot, error, context),
   );
   if (rollout !== undefined) await wakeNext(place, written, context);
-  // Of thousands of Shoots, users break some all the time, long after the operators have changed them.
+  // Of thousands of Shoots, users break some all the time, long after the operators have changed them. What these have
+  // changed is judged by Flux itself, also while a project suspends what Flux works on.
   const wasHealthy = result.wasHealthy && rollout?.isFluxDown === true;
-  const ofLandscape = { ...result, shoot: inLandscape, revision: rollout?.landscape, wasHealthy };
+  const ofLandscape = { ...resultOf(end), shoot: inLandscape, revision: rollout?.landscape, wasHealthy };
   const over = await recordInLandscape(garden, ofLandscape, context);
   const untilChange = againIn ?? secondsWhileWaking(shoot, now);
   const untilRetry = written.type === 'not created' ? REFUSED_SECONDS : undefined;

@@ -27,7 +27,7 @@ export async function recordInLandscape(
     const map = await findStatusMap(garden, OPERATORS_NAMESPACE);
     const live = map !== undefined && isOwn(map) ? landscapeRolloutIn(map) : undefined;
     if (map === undefined || live === undefined) return undefined;
-    const next = recordResult(live, result, new Set());
+    const next = recordResult(live, result, new Set(result.end === 'ready' ? [result.shoot] : []));
     if (next === live) return secondsUntilOver(live, result.now);
     const written = await patchStatusMap(garden, map, landscapeData(next), fieldManager);
     if (written === undefined) continue;

@@ -20,8 +20,7 @@ const [a, b, c] = [A, B, C].map(revisionOfDocuments) as [string, string, string]
 function given(...all: [seed: string, documents: Documents, parts?: Partial<Announcement>][]): LandscapeState {
   let state: LandscapeState | undefined;
   for (const [index, [seed, documents, parts]] of all.entries()) {
-    const now = 1000 + 100 * index;
-    state = announced(state, { seed, documents, startedAt: now - 10, now, ...parts });
+    state = announced(state, { seed, documents, startedAt: 1000 + 100 * index, ...parts });
   }
   return state as LandscapeState;
 }
@@ -35,7 +34,7 @@ describe('what operators give', () => {
   it('to a seed later, or once more, changes nothing else', () => {
     const state = given(['one', A], ['two', A], ['one', B]);
     const [later, restarted] = [B, A].map((documents, index) =>
-      announced(state, { seed: 'two', documents, startedAt: 5000, now: 5000 + index }),
+      announced(state, { seed: 'two', documents, startedAt: 5000 + index }),
     );
     expect(later).toEqual({ ...state, seeds: { ...state.seeds, two: { revision: b, since: 5000 } } });
     expect(restarted).toBe(state);
@@ -59,9 +58,24 @@ describe('what operators give', () => {
     const state = given(['one', A], ['one', B]);
     const annotations = { [ABORT]: b };
     expect(targetOf(state, annotations)).toBe(a);
-    const next = announced(state, { seed: 'one', documents: C, startedAt: 5000, now: 5000 }, annotations);
+    const next = announced(state, { seed: 'one', documents: C, startedAt: 5000 }, annotations);
     expect(targetOf(next, annotations)).toBe(c);
     expect(targetOf(given(['one', A]), { [ABORT]: a })).toBe(a);
+  });
+
+  it('never is what they aborted before, whatever becomes of that abortion', () => {
+    const state = given(['one', A], ['one', B]);
+    const next = (documents: Documents) =>
+      announced(state, { seed: 'one', documents, startedAt: 5000 }, { [ABORT]: b });
+    expect(targetOf(next(C), { [ABORT]: c })).toBe(a);
+    expect(targetOf(next(A))).toBe(a);
+  });
+
+  it('counts also where it replaces a process that speaks only after the start of the next one', () => {
+    // The second process began at 1100, and may have spoken at any time since.
+    const state = given(['one', A], ['one', B], ['one', C, { startedAt: 1105 }]);
+    expect(targetOf(state)).toBe(c);
+    expect(announced(state, { seed: 'one', documents: B, startedAt: 1100 })).toBe(state);
   });
 
   it('is read back as it was written, without the oldest where there is no room', () => {
@@ -81,8 +95,19 @@ describe('what operators give', () => {
     expect(landscapeIn(map('{"version":2}'))).toBeUndefined();
   });
 
-  it('is kept for the last four', () => {
-    const many = ['1', '2', '3', '4', '5', '6'].map((version) => ['one', documents(version)] as [string, Documents]);
-    expect(given(...many).history.map(({ documents }) => documents.program)).toEqual(['6', '5', '4', '3']);
+  it('is kept for the last eight', () => {
+    const many = Array.from({ length: 10 }, (_, index) => String(index)).map(
+      (version) => ['one', documents(version)] as [string, Documents],
+    );
+    expect(given(...many).history.map(({ documents }) => documents.program)).toEqual([
+      '9',
+      '8',
+      '7',
+      '6',
+      '5',
+      '4',
+      '3',
+      '2',
+    ]);
   });
 });

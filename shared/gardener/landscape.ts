@@ -36,7 +36,7 @@ const written = z.object({
   version: z.literal(1),
   /** The newest first. Shoots get the first one that is not aborted. */
   history: z.array(z.object({ revision, documents: z.custom<Documents>((value) => fieldsOf(value) !== undefined) })),
-  /** Seed -> what the shoot-flux that serves it was given, and since when, in seconds since 1970. */
+  /** Seed -> what the shoot-flux that serves it was given, and when the process that said so began, in seconds since 1970. */
   seeds: z.record(z.string(), z.object({ revision, since: z.number() })),
 });
 
@@ -44,7 +44,7 @@ const written = z.object({
 export type LandscapeState = z.infer<typeof written>;
 
 /** So many revisions are kept: a Shoot that waits needs the one that it has. */
-const MOST_KEPT = 4;
+const MOST_KEPT = 8;
 
 /** Longer texts are not ours. */
 const LONGEST = 512 * 1024;
@@ -85,26 +85,28 @@ export interface Announcement {
   documents: Documents;
   /** When its process began, in seconds since 1970. */
   startedAt: number;
-  now: number;
 }
 
 /**
  * Returns the state with what a shoot-flux was given; the same one where that is known. What is given to a seed anew, also
- * something former, is what all Shoots should get; a process that only has not heard of the newest changes nothing.
+ * something former, is what all Shoots should get; a process that only has not heard of the newest changes nothing. What was
+ * aborted comes last then: another abortion, or the end of this one, must not bring it back.
  */
 export function announced(
   live: LandscapeState | undefined,
-  { seed, documents, startedAt, now }: Announcement,
-  annotations?: Readonly<Record<string, string>>,
+  { seed, documents, startedAt }: Announcement,
+  annotations: Readonly<Record<string, string>> = {},
 ): LandscapeState {
   const revision = revisionOfDocuments(documents);
   const state: LandscapeState = live ?? { version: 1, history: [{ revision, documents }], seeds: {} };
   const before = state.seeds[seed];
   // A process that is being replaced may still run beside its successor.
   if (before?.revision === revision || (before !== undefined && startedAt < before.since)) return state;
-  const seeds = { ...state.seeds, [seed]: { revision, since: now } };
+  const seeds = { ...state.seeds, [seed]: { revision, since: startedAt } };
   const isKnown = state.history.some((entry) => entry.revision === revision);
-  if (revision === targetOf(state, annotations) || (before === undefined && isKnown)) return { ...state, seeds };
+  if (before === undefined && isKnown) return { ...state, seeds };
   const others = state.history.filter((entry) => entry.revision !== revision);
-  return { ...state, seeds, history: [{ revision, documents }, ...others].slice(0, MOST_KEPT) };
+  const isAborted = (entry: Given) => entry.revision === annotations[ABORT];
+  const history = [{ revision, documents }, ...others.filter((one) => !isAborted(one)), ...others.filter(isAborted)];
+  return { ...state, seeds, history: history.slice(0, MOST_KEPT) };
 }

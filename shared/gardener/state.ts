@@ -68,7 +68,7 @@ const recordFields = {
   layersHash: optional(text),
   /** What `flux-config` said. With a rollout of the project. Readers: `needsTurn`, `project-status` (decision 63). */
   revision: optional(text),
-  /** What the operators had given. With a rollout of the landscape. Readers: `inItsTurn`, `project-status` (decision 95). */
+  /** What the operators had given. With a rollout of the landscape. Readers: `inItsTurn`, `project-status` (decision 96). */
   landscape: optional(text),
   /** With one of both: copies of Secrets of the project, for example `flux-sops flux-system/flux-sops`. Reader: `keepApplied`. */
   projectCopies: optional(texts),

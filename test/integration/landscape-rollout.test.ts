@@ -265,6 +265,101 @@ describe('a new Flux release', () => {
   });
 });
 
+describe('a landscape in which more than one thing goes wrong', () => {
+  const isAt = (level: string) =>
+    fleet.shoots().filter((one) => JSON.stringify(fleet.controllers(one)).includes(level));
+  const at = (logLevel: string, more: Partial<Settings> = {}): Partial<Settings> => ({
+    ...{ rollout, defaults: { flux: { logLevel } } },
+    ...more,
+  });
+  const free: Settings['rollout'] = { maxInProgress: 2, maxFailed: 0 };
+
+  it('goes back to what worked, when what should correct a bad change is bad as well', async () => {
+    await started({}, at('info'));
+    fleet.verdict = (shoot) => (isAt('--log-level=info').includes(shoot) ? 'ready' : 'bad');
+    for (const level of ['debug', 'error']) {
+      await given(at(level), 400);
+      expect(isAt(`--log-level=${level}`)).toEqual(['s0']);
+      fleet.annotate({ [ABORT]: state()?.revision ?? '' });
+      await fleet.pass(800);
+      expect(isAt('--log-level=info')).toHaveLength(6);
+    }
+    // The former configuration is deployed, and the annotation not needed any more.
+    await given(at('info'), 100);
+    fleet.annotate({ [ABORT]: null });
+    await fleet.pass(800);
+    expect(isAt('--log-level=info')).toHaveLength(6);
+  });
+
+  it('brings a Shoot to a seed that has not the version which it had', async () => {
+    await started({ seeds: ['one', 'two'] });
+    fleet.given = (seed) => (seed === 'one' ? { rollout, version: '0.2.0' } : { rollout });
+    fleet.restart();
+    await fleet.pass(200);
+    fleet.move('s0', 'two');
+    await fleet.pass(200);
+    expect(fleet.controllers('s0').length).toBeGreaterThan(0);
+    expect(ready()).toHaveLength(6);
+  });
+
+  it('changes nothing out of turn where what a Shoot has is not known any more', async () => {
+    await started({ seeds: ['one', 'two'] });
+    for (let version = 2; version < 12; version++) {
+      fleet.given = (seed) => (seed === 'one' ? at('debug', { version: `0.${version}.0` }) : { rollout });
+      fleet.restart();
+      await fleet.pass(10);
+    }
+    await fleet.pass(3000);
+    expect(changed()).toEqual(['s0', 's2', 's4']);
+  });
+
+  it('is not held up by the members of a project', async () => {
+    await started({}, at('info', { rollout: free }));
+    fleet.setStatus(undefined);
+    fleet.foreignStatus({});
+    fleet.edit(data(), { [SUSPENDED]: 'incident' });
+    await fleet.pass(100);
+    await given(at('debug', { rollout: free }), 3000);
+    expect(changed()).toHaveLength(6);
+    expect(text()).toMatch(/has ended: 6 done, 0 in progress, 0 waiting, 0 failed\.$/);
+  });
+
+  it('does not wait for what a project has suspended', async () => {
+    await started({}, at('info', { rollout: free }));
+    fleet.edit(data(), { [SUSPENDED]: 'incident' });
+    await fleet.pass(100);
+    await given(at('debug', { rollout: free }), 3000);
+    expect(text()).toMatch(/has ended: 6 done, 0 in progress, 0 waiting, 0 failed\.$/);
+  });
+
+  it('ends what is aborted before any Shoot was changed', async () => {
+    await started();
+    fleet.annotate({ [SUSPENDED]: 'a mistake' });
+    await given(debug, 200);
+    expect(text()).toContain('0 done, 0 in progress, 6 waiting, 0 failed');
+    fleet.annotate({ [ABORT]: state()?.revision ?? '' });
+    await fleet.pass(200);
+    expect(text()).toMatch(/has ended: .*, 0 in progress, 0 waiting, 0 failed\.$/);
+    expect(ready()).toHaveLength(6);
+  });
+
+  it('asks rarely while the rollout is suspended from its beginning, and goes on at once afterwards', async () => {
+    await started({}, at('info', { rollout: free }));
+    fleet.annotate({ [SUSPENDED]: 'maintenance of the registry' });
+    await given(at('debug', { rollout: free }), 7200);
+    fleet.requests.length = 0;
+    await fleet.pass(3600);
+    const looks = fleet.requests.filter(
+      ({ method, resource }) => method === 'GET' && resource.startsWith('extensions.'),
+    );
+    expect(looks.length).toBeLessThan(60);
+    expect(changed()).toEqual([]);
+    fleet.annotate({ [SUSPENDED]: null });
+    await fleet.pass(300);
+    expect(changed()).toHaveLength(6);
+  });
+});
+
 describe('a landscape of four seeds with thirty Shoots, each process of which is killed at random', () => {
   it('gets a bad release in its canaries alone, goes back, and gets a good change wave by wave', async () => {
     const all = names(30);

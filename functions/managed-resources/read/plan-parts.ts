@@ -165,7 +165,7 @@ async function readRelease(
   try {
     return await choose({ previous, liveVersion });
   } catch (error) {
-    // A release that the operators have taken back (decision 95).
+    // A release that the operators have taken back (decision 96).
     const taken = isTurn ? previous?.fluxVersion : undefined;
     if (error instanceof ConfigError && taken !== undefined && there.includes(taken)) {
       const former = await choose({ previous: undefined, liveVersion: undefined });

@@ -61,7 +61,7 @@ export function admit(
   candidate: Candidate,
 ): { isAdmitted: boolean; state: RolloutState } {
   const { shoot, now, ready } = candidate;
-  const state = continuedBy(stateAt(of(live, candidate), now, ready), candidate.continued);
+  const state = continuedBy(stateAt(begun(live, candidate), now, ready), candidate.continued);
   // Its place is kept from one edit to the next.
   if (state.inProgress.has(shoot)) {
     return { isAdmitted: true, state: state.waiting.has(shoot) ? { ...state, waiting: without(state, shoot) } : state };
@@ -80,7 +80,10 @@ function furthest(reached: RolloutState['reached'], order: string | undefined): 
 }
 
 /** Returns the state of this revision. Places and failures of a rollout that has not ended count for the next one, too. */
-function of(live: RolloutState | undefined, candidate: Candidate): RolloutState {
+export function begun(
+  live: RolloutState | undefined,
+  candidate: Pick<Candidate, 'revision' | 'rollout' | 'now' | 'ready' | 'continued' | 'isAgain'>,
+): RolloutState {
   const { revision, rollout, now, ready, continued, isAgain = false } = candidate;
   const { maxInProgress, maxFailed } = rollout;
   const limits = { maxInProgress, maxFailed };

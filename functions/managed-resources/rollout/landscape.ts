@@ -16,10 +16,16 @@ import {
   targetOf,
 } from '../../../shared/gardener/landscape.ts';
 import { secondsUntilWindow } from '../../../shared/gardener/maintenance-window.ts';
-import { landscapeData, landscapeRolloutIn, type RolloutState, stateText } from '../../../shared/gardener/rollout.ts';
+import {
+  isUnderWay,
+  landscapeData,
+  landscapeRolloutIn,
+  type RolloutState,
+  stateText,
+} from '../../../shared/gardener/rollout.ts';
 import { shootFacts, traitLabels } from '../../../shared/gardener/shoot-facts.ts';
 import { isOwn, patchStatusMap, secondsAfterOvertaken } from '../../../shared/gardener/status-map.ts';
-import type { Applied } from '../../../shared/gardener/types.ts';
+import type { Applied, Shoot } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { growingPause } from '../../../shared/runtime/growing-pause.ts';
@@ -28,7 +34,7 @@ import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import type { Asked } from '../ask.ts';
 import { type ControlPlane, fieldManager } from '../read/control-plane.ts';
 import type { Run } from '../run.ts';
-import { admit, type Candidate } from './admit.ts';
+import { admit, begun, type Candidate } from './admit.ts';
 import { changesRunning, findOrCreate, isSameContent } from './rollout.ts';
 
 /** How far the operators' changes have come, as one run finds it. */
@@ -48,7 +54,7 @@ export interface FoundLandscape {
 }
 
 /**
- * Reads what the operators give the Shoots, after it has said there what this process was given (decision 95).
+ * Reads what the operators give the Shoots, after it has said there what this process was given (decision 96).
  * @returns undefined: the landscape has no rollout, so everything counts at once
  */
 export async function findLandscape(
@@ -64,8 +70,7 @@ export async function findLandscape(
   const releases = await distributionAt(fluxDistribution).versions();
   const program = programOf(context.settings);
   const documents = { defaults, policy, addons, releases, program };
-  const startedAt = Math.floor(Date.now() / 1000 - process.uptime());
-  const announcement = { seed: seedName, documents, startedAt, now: secondsOf(context.now()) };
+  const announcement = { seed: seedName, documents, startedAt: STARTED_AT };
   const { annotations } = map.metadata;
   const found = (map: KubeObject, state: LandscapeState): FoundLandscape => {
     const target = givenBy(state, targetOf(state, annotations)) ?? { revision: '', documents };
@@ -79,6 +84,9 @@ export async function findLandscape(
   const written = await patchStatusMap(garden, map, { [LANDSCAPE]: landscapeText(state) }, fieldManager);
   return written === undefined ? requeueAfter(secondsAfterOvertaken(OFTEN)) : found(written, state);
 }
+
+/** When this process began: it stays the same where a process sleeps between its runs, or its clock is set. */
+const STARTED_AT = Math.floor(performance.timeOrigin / 1000);
 
 /** So many runs write at the same moment when a process has a new configuration. */
 const OFTEN = 50;
@@ -123,8 +131,11 @@ export async function inItsTurn(
 ): Promise<Turn> {
   const { previous } = next.controlPlane;
   const { target, has, canGive, program } = found;
-  if (previous === undefined || !canGive) return asItIs(found, next);
-  if (previous.landscape === target.revision || !differs(run, next)) return { asked: next };
+  if (previous === undefined || !canGive) return asItIs(run, found, next);
+  if (previous.landscape === target.revision || !differs(run, next)) {
+    await endFormer(run, found);
+    return { asked: next };
+  }
   const former = has && (await askFormer(has));
   // What another version has rendered is not known: both of these are rendered by this one.
   const isRendered = has?.documents.program === program;
@@ -134,12 +145,12 @@ export async function inItsTurn(
   const { isAdmitted, state } = admit(live, candidate);
   if (isAdmitted && !isSuspended(found))
     return { asked: givenTo(next, target.revision), take: () => write(found, live, state) };
-  const overtaken = isAdmitted ? undefined : await write(found, live, state);
+  const overtaken = await write(found, live, state);
   const again = overtaken?.type === 'requeue' ? overtaken.afterSeconds : pauseOf(state, candidate);
   if (former === undefined) return { asked: next, isKept: true, again };
   // What it has cannot be given any more, for example because a release has left the distribution.
   if (former.plan === undefined && next.plan !== undefined) return { asked: next, isKept: true, again };
-  return { ...asItIs(found, former), again };
+  return { ...asItIs(run, found, former), again };
 }
 
 /** Records what it was given also where that is an obstacle. */
@@ -152,11 +163,27 @@ function givenTo(asked: Asked, landscape: string): Asked {
   return { ...asked, obstacle, controlPlane: { ...controlPlane, previous } };
 }
 
-/** With another version of shoot-flux, only what was edited since reaches the Shoot. */
-function asItIs({ has, program }: FoundLandscape, asked: Asked): Turn {
-  const { previous } = asked.controlPlane;
-  const isOther = previous?.landscape !== undefined && has?.documents.program !== program;
-  return { asked, isKept: isOther && asked.plan !== undefined && asked.plan.record.configHash === previous.configHash };
+/** With another version of shoot-flux, only what was edited since reaches the Shoot, and nothing where what it has is not known. */
+function asItIs({ operation }: Run, { has, program }: FoundLandscape, asked: Asked): Turn {
+  const { plan, controlPlane } = asked;
+  // On a new seed there is nothing to keep.
+  if (plan === undefined || !changesRunning(plan, controlPlane, operation)) return { asked };
+  const isEdited = plan.record.configHash !== controlPlane.previous?.configHash;
+  return { asked, isKept: has === undefined || (has.documents.program !== program && !isEdited) };
+}
+
+/** Ends the rollout of what has been replaced or aborted, where no Shoot differs that would begin the next one. Best effort. */
+async function endFormer(run: Run, found: FoundLandscape): Promise<void> {
+  const { map, rollout, target } = found;
+  const live = landscapeRolloutIn(map);
+  if (live === undefined || live.revision === target.revision || !(isUnderWay(live) || live.failed.size > 0)) return;
+  const { pause: _, ...limits } = landscapeLimits(rollout);
+  const facts = { revision: target.revision, rollout: limits, now: secondsOf(run.context.now()) };
+  await write(
+    found,
+    live,
+    begun(live, { ...facts, ready: new Set(), continued: map.metadata.annotations?.[CONTINUE] }),
+  );
 }
 
 /** Returns whether a plan changes a running Shoot, or cannot be made. */
@@ -171,7 +198,8 @@ function isSame(one: Asked, other: Asked): boolean {
 
 const isSuspended = ({ map }: FoundLandscape) => map.metadata.annotations?.[SUSPENDED] !== undefined;
 
-async function candidateOf(run: Run, { garden, map, rollout, target }: FoundLandscape): Promise<Candidate> {
+async function candidateOf(run: Run, found: FoundLandscape): Promise<Candidate> {
+  const { garden, map, rollout, target } = found;
   const { cluster, context, seedName, namespace, reporter } = run;
   const { shoot, seed } = cluster.spec;
   const { pause, ...limits } = landscapeLimits(rollout);
@@ -190,11 +218,17 @@ async function candidateOf(run: Run, { garden, map, rollout, target }: FoundLand
     ...{ shoot: `${seedName}/${namespace}`, revision: target.revision, rollout: limits, pause, shoots: 0 },
     order: waveOf(rollout, labels),
     isReady: isReady(reporter.current().status ?? {}),
-    untilWindow: limits.maintenanceWindow === true ? secondsUntilWindow(shoot.spec?.maintenance?.timeWindow, now) : 0,
+    untilWindow: untilWindow(found, shoot, now),
     ready: new Set(),
     continued: map.metadata.annotations?.[CONTINUE],
     now: secondsOf(now),
   };
+}
+
+/** Seconds until a Shoot may begin. While the rollout is suspended it waits with the others, which are woken afterwards. */
+function untilWindow(found: FoundLandscape, { spec }: Shoot, now: Date): number {
+  if (isSuspended(found)) return Number.POSITIVE_INFINITY;
+  return found.rollout.maintenanceWindow === true ? secondsUntilWindow(spec?.maintenance?.timeWindow, now) : 0;
 }
 
 /** Writes the state to the version that was read. @returns when to try again, if others were faster */
