@@ -263,6 +263,15 @@ describe('a new Flux release', () => {
     await fleet.pass(100);
     expect(fluxVersions()).toEqual(names(6).map(() => standInDistribution.version));
   });
+
+  it('is not replaced by an older one that users ask for, when operators change something else', async () => {
+    const fluxDistribution = await newerRelease();
+    await started({}, { rollout, fluxDistribution });
+    fleet.edit(data('one', { fluxVersion: standInDistribution.version }));
+    await fleet.pass(100);
+    await given({ ...debug, fluxDistribution }, 6000);
+    expect(fluxVersions()).toEqual(names(6).map(() => NEWER));
+  });
 });
 
 describe('a landscape in which more than one thing goes wrong', () => {

@@ -1,3 +1,4 @@
+import { DEFAULTS } from '../../../shared/config/defaults.ts';
 import type { EffectiveConfig } from '../../../shared/config/types.ts';
 import { ConfigError, type ConfigIssue } from '../../../shared/errors.ts';
 import type { CrdSchema } from '../../../shared/flux/crd-schema.ts';
@@ -165,8 +166,11 @@ async function readRelease(
   try {
     return await choose({ previous, liveVersion });
   } catch (error) {
-    // A release that the operators have taken back (decision 96).
-    const taken = isTurn ? previous?.fluxVersion : undefined;
+    // A release that the operators have taken back (decision 96). Users who ask for an older one get an error, as ever.
+    const writtenIn = config.origins['flux.version']?.object;
+    const isOfUsers = writtenIn !== undefined && writtenIn !== DEFAULTS;
+    const isTaken = isTurn && !(isOfUsers && available.includes(previous?.fluxVersion ?? ''));
+    const taken = isTaken ? previous?.fluxVersion : undefined;
     if (error instanceof ConfigError && taken !== undefined && there.includes(taken)) {
       const former = await choose({ previous: undefined, liveVersion: undefined });
       if (hasAllCrds(former.release, await distribution.release(taken))) return former;
