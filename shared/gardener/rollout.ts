@@ -36,6 +36,8 @@ const writtenState = z.pipe(
     version: z.literal(VERSION),
     /** Identifies what `flux-config` says, without the key `rollout`. */
     revision: z.string().check(z.regex(/^[0-9a-f]{12}$/)),
+    /** Of a project, while the operators change Shoots that have this revision already: what they give them. */
+    landscape: z.optional(z.string().check(z.regex(/^[0-9a-f]{12}$/))),
     /** When the first Shoot asked for it. */
     began: time,
     limits: z.object({ maxInProgress: amount, maxFailed: amount }),

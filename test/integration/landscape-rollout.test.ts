@@ -333,6 +333,20 @@ describe('a landscape in which more than one thing goes wrong', () => {
     expect(text()).toMatch(/has ended: 6 done, 0 in progress, 0 waiting, 0 failed\.$/);
   });
 
+  it('changes no more Shoots of a project than may fail there', async () => {
+    const many: Settings['rollout'] = { maxInProgress: 1, maxFailed: 5 };
+    await started({}, at('info', { rollout: many }));
+    fleet.edit(data('one', { rollout: '{ maxInProgress: 1, maxFailed: 0 }' }));
+    await fleet.pass(100);
+    fleet.verdict = (shoot) => (isDebug(shoot) ? 'bad' : 'ready');
+    await given(at('debug', { rollout: many }), 3000);
+    expect(changed()).toHaveLength(1);
+    expect(fleet.status().Rollout).toContain(' is paused, because more than 0 failed');
+    // Their next change is a rollout of its own.
+    await given(at('error', { rollout: many }), 3000);
+    expect(isAt('--log-level=error')).toHaveLength(6);
+  });
+
   it('does not wait for what a project has suspended', async () => {
     await started({}, at('info', { rollout: free }));
     fleet.edit(data(), { [SUSPENDED]: 'incident' });

@@ -130,13 +130,20 @@ describe('a pause between the values of an order', () => {
 });
 
 describe('a Shoot that has the revision already', () => {
-  const again = (shoot: string, now: number) => candidate(shoot, { isAgain: true, now });
+  const again = (shoot: string, now: number, landscape = B) => candidate(shoot, { isAgain: true, landscape, now });
 
   it('begins a rollout that has ended once more, and goes on with one that has not', () => {
     const { state } = ask(undefined, ...shoots('a'));
     const ended = { ...state, inProgress: new Map(), done: 1, failed: new Set(['x']) };
     expect(ask(ended, again('a', 5000)).state).toMatchObject({ began: 5000, done: 0, failed: new Set() });
     expect(ask(state, again('b', 1100)).state).toMatchObject({ began: 1000 });
+  });
+
+  it('begins no other one with what the operators give the next Shoot', () => {
+    const { state } = ask(undefined, again('a', 1000));
+    const failed: RolloutState = { ...state, inProgress: new Map(), failed: new Set(['x', 'y']) };
+    expect(ask(failed, again('b', 5000))).toMatchObject({ admitted: [], state: { began: 1000 } });
+    expect(ask(failed, again('b', 5000, A))).toMatchObject({ admitted: ['b'], state: { began: 5000 } });
   });
 });
 

@@ -30,6 +30,8 @@ export interface Candidate {
   continued: string | undefined;
   /** True: the Shoot has the revision already, and changes because of the operators. */
   isAgain?: boolean | undefined;
+  /** What the operators give it then, so that their next change is another rollout. */
+  landscape?: string | undefined;
   /** Seconds from the last change of a Shoot until the next value of the order may begin. Absent: none. */
   pause?: number | undefined;
   /** Seconds since 1970. */
@@ -82,15 +84,18 @@ function furthest(reached: RolloutState['reached'], order: string | undefined): 
 /** Returns the state of this revision. Places and failures of a rollout that has not ended count for the next one, too. */
 export function begun(
   live: RolloutState | undefined,
-  candidate: Pick<Candidate, 'revision' | 'rollout' | 'now' | 'ready' | 'continued' | 'isAgain'>,
+  candidate: Pick<Candidate, 'revision' | 'rollout' | 'now' | 'ready' | 'continued' | 'isAgain' | 'landscape'>,
 ): RolloutState {
   const { revision, rollout, now, ready, continued, isAgain = false } = candidate;
+  const landscape = isAgain ? candidate.landscape : live?.landscape;
   const { maxInProgress, maxFailed } = rollout;
   const limits = { maxInProgress, maxFailed };
   const isContinuing = live !== undefined && isUnderWay(stateAt(live, now, ready));
-  if (live?.revision === revision && (isContinuing || !isAgain)) return { ...live, limits };
+  // The landscape lets its Shoots begin one by one, so that between two of them none may be under way.
+  const isSame = isContinuing || !isAgain || live?.landscape === landscape;
+  if (live?.revision === revision && isSame) return { ...live, limits, landscape };
   return {
-    ...{ revision, began: now, limits, done: 0 },
+    ...{ revision, landscape, began: now, limits, done: 0 },
     waiting: new Map(),
     inProgress: isContinuing ? live.inProgress : new Map(),
     failed: isContinuing ? live.failed : new Set(),

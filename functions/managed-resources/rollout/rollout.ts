@@ -84,7 +84,8 @@ export async function waitForTurn(
     // An older edit must not replace a newer one: what was read after the state is at least as new.
     if (live?.revision !== rollout.revision && !(await isStillAsked(garden, namespace, rollout)))
       return requeueAfter(1);
-    const candidate = candidateOf(run, rollout, map, controlPlane.live);
+    const { landscape } = plan.record;
+    const candidate = { ...candidateOf(run, rollout, map, controlPlane.live), landscape };
     const { isAdmitted, state } = admit(live, candidate);
     const data = rolloutData(state, candidate.shoots);
     const isWritten = stateText(state) === fieldsOf(map.data)?.[ROLLOUT_STATE];
