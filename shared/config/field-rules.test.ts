@@ -184,16 +184,6 @@ const bad: Record<string, ConfigInputs> = {
   'sourceRef.kind Kustomization has no manifests to apply; name a GitRepository': objects(
     kustomize('a', 'a', { sourceRef: { kind: 'Kustomization', name: 'a' } }),
   ),
-  'dependsOn[0].kind cannot be Kustomization, because a HelmRelease can only wait for other HelmReleases; put this one into a folder of the repository, and let the Kustomization of that folder wait':
-    chart({ sourceRef: charts }, { dependsOn: [{ kind: 'Kustomization', name: 'b' }] }),
-  'dependsOn[0].kind cannot be HelmRelease, because a Kustomization can only wait for other Kustomizations; put the HelmRelease into the folder of a Kustomization with wait: true, and wait for that one':
-    objects(git('a'), kustomize('b', 'a', { dependsOn: [{ kind: 'HelmRelease', name: 'b' }] })),
-  'dependsOn[0].kind cannot be GitRepository, because a Kustomization can only wait for other Kustomizations; remove it':
-    objects(git('a'), kustomize('b', 'a', { dependsOn: [{ kind: 'GitRepository', name: 'a' }] })),
-  'dependsOn[0].kind is not a field of dependsOn, which names only Kustomizations; remove it': objects(
-    git('a'),
-    kustomize('b', 'a', { dependsOn: [{ kind: 'Kustomization', name: 'c' }] }),
-  ),
   'dependsOn[0].name "team/c" is not the name of a Kustomization; write name: c and namespace: team': objects(
     git('a'),
     kustomize('b', 'a', { dependsOn: [{ name: 'team/c' }] }),

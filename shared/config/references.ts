@@ -57,15 +57,19 @@ function dependencyProblems(own: string, value: unknown, path: string): Found[] 
   if (typeof value === 'string') return [[path, `must be an object, not a string; write name: ${shown(value)}`]];
   const { kind: given, name = '' } = asObject(value) ?? {};
   const [, prefix, rest] = /^([^/]*)\/([^/]+)$/.exec(asString(name) ?? '') ?? [];
-  const named = asString(given);
-  if (named !== undefined && named !== own)
-    return [[`${path}.kind`, `cannot be ${shown(named)}, because ${cannotDepend(own, named)}`]];
-  if (named !== undefined)
-    return [[`${path}.kind`, `is not a field of dependsOn, which names only ${own}s; remove it`]];
+  // Only newer releases have kinds there: the CRD decides.
+  if (given !== undefined) return [];
   if (rest === undefined || prefix === undefined) return [];
   const isKind = prefix.toLowerCase() === own.toLowerCase();
   const fields = isKind ? `name: ${shown(rest)}` : `name: ${shown(rest)} and namespace: ${shown(prefix)}`;
   return [[`${path}.name`, `${quote(`${prefix}/${rest}`)} is not the name of a ${own}; write ${fields}`]];
+}
+
+/** Returns what is wrong with the kind of a dependency where the release's CRD has no such field. */
+export function dependencyKindProblem(own: string, named: string): string {
+  return named === own
+    ? `is not a field of dependsOn, which names only ${own}s; remove it`
+    : `cannot be ${shown(named)}, because ${cannotDepend(own, named)}`;
 }
 
 /** Returns why an object cannot wait for one of another kind, and what it can do instead. */

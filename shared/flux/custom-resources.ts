@@ -1,9 +1,12 @@
 import { issueOf, type Origins } from '../config/origins.ts';
 import { quote } from '../config/quote.ts';
+import { dependencyKindProblem, WAITING } from '../config/references.ts';
 import { fluxKinds, groupOf } from '../config/templates.ts';
 import type { EffectiveConfig } from '../config/types.ts';
+import { asString } from '../config/values.ts';
 import { ConfigError, type ConfigIssue } from '../errors.ts';
 import { type KubeObject, type Resource, resource } from '../kube/resource.ts';
+import { entriesAt } from '../shapes.ts';
 import { type CrdSchema, schemaProblems } from './crd-schema.ts';
 import { componentsOf } from './install.ts';
 import type { Release } from './release.ts';
@@ -95,7 +98,14 @@ export function canBeSuspended({ spec }: CustomResource): boolean {
 export function specIssues(part: string, kind: CustomResource, object: KubeObject, origins: Origins): ConfigIssue[] {
   if (kind.spec === undefined) return [];
   const problems = schemaProblems(kind.spec, object.spec, [part, 'spec'], kind.release);
-  return problems.map(({ path, message }) => issueOf(origins, path, message));
+  return problems.map(({ path, message }) => issueOf(origins, path, dependencyProblem(object, path) ?? message));
+}
+
+/** A CRD without kinds in `dependsOn` would only say that the field is unknown. */
+function dependencyProblem({ kind, spec }: KubeObject, path: string): string | undefined {
+  const [, index] = /\.spec\.dependsOn\[(\d+)\]\.kind$/.exec(path) ?? [];
+  const named = index === undefined ? undefined : asString(entriesAt(spec, 'dependsOn')[Number(index)]?.kind);
+  return named === undefined || !WAITING.has(kind) ? undefined : dependencyKindProblem(kind, named);
 }
 
 function crdSpecs(release: Release, component: string): CrdSpec[] {

@@ -92,7 +92,7 @@ export function linkProblems(listed: readonly Part[], roots: readonly KubeObject
   for (const { object, part } of listed) {
     for (const link of linksOf(object)) {
       // A missing or unknown kind is an error of the CRD.
-      if (link.kind === '' || known.has(refOf(link))) continue;
+      if (link.kind === '' || isOfOthers(link) || known.has(refOf(link))) continue;
       // Each costs a search for the nearest name.
       if ((link.isNeeded ? issues : warnings).length >= MOST_ISSUES_OF_A_PART) continue;
       const meant = suggestion(object.kind, link, targets);
@@ -103,6 +103,11 @@ export function linkProblems(listed: readonly Part[], roots: readonly KubeObject
     }
   }
   return { issues: [...issues, ...cycleIssues(listed, objects, origins)].slice(0, MOST_ISSUES_OF_A_PART), warnings };
+}
+
+/** Newer releases wait for objects of any kind, which the configuration cannot have. */
+function isOfOthers({ path, kind }: Link): boolean {
+  return path.startsWith('spec.dependsOn') && fluxKinds[kind] === undefined;
 }
 
 /** An ArtifactGenerator makes an ExternalArtifact for each of its artifacts. */
@@ -151,7 +156,7 @@ const fieldOf = ({ path }: Link) => path.slice('spec.'.length);
 function otherKindSentence(object: KubeObject, link: Link, targets: readonly Target[]): string | undefined {
   const { kind: own, metadata } = object;
   const others = sameNames(link, targets);
-  if (link.path.startsWith('spec.dependsOn')) {
+  if (link.path.startsWith('spec.dependsOn') && link.kind === own) {
     const other = others.find(({ kind }) => WAITING.has(kind));
     return other && `names the ${other.kind} ${quote(link.name)}, but ${cannotDepend(own, other.kind)}`;
   }
