@@ -121,7 +121,7 @@ export const repositoryKeys = {
 };
 
 /** Options of the installation that are objects: `config.yaml` has them, and there is no key for them. */
-const OBJECTS = ['nodeSelector', 'commonMetadata', 'proxy', 'storage', 'sharding', 'patches'];
+const OBJECTS = ['featureGates', 'nodeSelector', 'commonMetadata', 'proxy', 'storage', 'sharding', 'patches'];
 
 const { version, ...otherOptions } = Object.fromEntries(
   Object.entries(fluxSchema.shape).filter(([option]) => !OBJECTS.includes(option)),

@@ -116,6 +116,11 @@ const shardingSchema = z.strictObject({
   }),
 });
 
+const gates: Check = (list) =>
+  list.split(',').every((gate) => /^[A-Z]\w*=(true|false)$/.test(gate))
+    ? undefined
+    : `${quote(list)} is not a list of feature gates; use a form like GroupChangeLog=true,DisableStatusPollerCache=false`;
+
 /** `flux.commonMetadata`. */
 const commonMetadataSchema = ruled(
   z.strictObject({
@@ -224,6 +229,35 @@ export const fluxSchema = z.strictObject({
       'With `multiTenancy`: the ServiceAccount that a Kustomization or HelmRelease acts as if it names none, in its own namespace. The root Kustomization keeps `kustomize-controller`.',
     default: '`default`',
     example: 'flux-tenant',
+  }),
+  objectLevelWorkloadIdentity: key(z.boolean(), {
+    description:
+      'Whether objects sign in to a cloud as the ServiceAccount that they name, without a stored credential. With `multiTenancy`, one that names none does so as a default account of its namespace, never as the controller. From Flux 2.7.',
+    default: '`false`',
+    example: 'true',
+  }),
+  tenantDefaultDecryptionServiceAccount: key(text(objectName), {
+    description:
+      'With `multiTenancy` and `objectLevelWorkloadIdentity`: the ServiceAccount with which a Kustomization decrypts if its `decryption` names none.',
+    default: '`default`',
+    example: 'flux-kms',
+  }),
+  tenantDefaultKubeConfigServiceAccount: key(text(objectName), {
+    description:
+      'With `multiTenancy` and `objectLevelWorkloadIdentity`: the ServiceAccount with which a Kustomization or HelmRelease signs in to another cluster if the ConfigMap in its `kubeConfig` names none.',
+    default: '`default`',
+    example: 'flux-remote',
+  }),
+  watchConfigs: key(z.boolean(), {
+    description:
+      'Whether Kustomizations, HelmReleases and Receivers follow every Secret and ConfigMap that they name at once, instead of those with the label `reconcile.fluxcd.io/watch: Enabled`. From Flux 2.7.',
+    default: '`false`',
+    example: 'true',
+  }),
+  featureGates: key(mapOf(component, gates), {
+    description:
+      'Feature gates of controllers, each as in its flag `--feature-gates`. A controller that does not know a gate does not start; the options above set those that they need.',
+    example: '{ kustomize-controller: "GroupChangeLog=true,DisableStatusPollerCache=false" }',
   }),
   size: key(z.enum(['small', 'medium', 'large']), {
     description:

@@ -50,7 +50,7 @@ export const limits = {
   list: {
     most: 100,
     unit: 'entries',
-    of: '`components`, `componentsExtra`, `tolerationKeys`, `nodeSelector`, labels and annotations of a template and of `commonMetadata`, `additionalSecretResources`; keys of `flux-config`',
+    of: '`components`, `componentsExtra`, `tolerationKeys`, `featureGates`, `nodeSelector`, labels and annotations of a template and of `commonMetadata`, `additionalSecretResources`; keys of `flux-config`',
     why: 'each entry is compared with the others, or copied into the shoot',
   },
   comparisons: {

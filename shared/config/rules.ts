@@ -166,6 +166,16 @@ function optionIssues({ flux, kustomization, origins }: Complete): ConfigIssue[]
       'has no effect without multiTenancy; set multiTenancy to true, or remove it',
     );
   }
+  const identities = ['tenantDefaultDecryptionServiceAccount', 'tenantDefaultKubeConfigServiceAccount'] as const;
+  for (const option of identities) {
+    if (flux[option] === undefined || (multiTenancy === true && flux.objectLevelWorkloadIdentity === true)) continue;
+    const message =
+      'has no effect without multiTenancy and objectLevelWorkloadIdentity; set both to true, or remove it';
+    report(`flux.${option}`, message);
+  }
+  for (const name of Object.keys(flux.featureGates ?? {}).filter((one) => !flux.components.includes(one))) {
+    report(`flux.featureGates.${name}`, 'is of a controller that is not installed; add it to components, or remove it');
+  }
   if (proxy?.secretName !== undefined && (proxy.http ?? proxy.https) !== undefined) {
     report('flux.proxy.secretName', 'excludes http and https, which the Secret contains; remove them or secretName');
   }

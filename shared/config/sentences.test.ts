@@ -31,14 +31,14 @@ const KEY_LINES = 'use lines as ssh-keyscan prints them (host, type, key), or sc
 const BEFORE_2 =
   'is a Flux version before 2.0, which is not supported; use a release such as v2.9.4 or a range such as 2.x, or omit it for the newest release';
 const FLUX_KEYS =
-  'version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, nodeSelector, commonMetadata, proxy, storage, sharding, patches';
+  'version, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, objectLevelWorkloadIdentity, tenantDefaultDecryptionServiceAccount, tenantDefaultKubeConfigServiceAccount, watchConfigs, featureGates, size, priorityClass, imageDigests, sopsAgeSecret, nodeSelector, commonMetadata, proxy, storage, sharding, patches';
 
 /** The sentence about the ConfigMap garden-foo/flux-config -> its `data`. */
 const fluxConfigSentences: Record<string, Record<string, string>> = {
   [`fluxVersion "newest" ${NO_VERSION}`]: { fluxVersion: 'newest' },
   [`fluxVersion "v0.29.5" ${BEFORE_2}`]: { fluxVersion: 'v0.29.5' },
   'repositoryURL is not a known key; did you mean repositoryUrl?': { repositoryURL: 'x' },
-  'something is not a known key; known keys are fluxVersion, repositoryUrl, repositoryType, repositoryProvider, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, kustomizationTargetNamespace, syncMode, deletionPolicy, suspend, adopt, monitoring, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, size, priorityClass, imageDigests, sopsAgeSecret, addons, config.yaml, overrides.yaml, rollout, push':
+  'something is not a known key; known keys are fluxVersion, repositoryUrl, repositoryType, repositoryProvider, knownHosts, sshKeyType, repositoryBranch, repositoryTag, repositorySemver, repositoryCommit, repositoryPath, repositoryInterval, kustomizationInterval, kustomizationTargetNamespace, syncMode, deletionPolicy, suspend, adopt, monitoring, registry, namespace, components, componentsExtra, imagePullSecret, networkPolicy, watchAllNamespaces, logLevel, clusterDomain, tolerationKeys, multiTenancy, tenantDefaultServiceAccount, objectLevelWorkloadIdentity, tenantDefaultDecryptionServiceAccount, tenantDefaultKubeConfigServiceAccount, watchConfigs, size, priorityClass, imageDigests, sopsAgeSecret, addons, config.yaml, overrides.yaml, rollout, push':
     { something: 'x' },
   [`repositoryUrl ${CREDENTIALS}`]: { ...SSH, repositoryUrl: 'ssh://git:SECRET@github.com/org/fleet' },
   'repositoryType "Private" is not a valid value; did you mean private?': { ...SSH, repositoryType: 'Private' },
@@ -317,6 +317,18 @@ const optionSentences: Record<string, object> = {
   [`commonMetadata.annotations has the key "Resources.Gardener.Cloud/ignore", ${OWN_DOMAIN}`]: {
     commonMetadata: { annotations: { 'Resources.Gardener.Cloud/ignore': 'true' } },
   },
+  'featureGates "kustomise-controller" is not a component of Flux; did you mean kustomize-controller?': {
+    featureGates: { 'kustomise-controller': 'GroupChangeLog=true' },
+  },
+  'featureGates.helm-controller "OOMWatch" is not a list of feature gates; use a form like GroupChangeLog=true,DisableStatusPollerCache=false':
+    { featureGates: { 'helm-controller': 'OOMWatch' } },
+  'featureGates.source-watcher is of a controller that is not installed; add it to components, or remove it': {
+    featureGates: { 'source-watcher': 'A=true' },
+  },
+  'tenantDefaultDecryptionServiceAccount has no effect without multiTenancy and objectLevelWorkloadIdentity; set both to true, or remove it':
+    { multiTenancy: true, tenantDefaultDecryptionServiceAccount: 'flux-kms' },
+  'tenantDefaultKubeConfigServiceAccount has no effect without multiTenancy and objectLevelWorkloadIdentity; set both to true, or remove it':
+    { objectLevelWorkloadIdentity: true, tenantDefaultKubeConfigServiceAccount: 'flux-remote' },
   'sopsAgeSecret has no effect without a Kustomization; configure a source and a kustomization, or remove it': {
     sopsAgeSecret: 'sops-age',
   },

@@ -155,6 +155,74 @@ test('multiTenancy sets the flags of the lockdown on the controllers that have t
   expect(flags('notification-controller')).toEqual(['--no-cross-namespace-refs=true']);
 });
 
+describe('keyless', () => {
+  const components = [...['source-controller', 'kustomize-controller', 'helm-controller', 'notification-controller']];
+  const added = (name: string, changes: Partial<FluxInstall>) =>
+    (args(name, { components, ...changes }) ?? []).filter((arg) => !(args(name, { components }) ?? []).includes(arg));
+  const GATE = '--feature-gates=ObjectLevelWorkloadIdentity=true';
+
+  it('objects may sign in as accounts of their own', () => {
+    for (const name of components) expect(added(name, { objectLevelWorkloadIdentity: true })).toEqual([GATE]);
+  });
+
+  it('with multiTenancy, none signs in as a controller', () => {
+    const tenants = { multiTenancy: true, objectLevelWorkloadIdentity: true } as const;
+    expect(added('source-controller', tenants)).toEqual(['--default-service-account=default', GATE]);
+    const accounts = {
+      ...{ tenantDefaultServiceAccount: 'tenant', tenantDefaultDecryptionServiceAccount: 'kms' },
+      tenantDefaultKubeConfigServiceAccount: 'remote',
+    };
+    const flags = (name: string) => added(name, { ...tenants, ...accounts }).filter((flag) => flag.includes('account'));
+    expect(flags('kustomize-controller')).toEqual([
+      '--default-service-account=tenant',
+      '--default-decryption-service-account=kms',
+      '--default-kubeconfig-service-account=remote',
+    ]);
+    expect(flags('helm-controller')).toEqual([
+      '--default-service-account=tenant',
+      '--default-kubeconfig-service-account=remote',
+    ]);
+    expect(flags('notification-controller')).toEqual(['--default-service-account=tenant']);
+  });
+
+  it('source-watcher does not know the gate', () => {
+    const watcher = release.files
+      .get('source-controller')
+      ?.map((source) => ({ ...source, metadata: { name: 'source-watcher' } }));
+    const withWatcher = { ...release, files: new Map(release.files).set('source-watcher', watcher ?? []) };
+    const all = { components: [...components, 'source-watcher'], objectLevelWorkloadIdentity: true };
+    const last = (name: string) => args(name, all, withWatcher)?.at(-1);
+    expect(last('source-watcher')).not.toContain('feature-gates');
+    expect(last('helm-controller')).toBe('--feature-gates=ExternalArtifact=true,ObjectLevelWorkloadIdentity=true');
+  });
+
+  it('feature gates reach their controller, and cannot take away what an option needs', () => {
+    const featureGates = { 'helm-controller': 'OOMWatch=true,ObjectLevelWorkloadIdentity=false' };
+    expect(added('helm-controller', { featureGates })).toEqual([`--feature-gates=${featureGates['helm-controller']}`]);
+    expect(added('source-controller', { featureGates })).toEqual([]);
+    expect(added('helm-controller', { featureGates, objectLevelWorkloadIdentity: true })).toEqual([
+      `--feature-gates=${featureGates['helm-controller']},ObjectLevelWorkloadIdentity=true`,
+    ]);
+  });
+
+  it('the controllers with references to Secrets and ConfigMaps watch all of them', () => {
+    const watching = components.filter((name) =>
+      added(name, { watchConfigs: true }).includes('--watch-configs-label-selector=owner!=helm'),
+    );
+    expect(watching).toEqual(components.slice(1));
+  });
+
+  it('is an error where the controllers do not know the flags', () => {
+    const former = { ...release, version: 'v2.6.4' };
+    const changes = { objectLevelWorkloadIdentity: true, watchConfigs: true };
+    const origins = { flux: { object: 'providerConfig', path: 'flux' } };
+    expect(() => installObjects(former, fluxInstall(changes), origins)).toThrow(
+      'providerConfig: flux.objectLevelWorkloadIdentity needs Flux v2.7.0 or newer, but version resolves to v2.6.4; use a newer release, or remove it; providerConfig: flux.watchConfigs needs Flux v2.7.0',
+    );
+    expect(installObjects(former, fluxInstall({ objectLevelWorkloadIdentity: false }))).not.toEqual([]);
+  });
+});
+
 test('puts both pull secrets on every Deployment, the own one first', () => {
   const names = (changes: Partial<FluxInstall>) =>
     install(changes).flatMap(({ kind, metadata }, _, all) =>

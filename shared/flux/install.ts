@@ -5,6 +5,7 @@ import { ConfigError } from '../errors.ts';
 import type { KubeObject } from '../kube/resource.ts';
 import { type Container, type ControllerFlags, serviceHost, specOf, withFlags } from './deployment.ts';
 import type { ImageDigests, Release } from './release.ts';
+import { compareVersions } from './versions.ts';
 
 /** Files of a release that are not components. */
 const sharedFiles = ['policies', 'rbac'];
@@ -20,6 +21,7 @@ const clusterScoped = new Set(['Namespace', 'CustomResourceDefinition', 'Cluster
  */
 export function installObjects(release: Release, install: FluxInstall, origins: Origins = {}): KubeObject[] {
   checkComponents(release, install.components, origins);
+  checkFlags(release, install, origins);
   const digests = digestsOf(release, install, origins);
   const file = (name: string) => release.files.get(name) ?? [];
   const objects = [
@@ -66,6 +68,21 @@ function checkComponents(release: Release, components: readonly string[], origin
     return issueOf(origins, `flux.components[${name}]`, message);
   });
   throw new ConfigError(issues);
+}
+
+/** The first release whose controllers know the flags of these options. Older ones would not start. */
+const FIRST_WITH_FLAGS = 'v2.7.0';
+const flagOptions = ['objectLevelWorkloadIdentity', 'watchConfigs'] as const;
+
+function checkFlags({ version }: Release, install: FluxInstall, origins: Origins): void {
+  if (compareVersions(version, FIRST_WITH_FLAGS) >= 0) return;
+  const issues = flagOptions
+    .filter((option) => install[option] === true)
+    .map((option) => {
+      const message = `needs Flux ${FIRST_WITH_FLAGS} or newer, but version resolves to ${version}; use a newer release, or remove it`;
+      return issueOf(origins, `flux.${option}`, message);
+    });
+  if (issues.length > 0) throw new ConfigError(issues);
 }
 
 function namespaceOf(name: string): KubeObject {
@@ -174,9 +191,37 @@ function argsOf(name: string, args: readonly string[], install: FluxInstall): st
     'log-level': install.logLevel,
     'storage-adv-addr': artifactServers.includes(name) ? serviceHost(name, clusterDomain) : undefined,
     ...(install.multiTenancy === true && lockdownOf(name, install)),
+    'watch-configs-label-selector':
+      install.watchConfigs === true && configReaders.includes(name) ? WITHOUT_HELM_STORAGE : undefined,
   };
-  const gated = components.includes(SOURCE_WATCHER) && artifactConsumers.includes(name);
-  return [...withFlags(args, flags), ...(gated ? ['--feature-gates=ExternalArtifact=true'] : [])];
+  const gates = gatesOf(name, install);
+  return [...withFlags(args, flags), ...(gates.length > 0 ? [`--feature-gates=${gates.join(',')}`] : [])];
+}
+
+/** Controllers whose objects name Secrets and ConfigMaps that they can watch. */
+const configReaders = [...artifactConsumers, NOTIFICATION_CONTROLLER];
+
+/** All Secrets and ConfigMaps but those in which Helm stores its releases, which change with every upgrade. */
+const WITHOUT_HELM_STORAGE = 'owner!=helm';
+
+/** Controllers that sign in to clouds. */
+const cloudClients = [
+  'source-controller',
+  ...configReaders,
+  'image-reflector-controller',
+  'image-automation-controller',
+];
+
+/** Of two values of a gate the last one wins, so nobody can take away what an option needs. */
+function gatesOf(name: string, install: FluxInstall): string[] {
+  const { components, featureGates = {}, objectLevelWorkloadIdentity } = install;
+  const hasArtifacts = components.includes(SOURCE_WATCHER) && artifactConsumers.includes(name);
+  const signsIn = objectLevelWorkloadIdentity === true && cloudClients.includes(name);
+  return [
+    ...(featureGates[name]?.split(',') ?? []),
+    ...(hasArtifacts ? ['ExternalArtifact=true'] : []),
+    ...(signsIn ? ['ObjectLevelWorkloadIdentity=true'] : []),
+  ];
 }
 
 /** Controllers whose objects may refer to objects of other namespaces. */
@@ -189,12 +234,21 @@ const referring = [
   SOURCE_WATCHER,
 ];
 
-/** The multi-tenancy lockdown of Flux (docs/flux-facts.md). */
-function lockdownOf(name: string, { tenantDefaultServiceAccount = 'default' }: FluxInstall): ControllerFlags {
+/**
+ * The multi-tenancy lockdown of Flux (docs/flux-facts.md). Controllers refuse the accounts for clouds without the gate
+ * for them.
+ */
+function lockdownOf(name: string, install: FluxInstall): ControllerFlags {
+  const { tenantDefaultServiceAccount: account = 'default', objectLevelWorkloadIdentity: signsIn = false } = install;
+  const { tenantDefaultDecryptionServiceAccount: ofKeys = 'default' } = install;
+  const { tenantDefaultKubeConfigServiceAccount: ofClusters = 'default' } = install;
+  const isApplier = artifactConsumers.includes(name);
   return {
     'no-cross-namespace-refs': referring.includes(name) ? 'true' : undefined,
     'no-remote-bases': name === 'kustomize-controller' ? 'true' : undefined,
-    'default-service-account': artifactConsumers.includes(name) ? tenantDefaultServiceAccount : undefined,
+    'default-service-account': isApplier || (signsIn && cloudClients.includes(name)) ? account : undefined,
+    'default-decryption-service-account': signsIn && name === 'kustomize-controller' ? ofKeys : undefined,
+    'default-kubeconfig-service-account': signsIn && isApplier ? ofClusters : undefined,
   };
 }
 

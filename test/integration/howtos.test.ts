@@ -7,7 +7,7 @@ import { startCluster } from '@shoot-flux/landscape/cluster';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { helmReleases } from '@shoot-flux/landscape/flux/objects';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { serveRelease } from '../../infra/cli/release-testing.ts';
 import { effectiveConfig } from '../../shared/config/effective-config.ts';
 import { readLandscape } from '../../shared/config/landscape.ts';
@@ -226,6 +226,43 @@ describe('addons by name', () => {
       code: 1,
       out: 'ConfigMap garden-other/flux-config: config.yaml.addons[1] "minio" is not allowed for project other in this landscape; use cert-manager, or remove it\n',
     });
+  });
+});
+
+describe('without a stored credential', () => {
+  const PAGE = 'docs/howto/keyless.md';
+  const validate = documented('docs/howto/keyless.md', 'validate --flux-distribution ./distribution --flux-config');
+  const render = documented('docs/howto/keyless.md', 'render');
+  const ofShoot = documented('docs/howto/keyless.md', '--shoot shoot.yaml');
+  const objectsIn = (out: string) => parseAllDocuments(out).map((document): KubeObject => document.toJS());
+  const named = (out: string, wanted: string, name: string) =>
+    objectsIn(out).find(({ kind, metadata }) => kind === wanted && metadata.name === name);
+
+  test("objects sign in as the accounts of the Shoot's own issuer", async () => {
+    await write('flux-config.yaml', example(PAGE, 'ConfigMap'));
+    expect(await run(validate)).toEqual({ code: 0, out: '' });
+    const { out } = await run(render);
+    const account = named(out, 'ServiceAccount', 'kustomize-controller');
+    expect(account?.metadata.annotations).toHaveProperty(['eks.amazonaws.com/role-arn'], expect.stringMatching(/kms$/));
+    const controller = named(out, 'Deployment', 'source-controller');
+    expect(JSON.stringify(controller)).toContain('"--feature-gates=ObjectLevelWorkloadIdentity=true"');
+    const [source] = objectsIn(out).filter(({ kind }) => kind === 'OCIRepository');
+    expect(source?.spec).toMatchObject({ provider: 'aws', serviceAccountName: 'source-controller' });
+    const [root] = objectsIn(out).filter(({ kind }) => kind === 'Kustomization');
+    expect(root?.spec).toMatchObject({ decryption: { serviceAccountName: 'kustomize-controller' } });
+    expect(out).not.toMatch(/secretRef|kind: Secret/);
+  });
+
+  test('a controller signs in with the token of a WorkloadIdentity', async () => {
+    await write('shoot.yaml', example(PAGE, 'Shoot'));
+    expect(await run(ofShoot)).toEqual({ code: 0, out: '' });
+    const { out } = await run(ofShoot.replace('validate', 'render'));
+    expect(out).toContain(
+      'Secret flux-system/flux-cloud: a token of the WorkloadIdentity that is the resource "cloud"',
+    );
+    for (const name of ['source-controller', 'kustomize-controller']) {
+      expect(JSON.stringify(named(out, 'Deployment', name))).toContain('"secret":{"secretName":"flux-cloud"}');
+    }
   });
 });
 

@@ -81,6 +81,12 @@ describe('a patch may not remove what options of the same configuration wrote:',
       operation('add', `${args}/-`, '--default-service-account=cluster-admin'),
       `${needs('--default-service-account=default')}keep its value, or change tenantDefaultServiceAccount`,
     ],
+    [
+      'the account for keys, by another one',
+      { multiTenancy: true, objectLevelWorkloadIdentity: true },
+      operation('add', `${args}/-`, '--default-decryption-service-account=admin'),
+      `${needs('--default-decryption-service-account=default')}keep its value, or change tenantDefaultDecryptionServiceAccount`,
+    ],
     ['the address of events', {}, manager({ args: ['--concurrent=3'] }), /removes --events-addr from/],
     [
       'the address of artifacts',

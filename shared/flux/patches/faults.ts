@@ -239,13 +239,20 @@ function containerParts(container: Record<string, unknown>, index: number, { mul
   ];
 }
 
+/** Flags of the lockdown that have an option of their own. */
+const accountOptions: Readonly<Record<string, string>> = {
+  '--default-service-account': 'tenantDefaultServiceAccount',
+  '--default-decryption-service-account': 'tenantDefaultDecryptionServiceAccount',
+  '--default-kubeconfig-service-account': 'tenantDefaultKubeConfigServiceAccount',
+};
+
 /** Another value would lift the lockdown, and the last one wins. */
 function lockdownParts(flags: readonly string[], container: string): Part[] {
   const last = new Map(flags.filter((flag) => LOCKDOWN.test(flag)).map((flag) => [flag.split('=', 1)[0], flag]));
   return [...last].map(([name = '', flag]) => ({
     key: `${container} args ${flag} at last`,
     what: flag,
-    remedy: `keep its value, or ${name.endsWith('-account') ? 'change tenantDefaultServiceAccount' : 'set multiTenancy to false'}`,
+    remedy: `keep its value, or ${accountOptions[name] === undefined ? 'set multiTenancy to false' : `change ${accountOptions[name]}`}`,
     within: `${container} args ${name}`,
   }));
 }

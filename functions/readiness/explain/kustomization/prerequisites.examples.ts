@@ -28,7 +28,7 @@ export const prerequisiteExamples: Examples[] = [
       "can't access 'ExternalArtifact/flux-system/x', ExternalArtifact feature gate is disabled":
         'FeatureDisabled: add source-watcher to the components',
       'to use spec.decryption.serviceAccountName for decryption authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller':
-        'FeatureDisabled: remove serviceAccountName from kustomization.template.spec.decryption',
+        'FeatureDisabled: set objectLevelWorkloadIdentity to true, or remove serviceAccountName from kustomization.template.spec.decryption',
       "Reconciliation failed terminally due to configuration error: terminal error: failed to evaluate dependency infra: failed to parse the CEL expression 'x('":
         'ExpressionInvalid: correct readyExpr of dependsOn in kustomization.template.spec',
       'unable to read KubeConfig secret \'flux-system/remote\' error: Secret "remote" not found':

@@ -52,7 +52,7 @@ export const prerequisiteFailures: Failure[] = [
     reason: 'FeatureDisabled',
     matches: /^to use spec\S+ .*please enable the (\w+) feature gate/,
     what: 'kustomize-controller of this shoot runs without the feature gate $1',
-    remedy: 'remove serviceAccountName from {places.decryption} and use a secretRef instead',
+    remedy: 'set objectLevelWorkloadIdentity to true, or remove serviceAccountName from {places.decryption}',
   },
   {
     reason: 'ExpressionInvalid',

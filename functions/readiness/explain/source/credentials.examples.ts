@@ -61,7 +61,7 @@ export const credentialExamples: Examples[] = [
       "secretRef 'flux-system/github' has github app data but provider is not set to github":
         'CredentialsIncomplete: correct provider in source.template.spec of the providerConfig',
       'to use spec.serviceAccountName for provider authentication please enable the ObjectLevelWorkloadIdentity feature gate in the controller':
-        'FeatureDisabled: run without the feature gate ObjectLevelWorkloadIdentity; remove serviceAccountName',
+        'FeatureDisabled: run without the feature gate ObjectLevelWorkloadIdentity; set objectLevelWorkloadIdentity to true, or remove serviceAccountName',
       'PGP public keys secret error: secrets "pgp" not found':
         'CredentialsMissing: Secret pgp does not exist in the shoot; copy it there with additionalSecretResources',
       [`${checkout} clone '${https}': Get "${https}/info/refs?service=git-upload-pack": proxyconnect tcp: dial tcp: lookup proxy.local on 10.0.0.1:53: no such host`]:

@@ -78,7 +78,7 @@ export const credentialFailures: Failure[] = [
     reason: 'FeatureDisabled',
     matches: /please enable the (\w+) feature gate/,
     what: 'the Flux controllers of this shoot run without the feature gate $1',
-    remedy: 'remove serviceAccountName from {places.template} and use a Secret instead',
+    remedy: 'set objectLevelWorkloadIdentity to true, or remove serviceAccountName from {places.template}',
   },
   {
     reason: 'CredentialsUnusable',
