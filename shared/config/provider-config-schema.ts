@@ -75,7 +75,7 @@ export const listedAddonSchema = z.strictObject({
 /** What is said about `addons`, also as a key of `flux-config`. */
 export const addonsDoc = {
   description:
-    'Names of [addons](#addons) that the operators of the landscape offer. In a FluxConfig, an entry may also be an object with `name` and `values`.',
+    'Names of addons that the operators of the landscape offer. In a FluxConfig, an entry may also be an object with `name` and `values`.',
   example: 'cert-manager, minio',
 };
 

@@ -156,6 +156,19 @@ describe('what operators change', () => {
     expect(state()?.failed.size).toBe(0);
   });
 
+  it('waits for maintenance windows, except where it has failed', async () => {
+    const inWindows = { ...rollout, maintenanceWindow: true };
+    // They are open for the first hour of the clock.
+    const spec = { maintenance: { timeWindow: { begin: '030000+0000', end: '040000+0000' } } };
+    await started({ spec }, { rollout: inWindows });
+    fleet.verdict = (shoot) => (isDebug(shoot) ? 'bad' : 'ready');
+    await given({ ...debug, rollout: inWindows }, 7200);
+    expect(changed()).toEqual(['s0']);
+    fleet.annotate({ [ABORT]: state()?.revision ?? '' });
+    await fleet.pass(200);
+    expect(changed()).toEqual([]);
+  });
+
   it('may be paused, and goes on afterwards', async () => {
     await started();
     fleet.annotate({ [SUSPENDED]: 'maintenance of the registry' });

@@ -214,21 +214,26 @@ async function candidateOf(run: Run, found: FoundLandscape): Promise<Candidate> 
     seed: seed?.metadata?.labels ?? {},
   };
   const now = context.now();
+  const known = `${seedName}/${namespace}`;
   return {
-    ...{ shoot: `${seedName}/${namespace}`, revision: target.revision, rollout: limits, pause, shoots: 0 },
+    ...{ shoot: known, revision: target.revision, rollout: limits, pause, shoots: 0 },
     order: waveOf(rollout, labels),
     isReady: isReady(reporter.current().status ?? {}),
-    untilWindow: untilWindow(found, shoot, now),
+    untilWindow: untilWindow(found, known, shoot, now),
     ready: new Set(),
     continued: map.metadata.annotations?.[CONTINUE],
     now: secondsOf(now),
   };
 }
 
-/** Seconds until a Shoot may begin. While the rollout is suspended it waits with the others, which are woken afterwards. */
-function untilWindow(found: FoundLandscape, { spec }: Shoot, now: Date): number {
+/**
+ * Seconds until a Shoot may begin. While the rollout is suspended it waits with the others, which are woken afterwards. What
+ * has failed can only win, at any time.
+ */
+function untilWindow(found: FoundLandscape, known: string, { spec }: Shoot, now: Date): number {
   if (isSuspended(found)) return Number.POSITIVE_INFINITY;
-  return found.rollout.maintenanceWindow === true ? secondsUntilWindow(spec?.maintenance?.timeWindow, now) : 0;
+  const waits = found.rollout.maintenanceWindow === true && !landscapeRolloutIn(found.map)?.failed.has(known);
+  return waits ? secondsUntilWindow(spec?.maintenance?.timeWindow, now) : 0;
 }
 
 /** Writes the state to the version that was read. @returns when to try again, if others were faster */
