@@ -306,6 +306,7 @@ describe('changes of operators in waves', () => {
   const suspend = documented('docs/howto/landscape-rollout.md', 'suspended=');
   const proceed = documented('docs/howto/landscape-rollout.md', 'continue=');
   const abort = documented('docs/howto/landscape-rollout.md', 'abort=');
+  const forget = documented('docs/howto/landscape-rollout.md', 'patch configmap');
 
   test('the page leads from a pause to a rollout that continues and is aborted', async () => {
     const shoots = ['s0', 's1', 's2', 's3', 's4', 's5'];
@@ -341,6 +342,8 @@ describe('changes of operators in waves', () => {
     fleet.annotate({});
     await fleet.pass(1000);
     expect(changed()).toEqual([]);
+    expect(await run(forget)).toMatchObject({ code: 0 });
+    expect(fleet.landscape()).toEqual({});
   });
 });
 
