@@ -143,7 +143,9 @@ async function rendered(dir: string, version: string, flux: Partial<FluxInstall>
   const existingSecrets = ['proxy', ...(flux.imagePullSecret === undefined ? [] : [flux.imagePullSecret])];
   const config = { flux: { version, ...flux }, existingSecrets };
   const { code, out, err } = await shootFlux(args, JSON.stringify(config));
-  expect({ code, err }, JSON.stringify(flux)).toEqual({ code: 0, err: expect.stringMatching(/^not shown: .*\n$/) });
+  // Most of these releases lack fixes that others in the folder have.
+  const shown = /^not shown: [^\n]*\n(?:warning: providerConfig: flux\.version [^\n]*\n)?$/;
+  expect({ code, err }, JSON.stringify(flux)).toEqual({ code: 0, err: expect.stringMatching(shown) });
   return byRef((JSON.parse(out) as { items: KubeObject[] }).items);
 }
 
