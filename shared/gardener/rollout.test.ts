@@ -85,6 +85,13 @@ describe('the state at a time', () => {
 });
 
 describe('the text of a state', () => {
+  it('names Shoots of a landscape by their seed, which may have dots and a long name', () => {
+    const failed = ['aws.eu/shoot--foo--bar', `shoot--garden-foo--${'x'.repeat(63)}/kube-system`];
+    expect(readState(stateText(state({ failed: new Set(failed) })))?.failed).toEqual(new Set(failed));
+    for (const other of ['a/b/c', 'A/b', '/b', 'a/'])
+      expect(readState(stateText(state({ failed: new Set([other]) })))).toBeUndefined();
+  });
+
   it('is read as it was written', () => {
     const full = state({
       waiting: new Map([['a', { order: undefined, seen: 5 }]]),

@@ -18,7 +18,10 @@ export const LONGEST_TOKEN = 63;
 const VERSION = 1;
 
 /** The name of a Shoot in its project; in the landscape its seed and its namespace there, `SEED/shoot--PROJECT--NAME`. */
-const shootName = z.string().check(z.refine((text) => text.split('/').every((part) => DNS_LABEL.test(part))));
+const shootName = z.string().check(z.refine((text) => DNS_LABEL.test(text) || IN_LANDSCAPE.test(text)));
+
+/** Seeds may have dots in their names, and what serves a self-hosted Shoot has a long one. */
+const IN_LANDSCAPE = /^[a-z0-9][-a-z0-9.]{0,200}\/[a-z0-9][-a-z0-9]{0,62}$/;
 const count = z.int().check(z.nonnegative());
 const amount = z.union([count, z.string().check(z.regex(/^\d{1,3}%$/))]);
 /** The value of the label that orders the Shoots. */
