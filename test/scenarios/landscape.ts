@@ -61,6 +61,21 @@ export const landscapeSuite = stageSuite((stage) => {
     await untilUrl('https://other.example.com/fleet');
   });
 
+  it('gives a running Shoot another default in its turn, for which the labels of its project count', async () => {
+    const garden = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden' } };
+    await stage.garden.apply(resources.namespaces, garden, { fieldManager: 'operators' });
+    const rollout = { waves: [{ name: 'all', projects: {} }], maxInProgress: 1 };
+    await stage.setLandscape({ rollout });
+    await bootstrap();
+    const landscape = async () => (await stage.extension()).status?.state?.applied?.landscape;
+    const before = await landscape();
+    expect(before).toMatch(/^[0-9a-f]{12}$/);
+    await stage.setLandscape({ rollout, defaults: { flux: { logLevel: 'debug' } } });
+    const after = await eventually('its turn', landscape, (revision) => revision !== before);
+    const status = await stage.garden.find(resources.configMaps, { namespace: 'garden', name: 'flux-status' });
+    expect(status?.data).toMatchObject({ LandscapeRollout: expect.stringMatching(`^Revision ${after} `) });
+  });
+
   it('warns of images that a Shoot with IPv6 alone may not reach, until Flux was Ready', async () => {
     await setUrl(allowed);
     const onlyIPv6 = { spec: { networking: { ipFamilies: ['IPv6'] } } };
