@@ -13,7 +13,13 @@ import { type PushRequest, pushRequestOf } from '../../shared/config/push.ts';
 import { suspensionOf } from '../../shared/config/suspension.ts';
 import { landscapeRolloutIn } from '../../shared/gardener/rollout.ts';
 import { changesFor, changesInLandscape, type Receiver } from '../../shared/gardener/shoot-changes.ts';
-import { createStatusMap, findStatusMap, isOwn, SUSPENDED_TEXT } from '../../shared/gardener/status-map.ts';
+import {
+  causeOfStatus,
+  createStatusMap,
+  findStatusMap,
+  isOwn,
+  SUSPENDED_TEXT,
+} from '../../shared/gardener/status-map.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import { GoneError } from '../../shared/kube/errors.ts';
@@ -115,10 +121,8 @@ async function wakeLandscape(garden: KubeClient, { settings, send }: Context): P
   const map = await findStatusMap(garden, OPERATORS_NAMESPACE);
   const state = landscapeRolloutIn(map);
   if (map === undefined || state === undefined) return;
-  const { uid = '', resourceVersion = '' } = map.metadata;
-  const cause: Cause = { ...about(resources.configMaps, OPERATORS_NAMESPACE, FLUX_STATUS), uid, resourceVersion };
   const names = [...state.failed, ...state.inProgress.keys(), ...state.waiting.keys()];
-  const changes = changesInLandscape(names, settings.seeds, cause);
+  const changes = changesInLandscape(names, settings.seeds, causeOfStatus(map));
   if (changes.length > 0) await send(changes);
 }
 

@@ -1,6 +1,6 @@
 import { makePlan, type Plan } from './plan/plan.ts';
 import type { Obstacle } from './plan/scope.ts';
-import { type Configuration, type Layers, readConfiguration, withWrittenPolicy } from './read/configuration.ts';
+import { type Configuration, type Layers, readConfiguration } from './read/configuration.ts';
 import type { ControlPlane } from './read/control-plane.ts';
 import { type PlanParts, readPlanParts } from './read/plan-parts.ts';
 import type { Run } from './run.ts';
@@ -11,9 +11,8 @@ export type Asked = { layers: Layers; controlPlane: ControlPlane; configuration:
   | { plan?: undefined; obstacle: Obstacle }
 );
 
-/** Reads everything that the layers name, and plans. */
-export async function ask(run: Run, read: ControlPlane, layers: Layers): Promise<Asked> {
-  const controlPlane = withWrittenPolicy(read, layers);
+/** Reads everything that the layers name, and plans. @param controlPlane with the deletion policy that they write */
+export async function ask(run: Run, controlPlane: ControlPlane, layers: Layers): Promise<Asked> {
   const configuration = await readConfiguration(run, controlPlane, layers);
   const known = { layers, controlPlane };
   if (configuration.type !== 'configuration') return { ...known, configuration, obstacle: configuration };

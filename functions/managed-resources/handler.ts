@@ -101,14 +101,18 @@ async function reconcile(run: Run): Promise<Outcome> {
   const landscape = await findLandscape(run, unprotected);
   if (landscape !== undefined && 'type' in landscape) return landscape;
   const first = await readLayers(run, landscape && firstGiven(landscape, unprotected.previous));
-  const suspending = await followSuspension(run, withWrittenPolicy(unprotected, first), first.suspension);
+  const written = withWrittenPolicy(unprotected, first);
+  const suspending = await followSuspension(run, written, first.suspension);
   if (suspending !== undefined) return suspending;
-  const next = await ask(run, unprotected, first);
+  const next = await ask(run, written, first);
   const rolloutEnd = await endRollout(run, next);
   if (rolloutEnd !== undefined) return rolloutEnd;
 
   // What the Shoot gets of that now.
-  const askFormer = async (has: Given) => ask(run, unprotected, await readLayers(run, has));
+  const askFormer = async (has: Given) => {
+    const former = await readLayers(run, has);
+    return ask(run, withWrittenPolicy(unprotected, former), former);
+  };
   const turn: Turn = landscape === undefined ? { asked: next } : await inItsTurn(run, landscape, next, askFormer);
   const { asked } = turn;
   const { layers, controlPlane } = asked;

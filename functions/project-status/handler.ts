@@ -19,7 +19,7 @@ import type { KubeClient } from '../../shared/kube/client.ts';
 import { DNS_LABEL, type KubeObject, resources } from '../../shared/kube/resource.ts';
 import type { Context, Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
-import { growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
+import { epochSeconds, growingPause, secondsSince } from '../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { safeText } from '../../shared/runtime/safe-text.ts';
@@ -45,12 +45,12 @@ export const handler: Handler = async (key, context) => {
   const early = state && secondsUntilShown(state, context.now());
   if (early !== undefined) return requeueAfter(early);
   const shoot = await readShoot(seed, key.namespace);
-  const name = `${key.cluster}/${key.namespace}`;
+  const inLandscape = `${key.cluster}/${key.namespace}`;
   // Without its Cluster, a Shoot has no name. During a migration, the other seed reports.
   if (shoot === undefined || (state === undefined && isMigrating(shoot)))
-    return state === undefined ? leaveLandscape(name, context) : done;
+    return state === undefined ? leaveLandscape(inLandscape, context) : done;
   const reported = shoot.metadata.deletionTimestamp === undefined ? state : undefined;
-  return report({ shoot, state: reported, extension, name }, context);
+  return report({ shoot, state: reported, extension, inLandscape }, context);
 };
 
 /** Frees the place of a Shoot that has left this seed: nothing more is heard of it under this name. */
@@ -73,10 +73,10 @@ interface Reported {
   state: FluxState | undefined;
   extension: Extension | undefined;
   /** As the rollout of the landscape calls the Shoot. */
-  name: string;
+  inLandscape: string;
 }
 
-async function report({ shoot, state, extension, name: inLandscape }: Reported, context: Context): Promise<Outcome> {
+async function report({ shoot, state, extension, inLandscape }: Reported, context: Context): Promise<Outcome> {
   const rollout = extension && rolloutNews(extension);
   const { name, namespace = '' } = shoot.metadata;
   const garden = await context.kube(GARDEN);
@@ -127,8 +127,6 @@ async function report({ shoot, state, extension, name: inLandscape }: Reported, 
   const untilRetry = written.type === 'not created' ? REFUSED_SECONDS : undefined;
   return outcomeOf(written, [untilChange, untilOver(written, live, now), untilRetry, over], context);
 }
-
-const epochSeconds = (time: Date) => Math.floor(time.getTime() / 1000);
 
 /** Seconds until the next run that may end a rollout: a silent Shoot causes no run, so a timer is needed. */
 function untilOver(written: Published, live: KubeObject | undefined, now: Date): number | undefined {

@@ -1,11 +1,17 @@
 import { OPERATORS_NAMESPACE } from '../../shared/config/project-config.ts';
 import { landscapeData, landscapeRolloutIn, secondsUntilOver } from '../../shared/gardener/rollout.ts';
 import { changesInLandscape } from '../../shared/gardener/shoot-changes.ts';
-import { findStatusMap, isOwn, patchStatusMap, secondsAfterOvertaken } from '../../shared/gardener/status-map.ts';
+import {
+  causeOfStatus,
+  findStatusMap,
+  isOwn,
+  patchStatusMap,
+  secondsAfterOvertaken,
+} from '../../shared/gardener/status-map.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Context } from '../../shared/runtime/context.ts';
 import { fieldManager } from './publish.ts';
-import { causeOf, nextOf, type Result, recordResult } from './rollout.ts';
+import { nextOf, type Result, recordResult } from './rollout.ts';
 
 /** Two Shoots that end at the same moment need no second run. */
 const ATTEMPTS = 2;
@@ -33,7 +39,7 @@ export async function recordInLandscape(
     if (written === undefined) continue;
     const names = nextOf(next, 0, result.shoot);
     // Other seeds have a deployment of their own, whose Shoots check for themselves.
-    const changes = changesInLandscape(names, context.settings.seeds, causeOf(written, OPERATORS_NAMESPACE));
+    const changes = changesInLandscape(names, context.settings.seeds, causeOfStatus(written));
     if (changes.length > 0) await context.send(changes);
     return secondsUntilOver(next, result.now);
   }

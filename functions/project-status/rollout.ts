@@ -1,4 +1,3 @@
-import { FLUX_STATUS } from '../../shared/config/project-config.ts';
 import {
   compareOrder,
   isPaused,
@@ -10,12 +9,10 @@ import {
   stateAt,
 } from '../../shared/gardener/rollout.ts';
 import { changesFor } from '../../shared/gardener/shoot-changes.ts';
-import { shootsOf } from '../../shared/gardener/status-map.ts';
+import { causeOfStatus, shootsOf } from '../../shared/gardener/status-map.ts';
 import type { Shoot } from '../../shared/gardener/types.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
-import type { Cause } from '../../shared/runtime/change-request.ts';
 import type { Context } from '../../shared/runtime/context.ts';
-import { GARDEN } from '../../shared/runtime/key.ts';
 import type { Place, Published } from './publish.ts';
 
 /** What has become of a Shoot. */
@@ -90,7 +87,7 @@ export async function wakeNext(
   const { map } = written;
   const state = rolloutIn(map);
   const names = state === undefined ? [] : nextOf(state, shootsOf(map).size, shoot);
-  const cause = causeOf(map, namespace);
+  const cause = causeOfStatus(map);
   for (const name of names) {
     const next = await garden.find<KubeObject & Shoot>(resources.shoots, { namespace, name });
     const changes = next === undefined ? [] : changesFor(next, context.settings.seeds, cause);
@@ -118,10 +115,4 @@ export function nextOf(state: RolloutState, shoots: number, after: string): stri
     )
     .slice(0, places)
     .map(([name]) => name);
-}
-
-/** Every write is a cause of its own. */
-export function causeOf({ metadata: { uid = '', resourceVersion = '' } }: KubeObject, namespace: string): Cause {
-  const { kind } = resources.configMaps;
-  return { type: 'object', cluster: GARDEN, kind, namespace, name: FLUX_STATUS, uid, resourceVersion };
 }

@@ -16,7 +16,8 @@ export class RefusedError extends Error {
 }
 
 /**
- * Downloads a file. Redirects lead to https only, and without the headers to another server. Node.js itself obeys HTTPS_PROXY where NODE_USE_ENV_PROXY is 1.
+ * Downloads a file. Redirects lead to https only, and without the headers to another server. Node.js itself obeys
+ * HTTPS_PROXY where NODE_USE_ENV_PROXY is 1.
  * @throws Error that says why not, without the URL; RefusedError for the answer of the server
  */
 export async function download(url: string, mib: number, timeoutMs = 60_000, headers: Headers = {}): Promise<Buffer> {

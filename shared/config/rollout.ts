@@ -135,17 +135,15 @@ export const landscapeRolloutSchema = z.strictObject({
 export type LandscapeRollout = z.infer<typeof landscapeRolloutSchema>;
 
 /** Returns the limits with their defaults, and the pause between two waves in seconds. */
-export function landscapeLimits(given: LandscapeRollout): Rollout & { pause: number } {
-  const { waves = [], pause, maxInProgress, maxFailed, maintenanceWindow } = given;
-  const limits = {
-    maxInProgress: maxInProgress ?? landscapeDefaults.maxInProgress,
-    maxFailed: maxFailed ?? landscapeDefaults.maxFailed,
-  };
-  return {
-    ...limits,
-    ...{ maintenanceWindow, order: waves.length === 0 ? undefined : 'wave' },
-    pause: secondsIn(pause ?? landscapeDefaults.pause),
-  };
+export function landscapeLimits({
+  waves = [],
+  pause = landscapeDefaults.pause,
+  maxInProgress = landscapeDefaults.maxInProgress,
+  maxFailed = landscapeDefaults.maxFailed,
+  maintenanceWindow,
+}: LandscapeRollout): Rollout & { pause: number } {
+  const order = waves.length === 0 ? undefined : 'wave';
+  return { maxInProgress, maxFailed, maintenanceWindow, order, pause: secondsIn(pause) };
 }
 
 /** Returns whether a wave asks for the labels of projects, which no object in a seed has. */

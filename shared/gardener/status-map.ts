@@ -2,6 +2,8 @@ import { FLUX_STATUS, STATUS_OWNER } from '../config/project-config.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { ConflictError, NotFoundError, unless } from '../kube/errors.ts';
 import { apiVersionOf, type KubeObject, resources } from '../kube/resource.ts';
+import type { Cause } from '../runtime/change-request.ts';
+import { GARDEN } from '../runtime/key.ts';
 import { counted, cutExactly, safeText } from '../runtime/safe-text.ts';
 import { fieldsOf } from '../shapes.ts';
 import { orRefused } from './creation-refused.ts';
@@ -73,6 +75,12 @@ export function patchStatusMap(
   const name = { namespace, name: FLUX_STATUS };
   const patch = garden.mergePatch(resources.configMaps, name, body, { fieldManager });
   return unless(patch, ConflictError, NotFoundError);
+}
+
+/** Returns the cause of what a version of the ConfigMap makes necessary: every write is one of its own. */
+export function causeOfStatus({ metadata: { namespace = '', uid = '', resourceVersion = '' } }: KubeObject): Cause {
+  const { kind } = resources.configMaps;
+  return { type: 'object', cluster: GARDEN, kind, namespace, name: FLUX_STATUS, uid, resourceVersion };
 }
 
 /** How many overtaken Shoots try again per second, on average; more would only overtake each other. */

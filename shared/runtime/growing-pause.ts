@@ -18,3 +18,6 @@ export function secondsSince(time: string | number | undefined, now: Date): numb
   const millis = typeof time === 'number' ? time : Date.parse(time ?? '');
   return Number.isNaN(millis) ? 0 : Math.max(0, (now.getTime() - millis) / 1000);
 }
+
+/** Returns a time in whole seconds since 1970. */
+export const epochSeconds = (time: Date): number => Math.floor(time.getTime() / 1000);

@@ -22,10 +22,10 @@ import { renderHash } from './config-hash.ts';
 import { namesOutOfScope, type Scope } from './scope.ts';
 
 /** Fields that the record takes from its caller; `state.ts` says when each appears. */
-type Given = 'suspension' | 'layersHash' | 'revision' | 'landscape' | 'projectSecrets' | 'problem';
+type FromCaller = 'suspension' | 'layersHash' | 'revision' | 'landscape' | 'projectSecrets' | 'problem';
 
 /** What a plan is made of, beside the rendered objects. */
-export interface PlanInputs extends Pick<Applied, Given> {
+export interface PlanInputs extends Pick<Applied, FromCaller> {
   scope: Scope;
   /** The last record. */
   previous: Applied | undefined;

@@ -1,5 +1,6 @@
-import { CONTINUE, OPERATORS_NAMESPACE, SUSPENDED } from '../../../shared/config/project-config.ts';
+import { CONTINUE, OPERATORS_NAMESPACE } from '../../../shared/config/project-config.ts';
 import { type LandscapeRollout, landscapeLimits, selectsProjects, waveOf } from '../../../shared/config/rollout.ts';
+import { suspensionOf } from '../../../shared/config/suspension.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import { isReady } from '../../../shared/gardener/checked.ts';
@@ -28,14 +29,14 @@ import { isOwn, patchStatusMap, secondsAfterOvertaken } from '../../../shared/ga
 import type { Applied, Shoot } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
-import { growingPause } from '../../../shared/runtime/growing-pause.ts';
+import { epochSeconds } from '../../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import type { Asked } from '../ask.ts';
 import { type ControlPlane, fieldManager } from '../read/control-plane.ts';
 import type { Run } from '../run.ts';
 import { admit, begun, type Candidate } from './admit.ts';
-import { changesRunning, findOrCreate, isSameContent } from './rollout.ts';
+import { changesRunning, findOrCreate, isSameContent, pauseOf } from './rollout.ts';
 
 /** How far the operators' changes have come, as one run finds it. */
 export interface FoundLandscape {
@@ -93,8 +94,6 @@ const OFTEN = 50;
 
 const NOT_OURS =
   'ConfigMap garden/flux-status, which holds the rollout of the landscape, is not written by shoot-flux; the operators of this landscape have to delete or rename it.';
-
-const secondsOf = (time: Date) => Math.floor(time.getTime() / 1000);
 
 function givenBy(state: LandscapeState, revision: string | undefined): Given | undefined {
   const documents = documentsOf(state, revision);
@@ -178,7 +177,7 @@ async function endFormer(run: Run, found: FoundLandscape): Promise<void> {
   const live = landscapeRolloutIn(map);
   if (live === undefined || live.revision === target.revision || !(isUnderWay(live) || live.failed.size > 0)) return;
   const { pause: _, ...limits } = landscapeLimits(rollout);
-  const facts = { revision: target.revision, rollout: limits, now: secondsOf(run.context.now()) };
+  const facts = { revision: target.revision, rollout: limits, now: epochSeconds(run.context.now()) };
   await write(
     found,
     live,
@@ -196,7 +195,7 @@ function isSame(one: Asked, other: Asked): boolean {
   return isSameContent(one.plan.record, other.plan.record);
 }
 
-const isSuspended = ({ map }: FoundLandscape) => map.metadata.annotations?.[SUSPENDED] !== undefined;
+const isSuspended = ({ map }: FoundLandscape) => suspensionOf(map.metadata.annotations) !== undefined;
 
 async function candidateOf(run: Run, found: FoundLandscape): Promise<Candidate> {
   const { garden, map, rollout, target } = found;
@@ -222,7 +221,7 @@ async function candidateOf(run: Run, found: FoundLandscape): Promise<Candidate> 
     untilWindow: untilWindow(found, known, shoot, now),
     ready: new Set(),
     continued: map.metadata.annotations?.[CONTINUE],
-    now: secondsOf(now),
+    now: epochSeconds(now),
   };
 }
 
@@ -245,12 +244,4 @@ async function write(
   if (live !== undefined && stateText(live) === stateText(state)) return undefined;
   const written = await patchStatusMap(garden, map, landscapeData(state), fieldManager);
   return written === undefined ? requeueAfter(secondsAfterOvertaken(OFTEN)) : undefined;
-}
-
-/** Where nothing else wakes a Shoot whose turn it is, for example because it is on another seed. */
-const RECHECK_SECONDS = 60;
-
-function pauseOf({ began }: RolloutState, { now, untilWindow }: Candidate): number {
-  const pause = growingPause(now - began, RECHECK_SECONDS);
-  return untilWindow > 0 ? Math.min(pause, untilWindow) : pause;
 }

@@ -32,7 +32,7 @@ import type { Applied, Extension, OperationType } from '../../../shared/gardener
 import type { KubeClient } from '../../../shared/kube/client.ts';
 import { InvalidError, unless } from '../../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
-import { growingPause } from '../../../shared/runtime/growing-pause.ts';
+import { epochSeconds, growingPause } from '../../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter, sooner } from '../../../shared/runtime/outcome.ts';
 import { fieldsOf } from '../../../shared/shapes.ts';
@@ -117,7 +117,7 @@ function candidateOf(
     isAgain: reporter.current().status?.state?.applied?.revision === revision,
     isReady: (line?.state !== 'Not Ready' && line?.after !== 'Not Ready') || worksAsApplied(reporter.current(), live),
     untilWindow: settings.maintenanceWindow === true ? secondsUntilWindow(spec?.maintenance?.timeWindow, now) : 0,
-    now: Math.floor(now.getTime() / 1000),
+    now: epochSeconds(now),
   };
 }
 
@@ -146,8 +146,10 @@ export async function findOrCreate(garden: KubeClient, namespace: string): Promi
 }
 
 /** Seconds until the next run: growing, and in time for what is known to come. */
-function pauseOf({ began }: RolloutState, { now, shoots, rollout, untilWindow }: Candidate): number {
-  const untilGathered = rollout.order === undefined ? 0 : secondsToGather(shoots) + began - now;
+export function pauseOf({ began }: RolloutState, candidate: Candidate): number {
+  const { now, shoots, rollout, untilWindow, pause } = candidate;
+  const gathers = rollout.order !== undefined && pause === undefined;
+  const untilGathered = gathers ? secondsToGather(shoots) + began - now : 0;
   const known = [untilGathered, untilWindow].filter((seconds) => seconds > 0);
   return Math.max(1, Math.min(growingPause(now - began, RECHECK_SECONDS), ...known));
 }
