@@ -12,13 +12,14 @@ export interface FunctionRequest {
   state: number;
   /** Number of the run that made it. */
   run: number;
-  /** The moments before and after it is carried out, to which the world can return. */
+  /** The moments before and after it is carried out, and at the start of its run, to which the world can return. */
   before?: Moment;
   after?: Moment;
+  start?: Moment;
 }
 
-/** Brings back everything as it was at a moment of the run without a kill. */
-export type Moment = () => void;
+/** Brings back everything as it was at a moment of the life without a kill; its run is lost unless it `begins` again. */
+export type Moment = (run?: { begins: boolean }) => void;
 
 /**
  * What dies, and what happens meanwhile.
@@ -42,8 +43,6 @@ export interface Kill {
 
 /** True for runs that the queue takes for lost although they continue. */
 export const runContinues = (kind: KillKind) => kind === 'late' || kind === 'overtaken';
-/** True when everything that survives the kill is known before it: a run that continues knows what it has read. */
-export const canReturn = ({ at, kind }: Kill) => at !== 'every write' && !runContinues(kind);
 /** True when all remaining steps of the lifecycle happen at once, at the kill. */
 export const happensAtOnce = (kind: KillKind) => kind === 'missed' || kind === 'overtaken';
 

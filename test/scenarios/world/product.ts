@@ -46,8 +46,11 @@ export interface ProductInstance {
   lateRuns(): Promise<void>;
   /** Changes that were given up. */
   deadLetters(): string[];
-  /** Copies what outlives a run. @returns a function that starts an instance with it; undefined where nothing does */
-  remember(): (() => ProductInstance) | undefined;
+  /**
+   * Copies what outlives a run.
+   * @returns a function that starts an instance with it, whose run is lost or `begins` again; undefined where nothing does
+   */
+  remember(): ((begins: boolean) => ProductInstance) | undefined;
 }
 
 /** What outlives the run of an instance: the queue. The watcher knows what the API servers have. */
@@ -55,6 +58,8 @@ interface Memory {
   queue: WorldQueue;
   /** What the run has taken. */
   taken: Taken;
+  /** True: the run begins with the next step. False: it is under way, and only waits to be lost. */
+  begins: boolean;
 }
 
 interface Running {
@@ -77,7 +82,8 @@ export function startInstance(dependencies: ProductDependencies, memory?: Memory
     (name, key, cause) => isNews && queue.send({ function: name, key, cause }),
   );
   isNews = true;
-  if (memory !== undefined) {
+  let begun = memory?.begins === true ? memory.taken : undefined;
+  if (memory?.begins === false) {
     const { taken } = memory;
     running = { taken, isDead: false, lose: () => queue.lose(taken) };
   }
@@ -127,7 +133,8 @@ export function startInstance(dependencies: ProductDependencies, memory?: Memory
     deadLetters: () => deadLetters,
     async step() {
       if (isDead) return false;
-      const taken = queue.take();
+      const taken = begun ?? queue.take();
+      begun = undefined;
       if (taken === undefined) return false;
       await run(taken);
       return true;
@@ -154,7 +161,7 @@ export function startInstance(dependencies: ProductDependencies, memory?: Memory
       const copy = queue.copy();
       if (copy === undefined || running === undefined) return undefined;
       const { taken } = running;
-      return () => startInstance(dependencies, { queue: copy.copy() ?? copy, taken });
+      return (begins) => startInstance(dependencies, { queue: copy.copy() ?? copy, taken, begins });
     },
   };
 }

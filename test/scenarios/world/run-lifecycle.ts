@@ -1,5 +1,5 @@
 import { differences, type EndState, endState, violations } from './end-state.ts';
-import { canReturn, type FunctionRequest, happensAtOnce, type Kill, type Moment, runContinues } from './kills.ts';
+import { type FunctionRequest, happensAtOnce, type Kill, runContinues } from './kills.ts';
 import type { Lifecycle } from './lifecycles.ts';
 import type { Step } from './steps.ts';
 import { startWorld, type World, type WorldOptions } from './world.ts';
@@ -29,8 +29,7 @@ export async function runWithKills(
   if (undisturbed.violations.length > 0) throw new Error(undisturbed.violations.join('\n'));
   const kills = choose(undisturbed.requests);
   const repeat = async (kill: Kill) => {
-    const bringBack = momentOf(undisturbed, kill);
-    if (bringBack !== undefined) return continueKilled(world, lifecycle, undisturbed, kill, bringBack);
+    if (kill.at !== 'every write') return continueKilled(world, lifecycle, undisturbed, kill);
     await restart();
     return runSteps(world, lifecycle, kill);
   };
@@ -63,30 +62,33 @@ async function runSteps(world: World, lifecycle: Lifecycle, kill: Kill | undefin
   const steps = [...lifecycle.steps];
   world.arm(kill, onKill(world, steps, kill));
   const before = await takeSteps(world, steps, lifecycle);
-  const requests = [...world.requests];
-  if (kill !== undefined && runContinues(kill.kind)) await world.resume();
-  return { ...outcome(world, lifecycle), requests, before };
+  return { ...outcome(world, lifecycle), requests: [...world.requests], before };
 }
 
-/** Continues from a moment of the undisturbed run, at which the kill happens, instead of repeating what came before. */
+/**
+ * Continues from the moment of the undisturbed life at which the kill happens, instead of repeating what came before. A
+ * run that continues after its kill knows what it has read, so it is repeated from its start.
+ */
 async function continueKilled(
   world: World,
   lifecycle: Lifecycle,
-  { before }: Outcome,
+  { before, requests }: Outcome,
   kill: Kill,
-  bringBack: Moment,
 ): Promise<Pick<Outcome, 'end' | 'violations'>> {
   const steps = lifecycle.steps.filter((_, index) => (before[index] ?? 0) >= Number(kill.at));
-  world.killAt(bringBack, kill.kind, onKill(world, steps, kill));
+  const listener = onKill(world, steps, kill);
+  const request = requests[Number(kill.at) - 1];
+  // A write that is refused changes nothing.
+  const moment = runContinues(kill.kind) ? request?.start : (request?.[kill.when] ?? request?.before);
+  if (moment === undefined) throw new Error(`nothing is remembered of request ${kill.at}`);
+  if (runContinues(kill.kind)) {
+    const earlier = requests.filter(({ run }) => run < Number(request?.run));
+    world.armAgain(moment, earlier, kill, listener);
+  } else world.killAt(moment, kill.kind, listener);
   await world.settle(lifecycle.calmMs);
   await takeSteps(world, steps, lifecycle);
+  if (runContinues(kill.kind)) await world.resume();
   return outcome(world, lifecycle);
-}
-
-function momentOf({ requests }: Outcome, kill: Kill): Moment | undefined {
-  const request = canReturn(kill) ? requests[Number(kill.at) - 1] : undefined;
-  // A write that is refused changes nothing.
-  return request?.[kill.when] ?? request?.before;
 }
 
 const outcome = (world: World, lifecycle: Lifecycle) => ({

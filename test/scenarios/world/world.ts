@@ -69,6 +69,8 @@ export async function startWorld({
   let hasHappened = false;
   /** True in the run without a kill: kills return to its moments. */
   let remembers = false;
+  /** The moment at which the current run began. */
+  let start: Moment | undefined;
   let resumed = Promise.withResolvers<void>();
 
   const onRequest = (cluster: ClusterName) => async (summary: RequestSummary) => {
@@ -78,7 +80,7 @@ export async function startWorld({
     const number = requests.push(request);
     const isWrite = summary.method !== 'GET';
     if (remembers) {
-      request.before = remember();
+      Object.assign(request, { start, before: remember() });
       return () => {
         if (isWrite) request.after = remember();
       };
@@ -129,7 +131,10 @@ export async function startWorld({
     api: (cluster) => (cluster === GARDEN ? garden : seed),
     client: (cluster) => (cluster === GARDEN ? clients.garden : clients.seed),
     now,
-    onRun: () => moment.runs++,
+    onRun() {
+      start = remembers ? remember() : undefined;
+      moment.runs++;
+    },
     logLines,
   };
   const startProduct = () => (twoInstances ? startTwoInstances(dependencies) : startInstance(dependencies));
@@ -160,14 +165,14 @@ export async function startWorld({
     const then = { ...moment };
     const dead = [...deadLetters, ...(product?.deadLetters() ?? [])];
     const startAgain = product?.remember();
-    return () => {
+    return ({ begins } = { begins: false }) => {
       product?.kill();
       for (const bringBack of parts) bringBack();
       for (const [index, { requests }] of apis.entries()) requests.splice(0, Infinity, ...(answered[index] ?? []));
       Object.assign(flux, { works, pruned: [...pruned] });
       moment = { ...then };
       deadLetters = [...dead];
-      product = startAgain?.();
+      product = startAgain?.(begins);
     };
   };
 
@@ -224,12 +229,19 @@ export async function startWorld({
       hasHappened = false;
       requests.length = 0;
     },
-    /** Brings back a moment of the run without a kill, at which this kill happens. `onKill` is called when it has. */
+    /** Brings back a moment of the life without a kill, at which this kill happens. `onKill` is called when it has. */
     killAt(bringBack: Moment, kind: KillKind, listener = () => {}) {
       this.arm(undefined, listener);
       remembers = false;
       bringBack();
       carryOutKill(kind);
+    },
+    /** Brings back the start of a run before which there were these requests, and arms a kill in it. */
+    armAgain(bringBack: Moment, before: readonly FunctionRequest[], next: Kill, listener = () => {}) {
+      this.arm(next, listener);
+      requests.push(...before);
+      resumed = Promise.withResolvers();
+      bringBack({ begins: true });
     },
     /** True once the armed kill has happened. */
     killed: () => hasHappened,
