@@ -53,7 +53,7 @@ export interface Option {
   /** Returns what is wrong with one of the entries, or with a value that is neither a word nor in the range. */
   problem?: (text: string) => string | undefined;
   /** Variables that others set; the first one with a value counts, where no flag, variable or file names the option. */
-  fallback?: { setBy: string; variables: Readonly<Record<string, (text: string) => string>> };
+  fallback?: { setBy: string; variables: Readonly<Record<string, (text: string, all: Variables) => string>> };
 }
 
 type More = Omit<Option, 'type' | 'multiple' | 'value' | 'description' | 'words' | 'range'>;

@@ -3,7 +3,7 @@ import { selfHostedCluster } from '../../shared/gardener/shoot-changes.ts';
 import { IN_CLUSTER } from '../../shared/runtime/clusters.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
 import { CERTIFICATES, CONFIGURATION, NAMESPACE, SERVICE_HOST } from '../webhooks/names.ts';
-import { list, type Option, port, text, word } from './option.ts';
+import { list, missing, type Option, port, text, word } from './option.ts';
 
 /** Name of the landscape where none is configured. */
 export const DEFAULT_LANDSCAPE = 'gardener';
@@ -22,7 +22,8 @@ export const clusterOptions = {
       setBy: 'gardenlet',
       variables: {
         SEED_NAME: (name) => `${name}=${IN_CLUSTER}`,
-        SHOOT_NAME: (name) => `${selfHostedCluster(name)}=${IN_CLUSTER}`,
+        SHOOT_NAME: (name, { SHOOT_NAMESPACE: namespace = missing('SHOOT_NAMESPACE') }) =>
+          `${selfHostedCluster({ namespace, name })}=${IN_CLUSTER}`,
       },
     },
   }),

@@ -129,7 +129,7 @@ function fromEnvironment(flag: string, option: Option, variables: Variables): Va
 function fromFallback({ fallback, multiple }: Option, variables: Variables): [name: string, Value] | undefined {
   for (const [name, entryOf] of Object.entries(fallback?.variables ?? {})) {
     const text = variables[name]?.trim();
-    if (text) return [name, multiple === true ? [entryOf(text)] : entryOf(text)];
+    if (text) return [name, multiple === true ? [entryOf(text, variables)] : entryOf(text, variables)];
   }
   return undefined;
 }

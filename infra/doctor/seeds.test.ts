@@ -20,6 +20,15 @@ function shoot(name: string, seedName: string): void {
   });
 }
 
+function selfHosted(name: string): void {
+  clusters.garden.objects.ensureNamespace('garden-foo');
+  createObject(clusters.garden, {
+    ...{ apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Shoot' },
+    metadata: { namespace: 'garden-foo', name, labels: { 'extensions.extensions.gardener.cloud/shoot-flux': 'true' } },
+    spec: { kubernetes: { version: '1.34.1' }, provider: { workers: [{ name: 'own', controlPlane: {} }] } },
+  });
+}
+
 function installation(seed: string, conditions: object[] = [], registration = 'shoot-flux'): void {
   createObject(clusters.garden, {
     ...{ apiVersion: 'core.gardener.cloud/v1beta1', kind: 'ControllerInstallation' },
@@ -62,6 +71,22 @@ describe('seeds of the garden', () => {
     expect(await lines()).toEqual([
       '✗ garden seeds: Nobody serves seed gcp: 2 Shoots, such as garden-foo/a, have the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment.',
       '    kubectl get controllerinstallations --kubeconfig adminGarden',
+    ]);
+  });
+
+  it('are self-hosted Shoots as well, each with an installation of its own', async () => {
+    for (const name of ['one', 'two']) selfHosted(name);
+    createObject(clusters.garden, {
+      ...{ apiVersion: 'core.gardener.cloud/v1beta1', kind: 'ControllerInstallation' },
+      metadata: { name: 'shoot-flux-one' },
+      spec: { registrationRef: { name: 'shoot-flux' }, shootRef: { namespace: 'garden-foo', name: 'one' } },
+      status: { conditions: [{ type: 'Healthy', status: 'False', message: 'it has no ready Pod' }] },
+    });
+    expect(await lines()).toEqual([
+      '✗ garden seeds: Nobody serves seed shoot--garden-foo--two: Shoot garden-foo/two has the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment.',
+      '    kubectl get controllerinstallations --kubeconfig adminGarden',
+      '✗ garden seeds: ControllerInstallation shoot-flux-one of seed shoot--garden-foo--one is not Healthy: it has no ready Pod.',
+      '    kubectl get controllerinstallation shoot-flux-one -o yaml --kubeconfig adminGarden',
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { FLUX_STATUS } from '../../shared/config/project-config.ts';
+import { isSelfHosted, selfHostedCluster } from '../../shared/gardener/shoot-changes.ts';
 import { isOwn, linesOf } from '../../shared/gardener/status-map.ts';
 import { EXTENSION_TYPE } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
@@ -15,7 +16,7 @@ import { bad, type Deployment, type Finding, good, type Patient, unknown } from 
 export interface ServedShoot {
   /** With the namespace of its project. */
   name: string;
-  /** Empty for one that hosts itself, or is on none yet. */
+  /** Of one that hosts itself, the name of its own cluster; empty for one that is on none yet. */
   seed: string;
   kubernetes: string;
   /** The Flux release that its line in `flux-status` names; undefined: none, or these credentials do not show it. */
@@ -28,7 +29,8 @@ export async function readShoots(garden: KubeClient): Promise<ServedShoot[]> {
   const releases = await unless(fluxReleases(garden), ForbiddenError);
   const listed = objectsOf(garden, resources.shoots, { labelSelector: WITH_EXTENSION });
   for await (const { metadata, spec, status } of listed) {
-    const seed = textAt(status, 'seedName') ?? textAt(spec, 'seedName') ?? '';
+    const own = isSelfHosted({ spec }) ? selfHostedCluster(metadata) : '';
+    const seed = textAt(status, 'seedName') ?? textAt(spec, 'seedName') ?? own;
     const kubernetes = textAt(spec, 'kubernetes', 'version') ?? '';
     const name = `${metadata.namespace}/${metadata.name}`;
     shoots.push({ name, seed, kubernetes, flux: releases?.get(name) });
@@ -64,7 +66,7 @@ export async function servedSeeds(garden: Patient, { shoots, seeds }: Deployment
   const ours: KubeObject[] = [];
   for await (const item of objectsOf(garden.kube, installations))
     if (textAt(item.spec, 'registrationRef', 'name')?.includes(EXTENSION_TYPE)) ours.push(item);
-  const served = [...seeds, ...ours.map(({ spec }) => textAt(spec, 'seedRef', 'name'))];
+  const served = [...seeds, ...ours.map(hostOf)];
   const unserved = [...bySeed].flatMap(([seed, some]) => {
     if (served.includes(seed)) return [];
     const sentence = `Nobody serves seed ${seed}: ${shootsHave(some)} the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment`;
@@ -75,14 +77,20 @@ export async function servedSeeds(garden: Patient, { shoots, seeds }: Deployment
   return good(`Each of the ${bySeed.size} seeds that have Shoots with the extension is served`);
 }
 
+/** Returns the name of the seed, or of the self-hosted Shoot, in which an installation runs. */
+function hostOf({ spec }: KubeObject): string | undefined {
+  const name = textAt(spec, 'shootRef', 'name');
+  if (name === undefined) return textAt(spec, 'seedRef', 'name');
+  return selfHostedCluster({ namespace: textAt(spec, 'shootRef', 'namespace') ?? '', name });
+}
+
 function unhealthy(garden: Patient, installation: KubeObject): Finding[] {
   const wrong = entriesAt(installation, 'status', 'conditions').find(
     ({ type, status }) => (type === 'Installed' || type === 'Healthy') && status !== 'True',
   );
   if (wrong === undefined) return [];
   const { name } = installation.metadata;
-  const seed = textAt(installation, 'spec', 'seedRef', 'name');
-  const sentence = `ControllerInstallation ${name} of seed ${seed} is not ${wrong.type}: ${wrong.message}`;
+  const sentence = `ControllerInstallation ${name} of seed ${hostOf(installation)} is not ${wrong.type}: ${wrong.message}`;
   return [bad(sentence, kubectl(['get', 'controllerinstallation', name, '-o', 'yaml'], garden))];
 }
 

@@ -36,12 +36,17 @@ test.each<[string, Shoot, string[], string[]]>([
 });
 
 test('returns one change for the self-hosted Shoot that the deployment runs in', () => {
-  const selfHosted: Shoot = { metadata: { namespace: 'garden', name: 'garden' }, spec: { extensions: [] } };
-  expect(changesFor(selfHosted, [selfHostedCluster('garden')], cause).map(({ key }) => key)).toEqual([
-    { cluster: 'shoot--garden', namespace: 'kube-system', name: 'shoot-flux' },
+  const metadata = { namespace: 'garden-foo', name: 'root' };
+  const spec = { provider: { workers: [{ name: 'worker' }, { name: 'own', controlPlane: {} }] } };
+  // Its technical ID names no namespace of the cluster.
+  const selfHosted: Shoot = { metadata, spec, status: { technicalID: 'shoot--foo--root' } };
+  const served = [selfHostedCluster(metadata)];
+  expect(changesFor(selfHosted, served, cause).map(({ key }) => key)).toEqual([
+    { cluster: 'shoot--garden-foo--root', namespace: 'kube-system', name: 'shoot-flux' },
   ]);
-  expect(clusters(selfHosted, ['garden', selfHostedCluster('other')])).toEqual([]);
-  expect(clusters(shoot(), [selfHostedCluster('bar')])).toEqual([]);
+  expect(clusters({ ...selfHosted, metadata: { namespace: 'garden-other', name: 'root' } }, served)).toEqual([]);
+  expect(clusters({ metadata, status: { technicalID: 'shoot--foo--root' } }, served)).toEqual([]);
+  expect(clusters(shoot(), [selfHostedCluster(shoot().metadata)])).toEqual([]);
 });
 
 test.each(['a/b', 'x'.repeat(64), '-a', 'a\n'])('returns nothing for a Shoot with technical ID %j', (technicalID) => {

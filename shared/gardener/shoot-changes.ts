@@ -1,14 +1,25 @@
-import { DNS_LABEL } from '../kube/resource.ts';
+import { DNS_LABEL, type ObjectMeta } from '../kube/resource.ts';
 import type { Cause, ChangeRequest } from '../runtime/change-request.ts';
+import { entriesAt } from '../shapes.ts';
 import { EXTENSION_TYPE, type Shoot } from './types.ts';
 
 /** The namespace of the control plane in a self-hosted Shoot (rule 2.1.1). */
-const SELF_HOSTED = 'kube-system';
+export const SELF_HOSTED = 'kube-system';
+
+/** True for a Shoot that runs its own control plane: one of its worker pools is for it (GEP-28). */
+export function isSelfHosted({ spec }: { spec?: unknown }): boolean {
+  return entriesAt(spec, 'provider', 'workers').some(({ controlPlane }) => controlPlane != null);
+}
 
 /** Returns the name under which a deployment serves the self-hosted Shoot that it runs in, which has no seed. */
-export function selfHostedCluster(shoot: string): string {
-  // It may be called garden, or like a seed.
-  return `shoot--${shoot}`;
+export function selfHostedCluster({ namespace, name }: Pick<ObjectMeta, 'namespace' | 'name'>): string {
+  // Unique in the garden, where names are not: they may be those of seeds, and other projects may use them as well.
+  return `shoot--${namespace}--${name}`;
+}
+
+/** Returns the namespace of a Shoot's control plane; undefined, or empty as the garden stores it: it has none yet. */
+export function controlPlaneOf(shoot: Shoot): string | undefined {
+  return isSelfHosted(shoot) ? SELF_HOSTED : shoot.status?.technicalID;
 }
 
 /** The functions that work on what `fan-out` sends. */
@@ -27,12 +38,10 @@ export function changesFor(
   name: Receiver = 'managed-resources',
 ): ChangeRequest[] {
   const { metadata, spec, status } = shoot;
-  const isOnSeed = Boolean(status?.seedName || spec?.seedName);
-  const namespace = isOnSeed ? status?.technicalID : SELF_HOSTED;
-  // Absent, or empty as the Gardener API server stores it: there is no control plane yet, and the first run for its
-  // Extension reads the current configuration.
+  const namespace = controlPlaneOf(shoot);
+  // Without a control plane, the first run for its Extension reads the current configuration.
   if (namespace === undefined || !DNS_LABEL.test(namespace) || isDisabled(shoot)) return [];
-  const clusters = isOnSeed ? [status?.seedName, spec?.seedName] : [selfHostedCluster(metadata.name)];
+  const clusters = isSelfHosted(shoot) ? [selfHostedCluster(metadata)] : [status?.seedName, spec?.seedName];
   return servedSeeds
     .filter((seed) => clusters.includes(seed))
     .map((cluster) => ({

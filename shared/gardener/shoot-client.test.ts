@@ -44,6 +44,18 @@ test.each([
   seed.close();
 });
 
+test.each([
+  [[], 'seed'],
+  [['gardener'], 'gardener'],
+])('in a self-hosted Shoot with Secrets %j, the %s is asked', async (secrets, asked) => {
+  await using shoot = await startTlsServer((_, response) => sendJson(response, 200, { metadata: {} }));
+  await using server = await seedWith(secrets, shoot);
+  const seed = createKubeClient(server.connection);
+  const used = await withShoot({ ...runOf(seed), namespace: 'kube-system' }, async (client) => client === seed);
+  expect(used).toBe(asked === 'seed');
+  seed.close();
+});
+
 test('stops with the signal of the run', async () => {
   await using shoot = await startTlsServer(() => {});
   await using server = await seedWith(['gardener'], shoot);

@@ -8,6 +8,7 @@ import { resuming } from '../runtime/activity.ts';
 import type { Context } from '../runtime/context.ts';
 import { withLoggedDeletions } from '../runtime/log.ts';
 import { textAt } from '../shapes.ts';
+import { SELF_HOSTED } from './shoot-changes.ts';
 
 /** Secrets in a control-plane namespace with a cluster-admin kubeconfig for the shoot (rule 7). */
 const secretNames = { internal: 'gardener-internal', external: 'gardener' } as const;
@@ -32,7 +33,8 @@ export async function withShoot<T>(
   options: Pick<KubeClientOptions, 'timeoutMs' | 'userAgent'> = {},
 ): Promise<T | undefined> {
   const connection = await shootConnection(seed, namespace, settings.shootAccess);
-  if (connection === undefined) return undefined;
+  // Gardener writes no kubeconfig of a self-hosted Shoot: the cluster of its control plane is the shoot (decision 101).
+  if (connection === undefined) return namespace === SELF_HOSTED ? act(seed) : undefined;
   const shoot = createKubeClient(connection, {
     name: 'the shoot',
     signal,

@@ -1,5 +1,5 @@
 import { gardenCrds, seedCrds } from '@shoot-flux/landscape/crds';
-import { type JsonObject, type KubeApi, startKubeApi } from '@shoot-flux/landscape/kube-api';
+import { type JsonObject, type KubeApi, type KubeApiOptions, startKubeApi } from '@shoot-flux/landscape/kube-api';
 import { restrictions } from '@shoot-flux/landscape/restrictions';
 import { findAllDefinitions, findWebhookDefinitions } from '../../infra/functions.ts';
 import { rbacObjects, serviceAccountUser } from '../../infra/gardener/rbac.ts';
@@ -32,13 +32,16 @@ export async function shippedRbac(place: Place): Promise<KubeObject[]> {
   return rbacObjects(await findAllDefinitions(), place);
 }
 
-/** The accounts of an installation in the namespace of its seed in the garden. */
-export type Installation = 'shoot-flux' | 'extension-shoot-flux-x7k2p';
-
-const SEED_NAMESPACE = 'seed-local';
+/** The accounts of installations, and the namespaces in which their gardenlets create them in the garden. */
+const installations = {
+  'shoot-flux': 'seed-local',
+  'extension-shoot-flux-x7k2p': 'seed-local',
+  'extension-shoot--bar--shoot-flux-x7k2p': 'garden-foo',
+} as const;
+export type Installation = keyof typeof installations;
 
 /** Returns the user name of an installation in RBAC. */
-export const installationUser = (name: Installation) => `system:serviceaccount:${SEED_NAMESPACE}:${name}`;
+export const installationUser = (name: Installation) => `system:serviceaccount:${installations[name]}:${name}`;
 
 /** Returns the roles for installations, bound as gardener-controller-manager binds them. */
 export async function installationRbac(name: Installation): Promise<KubeObject[]> {
@@ -50,7 +53,7 @@ export async function installationRbac(name: Installation): Promise<KubeObject[]
       kind: 'ClusterRoleBinding',
       metadata: { name: role.metadata.name },
       roleRef: { apiGroup, kind: role.kind, name: role.metadata.name },
-      subjects: [{ kind: 'ServiceAccount', namespace: SEED_NAMESPACE, name }],
+      subjects: [{ kind: 'ServiceAccount', namespace: installations[name], name }],
     },
   ]);
 }
@@ -71,11 +74,16 @@ export async function usersOf(place: Place, installation?: Installation) {
 }
 
 /** Starts a garden or a seed in this process where each identity has its token and its shipped rights. */
-export async function startShippedApi(place: Place, installation?: Installation): Promise<KubeApi> {
+export async function startShippedApi(
+  place: Place,
+  installation?: Installation,
+  options: KubeApiOptions = {},
+): Promise<KubeApi> {
   const { tokens, rbac } = await usersOf(place, installation);
   const crds = place === 'garden' ? gardenCrds() : seedCrds();
   return startKubeApi({
-    ...{ authorization: 'RBAC', tokens, objects: [...crds, ...rbac] as JsonObject[] },
+    ...{ ...options, authorization: 'RBAC', tokens },
+    objects: [...crds, ...rbac, ...(options.objects ?? [])] as JsonObject[],
     ...(place === 'garden' && { webhooks: restrictions }),
   });
 }

@@ -71,6 +71,17 @@ export const creating = {
 /** Where Git hosts report pushes. */
 export const PUSH_URL = 'https://flux.example.org';
 
+/** Where the control plane of the Shoot runs. */
+export interface Home {
+  /** Its namespace. */
+  controlPlane: string;
+  /** The name of its cluster in changes. */
+  cluster: string;
+  /** Undefined: the Shoot hosts itself. */
+  seedName?: string;
+}
+const onSeed: Home = { controlPlane: CONTROL_PLANE, cluster: SEED, seedName: SEED };
+
 /** The Extension of the Shoot. */
 export const EXTENSION = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 export const inFlux = (name: string) => ({ namespace: 'flux-system', name });
@@ -120,19 +131,21 @@ const fieldManager = 'stage';
 export type Stage = Awaited<ReturnType<typeof startStage>>;
 
 /** One project with one Shoot, a resource-manager, and the product in this process. */
-export async function startStage(apis: Apis, fluxDistribution: string) {
+export async function startStage(apis: Apis, fluxDistribution: string, home = onSeed) {
+  const extensionName = { namespace: home.controlPlane, name: 'shoot-flux' };
   const clientOf = ({ url, ca, token }: Api) => patientClient({ server: url, ca, token }, { userAgent: 'stage' });
   const garden = clientOf(apis.garden);
   const seed = clientOf(apis.seed);
   const shoot = clientOf(apis.shoot);
   const connection = ({ url, ca, token }: Api) => ({ server: url, ca, token });
   await garden.apply(resources.namespaces, namespace(PROJECT), { fieldManager });
-  await seed.apply(resources.namespaces, namespace(CONTROL_PLANE, { 'gardener.cloud/role': 'shoot' }), {
+  await seed.apply(resources.namespaces, namespace(home.controlPlane, { 'gardener.cloud/role': 'shoot' }), {
     fieldManager,
   });
-  await seed.apply(resources.secrets, secretWith(CONTROL_PLANE, 'gardener', { kubeconfig: apis.shoot.kubeconfig() }), {
-    fieldManager,
-  });
+  if (home.seedName !== undefined) {
+    const access = secretWith(home.controlPlane, 'gardener', { kubeconfig: apis.shoot.kubeconfig() });
+    await seed.apply(resources.secrets, access, { fieldManager });
+  }
   let resourceManager: ResourceManager | undefined;
   /** @param targetNamespaces into which it may write */
   const runResourceManager = async (targetNamespaces = ['kube-system', 'flux-system', 'elsewhere']) => {
@@ -161,13 +174,13 @@ export async function startStage(apis: Apis, fluxDistribution: string) {
   };
   /** gardenlet writes only the Cluster. */
   const writeCluster = async (parts: ShootParts = {}) => {
-    const cluster = clusterOf(parts);
+    const cluster = clusterOf(parts, home);
     const { deletionTimestamp: _, ...metadata } = cluster.spec.shoot.metadata;
     await garden.apply(resources.shoots, { ...cluster.spec.shoot, metadata } as KubeObject, { fieldManager });
     await seed.apply(resources.clusters, cluster, { fieldManager });
   };
   const extension = async (): Promise<Extension> => {
-    const live = await seed.find<Extension>(resources.extensions, EXTENSION);
+    const live = await seed.find<Extension>(resources.extensions, extensionName);
     if (live === undefined) throw new Error('the Extension is not there');
     return live;
   };
@@ -186,7 +199,10 @@ export async function startStage(apis: Apis, fluxDistribution: string) {
       const server = api.productUrl ?? api.url;
       return { ...connection(api), server, token: api.tokenOf?.(identity) ?? api.token };
     },
-    settings: settingsOf({ landscape: 'stage', fluxDistribution, pushUrl: PUSH_URL, ...landscape }),
+    settings: settingsOf({
+      ...{ landscape: 'stage', seeds: [home.cluster], fluxDistribution, pushUrl: PUSH_URL },
+      ...landscape,
+    }),
     log: createLog('debug', (line) => logLines.push(line)),
     port: 0,
     onRequest: (identity, cluster, info) => requests.push({ identity, cluster, ...info }),
@@ -204,7 +220,7 @@ export async function startStage(apis: Apis, fluxDistribution: string) {
   };
 
   const managedResources = async () => {
-    const { items } = await seed.list<ManagedResource>(resources.managedResources, { namespace: CONTROL_PLANE });
+    const { items } = await seed.list<ManagedResource>(resources.managedResources, { namespace: home.controlPlane });
     return Object.fromEntries(items.map((item) => [item.metadata.name, item]));
   };
   const notReadyYet = (live: Extension) =>
@@ -228,17 +244,17 @@ export async function startStage(apis: Apis, fluxDistribution: string) {
   const untilGone = async () =>
     void (await eventually(
       'the Extension is gone',
-      () => seed.find<Extension>(resources.extensions, EXTENSION),
+      () => seed.find<Extension>(resources.extensions, extensionName),
       (live) => live === undefined,
       (live) => live?.status,
     ));
   /** Changes the Extension as gardenlet does. */
   const patchExtension = (patch: object) =>
-    seed.mergePatch<Extension>(resources.extensions, EXTENSION, patch, { fieldManager });
+    seed.mergePatch<Extension>(resources.extensions, extensionName, patch, { fieldManager });
   /** Writes the status of the Extension as other controllers do. */
   const patchStatus = (status: object) => {
     const options = { fieldManager, subresource: 'status' } as const;
-    return seed.mergePatch<Extension>(resources.extensions, EXTENSION, { status }, options);
+    return seed.mergePatch<Extension>(resources.extensions, extensionName, { status }, options);
   };
   /** gardenlet asks for an operation. @param timestamp of the request; by default now */
   const operate = (operation: string, timestamp = new Date().toISOString()) => {
@@ -246,7 +262,7 @@ export async function startStage(apis: Apis, fluxDistribution: string) {
     return patchExtension({ metadata: { annotations } });
   };
   /** gardenlet deletes the Extension. */
-  const deleteExtension = async () => void (await seed.delete(resources.extensions, EXTENSION));
+  const deleteExtension = async () => void (await seed.delete(resources.extensions, extensionName));
   /** Finds an object in the namespace `flux-system` of the shoot. */
   const inShoot = <T extends KubeObject = KubeObject>(resource: Resource, name: string) =>
     shoot.find<T>(resource, inFlux(name));
@@ -270,7 +286,7 @@ export async function startStage(apis: Apis, fluxDistribution: string) {
     const annotations = { 'gardener.cloud/operation': 'reconcile', 'gardener.cloud/timestamp': nextTimestamp() };
     const { providerConfig: config } = parts;
     const spec = { type: 'shoot-flux', ...(config === undefined ? {} : { providerConfig: config }) };
-    const object = { ...extensionKind, metadata: { ...EXTENSION, annotations }, spec };
+    const object = { ...extensionKind, metadata: { ...extensionName, annotations }, spec };
     await seed.apply(resources.extensions, object, { fieldManager });
   };
 
@@ -375,7 +391,7 @@ export async function startStage(apis: Apis, fluxDistribution: string) {
         'gardener.cloud/timestamp': new Date().toISOString(),
       };
       const spec = { type: 'shoot-flux', ...(config === undefined ? {} : { providerConfig: config }) };
-      const object = { ...extensionKind, metadata: { ...EXTENSION, annotations }, spec };
+      const object = { ...extensionKind, metadata: { ...extensionName, annotations }, spec };
       return seed.create<Extension>(resources.extensions, object, { fieldManager });
     },
     /** gardenlet restores what it has kept. */
@@ -494,7 +510,8 @@ function namespace(name: string, labels: Record<string, string> = {}): KubeObjec
 }
 
 /** The Cluster of the Shoot. */
-export function clusterOf({ spec, status, metadata }: ShootParts): Cluster {
+export function clusterOf({ spec, status, metadata }: ShootParts, home = onSeed): Cluster {
+  const { controlPlane, seedName } = home;
   const shoot = {
     apiVersion: 'core.gardener.cloud/v1beta1',
     kind: 'Shoot',
@@ -502,22 +519,22 @@ export function clusterOf({ spec, status, metadata }: ShootParts): Cluster {
     spec: {
       kubernetes: { version: '1.34.2' },
       region: 'here',
-      provider: { type: 'local' },
+      provider: { type: 'local', ...(seedName === undefined && { workers: [{ name: 'own', controlPlane: {} }] }) },
       extensions: [{ type: 'shoot-flux' }],
       ...spec,
     },
     status: {
-      technicalID: CONTROL_PLANE,
-      seedName: SEED,
+      technicalID: controlPlane,
+      ...(seedName !== undefined && { seedName }),
       uid: 'u',
-      clusterIdentity: `${CONTROL_PLANE}-u-garden`,
+      clusterIdentity: `${controlPlane}-u-garden`,
       ...status,
     },
   };
   return {
     apiVersion: 'extensions.gardener.cloud/v1alpha1',
     kind: 'Cluster',
-    metadata: { name: CONTROL_PLANE },
-    spec: { shoot, seed: {}, cloudProfile: {} },
+    metadata: { name: controlPlane },
+    spec: { shoot, ...(seedName !== undefined && { seed: {} }), cloudProfile: {} },
   } as unknown as Cluster;
 }

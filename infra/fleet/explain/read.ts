@@ -6,6 +6,7 @@ import type { ConfigInputs, Landscape } from '../../../shared/config/types.ts';
 import { ShootFluxError } from '../../../shared/errors.ts';
 import { listManagedResources } from '../../../shared/gardener/managed-resource.ts';
 import { extensionOf } from '../../../shared/gardener/read-objects.ts';
+import { controlPlaneOf, isSelfHosted } from '../../../shared/gardener/shoot-changes.ts';
 import { findStatusMap, isOwn, publishedLine } from '../../../shared/gardener/status-map.ts';
 import {
   type Applied,
@@ -82,8 +83,9 @@ export interface Seed extends Place {
 
 /** Reads our objects in a control plane. @returns a sentence where that is not possible */
 export async function readSeed(file: string | undefined, shoot: Shoot | undefined): Promise<Seed | string> {
-  if (file === undefined) return 'it is in the seed; --seed-kubeconfig FILE of an operator shows it';
-  const namespace = shoot?.status?.technicalID;
+  const place = shoot !== undefined && isSelfHosted(shoot) ? 'the Shoot itself' : 'the seed';
+  if (file === undefined) return `it is in ${place}; --seed-kubeconfig FILE of an operator shows it`;
+  const namespace = shoot && controlPlaneOf(shoot);
   if (!namespace) return 'the Shoot names no control plane, or these credentials may not read it';
   try {
     using seed = connect(await kubeconfigFile(file), { name: 'the seed' });

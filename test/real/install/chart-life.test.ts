@@ -168,7 +168,7 @@ onRealApis(
       it('becomes ready in a self-hosted Shoot', async () => {
         await landscape.install({ config: { shootHealth: true, logLevel: 'debug' } }, root);
         for (const [name, flags, line] of [
-          ['shoot-flux', distribution, 'shoot-flux serves shoot--garden with Flux'],
+          ['shoot-flux', distribution, 'shoot-flux serves shoot--garden--garden with Flux'],
           ['shoot-flux-webhooks', ['--webhook-port', '0'], 'shoot-flux serves /resource-manager on port'],
         ] as const) {
           const pod = await landscape.start(name, [...flags]);

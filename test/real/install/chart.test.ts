@@ -253,6 +253,17 @@ describe('the rendered objects', () => {
     expect((await renderChart({ namespace, values: seed })).map(({ kind }) => kind)).not.toContain('NetworkPolicy');
   });
 
+  it.each([
+    ['in a self-hosted Shoot', selfHostedValues('garden', 'root'), ['managed-resources', 'push', 'readiness']],
+    ['in no seed', seed, []],
+  ])('administer the cluster %s', async (_, values, functions) => {
+    const bindings = ofKind(await renderChart({ namespace, values }), 'ClusterRoleBinding');
+    const admins = bindings.filter(({ roleRef }) => (roleRef as { name: string }).name === 'cluster-admin');
+    expect(admins.map(({ metadata }) => metadata.name.split(':').at(-2))).toEqual(functions);
+    for (const { subjects } of admins)
+      expect(subjects).toEqual([{ kind: 'ServiceAccount', namespace, name: 'shoot-flux' }]);
+  });
+
   it('are only rights where another deployment serves the seed', async () => {
     const values = { ...seed, replicaCount: 0, webhooks: { enabled: false } };
     const kinds = new Set((await renderChart({ namespace, values })).map(({ kind }) => kind));
