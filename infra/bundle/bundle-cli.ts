@@ -45,7 +45,6 @@ export async function bundleCli(folder = cliFolder): Promise<Metafile> {
   await rm(folder, { recursive: true, force: true });
   const programs = [
     join(root, 'infra/bundle/shoot-flux.js'),
-    join(root, 'infra/bundle/list-packages.ts'),
     // The programs of threads.
     ...globSync('{events,functions,infra,shared}/**/*-thread.ts', { cwd: root }).map((file) => join(root, file)),
   ];

@@ -5,21 +5,21 @@ import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
 import { ShootFluxError } from '../../shared/errors.ts';
 import { bundleCli } from '../bundle/bundle-cli.ts';
-import type { ImagePackages } from '../bundle/list-packages.ts';
 import { flag, makeCommand, runProgram, text, type Values } from '../make-command.ts';
-import { imageBom, npmBom } from './sbom.ts';
+import { type BasePackages, imageBom, npmBom, packagesBelow } from './sbom.ts';
 
 const help = `Usage:
   npm run image -- --tag NAME:TAG [options]
 
-Build the container image, which has all commands.
+Build the container image, which has all commands: one index with an image for each platform.
 
 Options:
   --tag NAME:TAG        Name of the image (required).
   --builder NAME        docker, podman or buildah. Default: docker.
+  --platform LIST       Platforms. Default: linux/amd64,linux/arm64. docker needs its containerd image store for two.
   --distribution DIR    Make this distribution part of the image, at /flux-distribution. Without it, mount one there.
-  --base-image IMAGE    Replace the base: libc, libstdc++ and certificates.
-  --node-image IMAGE    Replace the image with Node.js 24 as /usr/local/bin/node.
+  --base-image IMAGE    Replace the base: libc, libstdc++ and certificates, for each platform.
+  --node-image IMAGE    Replace the image with Node.js 24 as /usr/local/bin/node, for each platform.
   --image-version TEXT  Version in the image's label. Default: the version of this checkout.
   --sbom FILE           Write the bill of materials (CycloneDX).
   --oci DIR             Write the image in OCI's layout; with podman and buildah.
@@ -32,8 +32,8 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.
 `;
 
 const options = {
-  ...{ tag: text, builder: text, distribution: text, 'base-image': text, 'node-image': text, 'image-version': text },
-  ...{ sbom: text, oci: text, push: flag, 'insecure-registry': flag },
+  ...{ tag: text, builder: text, platform: text, distribution: text, 'base-image': text, 'node-image': text },
+  ...{ 'image-version': text, sbom: text, oci: text, push: flag, 'insecure-registry': flag },
 };
 
 /** What the help says, with the defaults. */
@@ -46,18 +46,35 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Builds the image, and writes and pushes what is asked for. */
 export async function makeImage(options: ImageOptions): Promise<void> {
-  const { builder, tag, sbom, oci, push, 'insecure-registry': isInsecure } = options;
+  const { builder, tag, sbom, oci, push, 'insecure-registry': isInsecure, platform = PLATFORMS } = options;
   await using context = await mkdtempDisposable(join(tmpdir(), 'shoot-flux-image-'));
   const packages = await fillContext(context.path, options.distribution);
-  await build(context.path, options);
+  const build = await buildArguments(context.path, options);
+  // A build adds to the list of images that an earlier one has made.
+  if (builder !== 'docker') await runProgram(builder, ['manifest', 'rm', tag]).catch(() => {});
+  const name = [builder === 'docker' ? '--tag' : '--manifest', tag];
+  await runProgram(builder, [...build, '--platform', platform, ...name, context.path]);
   if (sbom !== undefined) {
-    const list = await printedIn(builder, tag, ['/usr/local/bin/node', '/app/list-packages.mjs']);
-    const bom = imageBom(await npmBom(), packages, JSON.parse(list) as ImagePackages);
+    const bases: BasePackages[] = [];
+    for (const one of platform.split(',')) {
+      const folder = join(context.path, 'base', one);
+      const output = ['--platform', one, '--target', 'base', '--output', `type=local,dest=${folder}`];
+      await runProgram(builder, [...build, ...output, context.path]);
+      bases.push(packagesBelow(folder));
+    }
+    const bom = imageBom(await npmBom(), packages, { node: await nodeVersions(builder, tag), bases });
     await writeFile(sbom, `${JSON.stringify(bom, null, 2)}\n`);
   }
   if (oci !== undefined) await writeLayout(builder, tag, oci);
-  if (push) await runProgram(builder, ['push', ...(isInsecure ? ['--tls-verify=false'] : []), tag]);
+  const insecure = isInsecure ? ['--tls-verify=false'] : [];
+  const pushed = builder === 'docker' ? ['push', tag] : [...pushAll, ...insecure, tag, `docker://${tag}`];
+  if (push) await runProgram(builder, pushed);
 }
+
+const PLATFORMS = 'linux/amd64,linux/arm64';
+
+/** Pushes a list of images with podman or buildah. */
+const pushAll = ['manifest', 'push', '--all'];
 
 /** Writes what the Containerfile copies, readable for everyone. */
 async function fillContext(context: string, distribution: string | undefined): Promise<BundledPackage[]> {
@@ -118,27 +135,32 @@ export const builders = ['docker', 'podman', 'buildah'] as const;
 
 export type Builder = (typeof builders)[number];
 
-async function build(context: string, options: ImageOptions): Promise<void> {
-  const { builder, tag, 'node-image': NODE_IMAGE, 'base-image': BASE_IMAGE, 'image-version': version } = options;
+/** Returns the arguments of each build, except platforms, name and context. */
+async function buildArguments(context: string, options: ImageOptions): Promise<string[]> {
+  const { builder, 'node-image': NODE_IMAGE, 'base-image': BASE_IMAGE, 'image-version': version } = options;
   const { SOURCE_DATE_EPOCH: epoch = '0' } = process.env;
   const { version: own } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   const given = Object.entries({ NODE_IMAGE, BASE_IMAGE, VERSION: version ?? own });
   const values = given.flatMap(([name, value]) => (value ? ['--build-arg', `${name}=${value}`] : []));
   const time = builder === 'docker' ? ['--build-arg', `SOURCE_DATE_EPOCH=${epoch}`] : ['--timestamp', epoch];
   const file = ['--file', `${context}/Containerfile`];
-  await runProgram(builder, ['build', ...time, ...values, ...file, '--tag', tag, context]);
+  return ['build', ...time, ...values, ...file];
 }
 
-/** Runs a command in a new container of the image, and returns what it prints. */
-async function printedIn(builder: Builder, tag: string, command: string[]): Promise<string> {
+/** Asks the Node.js of this machine's platform for its version and libraries. */
+async function nodeVersions(builder: Builder, tag: string): Promise<NodeJS.ProcessVersions> {
+  return JSON.parse(await printedIn(builder, tag, '/usr/local/bin/node', '-p', 'JSON.stringify(process.versions)'));
+}
+
+/** Runs a program in a new container of the image, and returns what it prints. */
+async function printedIn(builder: Builder, tag: string, program: string, ...args: string[]): Promise<string> {
   if (builder !== 'buildah') {
-    const [entry = '', ...args] = command;
-    const container = ['run', '--rm', '--network=none', `--entrypoint=${entry}`, tag];
+    const container = ['run', '--rm', '--network=none', `--entrypoint=${program}`, tag];
     return (await runProgram(builder, [...container, ...args])).stdout;
   }
   const container = (await runProgram(builder, ['from', '--pull-never', tag])).stdout.trim();
   try {
-    return (await runProgram(builder, ['run', container, '--', ...command])).stdout;
+    return (await runProgram(builder, ['run', container, '--', program, ...args])).stdout;
   } finally {
     await runProgram(builder, ['rm', container]);
   }
@@ -148,7 +170,7 @@ async function writeLayout(builder: Builder, tag: string, folder: string): Promi
   if (builder === 'docker')
     throw new ShootFluxError('docker cannot write an OCI layout; use --builder podman or buildah, or push the image');
   const [, version = 'latest'] = /:([^:/]+)$/.exec(tag) ?? [];
-  await runProgram(builder, ['push', tag, `oci:${folder}:${version}`]);
+  await runProgram(builder, [...pushAll, tag, `oci:${folder}:${version}`]);
 }
 
 if (import.meta.main) {

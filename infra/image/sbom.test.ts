@@ -22,16 +22,23 @@ const npm: Bom = {
 
 const image = {
   node: { node: '24.0.0', openssl: '3.5.0', nghttp3: '', modules: '137' },
-  system: 'debian-12',
-  packages: [{ name: 'libstdc++6', version: '12.2.0-14+deb12u1', architecture: 'amd64' }],
+  bases: ['amd64', 'arm64'].map((platform) => ({
+    system: 'debian-12',
+    packages: [
+      { name: 'libstdc++6', version: '12.2.0-14+deb12u1', architecture: platform },
+      { name: 'tzdata', version: '2026a', architecture: 'all' },
+    ],
+  })),
 };
 
-it('names what is in the image, and nothing else', () => {
+it('names what is in the image, of each platform, and nothing else', () => {
   const { components, dependencies, metadata } = imageBom(npm, [{ name: 'used', version: '1.0.0' }], image);
   expect(components.map(({ purl }) => purl)).toEqual([
     'pkg:npm/used@1.0.0',
     'pkg:generic/node@24.0.0',
     'pkg:deb/debian/libstdc%2B%2B6@12.2.0-14%2Bdeb12u1?arch=amd64&distro=debian-12',
+    'pkg:deb/debian/tzdata@2026a?arch=all&distro=debian-12',
+    'pkg:deb/debian/libstdc%2B%2B6@12.2.0-14%2Bdeb12u1?arch=arm64&distro=debian-12',
   ]);
   expect(components[1]?.components).toMatchObject([{ name: 'openssl', version: '3.5.0' }]);
   expect(dependencies.slice(0, 2)).toEqual([

@@ -1,5 +1,7 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ImagePackages, SystemPackage } from '../bundle/list-packages.ts';
+import { parseEnv } from 'node:util';
 import { runProgram } from '../make-command.ts';
 
 export interface Component {
@@ -19,6 +21,25 @@ export interface Bom {
   metadata: { timestamp?: string; component: Component; [field: string]: unknown };
   components: Component[];
   dependencies: { ref: string; dependsOn: string[] }[];
+}
+
+/** What an image contains beside the bundle. */
+export interface ImagePackages {
+  node: NodeJS.Dict<string>;
+  /** One for each platform. */
+  bases: BasePackages[];
+}
+
+export interface BasePackages {
+  /** `ID` and `VERSION_ID` of the base's operating system, if it names them. */
+  system: string | undefined;
+  packages: SystemPackage[];
+}
+
+interface SystemPackage {
+  name: string;
+  version: string;
+  architecture: string;
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -45,7 +66,10 @@ export function imageBom(npm: Bom, bundled: readonly { name: string; version: st
   const between = npm.dependencies
     .filter(({ ref }) => refs.has(ref))
     .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((target) => refs.has(target)) }));
-  const base = [nodeOf(image), ...image.packages.map((part) => systemComponent(part, image.system))];
+  const system = image.bases.flatMap((base) => base.packages.map((part) => systemComponent(part, base.system)));
+  // Packages without an architecture are in each base.
+  const distinct = new Map([nodeOf(image), ...system].map((part) => [part['bom-ref'], part]));
+  const base = [...distinct.values()];
   return {
     ...rest,
     metadata: { ...others, component: { ...component, type: 'container', name: 'shoot-flux' } },
@@ -72,4 +96,31 @@ function systemComponent({ name, version, architecture }: SystemPackage, system 
   const at = `${encodeURIComponent(name)}@${encodeURIComponent(version)}`;
   const purl = `pkg:deb/${vendor}/${at}?arch=${architecture}&distro=${encodeURIComponent(system)}`;
   return { 'bom-ref': purl, type: 'library', name, version, purl };
+}
+
+/** The records of dpkg: one file, or one for each package as in images without dpkg itself. */
+const RECORDS = 'var/lib/dpkg/{status,status.d/!(*.md5sums)}';
+
+/** Reads the packages of a base from its files. */
+export function packagesBelow(folder: string): BasePackages {
+  const { ID, VERSION_ID } = parseEnv(textsOf(folder, 'etc/os-release').join(''));
+  const system = ID === undefined ? undefined : [ID, VERSION_ID].filter(Boolean).join('-');
+  const records = textsOf(folder, RECORDS).flatMap((text) => text.split(/\n\n+/));
+  return { system, packages: records.filter((record) => record.startsWith('Package: ')).map(packageOf) };
+}
+
+function packageOf(record: string): SystemPackage {
+  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(record)?.[1] ?? '';
+  return { name: field('Package'), version: field('Version'), architecture: field('Architecture') };
+}
+
+/** Returns the texts of the files that can be read: an image may have links that lead nowhere. */
+function textsOf(folder: string, pattern: string): string[] {
+  return globSync(pattern, { cwd: folder }).flatMap((path) => {
+    try {
+      return [readFileSync(join(folder, path), 'utf8')];
+    } catch {
+      return [];
+    }
+  });
 }

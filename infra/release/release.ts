@@ -31,6 +31,7 @@ Options:
   --distribution DIR   Make this distribution part of the image and of the packages for Lambda.
   --downloads URL      Where the files will be found: adds the manifests by which krew and flux install the command.
   --builder NAME       podman or buildah. Default: buildah.
+  --platform LIST      Platforms of the image. Default: linux/amd64,linux/arm64.
   --base-image IMAGE   Replace the base of the image.
   --node-image IMAGE   Replace the image with Node.js 24.
   --no-image           Leave out the image and its bill of materials.
@@ -42,7 +43,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.
 
 const options = {
   ...{ version: text, registry: text, out: text, distribution: text, downloads: text, builder: text },
-  ...{ 'base-image': text, 'node-image': text, 'no-image': flag },
+  ...{ platform: text, 'base-image': text, 'node-image': text, 'no-image': flag },
 };
 
 /** What the help says, with the defaults. */

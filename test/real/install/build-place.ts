@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { root } from '../../integration/documents.ts';
 import { buildTools } from '../tools/build.ts';
 import { runProgram } from '../tools/cache.ts';
 import { installDebian } from '../tools/debian.ts';
 import { cacheFolder } from '../tools/tool.ts';
-import type { Registry } from './registry.ts';
+import { OWN, type Registry } from './registry.ts';
 import { makeWorkplace, type Workplace, type WorkplaceOptions } from './workplace.ts';
 
 /** The registry that the pages name. */
@@ -31,7 +31,7 @@ export async function makeBuildPlace(registry: Registry, options: WorkplaceOptio
     'buildah',
     `export CONTAINERS_STORAGE_CONF=${storage} CONTAINERS_REGISTRIES_CONF=${registries} STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
 PATH=\${PATH#*${folder}/bin:}
-case "$#$*" in "2push ${REGISTRY}/"*) set -- push --tls-verify=false "$2" "docker://${host}/\${2#*/}" ;; esac
+case "$*" in *" docker://${REGISTRY}/"*) set -- manifest push --all --tls-verify=false "$4" "docker://${host}/\${4#*/}" ;; esac
 exec buildah "$@"`,
   );
   await buildBases(join(folder, 'bin/buildah'), join(folder, 'store/bases'));
@@ -75,12 +75,15 @@ cat "$1"/usr/share/ca-certificates/mozilla/*.crt > "$1/etc/ssl/certs/ca-certific
 printf 'ID=debian\\nVERSION_ID="12"\\n' > "$1/etc/os-release"
 `;
 
+const architectures = ['amd64', 'arm64'];
+
 /** A file of the repository that names the images which it is built from. */
 const CONTAINERFILE = join(root, 'infra/image/Containerfile');
 
 /**
  * Makes the images that the Containerfile names, because no registry can be reached here: a base from Debian's packages,
- * and this Node.js.
+ * and this Node.js, for the
+ * platform of this machine.
  * @param buildah a program
  * @param folder an empty folder
  */
@@ -92,27 +95,41 @@ async function buildBases(buildah: string, folder: string): Promise<void> {
     await mkdir(context, { recursive: true });
     await fill(context);
     await writeFile(join(context, 'Containerfile'), containerfile);
-    await runProgram(buildah, ['build', '--timestamp', '0', '--tag', name, context]);
+    const platforms = ['--platform', 'linux/amd64,linux/arm64'];
+    await runProgram(buildah, ['build', '--timestamp', '0', ...platforms, '--manifest', name, context]);
   };
-  const archive = await baseArchive();
-  await build('BASE_IMAGE', 'FROM scratch\nADD base.tar /\n', (context) => cp(archive, join(context, 'base.tar')));
-  await build('NODE_IMAGE', 'FROM scratch\nCOPY node /usr/local/bin/node\n', (context) =>
-    cp(process.execPath, join(context, 'node')),
-  );
+  await build('BASE_IMAGE', 'FROM scratch\nARG TARGETARCH\nADD $TARGETARCH.tar /\n', async (context) => {
+    for (const name of architectures) await cp(await baseArchive(name), join(context, `${name}.tar`));
+  });
+  await build('NODE_IMAGE', 'FROM scratch\nARG TARGETARCH\nCOPY $TARGETARCH /usr/local/bin/node\n', async (context) => {
+    for (const name of architectures)
+      await (OWN === `linux/${name}`
+        ? cp(process.execPath, join(context, name))
+        : writeFile(join(context, name), STAND_IN));
+  });
 }
 
+/** In place of a Node.js that this machine could not start. */
+export const STAND_IN = 'Node.js of another architecture\n';
+
 /** The files of the base; kept with the tools of the tests. */
-async function baseArchive(): Promise<string> {
+async function baseArchive(architecture: string): Promise<string> {
   const identity = createHash('sha256').update(PACKAGES).update(HOOK).digest('hex').slice(0, 12);
-  const archive = join(cacheFolder(), `base-${identity}.tar`);
+  const archive = join(cacheFolder(), `base-${identity}-${architecture}.tar`);
   if (existsSync(archive)) return archive;
   await installDebian(['mmdebstrap']);
   await mkdir(dirname(archive), { recursive: true });
   const aside = `${archive}.${process.pid}.tar`;
   const hook = `${archive}.${process.pid}.sh`;
   await writeFile(hook, HOOK);
-  const extract = ['--variant=extract', `--include=${PACKAGES}`, '--dpkgopt=path-exclude=/usr/share/doc/*'];
+  const extract = [
+    '--variant=extract',
+    `--architectures=${architecture}`,
+    `--include=${PACKAGES}`,
+    '--dpkgopt=path-exclude=/usr/share/doc/*',
+  ];
   await runProgram('mmdebstrap', [...extract, `--extract-hook=sh ${hook} "$1"`, 'bookworm', aside]);
+  await rm(hook);
   await rename(aside, archive);
   return archive;
 }

@@ -3,11 +3,17 @@ import { answersOk, startReady } from '../cluster/start.ts';
 import { buildTools } from '../tools/build.ts';
 import { runProgram } from '../tools/cache.ts';
 
+/** The platform of this machine. */
+export const OWN = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`;
+
 /** An image as a registry has it. */
 export interface PulledImage {
   /** Bytes of its layers and its configuration, compressed. */
   bytes: number;
+  /** Of the index. */
   digest: string;
+  platforms: string[];
+  architecture: string;
   config: ImageConfig;
 }
 
@@ -38,17 +44,23 @@ export async function startRegistry() {
   return {
     /** The beginning of its images' names. */
     host: `127.0.0.1:${ports[0]}`,
-    /** Reads the size and the configuration of an image. */
-    async inspect(image: string): Promise<PulledImage> {
-      const { layers, config } = JSON.parse(await ask('manifest', image)) as Manifest;
-      const bytes = [config, ...layers].reduce((sum, { size }) => sum + size, 0);
-      const { config: found } = JSON.parse(await ask('config', image)) as { config: ImageConfig };
-      return { bytes, digest: (await ask('digest', image)).trim(), config: found };
+    /** Reads an image, and the size and the configuration that it has for a platform. */
+    async inspect(image: string, platform = OWN): Promise<PulledImage> {
+      const { manifests } = JSON.parse(await ask('manifest', image)) as Index;
+      const { layers, config } = JSON.parse(await ask('manifest', '--platform', platform, image)) as Manifest;
+      const { config: found, architecture } = JSON.parse(await ask('config', '--platform', platform, image));
+      return {
+        bytes: [config, ...layers].reduce((sum, { size }) => sum + size, 0),
+        digest: (await ask('digest', image)).trim(),
+        platforms: manifests.map(({ platform: { os, architecture } }) => `${os}/${architecture}`),
+        architecture,
+        config: found,
+      };
     },
-    /** Pulls an image and unpacks it into a new folder. */
-    async unpack(image: string, folder: string) {
+    /** Pulls an image for a platform and unpacks it into a new folder. */
+    async unpack(image: string, folder: string, platform = OWN) {
       const archive = `${folder}.tar`;
-      await ask('export', image, archive);
+      await ask('export', '--platform', platform, image, archive);
       await mkdir(folder);
       await runProgram('tar', ['--extract', '--file', archive, '--directory', folder]);
       await rm(archive);
@@ -60,4 +72,8 @@ export async function startRegistry() {
 interface Manifest {
   layers: { size: number }[];
   config: { size: number };
+}
+
+interface Index {
+  manifests: { platform: { os: string; architecture: string } }[];
 }

@@ -1,13 +1,13 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { digestsIn, registration } from '../../../infra/gardener/registration/registration.ts';
 import { followPage } from '../../integration/followed-page.ts';
 import { runProgram } from '../tools/cache.ts';
-import { makeBuildPlace, REGISTRY } from './build-place.ts';
+import { makeBuildPlace, REGISTRY, STAND_IN } from './build-place.ts';
 import { helm } from './helm.ts';
-import { type Registry, startRegistry } from './registry.ts';
+import { OWN, type Registry, startRegistry } from './registry.ts';
 import type { Workplace } from './workplace.ts';
 
 /** Written and published by the commands of docs/release.md. */
@@ -41,6 +41,26 @@ describe('a release', () => {
     expect(digest).toBe(index.manifests[0].digest);
     expect(config.Labels['org.opencontainers.image.version']).toBe('0.1.0-rc.1');
     expect(published[0]).toBe(`${REGISTRY}/gardener/shoot-flux@${digest}`);
+  });
+
+  it('has an image for amd64 and one for arm64, which differ in base and Node.js alone', async () => {
+    const name = `${registry.host}/gardener/shoot-flux:0.1.0-rc.1`;
+    const [amd64, arm64] = ['linux/amd64', 'linux/arm64'];
+    const image = await registry.inspect(name, amd64);
+    const other = await registry.inspect(name, arm64);
+    expect(image.platforms).toEqual([amd64, arm64]);
+    expect([image.architecture, other.architecture]).toEqual(['amd64', 'arm64']);
+    expect(other.config).toEqual(image.config);
+    const [root, otherRoot] = [join(workplace.folder, 'amd64'), join(workplace.folder, 'arm64')];
+    await registry.unpack(name, root, amd64);
+    await registry.unpack(name, otherRoot, arm64);
+    const differences = await runProgram('diff', ['--recursive', join(root, 'app'), join(otherRoot, 'app')]);
+    expect(differences).toBe('');
+    expect((await stat(join(otherRoot, 'app/shoot-flux.mjs'))).size).toBeGreaterThan(0);
+    expect((await stat(join(root, 'usr/lib/x86_64-linux-gnu/libstdc++.so.6'))).size).toBeGreaterThan(0);
+    expect((await stat(join(otherRoot, 'usr/lib/aarch64-linux-gnu/libstdc++.so.6'))).size).toBeGreaterThan(0);
+    const node = await readFile(join(OWN === arm64 ? root : otherRoot, 'usr/local/bin/node'), 'utf8');
+    expect(node).toBe(STAND_IN);
   });
 
   it('has the registrations that the digests of PUBLISHED give', async () => {
