@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
+import type { KubeObject } from '../../shared/kube/resource.ts';
 
 /** The root of the repository. */
 export const root = resolve(import.meta.dirname, '../..');
@@ -113,6 +114,12 @@ export function expanded(command: string): string {
 
 /** The first YAML block of a page with an object of this kind. */
 export const example = (path: string, kind: string) => yamlOf(path, `a ${kind}`, (object) => object.kind === kind);
+
+/** Every object in the YAML blocks of a page. */
+export const examples = (path: string): KubeObject[] =>
+  (documents.find((document) => document.path === path)?.fences ?? [])
+    .filter(({ language }) => language === 'yaml')
+    .map(({ text }) => parse(text));
 
 /** The first YAML block of a page with this key. */
 export const exampleWith = (path: string, key: string) => yamlOf(path, key, (object) => object[key] !== undefined);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startCluster } from '@shoot-flux/landscape/cluster';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
-import { helmReleases } from '@shoot-flux/landscape/flux/objects';
+import { gitRepositories, helmReleases, kustomizations } from '@shoot-flux/landscape/flux/objects';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { serveRelease } from '../../infra/cli/release-testing.ts';
@@ -15,8 +15,9 @@ import { SUSPENDED } from '../../shared/config/project-config.ts';
 import { isCrd } from '../../shared/flux/custom-resources.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
+import { testDistribution } from '../made-distribution.ts';
 import { PROJECT, startFleet } from '../scenarios/rollout/fleet.ts';
-import { documented, example, exampleWith, root } from './documents.ts';
+import { documented, example, examples, exampleWith, root } from './documents.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -263,6 +264,36 @@ describe('without a stored credential', () => {
     for (const name of ['source-controller', 'kustomize-controller']) {
       expect(JSON.stringify(named(out, 'Deployment', name))).toContain('"secret":{"secretName":"flux-cloud"}');
     }
+  });
+});
+
+describe('from Git', () => {
+  const PAGE = 'docs/howto/from-git.md';
+  const validate = documented('docs/howto/from-git.md', 'validate');
+
+  test('the flux-config of the page passes the check, and keeps annotations that kubectl has set', async () => {
+    await write('projects/my-project.yaml', example(PAGE, 'ConfigMap'));
+    expect(await run(validate)).toEqual({ code: 0, out: '' });
+    const { annotations } = parse(example(PAGE, 'ConfigMap')).metadata;
+    expect(annotations).toEqual({ 'kustomize.toolkit.fluxcd.io/ssa': 'Merge' });
+  });
+
+  test('a cluster with Flux stores its objects as they are, and they refer to each other', async () => {
+    const distribution = openDistribution((await testDistribution()) ?? standInDistribution.folder);
+    const { files } = await distribution.release((await distribution.versions())[0] ?? '');
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
+    const cluster = await startCluster([...[...files.values()].flat().filter(isCrd), namespace]);
+    const objects = examples(PAGE).filter(({ kind }) => kind !== 'ConfigMap');
+    for (const object of objects) {
+      const resource = object.kind === 'Kustomization' ? kustomizations : gitRepositories;
+      // Fields that the CRD does not know are gone.
+      expect(await cluster.client.create(resource, object, { fieldManager: 'person' })).toMatchObject(object);
+    }
+    const [source, registration, projects] = objects;
+    for (const one of [registration, projects])
+      expect(one?.spec).toMatchObject({ prune: false, sourceRef: { kind: source?.kind, name: source?.metadata.name } });
+    expect(projects?.spec).toMatchObject({ dependsOn: [{ name: registration?.metadata.name }] });
+    await cluster.stop();
   });
 });
 
