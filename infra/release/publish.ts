@@ -7,7 +7,8 @@ import { writeChecksums } from './checksums.ts';
 const usage = `Usage: npm run publish-release -- --version X --registry R [--from DIR] [--plain-http]
 
 Push image and charts of a release that "npm run release" has written, with crane and helm, which must be installed and
-logged in. Writes their names with digests to DIR/PUBLISHED, one in a line, the image first, and into the registrations.
+logged in. Writes their names with digests to DIR/PUBLISHED, one in a line, the image first, into the registrations,
+and into a component descriptor of OCM, DIR/component-descriptor.yaml.
 
   --from DIR     Folder of the release. Default: dist/release
   --plain-http   The registry speaks HTTP
@@ -34,6 +35,8 @@ await makeCommand(usage, options, async ({ version, registry, from = 'dist/relea
     const plain = isPlain ? ['--plain-http'] : [];
     names.push(await push(chart, 'helm', ['push', join(from, 'charts', file), `oci://${registry}/charts`, ...plain]));
   }
+  const descriptor = componentDescriptor(registry, version, names);
+  await writeFile(join(from, 'component-descriptor.yaml'), `${JSON.stringify(descriptor, null, 2)}\n`);
   const lines = `${names.join('\n')}\n`;
   await writeFile(join(from, 'PUBLISHED'), lines);
   for (const file of await readdir(join(from, 'registration'))) {
@@ -46,6 +49,31 @@ await makeCommand(usage, options, async ({ version, registry, from = 'dist/relea
   await writeChecksums(from);
   return lines;
 });
+
+/**
+ * Returns the component descriptor, version 2, of the Open Component Model. It is written as JSON, which is YAML.
+ * @param names of image and charts with their digests, the image first
+ */
+function componentDescriptor(registry: string, version: string, names: string[]): object {
+  const resources = names.map((named, index) => {
+    const [name = '', digest = ''] = named.split('@sha256:');
+    return {
+      // A chart has the name of the image.
+      name: index === 0 ? 'image' : name.slice(name.lastIndexOf('/') + 1),
+      ...{ version, type: index === 0 ? 'ociImage' : 'helmChart', relation: 'local' },
+      access: { type: 'ociArtifact', imageReference: named.replace('@', `:${version}@`) },
+      digest: { hashAlgorithm: 'SHA-256', normalisationAlgorithm: 'ociArtifactDigest/v1', value: digest },
+    };
+  });
+  return {
+    meta: { schemaVersion: 'v2' },
+    component: {
+      // A domain with a path, and without a port.
+      ...{ name: `${registry}/shoot-flux`.replace(/:\d+/, ''), version, provider: registry },
+      ...{ repositoryContexts: [], sources: [], componentReferences: [], resources },
+    },
+  };
+}
 
 /**
  * Returns a registration that names digests beside the tags, as `npm run registration -- --digests` writes it. Without a

@@ -63,6 +63,32 @@ describe('a release', () => {
     expect(node).toBe(STAND_IN);
   });
 
+  it('has a component descriptor of OCM with what the registry has', async () => {
+    const { meta, component } = parse(await readFile(join(out, 'component-descriptor.yaml'), 'utf8'));
+    expect(meta).toEqual({ schemaVersion: 'v2' });
+    expect(component).toMatchObject({
+      name: `${REGISTRY}/gardener/shoot-flux`,
+      ...{ version: '0.1.0-rc.1', provider: `${REGISTRY}/gardener` },
+      ...{ repositoryContexts: [], sources: [], componentReferences: [] },
+    });
+    const found: string[] = [];
+    for (const { name, version, type, access, digest } of component.resources) {
+      found.push(`${type} ${name} ${version}`);
+      const stored = await runProgram(join(workplace.folder, 'bin/crane'), ['digest', access.imageReference]);
+      expect(digest).toEqual({
+        ...{ hashAlgorithm: 'SHA-256', normalisationAlgorithm: 'ociArtifactDigest/v1' },
+        value: stored.trim().replace('sha256:', ''),
+      });
+    }
+    expect(found).toEqual([
+      'ociImage image 0.1.0-rc.1',
+      'helmChart shoot-flux 0.1.0-rc.1',
+      'helmChart shoot-flux-admission 0.1.0-rc.1',
+      'helmChart shoot-flux-admission-application 0.1.0-rc.1',
+      'helmChart shoot-flux-admission-runtime 0.1.0-rc.1',
+    ]);
+  });
+
   it('has the registrations that the digests of PUBLISHED give', async () => {
     const digests = digestsIn(published.join('\n'));
     const release = { version: '0.1.0-rc.1', registry: `${REGISTRY}/gardener`, digests };
