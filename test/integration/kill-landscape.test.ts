@@ -4,7 +4,8 @@ import { readState } from '../../shared/gardener/rollout.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { Killed, killing } from '../scenarios/killing.ts';
 import { startFleet } from '../scenarios/rollout/fleet.ts';
-import { sample, sampling } from '../scenarios/sampling.ts';
+import { liveWithKills } from '../scenarios/rollout/killed.ts';
+import { sampling } from '../scenarios/sampling.ts';
 
 const SHOOTS = ['s0', 's1', 's2', 's3'];
 const MOST = 2;
@@ -19,17 +20,11 @@ describe('Shoots of a landscape', { timeout: typeof sampling === 'number' ? 120_
   it('killed at any request, get a bad change of the operators in the canary alone, go back, and get a good one in turn', async () => {
     const labels = (shoot: string): Record<string, string> => (shoot === 's0' ? { stage: 'canary' } : {});
     await using fleet = await startFleet({ shoots: SHOOTS, labels, seeds: ['one', 'two'] });
-    // What follows a place or a result is the same as in the other kill suites.
-    const death = killing(
-      () => fleet.restart(),
-      ({ kind }) => kind === 'ConfigMap',
-    );
-    fleet.wrap = (client) => death.wrap(client);
     const levels = (level: string) =>
       SHOOTS.filter((shoot) => JSON.stringify(fleet.controllers(shoot)).includes(`--log-level=${level}`));
     const state = () => readState(fleet.landscape().LandscapeRolloutState);
-    const give = (level: string, version: string) => {
-      const settings: Partial<Settings> = { rollout, version, defaults: { flux: { logLevel: level } } };
+    const give = (level: string) => {
+      const settings: Partial<Settings> = { rollout, version: '0.0.0', defaults: { flux: { logLevel: level } } };
       fleet.given = () => settings;
       fleet.restart();
     };
@@ -41,48 +36,38 @@ describe('Shoots of a landscape', { timeout: typeof sampling === 'number' ? 120_
       const places = state()?.inProgress.size ?? 0;
       if (places > MOST) wrong.push(`${places} places`);
     };
-    let count = 0;
-    const live = async (at: number, isAfter: boolean) => {
-      fleet.observe = () => {};
-      death.arm(Number.POSITIVE_INFINITY, false);
-      count++;
-      fleet.annotate({ [ABORT]: null });
-      // Each life begins with what no former one has named.
-      give('info', `0.${count}.0`);
-      await fleet.pass(3000);
-      expect(levels('info')).toEqual(SHOOTS);
-      fleet.observe = observe;
-      death.arm(at, isAfter);
-
-      give('error', `0.${count}.0`);
+    const bad = async () => {
+      give('error');
       await fleet.pass(1500);
       expect(levels('error')).toEqual(['s0']);
-      const bad = state();
-      expect([...(bad?.failed ?? [])]).toEqual(['one/shoot--foo--s0']);
-      fleet.annotate({ [ABORT]: bad?.revision ?? '' });
+      expect([...(state()?.failed ?? [])]).toEqual(['one/shoot--foo--s0']);
+    };
+    const abort = async () => {
+      fleet.annotate({ [ABORT]: state()?.revision ?? '' });
       await fleet.pass(1500);
       expect(levels('info')).toEqual(SHOOTS);
-      give('debug', `0.${count}.0`);
+    };
+    const good = async () => {
+      give('debug');
       await fleet.pass(3000);
       expect(levels('debug')).toEqual(SHOOTS);
       expect(fleet.landscape().LandscapeRollout).toMatch(/has ended: 4 done, 0 in progress, 0 waiting, 0 failed\.$/);
+    };
+    const end = async () => {
       expect(wrong).toEqual([]);
       expect(fleet.failures.filter((failure) => !(failure instanceof Killed))).toEqual([]);
     };
-    fleet.given = () => ({ rollout, version: '0.0.0', defaults: { flux: { logLevel: 'info' } } });
     fleet.edit(data);
+    give('info');
     await fleet.settle();
     fleet.verdict = (shoot) => (levels('error').includes(shoot) ? 'bad' : 'ready');
-    await live(Number.POSITIVE_INFINITY, false);
-    const all =
-      sampling === 'states' ? death.writes() : Array.from({ length: death.requests() }, (_, index) => index + 1);
-    for (const at of sample(all, 'a landscape')) {
-      for (const isAfter of sampling === 'states' ? [true] : [false, true]) {
-        const before = death.kills();
-        await live(at, isAfter);
-        expect(death.kills() - before).toBe(death.requests() >= at ? 1 : 0);
-      }
-    }
-    expect(death.kills()).toBeGreaterThan(0);
+    fleet.observe = observe;
+    // What follows a place or a result is the same as in the other kill suites.
+    const death = killing(
+      () => fleet.restart(),
+      ({ kind }) => kind === 'ConfigMap',
+    );
+    fleet.wrap = (client) => death.wrap(client);
+    await liveWithKills(fleet, death, ['a landscape'], [bad, abort, good, end]);
   });
 });

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Killed, killing } from '../scenarios/killing.ts';
 import { type Fleet, startFleet } from '../scenarios/rollout/fleet.ts';
-import { sample, sampling } from '../scenarios/sampling.ts';
+import { liveWithKills } from '../scenarios/rollout/killed.ts';
+import { sampling } from '../scenarios/sampling.ts';
 
+const GOOD = 'good';
 const SHOOTS = ['s0', 's1', 's2', 's3'];
 const MOST = 2;
 const rollout = `{ maxInProgress: ${MOST}, maxFailed: 0 }`;
@@ -66,59 +68,41 @@ describe('Shoots of a project in a rollout', { timeout: typeof sampling === 'num
       await using fleet = await startFleet({ shoots: SHOOTS });
       fleet.verdict = (_, branch) =>
         branch.startsWith('bad') ? 'bad' : branch.startsWith('silent') ? 'silent' : 'ready';
-      const death = killing(() => fleet.restart());
-      fleet.wrap = (client) => death.wrap(client);
       const wrong: string[] = [];
-      let branch = '';
       /** The state of the clusters after each round of runs and each change of a ManagedResource or of flux-status. */
       const observe = () => {
-        const open = [branch, `bad-${branch}`, `silent-${branch}`].flatMap((one) => fleet.unjudged(one));
+        const unjudged = [GOOD, `bad-${GOOD}`, `silent-${GOOD}`].flatMap((one) => fleet.unjudged(one));
         const isLimited = !ends || fleet.state() !== undefined;
-        if (isLimited && open.length > MOST) wrong.push(`${branch}: ${open} are changed at the same time`);
+        if (isLimited && unjudged.length > MOST) wrong.push(`${unjudged} are changed at the same time`);
         const places = fleet.state()?.inProgress.size ?? 0;
-        if (places > MOST) wrong.push(`${branch}: ${places} places`);
-        const bad = withBranch(fleet, `bad-${branch}`);
-        if (bad > MOST) wrong.push(`${branch}: ${bad} have the bad edit`);
+        if (places > MOST) wrong.push(`${places} places`);
+        const bad = withBranch(fleet, `bad-${GOOD}`);
+        if (bad > MOST) wrong.push(`${bad} have the bad edit`);
       };
-      const live = async (next: string, at: number, isAfter: boolean) => {
-        fleet.observe = () => {};
-        // A life may have ended before its kill.
-        death.arm(Number.POSITIVE_INFINITY, false);
-        branch = next;
-        fleet.edit(edit('base', {}));
-        await fleet.settle(200);
-        fleet.edit(edit('base'));
-        await fleet.settle(200);
-        fleet.observe = observe;
-        death.arm(at, isAfter);
-        for (const [data, seconds] of edits(branch)) {
-          fleet.edit(data);
-          await fleet.settle(seconds);
-          if (!pauses || data.repositoryBranch === branch) continue;
-          expect(withBranch(fleet, `bad-${branch}`)).toBeGreaterThan(0);
-          expect(fleet.status().Rollout).toContain(' is paused, because more than 0 failed');
-        }
+      const phases = edits(GOOD).map(([data, seconds]) => async () => {
+        fleet.edit(data);
+        await fleet.settle(seconds);
+        if (!pauses || data.repositoryBranch === GOOD) return;
+        expect(withBranch(fleet, `bad-${GOOD}`)).toBeGreaterThan(0);
+        expect(fleet.status().Rollout).toContain(' is paused, because more than 0 failed');
+      });
+      const end = async () => {
         expect(wrong).toEqual([]);
-        expect(withBranch(fleet, branch), branch).toBe(SHOOTS.length);
-        expect(fleet.lies(), branch).toEqual([]);
-        if (ends) expect(fleet.state(), branch).toBeUndefined();
-        else expect(fleet.status().Rollout, branch).toMatch(/has ended: 4 done, 0 in progress, 0 waiting, 0 failed\.$/);
+        expect(withBranch(fleet, GOOD)).toBe(SHOOTS.length);
+        expect(fleet.lies()).toEqual([]);
+        if (ends) expect(fleet.state()).toBeUndefined();
+        else expect(fleet.status().Rollout).toMatch(/has ended: 4 done, 0 in progress, 0 waiting, 0 failed\.$/);
         expect(fleet.failures.filter((failure) => !(failure instanceof Killed))).toEqual([]);
       };
-      await live('undisturbed', Number.POSITIVE_INFINITY, false);
-      // Between two writes, the clusters stay the same.
-      const all =
-        sampling === 'states' ? death.writes() : Array.from({ length: death.requests() }, (_, index) => index + 1);
-      const chosen = new Set(['', ' once more', ' and again'].flatMap((suffix) => sample(all, `${name}${suffix}`)));
-      for (const at of chosen) {
-        for (const isAfter of sampling === 'states' ? [true] : [false, true]) {
-          const before = death.kills();
-          await live(`killed-${at}-${isAfter}`, at, isAfter);
-          // Runs that overtake each other in another order may need fewer requests.
-          expect(death.kills() - before).toBe(death.requests() >= at ? 1 : 0);
-        }
+      for (const data of [edit('base', {}), edit('base')]) {
+        fleet.edit(data);
+        await fleet.settle(200);
       }
-      expect(death.kills()).toBeGreaterThan(0);
+      const death = killing(() => fleet.restart());
+      fleet.wrap = (client) => death.wrap(client);
+      fleet.observe = observe;
+      const samples = ['', ' once more', ' and again'].map((suffix) => `${name}${suffix}`);
+      await liveWithKills(fleet, death, samples, [...phases, end]);
     },
   );
 });

@@ -230,6 +230,23 @@ export async function startFleet(options: FleetOptions) {
       }
       throw new Error('the fleet does not come to rest');
     },
+    /** Saves the clusters and what is due, at rest. @returns a function that restores them */
+    checkpoint(): () => void {
+      const copyOf = <Value>(map: Map<string, Value>) => {
+        const then = [...map];
+        return () => {
+          map.clear();
+          for (const [key, value] of then) map.set(key, value);
+        };
+      };
+      const clusters = [garden, ...seeds.values()].map((api) => api.checkpoint());
+      const parts = [...clusters, copyOf(due), copyOf(news), copyOf(open)];
+      const { now, given } = fleet;
+      return () => {
+        for (const bringBack of parts) bringBack();
+        Object.assign(fleet, { now, given });
+      };
+    },
     /** The branch that a Shoot has. */
     branches: () => new Map(shoots.map((shoot) => [shoot, branchOf(shoot)])),
     /** Shoots that have a branch and no verdict about it. */
