@@ -32,7 +32,7 @@ export interface ListProgress {
 /** Lists one selection into its tracker, page by page. */
 export function createLister(selection: Selection, tracker: Tracker, progress: ListProgress) {
   const { onProgress, onPage, onUnreadable } = progress;
-  const { metadataOnly, labelSelector, fieldSelector } = selection;
+  const { namespace, metadataOnly, labelSelector, fieldSelector } = selection;
   const size = createPageSize();
   let position: Position | undefined;
   let hasStartedOver = false;
@@ -49,7 +49,8 @@ export function createLister(selection: Selection, tracker: Tracker, progress: L
       bytes += itemBytes;
       onProgress(() => at.list.observe(object));
     };
-    const options = { limit: size.limit(), metadataOnly, labelSelector, fieldSelector, onItem, onUnreadable };
+    const selected = { namespace, metadataOnly, labelSelector, fieldSelector };
+    const options = { ...selected, limit: size.limit(), onItem, onUnreadable };
     const answer = await abortable(client.list(selection.resource, { ...options, continue: at.next }), signal);
     onProgress(() => {});
     if (answer.resourceVersion === '') {

@@ -39,7 +39,7 @@ export interface ReflectorOptions {
 /** Lists one selection of a cluster and watches it from there, as long as the watcher runs. */
 export function createReflector(options: ReflectorOptions) {
   const { selection, tracker, health, timing, metrics } = options;
-  const { cluster, resource, metadataOnly, labelSelector, fieldSelector } = selection;
+  const { cluster, namespace, resource, metadataOnly, labelSelector, fieldSelector } = selection;
   const labels = { cluster, resource: resource.plural };
   const log = options.log.with(labels);
   const backoff = createBackoff(timing.backoffMs, timing.backoffCapMs);
@@ -129,6 +129,7 @@ export function createReflector(options: ReflectorOptions) {
     let end = 'failed';
     try {
       const events = client.watch(resource, {
+        namespace,
         metadataOnly,
         labelSelector,
         fieldSelector,

@@ -1,3 +1,4 @@
+import { onlyProjectOf } from '../../shared/gardener/shoot-changes.ts';
 import { type Resource, resources } from '../../shared/kube/resource.ts';
 import type { FunctionDefinition, Subscription } from '../../shared/runtime/definition.ts';
 import { GARDEN } from '../../shared/runtime/key.ts';
@@ -18,6 +19,8 @@ export interface Subscriber {
 /** The objects of one list and watch, shared by all functions that subscribed to it. */
 export interface Selection {
   cluster: string;
+  /** Undefined: all namespaces. */
+  namespace?: string | undefined;
   resource: Resource;
   fieldSelector?: string | undefined;
   labelSelector?: string | undefined;
@@ -31,7 +34,7 @@ export function selectionsOf(definitions: FunctionDefinition[], clusters: Watche
   for (const definition of definitions) {
     for (const subscription of definition.subscriptions) {
       for (const cluster of clustersOf(subscription, clusters)) {
-        const selection = selectionOf(cluster, subscription);
+        const selection = selectionOf(cluster, subscription, clusters);
         const text = JSON.stringify([cluster, selection.resource, selection.fieldSelector, selection.labelSelector]);
         const known = selections.get(text) ?? selection;
         selections.set(text, known);
@@ -49,9 +52,10 @@ function clustersOf(subscription: Subscription, { garden, seeds }: WatchedCluste
   return garden ? [GARDEN] : [];
 }
 
-function selectionOf(cluster: string, subscription: Subscription): Selection {
+function selectionOf(cluster: string, subscription: Subscription, { seeds }: WatchedClusters): Selection {
   const { resource, fieldSelector, labelSelector } = subscription;
   // The content of a Secret never reaches the watcher, whatever the definition says.
   const metadataOnly = subscription.metadataOnly === true || resource.kind === resources.secrets.kind;
-  return { cluster, resource, fieldSelector, labelSelector, metadataOnly, subscribers: [] };
+  const namespace = cluster === GARDEN ? onlyProjectOf(seeds) : undefined;
+  return { cluster, namespace, resource, fieldSelector, labelSelector, metadataOnly, subscribers: [] };
 }

@@ -1,5 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { readLandscape } from '../../shared/config/landscape.ts';
+import { onlyProjectOf } from '../../shared/gardener/shoot-changes.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
 import { missing, UsageError, type Values, type Variables } from './option.ts';
 import { DEFAULT_LANDSCAPE, type settingsOptions } from './options.ts';
@@ -29,5 +30,7 @@ export function settingsOf(
     hostKeyScan: { mode, allow, deny },
     pushUrl: values['push-url'],
     ...readLandscape(values),
+    // Its state is in the namespace `garden`, where the account of a self-hosted Shoot has no rights (decision 101).
+    ...(onlyProjectOf(seeds) !== undefined && { rollout: undefined }),
   };
 }

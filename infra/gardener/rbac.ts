@@ -117,34 +117,34 @@ export function policyObjects(name = NAME, ours = OURS): KubeObject[] {
     `object.metadata.name in ['${FLUX_SOURCE}', '${FLUX_PUSH}']`,
     `object.metadata.namespace == '${NAMESPACE}' && object.metadata.name == '${CERTIFICATES}'`,
   ];
-  return [
-    {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingAdmissionPolicy',
-      metadata: { name },
-      spec: {
-        failurePolicy: 'Fail',
-        matchConstraints: {
-          resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }],
-        },
-        matchConditions: [{ name: 'ours', expression: ours.join(' || ') }],
-        validations: [
-          {
-            expression: `(${allowed.join(') || (')})`,
-            message: `shoot-flux may create only Secrets ${FLUX_SOURCE} and ${FLUX_PUSH}, and ${NAMESPACE}/${CERTIFICATES}`,
-          },
-          {
-            expression: "has(object.type) && object.type == 'Opaque'",
-            message: 'shoot-flux may create only Secrets of type Opaque',
-          },
-        ],
+  return admissionPolicy(name, {
+    matchConstraints: matching('secrets', 'CREATE'),
+    matchConditions: [{ name: 'ours', expression: ours.join(' || ') }],
+    validations: [
+      {
+        expression: `(${allowed.join(') || (')})`,
+        message: `shoot-flux may create only Secrets ${FLUX_SOURCE} and ${FLUX_PUSH}, and ${NAMESPACE}/${CERTIFICATES}`,
       },
-    },
-    {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingAdmissionPolicyBinding',
-      metadata: { name },
-      spec: { policyName: name, validationActions: ['Deny'] },
-    },
+      {
+        expression: "has(object.type) && object.type == 'Opaque'",
+        message: 'shoot-flux may create only Secrets of type Opaque',
+      },
+    ],
+  });
+}
+
+/** Returns which calls of the core API a policy judges. */
+export function matching(resource: string, ...operations: string[]): object {
+  return { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations, resources: [resource] }] };
+}
+
+/** Returns a ValidatingAdmissionPolicy and its binding: what it does not allow is denied. */
+export function admissionPolicy(name: string, spec: object): KubeObject[] {
+  const apiVersion = 'admissionregistration.k8s.io/v1';
+  const kind = 'ValidatingAdmissionPolicy';
+  const binding = { policyName: name, validationActions: ['Deny'] };
+  return [
+    { apiVersion, kind, metadata: { name }, spec: { failurePolicy: 'Fail', ...spec } },
+    { apiVersion, kind: `${kind}Binding`, metadata: { name }, spec: binding },
   ];
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Cause } from '../runtime/change-request.ts';
-import { changesFor, selfHostedCluster } from './shoot-changes.ts';
+import { changesFor, onlyProjectOf, selfHostedCluster } from './shoot-changes.ts';
 import type { Shoot } from './types.ts';
 
 const cause: Cause = {
@@ -47,6 +47,16 @@ test('returns one change for the self-hosted Shoot that the deployment runs in',
   expect(clusters({ ...selfHosted, metadata: { namespace: 'garden-other', name: 'root' } }, served)).toEqual([]);
   expect(clusters({ metadata, status: { technicalID: 'shoot--foo--root' } }, served)).toEqual([]);
   expect(clusters(shoot(), [selfHostedCluster(shoot().metadata)])).toEqual([]);
+});
+
+test.each([
+  [['shoot--garden-foo--bar', 'shoot--garden-foo--baz'], 'garden-foo'],
+  [['shoot--garden--bar'], 'garden'],
+  [['shoot--garden-foo--bar', 'shoot--garden-other--bar'], undefined],
+  [['shoot--garden-foo--bar', 'my-seed'], undefined],
+  [[], undefined],
+])('of clusters %j, the only project is %s', (clusters, project) => {
+  expect(onlyProjectOf(clusters)).toBe(project);
 });
 
 test.each(['a/b', 'x'.repeat(64), '-a', 'a\n'])('returns nothing for a Shoot with technical ID %j', (technicalID) => {

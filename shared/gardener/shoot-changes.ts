@@ -17,6 +17,16 @@ export function selfHostedCluster({ namespace, name }: Pick<ObjectMeta, 'namespa
   return `shoot--${namespace}--${name}`;
 }
 
+/**
+ * Returns the namespace of the project whose self-hosted Shoots are all that a deployment serves: it has rights nowhere else
+ * in the garden (decision 101).
+ */
+export function onlyProjectOf(clusters: readonly string[]): string | undefined {
+  // The name of a Shoot has no `--`.
+  const [project, ...others] = new Set(clusters.map((cluster) => /^shoot--(garden.*)--/.exec(cluster)?.[1]));
+  return others.length === 0 ? project : undefined;
+}
+
 /** Returns the namespace of a Shoot's control plane; undefined, or empty as the garden stores it: it has none yet. */
 export function controlPlaneOf(shoot: Shoot): string | undefined {
   return isSelfHosted(shoot) ? SELF_HOSTED : shoot.status?.technicalID;

@@ -6,7 +6,8 @@ import { clusterOptions } from '../../infra/cli/options.ts';
 import { fromAllSources } from '../../infra/cli/sources.ts';
 import { files, shootFlux } from '../../infra/cli/testing.ts';
 import { serviceAccountUser } from '../../infra/gardener/rbac.ts';
-import { landscapeRolloutIn } from '../../shared/gardener/rollout.ts';
+import { ForbiddenError } from '../../shared/kube/errors.ts';
+import { createKubeClient } from '../../shared/kube/http-client.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { startShippedApi, tokenOf } from '../scenarios/identities.ts';
 import { deployedByFlux, expectFluxIsGone } from '../scenarios/removal.ts';
@@ -51,13 +52,15 @@ const inOwnShoot: JsonObject[] = [
 const stack = new AsyncDisposableStack();
 let stage: Stage;
 let paths: { garden: string; own: string };
+let gardenApi: Api;
 
 beforeAll(async () => {
-  const garden = await startShippedApi('garden', 'extension-shoot--bar--shoot-flux-x7k2p');
+  const garden = await startShippedApi('garden', 'extension-shoot--bar--shoot-flux');
   const own = await startShippedApi('seed', undefined, {
     namespaceController: true,
     objects: inOwnShoot,
   });
+  gardenApi = garden;
   for (const api of [garden, own]) stack.defer(api.stop);
   const read = async () => ({});
   const { seed } = await fromAllSources(clusterOptions, { environment, read });
@@ -166,21 +169,13 @@ describe('a Shoot that hosts its own control plane', () => {
     expect(examined.out).toContain(`✔ shoot--${PROJECT}--bar credentials: `);
   });
 
-  it('is named in a rollout of the landscape by its project', async () => {
-    await stage.garden.apply(
-      resources.namespaces,
-      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'garden' } },
-      person,
-    );
-    await stage.garden.create(resources.configMaps, statusMap('garden'), person);
-    const rollout = { maxInProgress: 1, maxFailed: 0 };
-    await stage.setLandscape({ rollout });
-    await stage.deliver();
-    await stage.setLandscape({ rollout, defaults: { flux: { logLevel: 'debug' } } });
-    const state = async () =>
-      landscapeRolloutIn(await stage.garden.find(resources.configMaps, { namespace: 'garden', name: 'flux-status' }));
-    const found = await eventually('it is its turn', state, (now) => now?.inProgress.size === 1);
-    expect([...(found?.inProgress.keys() ?? [])]).toEqual([`shoot--${PROJECT}--bar/kube-system`]);
+  it('opens no other project to those who administer it', async () => {
+    const { url, ca } = gardenApi;
+    const own = createKubeClient({ server: url, ca, token: tokenOf('keys') });
+    const find = (namespace: string) => own.find(resources.secrets, { namespace, name: 'flux-source' });
+    expect(await find(PROJECT)).toMatchObject({ type: 'Opaque' });
+    await expect(find('garden-other')).rejects.toThrow(ForbiddenError);
+    own.close();
   });
 
   it('loses Flux with the extension and nothing else, and gets it again', async () => {

@@ -36,26 +36,29 @@ export async function shippedRbac(place: Place): Promise<KubeObject[]> {
 const installations = {
   'shoot-flux': 'seed-local',
   'extension-shoot-flux-x7k2p': 'seed-local',
-  'extension-shoot--bar--shoot-flux-x7k2p': 'garden-foo',
+  'extension-shoot--bar--shoot-flux': 'garden-foo',
 } as const;
 export type Installation = keyof typeof installations;
 
 /** Returns the user name of an installation in RBAC. */
 export const installationUser = (name: Installation) => `system:serviceaccount:${installations[name]}:${name}`;
 
-/** Returns the roles for installations, bound as gardener-controller-manager binds them. */
+/** Returns the roles for installations, bound as Gardener binds them: in the garden, or for a member of one project. */
 export async function installationRbac(name: Installation): Promise<KubeObject[]> {
   const apiGroup = 'rbac.authorization.k8s.io';
-  return gardenRoles(await findAllDefinitions()).flatMap((role) => [
+  const isMember = name.startsWith('extension-shoot--');
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: installations[name] } };
+  const bound = gardenRoles(await findAllDefinitions()).flatMap((role) => [
     role,
     {
       apiVersion: role.apiVersion,
-      kind: 'ClusterRoleBinding',
-      metadata: { name: role.metadata.name },
+      kind: isMember ? 'RoleBinding' : 'ClusterRoleBinding',
+      metadata: { name: role.metadata.name, ...(isMember && { namespace: installations[name] }) },
       roleRef: { apiGroup, kind: role.kind, name: role.metadata.name },
       subjects: [{ kind: 'ServiceAccount', namespace: installations[name], name }],
     },
   ]);
+  return isMember ? [namespace, ...bound] : bound;
 }
 
 /**

@@ -1,13 +1,18 @@
 {{/*
 "true" where the Pods get an account of their own in the garden, which gardenlet creates for the Secret in
 garden-access.yaml. With the account that gardenlet injects, `extension-…`, the webhook seed-restriction refuses the
-Secret flux-source and the ConfigMap flux-status. In a self-hosted Shoot gardenlet may create no other account.
+Secret flux-source and the ConfigMap flux-status.
 */}}
 {{- define "shoot-flux.hasGardenAccount" -}}
 {{- $gardener := .Values.gardener | default dict -}}
 {{- $own := .Values.kubeconfigs.garden.secretName -}}
 {{- range .Values.env }}{{ if eq .name "GARDEN_KUBECONFIG" }}{{ $own = .name }}{{ end }}{{ end -}}
-{{- if and (($gardener.garden).genericKubeconfigSecretName) (not $gardener.selfHostedShootCluster) (not $own) }}true{{ end -}}
+{{- if and (($gardener.garden).genericKubeconfigSecretName) (not $own) }}true{{ end -}}
+{{- end -}}
+
+{{/* Name of the account. In a self-hosted Shoot gardenlet may create none without this prefix. */}}
+{{- define "shoot-flux.gardenAccess.account" -}}
+{{- if .Values.gardener.selfHostedShootCluster }}extension-shoot--{{ .Values.gardener.shoot.name }}--{{ end }}shoot-flux
 {{- end -}}
 
 {{/* Name of the Secret for which gardenlet creates the account, and into which it writes its tokens. */}}

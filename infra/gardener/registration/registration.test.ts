@@ -22,22 +22,35 @@ describe('the rights of installations in the garden', () => {
     expect(JSON.stringify(roles)).not.toContain('webhookconfigurations');
   });
 
+  it('are a role for members of projects as well, whose account gardener-controller-manager does not select', () => {
+    for (const { metadata } of roles) {
+      expect(metadata.labels).toHaveProperty(['rbac.gardener.cloud/aggregate-to-extension-role'], 'shoot-flux');
+      const selector = metadata.annotations?.['authorization.gardener.cloud/extensions-serviceaccount-selector'];
+      const { matchLabels } = JSON.parse(selector ?? '{}') as { matchLabels: Record<string, string> };
+      const policy = registrationObjects(definitions, release).find(
+        (object) => object.kind === 'ValidatingAdmissionPolicy' && object.metadata.name.endsWith('-accounts'),
+      );
+      const [label = ''] = Object.entries(matchLabels).map((pair) => pair.join('='));
+      expect(JSON.stringify(policy?.spec)).toContain(label);
+    }
+  });
+
   it('include a policy for the Secrets that their ServiceAccounts create', () => {
     const [policy] = registrationObjects(definitions, release).filter(
-      ({ kind }) => kind === 'ValidatingAdmissionPolicy',
+      ({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name.endsWith('-secrets'),
     );
     const text = JSON.stringify(policy?.spec);
     const pattern = new RegExp(/matches\('([^']+)'\)/.exec(text)?.[1] ?? 'none');
     const accounts = (...names: string[]) => names.map((name) => `system:serviceaccount:${name}`);
     const ours = accounts(
       ...['seed-my-seed:shoot-flux', 'seed-my-seed:extension-shoot-flux-x7k2p'],
-      ...['garden:extension-shoot--root--shoot-flux-x7k2p', 'garden-foo:extension-shoot--a-b--shoot-flux-x7k2p'],
+      ...['garden:extension-shoot--root--shoot-flux', 'garden-foo:extension-shoot--a-b--shoot-flux'],
     );
     for (const account of ours) expect(account).toMatch(pattern);
     const others = accounts(
       ...['seed-my-seed:extension-other-x7k2p', 'seed-my-seed:shoot-flux-2', 'seed-my-seed:default'],
       ...['garden-foo:extension-shoot-flux-x7k2p', 'garden-foo:shoot-flux', 'gardener:shoot-flux'],
-      ...['garden:extension-shoot--root--other-x7k2p', 'kube-system:extension-shoot--root--shoot-flux-x7k2p'],
+      ...['garden:extension-shoot--root--other-x7k2p', 'kube-system:extension-shoot--root--shoot-flux'],
     );
     for (const account of others) expect(account).not.toMatch(pattern);
   });

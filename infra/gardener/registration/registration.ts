@@ -4,7 +4,7 @@ import { EXTENSION_TYPE } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { type AnyDefinition, findAllDefinitions } from '../../functions.ts';
 import { yaml } from '../manifests.ts';
-import { identitiesIn, policyObjects } from '../rbac.ts';
+import { admissionPolicy, identitiesIn, matching, policyObjects } from '../rbac.ts';
 import { chartArchive } from './chart-archive.ts';
 
 /** Name of the ControllerRegistration and ControllerDeployment; names of installations begin with it. */
@@ -13,8 +13,8 @@ const REGISTRATION = 'shoot-flux';
 /** The account that the chart asks for in each seed, or the one that gardenlet injects where it does not. */
 const IN_SEED = `seed-[^:]+:(${REGISTRATION}|extension-${REGISTRATION}-[^:]+)`;
 
-/** The account that gardenlet injects in a self-hosted Shoot, in the namespace of its project. */
-const SELF_HOSTED = `garden(-[^:]+)?:extension-shoot--[^:]+--${REGISTRATION}-[^:]+`;
+/** The account that the chart asks for in a self-hosted Shoot, in the namespace of its project. */
+const SELF_HOSTED = `garden(-[^:]+)?:extension-shoot--[^:]+--${REGISTRATION}`;
 
 /** The ServiceAccounts of installations. */
 const INSTALLATION = `request.userInfo.username.matches('^system:serviceaccount:(${IN_SEED}|${SELF_HOSTED})$')`;
@@ -22,9 +22,16 @@ const INSTALLATION = `request.userInfo.username.matches('^system:serviceaccount:
 /** Identities of the garden that no installation in a seed has: what answers its API server and Git hosts runs beside it. */
 const NOT_IN_SEEDS = ['admission', 'push-webhook', 'webhooks'];
 
-/** Generates the ClusterRoles that gardener-controller-manager binds to the ServiceAccounts of installations. */
+/** The label of ServiceAccounts with rights in all projects. */
+const IN_ALL_PROJECTS = 'controllerregistration.core.gardener.cloud/name';
+
+/**
+ * Generates the ClusterRoles that gardener-controller-manager binds to the ServiceAccounts of installations in seeds. A
+ * project gives the account of a self-hosted Shoot the same rights in its own namespace, with the role
+ * `extension:shoot-flux` of a member (decision 101).
+ */
 export function gardenRoles(definitions: AnyDefinition[]): KubeObject[] {
-  const selector = { matchLabels: { 'controllerregistration.core.gardener.cloud/name': REGISTRATION } };
+  const selector = { matchLabels: { [IN_ALL_PROJECTS]: REGISTRATION } };
   return identitiesIn(definitions, 'garden')
     .filter(({ name }) => !NOT_IN_SEEDS.includes(name))
     .map(({ name, rules }) => ({
@@ -33,7 +40,10 @@ export function gardenRoles(definitions: AnyDefinition[]): KubeObject[] {
       metadata: {
         // The binding gets the same name, which must not be one of rbac-garden.yaml.
         name: `extensions.gardener.cloud:${REGISTRATION}:installation:${name}`,
-        labels: { 'authorization.gardener.cloud/custom-extensions-permissions': 'true' },
+        labels: {
+          'authorization.gardener.cloud/custom-extensions-permissions': 'true',
+          'rbac.gardener.cloud/aggregate-to-extension-role': REGISTRATION,
+        },
         annotations: { 'authorization.gardener.cloud/extensions-serviceaccount-selector': JSON.stringify(selector) },
       },
       rules,
@@ -42,7 +52,30 @@ export function gardenRoles(definitions: AnyDefinition[]): KubeObject[] {
 
 /** Generates everything that installations need in the garden beside Gardener's own objects. */
 export function gardenRights(definitions: AnyDefinition[]): KubeObject[] {
-  return [...gardenRoles(definitions), ...policyObjects(`${REGISTRATION}-installation-secrets`, [INSTALLATION])];
+  return [
+    ...gardenRoles(definitions),
+    ...policyObjects(`${REGISTRATION}-installation-secrets`, [INSTALLATION]),
+    ...accountPolicy(),
+  ];
+}
+
+/**
+ * Generates the policy that keeps that label from all other ServiceAccounts: whoever administers a self-hosted Shoot
+ * decides which labels its gardenlet gives an account, and would read the Secrets of all projects with it.
+ */
+function accountPolicy(): KubeObject[] {
+  const isOfSeed = "object.metadata.namespace.startsWith('seed-')";
+  const labels = 'object.metadata.labels';
+  const isSelected = `has(${labels}) && '${IN_ALL_PROJECTS}' in ${labels} && ${labels}['${IN_ALL_PROJECTS}'] == '${REGISTRATION}'`;
+  return admissionPolicy(`${REGISTRATION}-installation-accounts`, {
+    matchConstraints: matching('serviceaccounts', 'CREATE', 'UPDATE'),
+    validations: [
+      {
+        expression: `${isOfSeed} || !(${isSelected})`,
+        message: `only accounts in namespaces of seeds may have the label ${IN_ALL_PROJECTS}=${REGISTRATION}`,
+      },
+    ],
+  });
 }
 
 /** What a registration refers to. */

@@ -154,16 +154,10 @@ onRealApis(
     );
 
     describe('with other accounts in the garden', () => {
-      it.each([
-        ['seed', 'seed-restriction.gardener.cloud', withoutAccount(seedHost(SEED))],
-        ['self-hosted Shoot', 'shoot-restriction.gardener.cloud', withoutAccount(root)],
-      ])(
-        'says what is refused to the account of gardenlet in a %s, and goes on once a person has created it',
-        async (_, webhook, host) => {
-          await landscape.install(config, host);
-          await besideNodes((stage, output) => createByHand(stage, webhook, output));
-        },
-      );
+      it('says what is refused to the account of gardenlet, and goes on once a person has created it', async () => {
+        await landscape.install(config, withoutAccount(seedHost(SEED)));
+        await besideNodes((stage, output) => createByHand(stage, 'seed-restriction.gardener.cloud', output));
+      });
 
       it('becomes ready in a self-hosted Shoot', async () => {
         await landscape.install({ config: { shootHealth: true, logLevel: 'debug' } }, root);
@@ -176,18 +170,43 @@ onRealApis(
         }
       });
 
+      it('opens no other project to those who administer a self-hosted Shoot', async () => {
+        await landscape.install(config, root);
+        const { garden } = landscape.servers;
+        const name = 'extension-shoot--garden--shoot-flux';
+        const adminToken = await serviceAccountToken(garden, root.namespace, name);
+        const read = (namespace: string) =>
+          requestJson({ ...garden, adminToken }, 'GET', `/api/v1/namespaces/${namespace}/secrets/flux-source`).then(
+            String,
+            (error: Error) => error.message,
+          );
+        await eventually(
+          'it has the rights of the project',
+          () => read('garden'),
+          (text) => text.includes('404'),
+        );
+        expect(await read(PROJECT)).toContain('403');
+        const labels = { 'controllerregistration.core.gardener.cloud/name': 'shoot-flux' };
+        const account = (namespace: string) => ({
+          ...{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: 'forged', labels } },
+        });
+        await expect(applyObjects(garden, [account('garden')])).rejects.toThrow('only accounts in namespaces of seeds');
+        await applyObjects(garden, [namespaceOf(`seed-${SEED}`), account(`seed-${SEED}`)]);
+      });
+
       it.each([
         ['shoot-flux', seedHost(SEED)],
         ['extension-shoot-flux-x7k2p', withoutAccount(seedHost(SEED))],
-        ['extension-shoot--garden--shoot-flux-x7k2p', root],
+        ['extension-shoot--garden--shoot-flux', root],
       ])('may create no other Secrets than flux-source and flux-push as %s', async (name, host) => {
         await landscape.install(config, host);
         const { garden } = landscape.servers;
-        const adminToken = await serviceAccountToken(garden, host.namespace, name);
+        const { namespace } = host;
+        const adminToken = await serviceAccountToken(garden, namespace, name);
         const create = (secret: string, type: string) =>
-          requestJson({ ...garden, adminToken }, 'POST', '/api/v1/namespaces/default/secrets?dryRun=All', {
+          requestJson({ ...garden, adminToken }, 'POST', `/api/v1/namespaces/${namespace}/secrets?dryRun=All`, {
             ...{ apiVersion: 'v1', kind: 'Secret', type },
-            metadata: { namespace: 'default', name: secret },
+            metadata: { namespace, name: secret },
           }).then(String, (error: Error) => error.message);
         const refused = (text: string) => text.includes('shoot-flux may create only Secrets flux-source and flux-push');
         await eventually('the policy is enforced', () => create('other', 'Opaque'), refused);

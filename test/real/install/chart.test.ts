@@ -159,8 +159,17 @@ describe('the rendered objects', () => {
     }
   });
 
+  it('have an account with no rights but those of a project in a self-hosted Shoot', async () => {
+    const objects = await renderChart({ namespace, values: selfHostedValues('garden-foo', 'bar') });
+    const account = 'serviceaccount.resources.gardener.cloud';
+    const { annotations } = find(objects, 'Secret').metadata;
+    expect(annotations).toMatchObject({ [`${account}/name`]: 'extension-shoot--bar--shoot-flux' });
+    expect(annotations).not.toHaveProperty([`${account}/labels`]);
+    for (const { metadata } of ofKind(objects, 'Deployment'))
+      expect(metadata.labels).toMatchObject({ [INJECTION]: 'false' });
+  });
+
   it.each([
-    ['a self-hosted Shoot', selfHostedValues('garden', 'root')],
     ['a seed, with a kubeconfig of the garden', { ...seed, kubeconfigs: { garden } }],
     ['a seed, with a variable for that kubeconfig', { ...seed, env: [{ name: 'GARDEN_KUBECONFIG', value: '/mine' }] }],
     ['a cluster without a gardenlet', {}],

@@ -13,7 +13,7 @@ export interface Host {
   namespace: string;
   /** What the name of the account that it injects begins with. */
   prefix: string;
-  /** True: by this prefix, ShootRestriction permits no other account. */
+  /** True: by this prefix, ShootRestriction permits no other account, and the project makes ours a member. */
   hasOnlyThatPrefix?: boolean;
 }
 
@@ -69,7 +69,21 @@ export async function installAsGardener(
   await applyObjects(seed, [...own, ...objects]);
   await applyObjects(garden, [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: host.namespace } }]);
   await requestTokens({ garden, seed }, host);
-  return { objects, bindings: await bindRoles(garden) };
+  const bindings = [...(await bindRoles(garden)), ...(host.hasOnlyThatPrefix ? await bindToProject(garden, host) : [])];
+  return { objects, bindings };
+}
+
+/** Binds the roles of the extension in a project, as Gardener does for its member with the role `extension:shoot-flux`. */
+async function bindToProject(garden: ApiServer, { namespace, prefix }: Host): Promise<KubeObject[]> {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const label = 'rbac.gardener.cloud/aggregate-to-extension-role=shoot-flux';
+  const bindings = (await listObjects(garden, 'clusterroles', undefined, label)).map(({ metadata: { name } }) => ({
+    ...{ apiVersion: `${apiGroup}/v1`, kind: 'RoleBinding', metadata: { namespace, name } },
+    roleRef: { apiGroup, kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', namespace, name: `${prefix}shoot-flux` }],
+  }));
+  await applyObjects(garden, bindings);
+  return bindings;
 }
 
 interface PodTemplate {
