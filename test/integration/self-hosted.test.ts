@@ -53,6 +53,9 @@ const stack = new AsyncDisposableStack();
 let stage: Stage;
 let paths: { garden: string; own: string };
 let gardenApi: Api;
+/** What the membership of the account gives it. */
+let bindings: KubeObject[];
+const roleBindings = { ...resources.leases, group: apiGroup, plural: 'rolebindings', kind: 'RoleBinding' };
 
 beforeAll(async () => {
   const garden = await startShippedApi('garden', 'extension-shoot--bar--shoot-flux');
@@ -72,6 +75,8 @@ beforeAll(async () => {
   const { url, ca, token } = own;
   const nodes = await startNodes({ server: url, ca, token }, { programs: {} });
   stack.defer(nodes.stop);
+  ({ items: bindings } = await stage.garden.list(roleBindings, { namespace: PROJECT }));
+  for (const { metadata } of bindings) await stage.garden.delete(roleBindings, metadata);
   await stage.startProduct();
 });
 afterAll(() => stack.disposeAsync());
@@ -103,9 +108,17 @@ const untilReadyInStatus = () =>
 
 /** The life of one Shoot, in order: each test goes on where the one before has ended. */
 describe('a Shoot that hosts its own control plane', () => {
-  it('names the webhook that refuses flux-source, and gets Flux once a person has created it', async () => {
+  it('says what the garden refuses until its project has made its account a member', async () => {
     await stage.setFluxConfig(config('main'));
     await stage.reconcileShoot({ status: { lastOperation: creating } });
+    await stage.untilError(
+      `the right; add ServiceAccount ${PROJECT}/extension-shoot--bar--shoot-flux to its members, with the role extension:shoot-flux.`,
+    );
+    for (const { metadata, ...binding } of bindings)
+      await stage.garden.create(roleBindings, { ...binding, metadata: inProject(metadata.name) }, person);
+  });
+
+  it('names the webhook that refuses flux-source, and gets Flux once a person has created it', async () => {
     const { description } = await stage.untilError('shoot-restriction.gardener.cloud denies it');
     expect(description).not.toContain('upgraded the shoot-flux chart');
     await stage.garden.create(

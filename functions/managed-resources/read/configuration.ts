@@ -8,12 +8,14 @@ import type { Rollout } from '../../../shared/config/rollout.ts';
 import { shootResourcesOf } from '../../../shared/config/shoot-resources.ts';
 import { suspensionOf } from '../../../shared/config/suspension.ts';
 import type { ConfigInputs, EffectiveConfig, ProjectSecret } from '../../../shared/config/types.ts';
-import { ConfigError, unlessInvalid } from '../../../shared/errors.ts';
+import { ConfigError, RetryableError, unlessInvalid } from '../../../shared/errors.ts';
 import { distributionAt } from '../../../shared/flux/distribution.ts';
 import type { Given } from '../../../shared/gardener/landscape.ts';
+import { isSelfHosted } from '../../../shared/gardener/shoot-changes.ts';
 import { shootTraits } from '../../../shared/gardener/shoot-facts.ts';
-import type { Applied } from '../../../shared/gardener/types.ts';
+import type { Applied, Shoot } from '../../../shared/gardener/types.ts';
 import type { KubeClient } from '../../../shared/kube/client.ts';
+import { ForbiddenError } from '../../../shared/kube/errors.ts';
 import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { reconcileAtOf } from '../deliver/requests.ts';
@@ -88,8 +90,8 @@ export async function readLayers(run: Run, given?: Given): Promise<Layers> {
   const { shoot } = cluster.spec;
   const { namespace } = shoot.metadata;
   const garden = await context.kube(GARDEN);
-  const configMap =
-    namespace === undefined ? undefined : await garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
+  const find = (namespace: string) => garden.find(resources.configMaps, { namespace, name: FLUX_CONFIG });
+  const configMap = namespace === undefined ? undefined : await asMember(find(namespace), shoot);
   const { defaults, policy, addons } = given?.documents ?? context.settings;
   const isThere = configMap !== undefined && configMap.metadata.deletionTimestamp === undefined;
   const layers: ConfigInputs = {
@@ -108,6 +110,19 @@ export async function readLayers(run: Run, given?: Given): Promise<Layers> {
   // Its deletion resumes nothing: that is a decision of its own.
   const suspension = configMap === undefined ? applied?.suspension : suspensionOf(configMap.metadata.annotations);
   return { ...layers, ...secrets, reconcileAt, suspension, rollout: rolloutOf(layers, configMap), given };
+}
+
+/** Awaits what is read in the garden. @throws RetryableError where the project has given a self-hosted Shoot no rights */
+function asMember<T>(answer: Promise<T>, shoot: Shoot): Promise<T> {
+  return answer.catch((error) => {
+    if (!(error instanceof ForbiddenError) || !isSelfHosted(shoot)) throw error;
+    const { namespace, name } = shoot.metadata;
+    const account = `ServiceAccount ${namespace}/extension-shoot--${name}--shoot-flux`;
+    throw new RetryableError(
+      `ConfigMap ${namespace}/${FLUX_CONFIG} cannot be read, because the Project has not given shoot-flux the right; add ${account} to its members, with the role extension:shoot-flux.`,
+      { cause: error },
+    );
+  });
 }
 
 function rolloutOf({ fluxConfig }: ConfigInputs, configMap: KubeObject | undefined): ProjectRollout | undefined {
