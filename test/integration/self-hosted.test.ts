@@ -191,6 +191,15 @@ describe('a Shoot that hosts its own control plane', () => {
     own.close();
   });
 
+  it('keeps Flux while the operators name a pull secret that it may not read', async () => {
+    await stage.setLandscape({ defaults: { pullSecret: {} } });
+    const missing =
+      "Secret garden/shoot-flux-pull-secret in the garden, the landscape's pull secret, may not be read; the operators of this landscape have to correct it.";
+    await stage.until('the problem', ({ state }) => state?.applied?.problem === missing);
+    await stage.setLandscape({});
+    await stage.until('no problem', ({ state }) => state?.applied !== undefined && !('problem' in state.applied));
+  });
+
   it('loses Flux with the extension and nothing else, and gets it again', async () => {
     await stage.untilReady();
     for (const [resource, object] of deployedByFlux) await stage.shoot.create(resource, object, person);
