@@ -17,12 +17,14 @@ import { type Builder, builders, makeImage } from '../image/image.ts';
 import { knativeManifests } from '../knative/manifests.ts';
 import { flag, makeCommand, text, type Values } from '../make-command.ts';
 import { filesBelow, writeChecksums } from './checksums.ts';
+import { statements, vexFile } from './vex.ts';
 
 const help = `Usage:
   npm run release -- --version X --registry R [options]
 
 Write everything that a release consists of into a folder: image, charts, registrations with Gardener, packages for
-Lambda, manifests for Knative, JSON Schemas, bill of materials, notes and checksums. Nothing is published.
+Lambda, manifests for Knative, JSON Schemas, bill of materials with what does not affect shoot-flux, notes and checksums.
+Nothing is published.
 
 Options:
   --version X          Version, like 0.1.0; CHANGELOG.md must have a section for it (required).
@@ -68,6 +70,7 @@ export async function makeRelease(release: ReleaseOptions, builder?: Builder): P
   await mkdir(out, { recursive: true });
   await writeFiles(out, {
     'NOTES.md': notes,
+    ...vexFile(statements),
     ...schemaFiles(),
     ...(await chartFiles(release)),
     ...below('registration', {
