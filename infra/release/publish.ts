@@ -40,6 +40,8 @@ await makeCommand(usage, options, async ({ version, registry, from = 'dist/relea
   const lines = `${names.join('\n')}\n`;
   await writeFile(join(from, 'PUBLISHED'), lines);
   for (const file of await readdir(join(from, 'registration'))) {
+    // A template names no release.
+    if (file.endsWith('.tpl')) continue;
     const path = join(from, 'registration', file);
     const pinned = withDigests(await readFile(path, 'utf8'), names, version);
     if (!pinned.includes(`digest: ${names[0]?.split('@')[1]}`))
@@ -60,7 +62,8 @@ function componentDescriptor(registry: string, version: string, names: string[])
     return {
       // A chart has the name of the image.
       name: index === 0 ? 'image' : name.slice(name.lastIndexOf('/') + 1),
-      ...{ version, type: index === 0 ? 'ociImage' : 'helmChart', relation: 'local' },
+      // gardener-landscape-kit skips charts of the type without a version.
+      ...{ version, type: index === 0 ? 'ociImage' : 'helmChart/v1', relation: 'local' },
       access: { type: 'ociArtifact', imageReference: named.replace('@', `:${version}@`) },
       digest: { hashAlgorithm: 'SHA-256', normalisationAlgorithm: 'ociArtifactDigest/v1', value: digest },
     };

@@ -105,6 +105,7 @@ describe('the files of a release', () => {
     expect(await text('registration/controller-registration.yaml')).toContain(chart);
     expect(await text('registration/operator-extension.yaml')).toContain(chart);
     expect(await text('registration/controller-registration-inline.yaml')).toContain('rawChart: H4sI');
+    expect(await text('registration/operator-extension.yaml.tpl')).not.toMatch(/1\.2\.3-rc\.1|registry\.example\.org/);
     expect(await text('NOTES.md')).toMatch(/^# shoot-flux 1\.2\.3-rc\.1\n/);
     expect(await text('knative/overlays/example/kustomization.yaml')).toContain(
       'newName: registry.example.org/gardener/shoot-flux\n    newTag: 1.2.3-rc.1\n',

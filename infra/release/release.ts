@@ -12,7 +12,12 @@ import { bundleCommand } from '../bundle/bundle-cli.ts';
 import { schemaFiles } from '../docs/json-schema.ts';
 import { isQueued } from '../functions.ts';
 import { chartArchive, tarball } from '../gardener/registration/chart-archive.ts';
-import { type Release, registration, registrationFiles } from '../gardener/registration/registration.ts';
+import {
+  landscapeKitTemplate,
+  type Release,
+  registration,
+  registrationFiles,
+} from '../gardener/registration/registration.ts';
 import { type Builder, builders, makeImage } from '../image/image.ts';
 import { knativeManifests } from '../knative/manifests.ts';
 import { flag, makeCommand, text, type Values } from '../make-command.ts';
@@ -76,6 +81,7 @@ export async function makeRelease(release: ReleaseOptions, builder?: Builder): P
     ...below('registration', {
       ...(await registrationFiles(release)),
       'controller-registration-inline.yaml': await registration(release, 'inline'),
+      'operator-extension.yaml.tpl': landscapeKitTemplate(release),
     }),
     ...below('knative', await knativeManifests({ newName: `${registry}/shoot-flux`, newTag: version })),
     ...(await lambdaPackages(distribution)),

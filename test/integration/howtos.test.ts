@@ -281,15 +281,18 @@ describe('from Git', () => {
   test('a cluster with Flux stores its objects as they are, and they refer to each other', async () => {
     const distribution = openDistribution((await testDistribution()) ?? standInDistribution.folder);
     const { files } = await distribution.release((await distribution.versions())[0] ?? '');
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'flux-system' } };
-    const cluster = await startCluster([...[...files.values()].flat().filter(isCrd), namespace]);
-    const objects = examples(PAGE).filter(({ kind }) => kind !== 'ConfigMap');
+    const namespaces = ['flux-system', 'garden'].map((name) => ({
+      ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+    }));
+    const cluster = await startCluster([...[...files.values()].flat().filter(isCrd), ...namespaces]);
+    const objects = examples(PAGE).filter(({ apiVersion }) => apiVersion.includes('.toolkit.fluxcd.io/'));
     for (const object of objects) {
       const resource = object.kind === 'Kustomization' ? kustomizations : gitRepositories;
       // Fields that the CRD does not know are gone.
       expect(await cluster.client.create(resource, object, { fieldManager: 'person' })).toMatchObject(object);
     }
-    const [source, registration, projects] = objects;
+    const [source, registration, projects, kit] = objects;
+    expect(kit?.spec).toMatchObject({ prune: false, healthCheckExprs: [{ kind: 'Extension' }] });
     for (const one of [registration, projects])
       expect(one?.spec).toMatchObject({ prune: false, sourceRef: { kind: source?.kind, name: source?.metadata.name } });
     expect(projects?.spec).toMatchObject({ dependsOn: [{ name: registration?.metadata.name }] });

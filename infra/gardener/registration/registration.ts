@@ -246,6 +246,25 @@ function chartReference(release: Release, chart: string): string {
   return `${name}:${release.version}${digest === undefined ? '' : `@${digest}`}`;
 }
 
+/**
+ * Generates the Extension as a template for gardener-landscape-kit, which fills in the version, the image and the charts
+ * of a component descriptor.
+ */
+export function landscapeKitTemplate(release: Release): string {
+  const image = '.resources.image.ociImage.ref';
+  const expressions = {
+    repository: `regexReplaceAll "[:@][^/]*$" ${image} ""`,
+    tag: '.version',
+    digest: `regexFind "sha256:[0-9a-f]+" ${image}`,
+  };
+  const lines = Object.entries(expressions).map(([key, expression]) => `${key}: {{ ${expression} }}\n`);
+  // Its resources have names in camel case.
+  const resource = (chart: string) => chart.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  return yaml([operatorExtension(release)], 'a template for gardener-landscape-kit', '"npm run release"')
+    .replaceAll(/ref: .*\/(.+):.*/g, (_, chart: string) => `ref: {{ .resources.${resource(chart)}.helmChart.ref }}`)
+    .replaceAll(/( +)repository: .*\n +tag: .*\n/g, (_, indent: string) => lines.map((line) => indent + line).join(''));
+}
+
 export const EXAMPLES = new URL('../../../example/', import.meta.url);
 
 /** The release of the examples: the version of the charts, in a registry to be replaced. */

@@ -1,14 +1,32 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { digestsIn, registration } from '../../../infra/gardener/registration/registration.ts';
+import { exampleWith } from '../../integration/documents.ts';
 import { followPage } from '../../integration/followed-page.ts';
-import { runProgram } from '../tools/cache.ts';
+import { buildTools } from '../tools/build.ts';
+import { folderWith, runProgram } from '../tools/cache.ts';
 import { makeBuildPlace, REGISTRY, STAND_IN } from './build-place.ts';
 import { helm } from './helm.ts';
 import { OWN, type Registry, startRegistry } from './registry.ts';
 import type { Workplace } from './workplace.ts';
+
+/** Returns what gardener-landscape-kit puts into templates; it leaves out resources of other types. */
+function kitValues({ version, resources }: Component): object {
+  const fields: Record<string, string> = { ociImage: 'ociImage', 'helmChart/v1': 'helmChart' };
+  const known = resources.flatMap(({ name, type, access }) => {
+    const key = name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+    const field = fields[type];
+    return field === undefined ? [] : [[key, { [field]: { ref: access.imageReference } }] as const];
+  });
+  return { version, resources: Object.fromEntries(known) };
+}
+
+interface Component {
+  version: string;
+  resources: { name: string; type: string; access: { imageReference: string } }[];
+}
 
 /** Written and published by the commands of docs/release.md. */
 describe('a release', () => {
@@ -82,11 +100,27 @@ describe('a release', () => {
     }
     expect(found).toEqual([
       'ociImage image 0.1.0-rc.1',
-      'helmChart shoot-flux 0.1.0-rc.1',
-      'helmChart shoot-flux-admission 0.1.0-rc.1',
-      'helmChart shoot-flux-admission-application 0.1.0-rc.1',
-      'helmChart shoot-flux-admission-runtime 0.1.0-rc.1',
+      'helmChart/v1 shoot-flux 0.1.0-rc.1',
+      'helmChart/v1 shoot-flux-admission 0.1.0-rc.1',
+      'helmChart/v1 shoot-flux-admission-application 0.1.0-rc.1',
+      'helmChart/v1 shoot-flux-admission-runtime 0.1.0-rc.1',
     ]);
+  });
+
+  it('has a template for gardener-landscape-kit, which its component descriptor makes the Extension', async () => {
+    const { component } = parse(await readFile(join(out, 'component-descriptor.yaml'), 'utf8'));
+    await using folder = await folderWith({
+      'Chart.yaml': 'apiVersion: v2\nname: kit\nversion: 1.0.0\n',
+      'values.yaml': stringify(kitValues(component)),
+      'extension.tpl': await readFile(join(out, 'registration/operator-extension.yaml.tpl'), 'utf8'),
+      'templates/extension.yaml': '{{ tpl (.Files.Get "extension.tpl") .Values }}',
+      'landscape/kustomization.yaml': exampleWith('docs/howto/from-git.md', 'resources'),
+    });
+    await writeFile(join(folder.path, 'landscape/operator-extension.yaml'), await helm('template', 'kit', folder.path));
+    const { kustomize } = await buildTools(['kustomize']);
+    const built = await runProgram(kustomize, ['build', join(folder.path, 'landscape')]);
+    expect(built).toContain(published[0]?.split('@')[1]);
+    expect(parse(built)).toEqual(parse(await readFile(join(out, 'registration/operator-extension.yaml'), 'utf8')));
   });
 
   it('has the registrations that the digests of PUBLISHED give', async () => {
