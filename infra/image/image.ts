@@ -53,7 +53,9 @@ export async function makeImage(options: ImageOptions): Promise<void> {
   // A build adds to the list of images that an earlier one has made.
   if (builder !== 'docker') await runProgram(builder, ['manifest', 'rm', tag]).catch(() => {});
   const name = [builder === 'docker' ? '--tag' : '--manifest', tag];
-  await runProgram(builder, [...build, '--platform', platform, ...name, context.path]);
+  // docker makes the index at once; the others would begin it with the platform that is ready first.
+  for (const platforms of builder === 'docker' ? [platform] : platform.split(','))
+    await runProgram(builder, [...build, '--platform', platforms, ...name, context.path]);
   if (sbom !== undefined) {
     const bases: BasePackages[] = [];
     for (const one of platform.split(',')) {

@@ -82,8 +82,7 @@ const CONTAINERFILE = join(root, 'infra/image/Containerfile');
 
 /**
  * Makes the images that the Containerfile names, because no registry can be reached here: a base from Debian's packages,
- * and this Node.js, for the
- * platform of this machine.
+ * and this Node.js for the platform of this machine.
  * @param buildah a program
  * @param folder an empty folder
  */
