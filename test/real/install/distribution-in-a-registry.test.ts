@@ -63,6 +63,18 @@ withTestData('docs/howto/distribution-in-a-registry.md, followed with a registry
     expect(await page.follow('Read it', shell)).toMatch(/^v2\.9\.4 {2}sha256 \w{12}, checksums verified, /);
   });
 
+  it('is signed, and verified, under the name that a registry knows', async () => {
+    // Neither Sigstore nor a browser is here.
+    await workplace.addProgram('cosign', 'echo "$@"');
+    const name = (await pushed()).replace('oci://', '');
+    expect((await page.follow('Sign it', shell)).trim().split('\n')).toEqual([
+      `sign ${name}`,
+      expect.stringMatching(
+        new RegExp(`^verify ${name} --certificate-identity https://\\S+ --certificate-oidc-issuer https://`),
+      ),
+    ]);
+  });
+
   it('is what a process starts with, also a second time without the registry', async () => {
     const name = await pushed();
     expect(await started(name, 'fresh')).toContain('serves readiness for local with Flux v2.9.4');
