@@ -85,11 +85,10 @@ function componentDescriptor(registry: string, version: string, names: string[])
 function withDigests(registration: string, names: string[], version: string): string {
   return names.reduce((text, named) => {
     const [name = '', digest] = named.split('@');
-    return text
-      .replaceAll(`ref: ${name}:${version}\n`, `ref: ${named.replace('@', `:${version}@`)}\n`)
-      .replaceAll(
-        new RegExp(`( +)repository: ${name.replaceAll('.', '\\.')}\n +tag: ${version}\n`, 'g'),
-        `$&$1digest: ${digest}\n`,
-      );
+    return text.replaceAll(`ref: ${name}:${version}\n`, `ref: ${named.replace('@', `:${version}@`)}\n`).replaceAll(
+      // Once, also when a release is published again.
+      new RegExp(`( +)repository: ${name.replaceAll('.', '\\.')}\n +tag: ${version}\n(?! +digest: )`, 'g'),
+      `$&$1digest: ${digest}\n`,
+    );
   }, registration);
 }

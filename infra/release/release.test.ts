@@ -112,6 +112,19 @@ describe('the files of a release', () => {
     );
   });
 
+  it('have notes whose links work on the page that the workflow makes', async () => {
+    const workflow = await readFile(join(root, '.github/workflows/release.yaml'), 'utf8');
+    const [command = 'none'] = /sed -i .+ NOTES\.md$/m.exec(workflow) ?? [];
+    const place = join(folder, 'page');
+    await writeFiles(place, { 'NOTES.md': await text('NOTES.md') });
+    const env = { ...process.env, GITHUB_REPOSITORY: 'my-org/shoot-flux', GITHUB_REF_NAME: 'v1.2.3-rc.1' };
+    await run('sh', ['-c', command], { cwd: place, env });
+    const notes = await readFile(join(place, 'NOTES.md'), 'utf8');
+    expect(notes).toContain('(https://github.com/my-org/shoot-flux/blob/v1.2.3-rc.1/docs/release.md)');
+    const links = [...notes.matchAll(/\]\(([^)]*)\)/g)].map(([, link = '']) => link);
+    expect(links.filter((link) => !/^https:\/\/[^:]+$/.test(link))).toEqual([]);
+  });
+
   it('have the JSON Schemas, each of which the workflow makes an asset', async () => {
     const schemas = (await filesBelow(out)).filter((path) => path.startsWith('schemas/'));
     expect(schemas).toEqual(

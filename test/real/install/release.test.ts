@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { digestsIn, registration } from '../../../infra/gardener/registration/registration.ts';
-import { exampleWith } from '../../integration/documents.ts';
+import { documented, exampleWith } from '../../integration/documents.ts';
 import { followPage } from '../../integration/followed-page.ts';
 import { buildTools } from '../tools/build.ts';
 import { folderWith, runProgram } from '../tools/cache.ts';
@@ -148,5 +148,11 @@ describe('a release', () => {
     const rendered = await helm('template', 'x', chart, '--set', 'gardener.seed.name=my-seed');
     expect(`${extension.values.image.repository}@${extension.values.image.digest}`).toBe(published[0]);
     expect(rendered).toContain(`image: ${REGISTRY}/gardener/shoot-flux:0.1.0-rc.1`);
+  });
+
+  it('stays the same when it is published again', async () => {
+    const checksums = await readFile(join(out, 'SHA256SUMS'), 'utf8');
+    await workplace.run(documented('docs/release.md', 'publish-release'));
+    expect(await readFile(join(out, 'SHA256SUMS'), 'utf8')).toBe(checksums);
   });
 });
