@@ -117,6 +117,13 @@ it('a thread that is busy with one run after the other is not stuck, and nothing
   expect(sums.get(restarts)).toBe(0);
 });
 
+it('a thread that gets no processor for a while is not stuck, and nothing is interrupted', async () => {
+  const { invoke, sums } = start(`
+    if (number === 7) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_000);`);
+  await Promise.all([invoke(1), invoke(7)]);
+  expect(sums.get(restarts)).toBe(0);
+});
+
 it('a thread that ends by itself is replaced, and its runs end in the next one', async () => {
   const { invoke, sums } = start('await later(10); if (number === 1) process.exit(); ');
   await Promise.allSettled([invoke(1), invoke(2)]);

@@ -48,6 +48,13 @@ const MOST_BUSY_CHECKS = 32;
 /** Until its first beat; loading the code takes seconds on a busy machine. */
 const MOST_START_CHECKS = 240;
 
+/**
+ * A check counts in full if this process used half a processor since the one before, and otherwise in proportion: on a
+ * busy machine, or where a container is throttled, a thread may get none for seconds without being stuck. It counts at
+ * least so much, because a thread may also wait for ever without using any.
+ */
+const LEAST_CHECK = 0.1;
+
 /** Pauses before the next attempt to start a thread that did not start. */
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
@@ -233,10 +240,14 @@ function checkBeats(
   let last = { beat: 0, id: 0 };
   let silentChecks = 0;
   let checksOfRun = 0;
+  let used = process.cpuUsage();
   const timer = setInterval(() => {
+    const { user, system } = process.cpuUsage(used);
+    used = process.cpuUsage();
+    const check = Math.min(Math.max((user + system) / 500 / CHECK_MS, LEAST_CHECK), 1);
     const now = { beat: Atomics.load(beats, 0), id: Atomics.load(executing, 0) };
-    silentChecks = now.beat === last.beat ? silentChecks + 1 : 0;
-    checksOfRun = now.id === last.id ? Math.min(checksOfRun + 1, silentChecks) : 0;
+    silentChecks = now.beat === last.beat ? silentChecks + check : 0;
+    checksOfRun = now.id === last.id ? Math.min(checksOfRun + check, silentChecks) : 0;
     last = now;
     const isStuck = checksOfRun >= MOST_SILENT_CHECKS || silentChecks >= MOST_BUSY_CHECKS;
     if (started.is ? isStuck : silentChecks >= MOST_START_CHECKS) onSilence();
