@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { SUSPENDED } from '../../shared/config/project-config.ts';
 import { CHANGE_SECONDS } from '../../shared/gardener/rollout.ts';
 import { textAt } from '../../shared/shapes.ts';
 import { Killed, killing } from '../scenarios/killing.ts';
@@ -351,6 +352,25 @@ describe('a rollout that is taken back', () => {
     expect(withBranch('two')).toHaveLength(6);
     expect(fleet.lies()).toEqual([]);
     expect(most.unjudged).toBeLessThanOrEqual(1 + 1);
+  });
+});
+
+describe('a suspended project', () => {
+  it('looks at nothing of its rollout until it goes on', async () => {
+    await started(one);
+    const annotations = { [SUSPENDED]: 'incident' };
+    fleet.edit(data('one', one), annotations);
+    await fleet.settle();
+    fleet.edit(data('two', one), annotations);
+    await fleet.settle();
+    fleet.requests.length = 0;
+    await fleet.pass(3600);
+    expect(fleet.requests).toEqual([]);
+    expect(withBranch('two')).toEqual([]);
+    fleet.edit(data('two', one));
+    await fleet.pass(600);
+    expect(withBranch('two')).toHaveLength(6);
+    expect(most.places).toBe(1);
   });
 });
 

@@ -69,7 +69,8 @@ export async function waitForTurn(
 ): Promise<Outcome | undefined> {
   const { cluster, context, operation } = run;
   if (rollout === undefined || !needsTurn(plan, controlPlane, operation)) return undefined;
-  if (rollout.isSuspended) return keepApplied(run, plan, controlPlane, REFUSED_SECONDS);
+  // The annotation, once it is gone, wakes all Shoots of the project.
+  if (rollout.isSuspended) return keepApplied(run, plan, controlPlane, undefined);
   const { namespace = '' } = cluster.spec.shoot.metadata;
   const garden = await context.kube(GARDEN);
   for (let attempt = 1; ; attempt++) {
