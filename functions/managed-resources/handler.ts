@@ -17,7 +17,7 @@ import { followSuspension } from './deliver/suspension.ts';
 import { reportHibernated, reportObstacle, takeOver } from './endings.ts';
 import type { Plan } from './plan/plan.ts';
 import { updateScope } from './plan/scope.ts';
-import { type Configuration, readLayers, withWrittenPolicy } from './read/configuration.ts';
+import { type Configuration, layersWith, readLayers, withWrittenPolicy } from './read/configuration.ts';
 import { type ControlPlane, readControlPlane } from './read/control-plane.ts';
 import { createReporter } from './reporter.ts';
 import { findLandscape, firstGiven, inItsTurn, type Turn } from './rollout/landscape.ts';
@@ -110,7 +110,7 @@ async function reconcile(run: Run): Promise<Outcome> {
 
   // What the Shoot gets of that now.
   const askFormer = async (has: Given) => {
-    const former = await readLayers(run, has);
+    const former = await layersWith(run, first, has);
     return ask(run, withWrittenPolicy(unprotected, former), former);
   };
   const turn: Turn = landscape === undefined ? { asked: next } : await inItsTurn(run, landscape, next, askFormer);

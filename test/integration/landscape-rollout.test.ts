@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { standInDistribution } from '@shoot-flux/landscape/distribution';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { ABORT, SUSPENDED } from '../../shared/config/project-config.ts';
+import { ABORT, projectSecretNames, SUSPENDED } from '../../shared/config/project-config.ts';
 import { readState } from '../../shared/gardener/rollout.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { Settings } from '../../shared/runtime/context.ts';
@@ -23,6 +23,9 @@ const waves = [{ name: 'canary', shoots: { matchLabels: { stage: 'canary' } } }]
 const rollout: Settings['rollout'] = { waves, pause: '30m', maxInProgress: 2, maxFailed: 0 };
 const labels = (shoot: string): Record<string, string> => (shoot === 's0' ? { stage: 'canary' } : {});
 const debug: Partial<Settings> = { rollout, defaults: { flux: { logLevel: 'debug' } } };
+
+/** `SHOOT_FLUX_LANDSCAPE=20x150`: so many seeds, and Shoots on each, in the last test, which then prints what it costs. */
+const [seeds = 4, perSeed = 8] = process.env.SHOOT_FLUX_LANDSCAPE?.split('x').map(Number) ?? [];
 
 let fleet: Fleet;
 afterEach(async () => {
@@ -48,7 +51,7 @@ async function given(settings: Partial<Settings>, seconds: number): Promise<void
 
 const isDebug = (shoot: string) => JSON.stringify(fleet.controllers(shoot)).includes('--log-level=debug');
 const changed = () => fleet.shoots().filter(isDebug);
-const ready = () => Object.values(fleet.status()).filter((line) => line.startsWith('Ready '));
+const ready = () => fleet.shoots().filter((shoot) => fleet.line(shoot)?.startsWith('Ready '));
 const state = () => readState(fleet.landscape().LandscapeRolloutState);
 const text = () => fleet.landscape().LandscapeRollout;
 const applied = (shoot: string) => fleet.extension(shoot).status?.state?.applied;
@@ -379,6 +382,22 @@ describe('a landscape in which more than one thing goes wrong', () => {
     expect(ready()).toHaveLength(6);
   });
 
+  it('reads everything once in a Shoot that waits', async () => {
+    await started();
+    await given(debug, 400);
+    fleet.requests.length = 0;
+    fleet.wake('s5');
+    await fleet.settle(0);
+    const reads = fleet.requests.filter(({ cluster, method }) => cluster === 'garden' && method === 'GET');
+    // Its labels are in the seed: what is read is flux-status, flux-config, and the Secrets of the project.
+    expect(reads.map(({ resource }) => resource).sort()).toEqual([
+      'configmaps',
+      'configmaps',
+      ...projectSecretNames.map(() => 'secrets'),
+    ]);
+    expect(isDebug('s5')).toBe(false);
+  });
+
   it('asks rarely while the rollout is suspended from its beginning, and goes on at once afterwards', async () => {
     await started({}, at('info', { rollout: free }));
     fleet.annotate({ [SUSPENDED]: 'maintenance of the registry' });
@@ -396,70 +415,130 @@ describe('a landscape in which more than one thing goes wrong', () => {
   });
 });
 
-describe('a landscape of four seeds with thirty Shoots, each process of which is killed at random', () => {
+describe(`a landscape of ${seeds} seeds with ${perSeed} Shoots each, whose processes are killed at random`, {
+  timeout: seeds * perSeed * 20_000,
+}, () => {
+  const all = names(seeds * perSeed);
+  const most = Math.ceil(all.length / 100) + 2;
+  const stageOf = (shoot: string) => ['canary', 'early'][Number(shoot.slice(1)) % 10] ?? '';
+  const order = ['canary', 'early'].map((stage) => ({ name: stage, shoots: { matchLabels: { stage } } }));
+  const many: Settings['rollout'] = { waves: order, pause: '5m', maxInProgress: most, maxFailed: 1 };
+
   it('gets a bad release in its canaries alone, goes back, and gets a good change wave by wave', async () => {
-    const all = names(30);
-    const stages = (shoot: string): Record<string, string> => ({
-      stage: ['canary', 'early'][Number(shoot.slice(1)) % 10] ?? '',
-    });
-    const inStage = (stage: string) => all.filter((shoot) => stages(shoot).stage === stage);
-    const order = ['canary', 'early'].map((stage) => ({ name: stage, shoots: { matchLabels: { stage } } }));
-    const many: Settings['rollout'] = { waves: order, pause: '5m', maxInProgress: 3, maxFailed: 1 };
-    await started({ shoots: all, labels: stages, seeds: ['a', 'b', 'c', 'd'] }, { rollout: many });
-    const random = prand(numericSeed);
-    let deaths = 0;
-    fleet.wrap = (client) => {
-      const dies =
-        <T>(write: (...args: never[]) => Promise<T>) =>
-        async (...args: never[]) => {
-          const chance = random();
-          if (chance < 0.02) throw died();
-          const written = await write(...args);
-          if (chance < 0.04) throw died();
-          return written;
-        };
-      return {
-        ...client,
-        mergePatch: dies(client.mergePatch),
-        apply: dies(client.apply),
-        create: dies(client.create),
-      } as KubeClient;
-    };
-    const died = () => {
-      deaths++;
-      fleet.restart();
-      return new Killed();
-    };
+    const figures = measured(all.length);
+    await started(
+      {
+        ...{ shoots: all, labels: (shoot) => ({ stage: stageOf(shoot) }), parallel: seeds },
+        seeds: names(seeds).map((name) => `seed-${name}`),
+        projects: names(Math.ceil(all.length / 100)),
+      },
+      { rollout: many },
+    );
+    figures('created');
+    const deaths = killedAtRandom(1.5 / (20 + all.length));
+
+    /** What has changed in each Shoot, and in how many of each stage. */
+    const has = new Set<string>();
+    const left: Record<string, number> = {};
     const wrong: string[] = [];
-    let isBad = (_shoot: string) => false;
-    fleet.verdict = (shoot) => (isBad(shoot) ? 'bad' : 'ready');
-    fleet.observe = () => {
-      const places = state()?.inProgress.size ?? 0;
-      if (places > 3) wrong.push(`${places} places`);
-      const now = changed();
-      const waves = ['', 'early', 'canary'].map((stage) => now.filter((shoot) => stages(shoot).stage === stage).length);
-      if ((waves[0] ?? 0) > 0 && waves[1] !== 3) wrong.push(`early ones after others: ${waves}`);
-      if ((waves[1] ?? 0) > 0 && waves[2] !== 3) wrong.push(`canaries after others: ${waves}`);
+    let isChanged = (_shoot: string) => false;
+    let seen: string | undefined;
+    const judge = (by: (shoot: string) => boolean) => {
+      isChanged = by;
+      has.clear();
+      for (const stage of ['canary', 'early', '']) left[stage] = all.filter((one) => stageOf(one) === stage).length;
+    };
+    fleet.observe = (shoot) => {
+      const written = fleet.landscape().LandscapeRolloutState;
+      const places = written === seen ? 0 : (readState(written)?.inProgress.size ?? 0);
+      if (places > most) wrong.push(`${places} places`);
+      seen = written;
+      if (shoot === undefined || has.has(shoot) || !isChanged(shoot)) return;
+      has.add(shoot);
+      const stage = stageOf(shoot);
+      left[stage] = (left[stage] ?? 0) - 1;
+      const before = { canary: 0, early: left.canary, '': (left.canary ?? 0) + (left.early ?? 0) }[stage];
+      if (before !== 0) wrong.push(`${shoot} before ${before} others`);
     };
 
     const fluxDistribution = await newerRelease();
-    const versions = () => new Map(all.map((shoot) => [shoot, applied(shoot)?.fluxVersion]));
-    isBad = (shoot) => applied(shoot)?.fluxVersion === NEWER;
-    await given({ rollout: many, fluxDistribution }, 1500);
+    const isBad = (shoot: string) => applied(shoot)?.fluxVersion === NEWER;
+    judge(isBad);
+    fleet.verdict = (shoot) => (isBad(shoot) ? 'bad' : 'ready');
+    await given({ rollout: many, fluxDistribution }, 600);
+    figures(`bad release, ${deaths()} deaths`);
     const bad = all.filter(isBad);
     expect(bad.length).toBeGreaterThan(1);
-    expect(inStage('canary')).toEqual(expect.arrayContaining(bad));
+    expect(bad.map(stageOf)).toEqual(bad.map(() => 'canary'));
+    expect(text()).toContain(' is paused, because more than 1 failed');
     fleet.annotate({ [ABORT]: state()?.revision ?? '' });
-    await fleet.pass(1500);
-    expect([...new Set(versions().values())]).toEqual([standInDistribution.version]);
+    await fleet.pass(600);
+    figures('aborted');
+    expect(new Set(all.map((shoot) => applied(shoot)?.fluxVersion))).toEqual(new Set([standInDistribution.version]));
 
-    await given({ ...debug, rollout: many }, 6000);
-    expect(changed()).toHaveLength(30);
+    judge(isDebug);
+    await given({ ...debug, rollout: many }, 0);
+    const isOver = () => text()?.includes(`has ended: ${all.length} done`) === true;
+    for (let hours = 0; hours < 48 && !isOver(); hours += 0.25) {
+      await fleet.pass(900);
+      figures(`good change after ${hours + 0.25} h, ${deaths()} deaths`);
+    }
+    expect(text()).toMatch(new RegExp(`has ended: ${all.length} done, 0 in progress, 0 waiting, 0 failed\\.$`));
+    expect(changed()).toHaveLength(all.length);
     expect(wrong).toEqual([]);
-    expect(deaths).toBeGreaterThan(10);
-    expect(text()).toMatch(/has ended: 30 done, 0 in progress, 0 waiting, 0 failed\.$/);
+    expect(deaths()).toBeGreaterThan(10);
   });
 });
+
+/** Kills the process of a seed at its writes, before or after them, so often. @returns the number of deaths */
+function killedAtRandom(chance: number): () => number {
+  const random = prand(numericSeed);
+  let deaths = 0;
+  fleet.wrap = (client, run) => {
+    const died = () => {
+      deaths++;
+      fleet.restart(`seed-s${Number(run.split(' s')[1]) % seeds}`);
+      return new Killed();
+    };
+    const dies =
+      <T>(write: (...args: never[]) => Promise<T>) =>
+      async (...args: never[]) => {
+        const drawn = random();
+        if (drawn < chance / 2) throw died();
+        const written = await write(...args);
+        if (drawn < chance) throw died();
+        return written;
+      };
+    return {
+      ...client,
+      mergePatch: dies(client.mergePatch),
+      apply: dies(client.apply),
+      create: dies(client.create),
+    } as KubeClient;
+  };
+  return () => deaths;
+}
+
+/** Prints what a part of the life has cost, where a size is asked for. */
+function measured(shoots: number): (part: string) => void {
+  let [wall, cpu] = [performance.now(), process.cpuUsage()];
+  return (part) => {
+    const { user, system } = process.cpuUsage(cpu);
+    const inGarden = fleet.requests.filter(({ cluster }) => cluster === 'garden');
+    const ofStatus = inGarden.filter(({ resource, method }) => resource === 'configmaps' && method === 'PATCH');
+    const conflicts = ofStatus.filter(({ status }) => status === 409).length;
+    const line = [
+      `${part}: ${((performance.now() - wall) / 1000).toFixed(0)} s, ${((user + system) / 1e6).toFixed(0)} s CPU`,
+      `${(inGarden.length / shoots).toFixed(1)} requests to the garden for each Shoot`,
+      `${ofStatus.length} writes of its ConfigMaps, ${conflicts} of them overtaken`,
+      `flux-status ${(JSON.stringify(fleet.landscape()).length / 1024).toFixed(0)} KiB`,
+      `${(process.memoryUsage.rss() / 1024 ** 2).toFixed(0)} MB resident`,
+    ];
+    if (process.env.SHOOT_FLUX_LANDSCAPE) process.stderr.write(`${line.join('; ')}\n  ${text()}\n`);
+    fleet.requests.length = 0;
+    [wall, cpu] = [performance.now(), process.cpuUsage()];
+  };
+}
 
 /** Returns a generator of numbers from 0 to 1, always the same ones for a seed. */
 function prand(seed: number): () => number {

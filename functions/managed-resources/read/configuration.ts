@@ -125,6 +125,14 @@ function asMember<T>(answer: Promise<T>, shoot: Shoot): Promise<T> {
   });
 }
 
+/** Returns the layers with something else that the operators have given. What was read counts for both. */
+export async function layersWith(run: Run, layers: Layers, given: Given): Promise<Layers> {
+  // The defaults decide which Secrets are read.
+  if (layers.fluxConfig === undefined) return readLayers(run, given);
+  const { defaults, policy, addons } = given.documents;
+  return { ...layers, landscape: { defaults, policy, addons }, given };
+}
+
 function rolloutOf({ fluxConfig }: ConfigInputs, configMap: KubeObject | undefined): ProjectRollout | undefined {
   const settings = fluxConfig && documentsOf(fluxConfig).rollout.value;
   if (fluxConfig === undefined || settings === undefined) return undefined;

@@ -25,6 +25,7 @@ import { answerInProcess } from '../world/in-process-https.ts';
 
 export const PROJECT = 'garden-foo';
 const CONFIG = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: PROJECT, name: 'flux-config' } };
+const configOf = (namespace: string) => ({ ...CONFIG, metadata: { ...CONFIG.metadata, namespace } });
 const PROJECT_OBJECT = { apiVersion: 'core.gardener.cloud/v1beta1', kind: 'Project', spec: { namespace: PROJECT } };
 const STATUS = { ...CONFIG, metadata: { namespace: PROJECT, name: 'flux-status' } };
 const LANDSCAPE_STATUS = { ...CONFIG, metadata: { namespace: 'garden', name: 'flux-status' } };
@@ -36,6 +37,8 @@ export interface FleetOptions {
   shoots: string[];
   /** Names of seeds; each has a shoot-flux of its own. Shoots are spread over them. Default: one. */
   seeds?: string[];
+  /** Names of projects; Shoots are spread over them. All have the same `flux-config`. Default: one. */
+  projects?: string[];
   labels?: (shoot: string) => Record<string, string>;
   spec?: Shoot['spec'];
   /** How many runs happen at the same time. Default 4. */
@@ -48,25 +51,43 @@ export interface FleetOptions {
 
 export type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
-/** The Shoots of a project with the two functions of a rollout, on a simulated clock. Everything else is a stand-in. */
+/** The Shoots of projects with the two functions of a rollout, on a simulated clock. Everything else is a stand-in. */
 export async function startFleet(options: FleetOptions) {
   const { shoots: all, seeds: names = ['one'], labels = () => ({}), spec = {}, parallel = 4, later = [] } = options;
+  const { projects = ['foo'] } = options;
+  const position = new Map(all.map((shoot, index) => [shoot, index]));
+  const projectOf = (shoot: string) =>
+    projects[Math.floor((position.get(shoot) ?? 0) / names.length) % projects.length] as string;
+  const technicalId = (shoot: string) => `shoot--${projectOf(shoot)}--${shoot}`;
+  const shootName = (name: string) => ({
+    apiVersion: 'core.gardener.cloud/v1beta1',
+    kind: 'Shoot',
+    metadata: { name, namespace: `garden-${projectOf(name)}` },
+  });
+  const extensionName = (shoot: string) => ({
+    apiVersion: 'extensions.gardener.cloud/v1alpha1',
+    kind: 'Extension',
+    metadata: { namespace: technicalId(shoot), name: 'shoot-flux' },
+  });
   const shoots = all.filter((shoot) => !later.includes(shoot));
   const garden = await startShippedApi('garden', options.installation);
   const seeds = new Map(await Promise.all(names.map(async (name) => [name, await startShippedApi('seed')] as const)));
   const net = answerInProcess(new Map([garden, ...seeds.values()].map(({ url, listener }) => [url, listener])));
   const moved = new Map<string, string>();
-  const seedOf = (shoot: string) => moved.get(shoot) ?? (names[all.indexOf(shoot) % names.length] as string);
+  const seedOf = (shoot: string) => moved.get(shoot) ?? (names[(position.get(shoot) ?? 0) % names.length] as string);
   const seed = (shoot: string) => seeds.get(seedOf(shoot)) as KubeApi;
-  const requests: RequestInfo[] = [];
-  const clientOf = ({ url, ca }: KubeApi, identity: string) =>
-    patientClient({ server: url, ca, token: tokenOf(identity) }, { onRequest: (info) => requests.push(info) });
+  const requests: (RequestInfo & { cluster: string })[] = [];
+  const clientOf = (cluster: string, { url, ca }: KubeApi, identity: string) =>
+    patientClient(
+      { server: url, ca, token: tokenOf(identity) },
+      { onRequest: (info) => requests.push({ ...info, cluster }) },
+    );
   const handlers = { 'managed-resources': managedResources, 'project-status': projectStatus };
   type Name = keyof typeof handlers;
   const clients = new Map<string, ReturnType<typeof patientClient>>();
   for (const identity of Object.keys(handlers)) {
-    clients.set(`garden ${identity}`, clientOf(garden, identity));
-    for (const [name, api] of seeds) clients.set(`${name} ${identity}`, clientOf(api, identity));
+    clients.set(`garden ${identity}`, clientOf('garden', garden, identity));
+    for (const [name, api] of seeds) clients.set(`${name} ${identity}`, clientOf(name, api, identity));
   }
 
   const failures: unknown[] = [];
@@ -95,21 +116,23 @@ export async function startFleet(options: FleetOptions) {
     failures,
     /** Replaces the client of a run, for example by one that dies. */
     wrap: (client: KubeClient, _run: string) => client,
-    /** Called after each round of runs, and with each change of the status. */
-    observe: () => {},
-    /** All runs end as in a kill of the process, which then starts again: everything is looked at once. */
-    restart() {
-      due.clear();
-      for (const shoot of shoots) {
+    /** Called after each round of runs, and with each change of the status; of a ManagedResource: with its Shoot. */
+    observe: (_shoot?: string) => {},
+    /** All runs of a seed, or of all, end as in a kill of the process, which then starts again and looks at everything once. */
+    restart(of?: string) {
+      const isOf = (shoot: string) => of === undefined || seedOf(shoot) === of;
+      for (const key of due.keys()) if (isOf(key.split(' ')[1] ?? '')) due.delete(key);
+      for (const shoot of shoots.filter(isOf)) {
         schedule('managed-resources', shoot, fleet.now + 1);
         schedule('project-status', shoot, fleet.now + 1);
       }
     },
     /** @param data undefined deletes flux-config */
     edit(data: Record<string, string> | undefined, annotations: Record<string, string> = {}) {
-      const { metadata } = CONFIG;
-      if (data === undefined) garden.objects.delete(CONFIG);
-      else garden.objects.apply({ ...CONFIG, metadata: { ...metadata, annotations }, data } as never);
+      for (const config of projects.map((name) => configOf(`garden-${name}`))) {
+        if (data === undefined) garden.objects.delete(config);
+        else garden.objects.apply({ ...config, metadata: { ...config.metadata, annotations }, data } as never);
+      }
       fleet.follow();
     },
     /** Creates or rotates a Secret of the project. */
@@ -138,7 +161,7 @@ export async function startFleet(options: FleetOptions) {
       const status = { technicalID: namespace, seedName: seedOf(name), lastOperation, ...parts.status };
       const { metadata } = parts;
       const shoot = {
-        metadata: { labels: labels(name), ...metadata, name, namespace: PROJECT },
+        metadata: { labels: labels(name), ...metadata, ...shootName(name).metadata },
         spec: { seedName: seedOf(name), ...spec, ...parts.spec },
         status,
       };
@@ -219,7 +242,7 @@ export async function startFleet(options: FleetOptions) {
       fleet.now = end;
     },
     async runWhile(isDue: (next: number) => boolean) {
-      for (let rounds = 0; rounds < 20_000; rounds++) {
+      for (let rounds = 0; rounds < 20_000 + 100 * shoots.length; rounds++) {
         const next = Math.min(...due.values());
         if (!isDue(next)) return;
         fleet.now = Math.max(fleet.now, next);
@@ -259,12 +282,13 @@ export async function startFleet(options: FleetOptions) {
         return branchOf(shoot) === branch && verdict !== true;
       }),
     extension: (shoot: string) => seed(shoot).objects.get(extensionName(shoot)) as unknown as Extension,
-    status: (): Record<string, string> =>
-      (garden.objects.find(STATUS) as { data?: Record<string, string> } | undefined)?.data ?? {},
+    /** The data of the `flux-status` of a project. */
+    status: (project = 'foo'): Record<string, string> => statusIn(`garden-${project}`),
+    /** What the `flux-status` of its project says about a Shoot. */
+    line: (shoot: string) => fleet.status(projectOf(shoot))[shoot],
     state: (): RolloutState | undefined => readState(fleet.status().RolloutState),
     /** The data of the `flux-status` of the landscape. */
-    landscape: (): Record<string, string> =>
-      (garden.objects.find(LANDSCAPE_STATUS) as { data?: Record<string, string> } | undefined)?.data ?? {},
+    landscape: () => statusIn('garden'),
     /** Labels the project. */
     project: (labels: Record<string, string>) =>
       void garden.objects.apply({ ...PROJECT_OBJECT, metadata: { name: 'foo', labels } } as never),
@@ -306,8 +330,8 @@ export async function startFleet(options: FleetOptions) {
           settings: settingsOf({ seeds: [cluster], ...fleet.given(cluster) }),
           send: async (changes) => {
             for (const { key } of changes) {
-              const sent = shoots.find((one) => technicalId(one) === key.namespace);
-              if (sent !== undefined) schedule('managed-resources', sent, fleet.now);
+              const sent = key.namespace.split('--')[2] ?? '';
+              if (shoots.includes(sent)) schedule('managed-resources', sent, fleet.now);
             }
           },
           now: () => new Date(fleet.now * 1000),
@@ -446,28 +470,24 @@ export async function startFleet(options: FleetOptions) {
     ];
   };
 
-  garden.objects.ensureNamespace(PROJECT);
+  const statusIn = (namespace: string): Record<string, string> => {
+    const map = garden.objects.find({ ...STATUS, metadata: { ...STATUS.metadata, namespace } });
+    return (map as { data?: Record<string, string> } | undefined)?.data ?? {};
+  };
+
+  for (const name of projects) garden.objects.ensureNamespace(`garden-${name}`);
   garden.objects.ensureNamespace('garden');
   for (const shoot of shoots.splice(0)) fleet.create(shoot);
   garden.objects.onChange('v1', 'ConfigMap', () => fleet.observe());
   for (const { objects } of seeds.values()) {
-    objects.onChange(managedResource.apiVersion, managedResource.kind, () => fleet.observe());
+    objects.onChange(managedResource.apiVersion, managedResource.kind, ({ object }) =>
+      fleet.observe(object.metadata.namespace?.split('--')[2]),
+    );
   }
   return fleet;
 }
 
-const shootName = (name: string) => ({
-  apiVersion: 'core.gardener.cloud/v1beta1',
-  kind: 'Shoot',
-  metadata: { name, namespace: PROJECT },
-});
-const technicalId = (shoot: string) => `shoot--foo--${shoot}`;
 const managedResource = { apiVersion: 'resources.gardener.cloud/v1alpha1', kind: 'ManagedResource' };
-const extensionName = (shoot: string) => ({
-  apiVersion: 'extensions.gardener.cloud/v1alpha1',
-  kind: 'Extension',
-  metadata: { namespace: technicalId(shoot), name: 'shoot-flux' },
-});
 
 /** An entry of `status.resources`, from `Kind.group/namespace/name`. */
 function listedResource(ref: string): object {
