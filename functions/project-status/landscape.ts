@@ -1,5 +1,6 @@
 import { OPERATORS_NAMESPACE } from '../../shared/config/project-config.ts';
-import { landscapeData, landscapeRolloutIn, secondsUntilOver } from '../../shared/gardener/rollout.ts';
+import { landscapeData } from '../../shared/gardener/landscape.ts';
+import { landscapeRolloutIn, secondsUntilOver } from '../../shared/gardener/rollout.ts';
 import { changesInLandscape } from '../../shared/gardener/shoot-changes.ts';
 import {
   causeOfStatus,
@@ -35,7 +36,7 @@ export async function recordInLandscape(
     if (map === undefined || live === undefined) return undefined;
     const next = recordResult(live, result, new Set(result.end === 'ready' ? [result.shoot] : []));
     if (next === live) return secondsUntilOver(live, result.now);
-    const written = await patchStatusMap(garden, map, landscapeData(next), fieldManager);
+    const written = await patchStatusMap(garden, map, landscapeData(next, map), fieldManager);
     if (written === undefined) continue;
     const names = nextOf(next, 0, result.shoot);
     // Other seeds have a deployment of their own, whose Shoots check for themselves.

@@ -50,6 +50,18 @@ describe('what operators give', () => {
     expect(state.history.map(({ revision }) => revision)).toEqual([a, b]);
   });
 
+  it('to a seed that only follows the others changes nothing else, also step by step or after a long time', () => {
+    const behind = given(['two', A], ['one', A], ['one', B], ['one', C]);
+    const step = announced(behind, { seed: 'two', documents: B, startedAt: 5000 });
+    expect(targetOf(step)).toBe(c);
+    expect(targetOf(announced(step, { seed: 'two', documents: C, startedAt: 6000 }))).toBe(c);
+    // What it had is not kept any more.
+    const forgotten = { ...behind, history: behind.history.slice(0, 2) };
+    expect(targetOf(announced(forgotten, { seed: 'two', documents: B, startedAt: 5000 }))).toBe(c);
+    // A seed that had the newest is taken back.
+    expect(targetOf(announced(behind, { seed: 'one', documents: B, startedAt: 5000 }))).toBe(b);
+  });
+
   it('to a process that is being replaced counts no more', () => {
     expect(targetOf(given(['one', A], ['one', B], ['one', A, { startedAt: 900 }]))).toBe(b);
   });
@@ -93,6 +105,9 @@ describe('what operators give', () => {
     expect(documentsOf(read as LandscapeState, targetOf(full))).toEqual(large);
     expect(read?.history).toHaveLength(1);
     expect(landscapeIn(map('{"version":2}'))).toBeUndefined();
+    // An API server counts bytes.
+    const wide = (program: string) => documents(program + 'ä'.repeat(200_000));
+    expect(Buffer.byteLength(landscapeText(given(['one', wide('1')], ['one', wide('2')])))).toBeLessThan(512 * 1024);
   });
 
   it('is kept for the last eight', () => {

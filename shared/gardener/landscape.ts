@@ -6,6 +6,7 @@ import type { KubeObject } from '../kube/resource.ts';
 import type { Settings } from '../runtime/context.ts';
 import { fieldsOf, parsedJson } from '../shapes.ts';
 import { canonicalJson } from './managed-resource.ts';
+import { LANDSCAPE_STATE, LANDSCAPE_TEXT, type RolloutState, rolloutText, stateText } from './rollout.ts';
 
 /** The key of the operators' `flux-status` with what the operators have given the Shoots. */
 export const LANDSCAPE = 'Landscape';
@@ -46,7 +47,7 @@ export type LandscapeState = z.infer<typeof written>;
 /** So many revisions are kept: a Shoot that waits needs the one that it has. */
 const MOST_KEPT = 8;
 
-/** Longer texts are not ours. */
+/** Longer texts are not ours; in bytes, of which an API server stores 1 MiB. */
 const LONGEST = 512 * 1024;
 
 /** Reads the state; undefined: there is none of ours. */
@@ -58,7 +59,7 @@ export function landscapeIn(map: KubeObject | undefined): LandscapeState | undef
 /** Returns the state as text, without the oldest revisions where they have no room. */
 export function landscapeText({ history, ...rest }: LandscapeState): string {
   const text = JSON.stringify({ ...rest, history });
-  return text.length <= LONGEST || history.length <= 1
+  return Buffer.byteLength(text) <= LONGEST || history.length <= 1
     ? text
     : landscapeText({ ...rest, history: history.slice(0, -1) });
 }
@@ -79,6 +80,32 @@ export function documentsOf({ history }: LandscapeState, revision: string | unde
   return history.find((entry) => entry.revision === revision)?.documents;
 }
 
+/** Returns whether a shoot-flux renders what operators have given: it is the version, and has the Flux releases. */
+export function canGive(target: Documents, { program, releases }: Pick<Documents, 'program' | 'releases'>): boolean {
+  return target.program === program && target.releases.every((one) => releases.includes(one));
+}
+
+/** Returns the seeds that cannot give their Shoots what all should get. One whose documents are not kept is forgotten. */
+function seedsBehind(state: LandscapeState, target: string): string[] {
+  const wanted = documentsOf(state, target);
+  return Object.entries(state.seeds).flatMap(([seed, { revision }]) => {
+    const own = documentsOf(state, revision);
+    return wanted === undefined || own === undefined || canGive(wanted, own) ? [] : [seed];
+  });
+}
+
+/** Returns how far the rollout has come as keys of `flux-status`. @param given what it says about the seeds, or will */
+export function landscapeData(
+  rollout: RolloutState,
+  map: KubeObject,
+  given = landscapeIn(map),
+): Record<typeof LANDSCAPE_TEXT | typeof LANDSCAPE_STATE, string> {
+  const isTarget = given !== undefined && targetOf(given, map.metadata.annotations) === rollout.revision;
+  const behind = isTarget ? seedsBehind(given, rollout.revision) : [];
+  const text = rolloutText(rollout, 0, { continuedBy: 'ConfigMap garden/flux-status', behind });
+  return { [LANDSCAPE_TEXT]: text, [LANDSCAPE_STATE]: stateText(rollout) };
+}
+
 /** The shoot-flux of a seed, and what it was given. */
 export interface Announcement {
   seed: string;
@@ -88,9 +115,9 @@ export interface Announcement {
 }
 
 /**
- * Returns the state with what a shoot-flux was given; the same one where that is known. What is given to a seed anew, also
- * something former, is what all Shoots should get; a process that only has not heard of the newest changes nothing. What was
- * aborted comes last then: another abortion, or the end of this one, must not bring it back.
+ * Returns the state with what a shoot-flux was given; the same one where that is known. What is given to a seed anew is
+ * what all Shoots should get, also something former, unless that is newer than what the seed had: it only follows the others.
+ * What was aborted comes last then: another abortion, or the end of this one, must not bring it back.
  */
 export function announced(
   live: LandscapeState | undefined,
@@ -103,8 +130,9 @@ export function announced(
   // A process that is being replaced may still run beside its successor.
   if (before?.revision === revision || (before !== undefined && startedAt < before.since)) return state;
   const seeds = { ...state.seeds, [seed]: { revision, since: startedAt } };
-  const isKnown = state.history.some((entry) => entry.revision === revision);
-  if (before === undefined && isKnown) return { ...state, seeds };
+  const placeOf = (name: string | undefined) => state.history.findIndex((entry) => entry.revision === name);
+  const [next, had] = [placeOf(revision), placeOf(before?.revision)];
+  if (next >= 0 && (had < 0 || next < had)) return { ...state, seeds };
   const others = state.history.filter((entry) => entry.revision !== revision);
   const isAborted = (entry: Given) => entry.revision === annotations[ABORT];
   const history = [{ revision, documents }, ...others.filter((one) => !isAborted(one)), ...others.filter(isAborted)];

@@ -112,6 +112,18 @@ describe('the text of a state', () => {
     expect(stateText(largest).length).toBeLessThan(LONGEST_STATE);
     expect(readState(stateText(largest))).toEqual(largest);
     expect(rolloutText(largest, 5000).length).toBeLessThan(1000);
+    const inLandscape = (kind: string, count: number) => names(count, `${kind.repeat(197)}/${'s'.repeat(59)}`);
+    const ofLandscape = state({
+      waiting: new Map(inLandscape('w', MOST_WAITING).map((name) => [name, { order: '99', seen: 1_800_000_000 }])),
+      inProgress: new Map(
+        inLandscape('p', MOST_IN_PROGRESS).map((name) => [
+          name,
+          { order: '99', since: 1_800_000_000, wasNotReady: true },
+        ]),
+      ),
+      failed: new Set(inLandscape('f', MOST_FAILED)),
+    });
+    expect(readState(stateText(ofLandscape))).toEqual(ofLandscape);
   });
 
   const written = JSON.parse(stateText(state({ waiting: waiting(1) })));

@@ -9,8 +9,8 @@ export const MOST_WAITING = 100;
 export const MOST_IN_PROGRESS = 500;
 export const MOST_FAILED = 500;
 
-/** A longer text is not ours. */
-export const LONGEST_STATE = 128 * 1024;
+/** A longer text is not ours: so many Shoots of a landscape have room, whatever their seeds are called. */
+export const LONGEST_STATE = 320 * 1024;
 
 /** A longer request to continue is not read. */
 export const LONGEST_TOKEN = 63;
@@ -165,23 +165,36 @@ export function rolloutData(state: RolloutState, shoots: number): Record<string,
   return { [ROLLOUT_TEXT]: rolloutText(state, shoots), [ROLLOUT_STATE]: stateText(state) };
 }
 
-/** So many failed Shoots are named; their lines say what is wrong. */
+/** So many failed Shoots, whose lines say what is wrong, and seeds are named. */
 const NAMED = 5;
 
-/** Says how far a rollout has come. @param continuedBy the object that gets the annotation which continues it */
-export function rolloutText(state: RolloutState, shoots: number, continuedBy = 'flux-config'): string {
+/** Of the landscape: the object that gets the annotation which continues it, and the seeds whose Shoots are still to come. */
+interface OfLandscape {
+  continuedBy: string;
+  behind: readonly string[];
+}
+
+/** Says how far a rollout has come. */
+export function rolloutText(
+  state: RolloutState,
+  shoots: number,
+  { continuedBy, behind }: OfLandscape = { continuedBy: 'flux-config', behind: [] },
+): string {
   const { revision, done, waiting, inProgress, failed } = state;
   const waits = waiting.size >= MOST_WAITING ? `at least ${MOST_WAITING}` : waiting.size;
   const counts = `${done} done, ${inProgress.size} in progress, ${waits} waiting, ${failed.size} failed`;
-  const names = [...failed].slice(0, NAMED).join(', ');
-  const listed = failed.size === 0 ? '' : ` (${names}${failed.size > NAMED ? ', …' : ''})`;
+  const listed = failed.size === 0 ? '' : ` (${named([...failed])})`;
   if (isPaused(state, shoots)) {
     const token = tokenOf(state);
     const limit = mostFailed(state, shoots) + state.accepted;
     return `Revision ${revision} is paused, because more than ${limit} failed: ${counts}${listed}. It continues when they are Ready, or with the annotation ${CONTINUE}=${token} on ${continuedBy}.`;
   }
-  return `Revision ${revision} ${isUnderWay(state) ? 'is under way' : 'has ended'}: ${counts}${listed}.`;
+  const isOver = !isUnderWay(state) && behind.length === 0;
+  const missing = behind.length === 0 ? '' : ` Seeds that do not have it yet: ${named(behind)}.`;
+  return `Revision ${revision} ${isOver ? 'has ended' : 'is under way'}: ${counts}${listed}.${missing}`;
 }
+
+const named = (all: readonly string[]) => [...all.slice(0, NAMED), ...(all.length > NAMED ? ['…'] : [])].join(', ');
 
 /** A request counts once, so the next one has another value, also where as many Shoots have failed as before. */
 function tokenOf({ revision, failed, continued }: RolloutState): string {
@@ -204,12 +217,6 @@ export function stateText({ waiting, inProgress, failed, reached, ...rest }: Rol
     ]),
     failed: [...failed],
   });
-}
-
-/** The same for the rollout of the landscape. */
-export function landscapeData(state: RolloutState): Record<string, string> {
-  const text = rolloutText(state, 0, 'ConfigMap garden/flux-status');
-  return { [LANDSCAPE_TEXT]: text, [LANDSCAPE_STATE]: stateText(state) };
 }
 
 /** Reads the state of the landscape's rollout; undefined: there is none of ours. */

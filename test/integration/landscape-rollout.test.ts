@@ -241,8 +241,12 @@ describe('another version of shoot-flux', () => {
     expect(isChanged()).toEqual([true, false, false, false, false, false]);
     await fleet.pass(3000);
     expect(isChanged()).toEqual([true, false, true, false, true, false]);
+    expect(text()).toMatch(
+      / is under way: 3 done, 0 in progress, 0 waiting, 0 failed\. Seeds that do not have it yet: two\.$/,
+    );
     await given(next, 3000);
     expect(isChanged()).toEqual(names(6).map(() => true));
+    expect(text()).toMatch(/ has ended: 6 done, 0 in progress, 0 waiting, 0 failed\.$/);
     expect(ready()).toHaveLength(6);
   });
 

@@ -7,23 +7,19 @@ import { isReady } from '../../../shared/gardener/checked.ts';
 import { CreationRefusedError } from '../../../shared/gardener/creation-refused.ts';
 import {
   announced,
+  canGive,
   documentsOf,
   type Given,
   LANDSCAPE,
   type LandscapeState,
+  landscapeData,
   landscapeIn,
   landscapeText,
   programOf,
   targetOf,
 } from '../../../shared/gardener/landscape.ts';
 import { secondsUntilWindow } from '../../../shared/gardener/maintenance-window.ts';
-import {
-  isUnderWay,
-  landscapeData,
-  landscapeRolloutIn,
-  type RolloutState,
-  stateText,
-} from '../../../shared/gardener/rollout.ts';
+import { isUnderWay, landscapeRolloutIn, type RolloutState, stateText } from '../../../shared/gardener/rollout.ts';
 import { shootFacts, traitLabels } from '../../../shared/gardener/shoot-facts.ts';
 import { isOwn, patchStatusMap, secondsAfterOvertaken } from '../../../shared/gardener/status-map.ts';
 import type { Applied, Shoot } from '../../../shared/gardener/types.ts';
@@ -75,14 +71,15 @@ export async function findLandscape(
   const { annotations } = map.metadata;
   const found = (map: KubeObject, state: LandscapeState): FoundLandscape => {
     const target = givenBy(state, targetOf(state, annotations)) ?? { revision: '', documents };
-    const canGive =
-      target.documents.program === program && target.documents.releases.every((one) => releases.includes(one));
-    return { garden, map, rollout, target, has: givenBy(state, previous?.landscape), canGive, program };
+    const has = givenBy(state, previous?.landscape);
+    return { garden, map, rollout, target, has, canGive: canGive(target.documents, documents), program };
   };
   const live = landscapeIn(map);
   const state = announced(live, announcement, annotations);
   if (state === live) return found(map, state);
-  const written = await patchStatusMap(garden, map, { [LANDSCAPE]: landscapeText(state) }, fieldManager);
+  const underWay = landscapeRolloutIn(map);
+  const data = { [LANDSCAPE]: landscapeText(state), ...(underWay && landscapeData(underWay, map, state)) };
+  const written = await patchStatusMap(garden, map, data, fieldManager);
   return written === undefined ? requeueAfter(secondsAfterOvertaken(OFTEN)) : found(written, state);
 }
 
@@ -242,6 +239,6 @@ async function write(
   state: RolloutState,
 ): Promise<Outcome | undefined> {
   if (live !== undefined && stateText(live) === stateText(state)) return undefined;
-  const written = await patchStatusMap(garden, map, landscapeData(state), fieldManager);
+  const written = await patchStatusMap(garden, map, landscapeData(state, map), fieldManager);
   return written === undefined ? requeueAfter(secondsAfterOvertaken(OFTEN)) : undefined;
 }
