@@ -439,7 +439,7 @@ describe(`a landscape of ${seeds} seeds with ${perSeed} Shoots each, whose proce
       { rollout: many },
     );
     figures('created');
-    const deaths = killedAtRandom(1.5 / (20 + all.length));
+    const deaths = killedAtRandom();
 
     /** What has changed in each Shoot, and in how many of each stage. */
     const has = new Set<string>();
@@ -469,38 +469,42 @@ describe(`a landscape of ${seeds} seeds with ${perSeed} Shoots each, whose proce
     const isBad = (shoot: string) => applied(shoot)?.fluxVersion === NEWER;
     judge(isBad);
     fleet.verdict = (shoot) => (isBad(shoot) ? 'bad' : 'ready');
+    // Each death costs runs of all Shoots of a seed, and few Shoots are written to.
+    deaths.chance = 20 / (500 + all.length);
     await given({ rollout: many, fluxDistribution }, 600);
-    figures(`bad release, ${deaths()} deaths`);
+    figures(`bad release, ${deaths.count} deaths`);
     const bad = all.filter(isBad);
     expect(bad.length).toBeGreaterThan(1);
     expect(bad.map(stageOf)).toEqual(bad.map(() => 'canary'));
     expect(text()).toContain(' is paused, because more than 1 failed');
     fleet.annotate({ [ABORT]: state()?.revision ?? '' });
     await fleet.pass(600);
-    figures('aborted');
+    figures(`aborted, ${deaths.count} deaths`);
+    expect(deaths.count).toBeGreaterThan(0);
     expect(new Set(all.map((shoot) => applied(shoot)?.fluxVersion))).toEqual(new Set([standInDistribution.version]));
 
     judge(isDebug);
+    deaths.chance = 1.5 / (20 + all.length);
     await given({ ...debug, rollout: many }, 0);
     const isOver = () => text()?.includes(`has ended: ${all.length} done`) === true;
     for (let hours = 0; hours < 48 && !isOver(); hours += 0.25) {
       await fleet.pass(900);
-      figures(`good change after ${hours + 0.25} h, ${deaths()} deaths`);
+      figures(`good change after ${hours + 0.25} h, ${deaths.count} deaths`);
     }
     expect(text()).toMatch(new RegExp(`has ended: ${all.length} done, 0 in progress, 0 waiting, 0 failed\\.$`));
     expect(changed()).toHaveLength(all.length);
     expect(wrong).toEqual([]);
-    expect(deaths()).toBeGreaterThan(10);
+    expect(deaths.count).toBeGreaterThan(10);
   });
 });
 
-/** Kills the process of a seed at its writes, before or after them, so often. @returns the number of deaths */
-function killedAtRandom(chance: number): () => number {
+/** Kills the process of a seed at its writes, before or after them, with a chance that the test sets. */
+function killedAtRandom() {
   const random = prand(numericSeed);
-  let deaths = 0;
+  const deaths = { count: 0, chance: 0 };
   fleet.wrap = (client, run) => {
     const died = () => {
-      deaths++;
+      deaths.count++;
       fleet.restart(`seed-s${Number(run.split(' s')[1]) % seeds}`);
       return new Killed();
     };
@@ -508,9 +512,9 @@ function killedAtRandom(chance: number): () => number {
       <T>(write: (...args: never[]) => Promise<T>) =>
       async (...args: never[]) => {
         const drawn = random();
-        if (drawn < chance / 2) throw died();
+        if (drawn < deaths.chance / 2) throw died();
         const written = await write(...args);
-        if (drawn < chance) throw died();
+        if (drawn < deaths.chance) throw died();
         return written;
       };
     return {
@@ -520,7 +524,7 @@ function killedAtRandom(chance: number): () => number {
       create: dies(client.create),
     } as KubeClient;
   };
-  return () => deaths;
+  return deaths;
 }
 
 /** Prints what a part of the life has cost, where a size is asked for. */
