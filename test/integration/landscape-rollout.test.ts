@@ -470,7 +470,7 @@ describe(`a landscape of ${seeds} seeds with ${perSeed} Shoots each, whose proce
     judge(isBad);
     fleet.verdict = (shoot) => (isBad(shoot) ? 'bad' : 'ready');
     // Each death costs runs of all Shoots of a seed, and few Shoots are written to.
-    deaths.chance = 20 / (500 + all.length);
+    deaths.chance = 50 / (500 + all.length);
     await given({ rollout: many, fluxDistribution }, 600);
     figures(`bad release, ${deaths.count} deaths`);
     const bad = all.filter(isBad);
@@ -484,7 +484,7 @@ describe(`a landscape of ${seeds} seeds with ${perSeed} Shoots each, whose proce
     expect(new Set(all.map((shoot) => applied(shoot)?.fluxVersion))).toEqual(new Set([standInDistribution.version]));
 
     judge(isDebug);
-    deaths.chance = 1.5 / (20 + all.length);
+    deaths.chance = 3 / (20 + all.length);
     await given({ ...debug, rollout: many }, 0);
     const isOver = () => text()?.includes(`has ended: ${all.length} done`) === true;
     for (let hours = 0; hours < 48 && !isOver(); hours += 0.25) {
