@@ -261,7 +261,7 @@ async function startWatcher(apis: RealApis, command: string, endpoint: string): 
   return startProgram({
     name: 'watch',
     command: process.execPath,
-    args: [join(root, 'infra/cli/main.ts'), ...args.split(' ')],
+    args: [join(root, 'infra/cli/shoot-flux.js'), ...args.split(' ')],
     // The only difference from AWS: where its services are.
     env: { ...Object.fromEntries(mounted), AWS_ENDPOINT_URL: endpoint },
     folder,

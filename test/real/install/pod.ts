@@ -59,7 +59,7 @@ export async function startPod({ deployment, cluster, flags = [], image }: PodSe
     ...{ KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: apiPort },
     ...Object.fromEntries((container.env ?? []).map(({ name, value }) => [name, value])),
   };
-  const own = [root, process.execPath, join(repository, 'infra/cli/main.ts'), ...args];
+  const own = [root, process.execPath, join(repository, 'infra/cli/shoot-flux.js'), ...args];
   const program =
     image === undefined
       ? await startProgram({
