@@ -262,6 +262,18 @@ describe('another version of shoot-flux', () => {
     expect(contents()).toEqual(before);
     expect(ready()).toHaveLength(6);
   });
+
+  it('that is aborted is not under way any more, also where no Shoot differs', async () => {
+    await startedWithBoth();
+    await fleet.pass(3000);
+    expect(text()).toMatch(/ is under way: .+ Seeds that do not have it yet: two\.$/);
+    const aborted = state()?.revision ?? '';
+    fleet.annotate({ [ABORT]: aborted });
+    fleet.wake('s1');
+    await fleet.pass(100);
+    expect(text()).not.toContain(`Revision ${aborted}`);
+    expect(text()).toMatch(/ is under way: 0 done, .+ Seeds that do not have it yet: one\.$/);
+  });
 });
 
 describe('a new Flux release', () => {

@@ -19,7 +19,13 @@ import {
   targetOf,
 } from '../../../shared/gardener/landscape.ts';
 import { secondsUntilWindow } from '../../../shared/gardener/maintenance-window.ts';
-import { isUnderWay, landscapeRolloutIn, type RolloutState, stateText } from '../../../shared/gardener/rollout.ts';
+import {
+  LANDSCAPE_TEXT,
+  landscapeRolloutIn,
+  phaseIn,
+  type RolloutState,
+  stateText,
+} from '../../../shared/gardener/rollout.ts';
 import { shootFacts, traitLabels } from '../../../shared/gardener/shoot-facts.ts';
 import { isOwn, patchStatusMap, secondsAfterOvertaken } from '../../../shared/gardener/status-map.ts';
 import type { Applied, Shoot } from '../../../shared/gardener/types.ts';
@@ -28,6 +34,7 @@ import { type KubeObject, resources } from '../../../shared/kube/resource.ts';
 import { epochSeconds } from '../../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { textAt } from '../../../shared/shapes.ts';
 import type { Asked } from '../ask.ts';
 import { type ControlPlane, fieldManager } from '../read/control-plane.ts';
 import type { Run } from '../run.ts';
@@ -172,7 +179,9 @@ function asItIs({ operation }: Run, { has, program }: FoundLandscape, asked: Ask
 async function endFormer(run: Run, found: FoundLandscape): Promise<void> {
   const { map, rollout, target } = found;
   const live = landscapeRolloutIn(map);
-  if (live === undefined || live.revision === target.revision || !(isUnderWay(live) || live.failed.size > 0)) return;
+  // It is also under way while seeds are behind, which only its text says.
+  const isOver = phaseIn(textAt(map.data, LANDSCAPE_TEXT) ?? null) === null;
+  if (live === undefined || live.revision === target.revision || (isOver && live.failed.size === 0)) return;
   const { pause: _, ...limits } = landscapeLimits(rollout);
   const facts = { revision: target.revision, rollout: limits, now: epochSeconds(run.context.now()) };
   await write(
