@@ -90,6 +90,24 @@ describe('seeds of the garden', () => {
     ]);
   });
 
+  it('share one installation where a self-hosted Shoot is a seed, too', async () => {
+    selfHosted('one');
+    shoot('a', 'gcp');
+    createObject(clusters.garden, {
+      ...{ apiVersion: 'core.gardener.cloud/v1beta1', kind: 'ControllerInstallation' },
+      metadata: { name: 'shoot-flux-one' },
+      spec: {
+        registrationRef: { name: 'shoot-flux' },
+        seedRef: { name: 'gcp' },
+        shootRef: { namespace: 'garden-foo', name: 'one' },
+      },
+      status: { conditions: [] },
+    });
+    expect(await lines()).toEqual([
+      '✔ garden seeds: Each of the 2 seeds that have Shoots with the extension is served.',
+    ]);
+  });
+
   it('say what gardenlet says about an installation', async () => {
     installation('gcp', [
       { type: 'Installed', status: 'True' },

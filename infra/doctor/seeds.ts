@@ -66,7 +66,7 @@ export async function servedSeeds(garden: Patient, { shoots, seeds }: Deployment
   const ours: KubeObject[] = [];
   for await (const item of objectsOf(garden.kube, installations))
     if (textAt(item.spec, 'registrationRef', 'name')?.includes(EXTENSION_TYPE)) ours.push(item);
-  const served = [...seeds, ...ours.map(hostOf)];
+  const served = [...seeds, ...ours.flatMap(hostsOf)];
   const unserved = [...bySeed].flatMap(([seed, some]) => {
     if (served.includes(seed)) return [];
     const sentence = `Nobody serves seed ${seed}: ${shootsHave(some)} the extension there, and it has no ControllerInstallation; add it to the seeds of a deployment`;
@@ -77,11 +77,11 @@ export async function servedSeeds(garden: Patient, { shoots, seeds }: Deployment
   return good(`Each of the ${bySeed.size} seeds that have Shoots with the extension is served`);
 }
 
-/** Returns the name of the seed, or of the self-hosted Shoot, in which an installation runs. */
-function hostOf({ spec }: KubeObject): string | undefined {
-  const name = textAt(spec, 'shootRef', 'name');
-  if (name === undefined) return textAt(spec, 'seedRef', 'name');
-  return selfHostedCluster({ namespace: textAt(spec, 'shootRef', 'namespace') ?? '', name });
+/** Returns the names of the seed and of the self-hosted Shoot in which an installation runs: both where they are one cluster. */
+function hostsOf({ spec }: KubeObject): string[] {
+  const seed = textAt(spec, 'seedRef', 'name') ?? [];
+  const [namespace, name] = [textAt(spec, 'shootRef', 'namespace'), textAt(spec, 'shootRef', 'name')];
+  return [seed, namespace && name ? selfHostedCluster({ namespace, name }) : []].flat();
 }
 
 function unhealthy(garden: Patient, installation: KubeObject): Finding[] {
@@ -90,7 +90,7 @@ function unhealthy(garden: Patient, installation: KubeObject): Finding[] {
   );
   if (wrong === undefined) return [];
   const { name } = installation.metadata;
-  const sentence = `ControllerInstallation ${name} of seed ${hostOf(installation)} is not ${wrong.type}: ${wrong.message}`;
+  const sentence = `ControllerInstallation ${name} of seed ${hostsOf(installation).join(' and ')} is not ${wrong.type}: ${wrong.message}`;
   return [bad(sentence, kubectl(['get', 'controllerinstallation', name, '-o', 'yaml'], garden))];
 }
 
