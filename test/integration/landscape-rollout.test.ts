@@ -263,6 +263,21 @@ describe('another version of shoot-flux', () => {
     expect(ready()).toHaveLength(6);
   });
 
+  it('that is aborted is not under way any more, also where all seeds have it, and the former one ends it', async () => {
+    await started();
+    const before = contents();
+    await given(next, 800);
+    expect(text()).toMatch(/ is under way: 1 done, 0 in progress, 5 waiting, 0 failed\.$/);
+    const aborted = state()?.revision ?? '';
+    fleet.annotate({ [ABORT]: aborted });
+    await fleet.pass(100);
+    expect(text()).not.toContain(`Revision ${aborted}`);
+    expect(text()).toMatch(/ is under way: 0 done, .+ 0 waiting, .+ Seeds that do not have it yet: one\.$/);
+    await given({ rollout }, 1000);
+    expect(text()).toMatch(/ has ended: 1 done, 0 in progress, 0 waiting, 0 failed\.$/);
+    expect(contents()).toEqual(before);
+  });
+
   it('that is aborted is not under way any more, also where no Shoot differs', async () => {
     await startedWithBoth();
     await fleet.pass(3000);

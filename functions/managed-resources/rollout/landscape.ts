@@ -134,10 +134,10 @@ export async function inItsTurn(
 ): Promise<Turn> {
   const { previous } = next.controlPlane;
   const { target, has, canGive, program } = found;
-  if (previous === undefined || !canGive) return asItIs(run, found, next);
-  if (previous.landscape === target.revision || !differs(run, next)) {
+  if (previous === undefined) return asItIs(run, found, next);
+  if (!canGive || previous.landscape === target.revision || !differs(run, next)) {
     await endFormer(run, found);
-    return { asked: next };
+    return canGive ? { asked: next } : asItIs(run, found, next);
   }
   const former = has && (await askFormer(has));
   // What another version has rendered is not known: both of these are rendered by this one.
@@ -175,7 +175,7 @@ function asItIs({ operation }: Run, { has, program }: FoundLandscape, asked: Ask
   return { asked, isKept: has === undefined || (has.documents.program !== program && !isEdited) };
 }
 
-/** Ends the rollout of what has been replaced or aborted, where no Shoot differs that would begin the next one. Best effort. */
+/** Ends the rollout of what has been replaced or aborted, where no Shoot begins the next one. Best effort. */
 async function endFormer(run: Run, found: FoundLandscape): Promise<void> {
   const { map, rollout, target } = found;
   const live = landscapeRolloutIn(map);
