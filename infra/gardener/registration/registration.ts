@@ -14,10 +14,10 @@ const REGISTRATION = 'shoot-flux';
 const IN_SEED = `seed-[^:]+:(${REGISTRATION}|extension-${REGISTRATION}-[^:]+)`;
 
 /** The account that the chart asks for in a self-hosted Shoot, in the namespace of its project. */
-const SELF_HOSTED = `garden(-[^:]+)?:extension-shoot--[^:]+--${REGISTRATION}`;
+const IN_SELF_HOSTED = `garden(-[^:]+)?:extension-shoot--[^:]+--${REGISTRATION}`;
 
 /** The ServiceAccounts of installations. */
-const INSTALLATION = `request.userInfo.username.matches('^system:serviceaccount:(${IN_SEED}|${SELF_HOSTED})$')`;
+const INSTALLATION = `request.userInfo.username.matches('^system:serviceaccount:(${IN_SEED}|${IN_SELF_HOSTED})$')`;
 
 /** Identities of the garden that no installation in a seed has: what answers its API server and Git hosts runs beside it. */
 const NOT_IN_SEEDS = ['admission', 'push-webhook', 'webhooks'];
