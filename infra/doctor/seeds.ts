@@ -79,9 +79,12 @@ export async function servedSeeds(garden: Patient, { shoots, seeds }: Deployment
 
 /** Returns the names of the seed and of the self-hosted Shoot in which an installation runs: both where they are one cluster. */
 function hostsOf({ spec }: KubeObject): string[] {
-  const seed = textAt(spec, 'seedRef', 'name') ?? [];
-  const [namespace, name] = [textAt(spec, 'shootRef', 'namespace'), textAt(spec, 'shootRef', 'name')];
-  return [seed, namespace && name ? selfHostedCluster({ namespace, name }) : []].flat();
+  const seed = textAt(spec, 'seedRef', 'name');
+  const [namespace = '', name] = [textAt(spec, 'shootRef', 'namespace'), textAt(spec, 'shootRef', 'name')];
+  return [
+    ...(seed === undefined ? [] : [seed]),
+    ...(name === undefined ? [] : [selfHostedCluster({ namespace, name })]),
+  ];
 }
 
 function unhealthy(garden: Patient, installation: KubeObject): Finding[] {

@@ -45,7 +45,7 @@ const MOST_SILENT_CHECKS = 8;
 /** While one run after the other continues, the thread only has much to do, and its end would interrupt all of them. */
 const MOST_BUSY_CHECKS = 32;
 
-/** Until its first beat; loading the code takes seconds on a busy machine. */
+/** Until its first beat, in 60 s; loading the code takes seconds on a busy machine. */
 const MOST_START_CHECKS = 240;
 
 /**
@@ -244,7 +244,7 @@ function checkBeats(
   const timer = setInterval(() => {
     const { user, system } = process.cpuUsage(used);
     used = process.cpuUsage();
-    const check = Math.min(Math.max((user + system) / 500 / CHECK_MS, LEAST_CHECK), 1);
+    const check = started.is ? Math.min(Math.max((user + system) / 500 / CHECK_MS, LEAST_CHECK), 1) : 1;
     const now = { beat: Atomics.load(beats, 0), id: Atomics.load(executing, 0) };
     silentChecks = now.beat === last.beat ? silentChecks + check : 0;
     checksOfRun = now.id === last.id ? Math.min(checksOfRun + check, silentChecks) : 0;
