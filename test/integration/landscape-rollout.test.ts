@@ -569,7 +569,7 @@ function measured(shoots: number): (part: string) => void {
       `flux-status ${(JSON.stringify(fleet.landscape()).length / 1024).toFixed(0)} KiB`,
       `${(process.memoryUsage.rss() / 1024 ** 2).toFixed(0)} MB resident`,
     ];
-    if (process.env.SHOOT_FLUX_LANDSCAPE) process.stderr.write(`${line.join('; ')}\n  ${text()}\n`);
+    if (process.env.SHOOT_FLUX_LANDSCAPE) process.stderr.write(`${line.join('; ')}\n  ${text() ?? 'no rollout yet'}\n`);
     fleet.requests.length = 0;
     [wall, cpu] = [performance.now(), process.cpuUsage()];
   };
