@@ -244,7 +244,7 @@ function checkBeats(
   const timer = setInterval(() => {
     const { user, system } = process.cpuUsage(used);
     used = process.cpuUsage();
-    const check = started.is ? Math.min(Math.max((user + system) / 500 / CHECK_MS, LEAST_CHECK), 1) : 1;
+    const check = started.is ? Math.min(Math.max((user + system) / 1000 / (CHECK_MS / 2), LEAST_CHECK), 1) : 1;
     const now = { beat: Atomics.load(beats, 0), id: Atomics.load(executing, 0) };
     silentChecks = now.beat === last.beat ? silentChecks + check : 0;
     checksOfRun = now.id === last.id ? Math.min(checksOfRun + check, silentChecks) : 0;

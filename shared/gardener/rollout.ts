@@ -165,12 +165,14 @@ export function rolloutData(state: RolloutState, shoots: number): Record<string,
   return { [ROLLOUT_TEXT]: rolloutText(state, shoots), [ROLLOUT_STATE]: stateText(state) };
 }
 
-/** So many failed Shoots, whose lines say what is wrong, and seeds are named. */
+/** At most this many failed Shoots, and seeds, are named; the line of each Shoot says what is wrong. */
 const NAMED = 5;
 
-/** Of the landscape: the object that gets the annotation which continues it, and the seeds whose Shoots are still to come. */
+/** What the sentence about a rollout of the landscape names. */
 interface OfLandscape {
+  /** The object whose annotation continues the rollout. */
   continuedBy: string;
+  /** The seeds that cannot give the revision yet. */
   behind: readonly string[];
 }
 

@@ -125,9 +125,9 @@ function asMember<T>(answer: Promise<T>, shoot: Shoot): Promise<T> {
   });
 }
 
-/** Returns the layers with something else that the operators have given. What was read counts for both. */
+/** Returns the layers with other documents of the operators, without reading the project's part again. */
 export async function layersWith(run: Run, layers: Layers, given: Given): Promise<Layers> {
-  // The defaults decide which Secrets are read.
+  // Without flux-config, the defaults decide which Secrets are read.
   if (layers.fluxConfig === undefined) return readLayers(run, given);
   const { defaults, policy, addons } = given.documents;
   return { ...layers, landscape: { defaults, policy, addons }, given };

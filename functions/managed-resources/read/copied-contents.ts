@@ -113,12 +113,14 @@ function readOnce({ context, seed }: Run): Read {
 /** Reads the landscape's pull secret. Only the key that nodes read is copied. */
 async function readPullSecret(read: Read, copied: CopiedSecret, pullSecret: PullSecret): Promise<Copied | Missing> {
   const { namespace, name } = pullSecret;
-  const answer = await read(pullSecret.in, resources.secrets, { namespace, name }).catch((error: unknown) =>
-    error instanceof ForbiddenError ? error : Promise.reject(error),
-  );
+  const live = read(pullSecret.in, resources.secrets, { namespace, name });
   // A self-hosted Shoot may not read that of the garden.
-  const [secret, problem] =
-    answer instanceof ForbiddenError ? [undefined, 'may not be read'] : [answer, pullSecretProblem(answer)];
+  const answer = await unless(
+    live.then((secret) => ({ secret })),
+    ForbiddenError,
+  );
+  const secret = answer?.secret;
+  const problem = answer === undefined ? 'may not be read' : pullSecretProblem(secret);
   if (secret === undefined || problem !== undefined) {
     const missing = `Secret ${namespace}/${name} in the ${pullSecret.in}, the landscape's pull secret, ${problem}; the operators of this landscape have to correct it.`;
     return { missing, isOfLandscape: true };
