@@ -8,6 +8,6 @@ export default defineConfig({
     globalSetup: ['test/temporary-folder.ts', 'test/real/setup.ts'],
     ...timeLimits,
     // Each suite mostly waits for programs of its own.
-    maxWorkers: 3,
+    maxWorkers: 5,
   },
 });

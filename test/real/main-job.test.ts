@@ -6,31 +6,25 @@ import { NAMESPACE } from '../../infra/webhooks/names.ts';
 import { resources } from '../../shared/kube/resource.ts';
 import { patientClient } from '../patient-client.ts';
 import { aroundEachTest } from '../scenarios/around-each-test.ts';
-import { changesSuite } from '../scenarios/changes.ts';
-import { foreignSuite } from '../scenarios/foreign.ts';
 import { type Place, tokenOf } from '../scenarios/identities.ts';
 import { landscapeSuite } from '../scenarios/landscape.ts';
 import { mainJobSuite } from '../scenarios/main-job.ts';
 import { projectStatusSuite } from '../scenarios/project/suite.ts';
-import { protectionSuite } from '../scenarios/protection.ts';
 import { removalSuite } from '../scenarios/removal.ts';
 import { rolloutSuite } from '../scenarios/rollout/suite.ts';
 import { creating, eventually, inProject, PROJECT, type Stage } from '../scenarios/stage.ts';
 import { startRealApis } from './apis.ts';
 import { requestJson } from './cluster/request.ts';
 import { chartRights } from './install/chart-rights.ts';
-import { type Ground, onRealApis } from './on-real-apis.ts';
+import { type Ground, onRealApis, rightsSuffice } from './on-real-apis.ts';
 import { refusing } from './refusing.ts';
-import { dispensableRights, refused } from './rights.ts';
+import { dispensableRights } from './rights.ts';
 
 const suites = (ground: Ground) => {
   const { startApis, fluxDistribution, apis } = ground;
   mainJobSuite('the main job', startApis, fluxDistribution);
-  changesSuite('changes', startApis, fluxDistribution);
   removalSuite('removal', startApis, fluxDistribution);
   landscapeSuite('defaults and policy', startApis, fluxDistribution);
-  foreignSuite('a foreign Flux', startApis, fluxDistribution);
-  protectionSuite('protection', startApis, fluxDistribution);
   // It does not matter to a rollout what a release contains; a small one is applied sooner.
   rolloutSuite('a rollout', startApis, standInDistribution.folder);
 
@@ -52,18 +46,14 @@ const suites = (ground: Ground) => {
     }
   });
 
-  describe('the rights that the charts render', () => {
-    it('suffice', async () => {
-      expect(await refused(apis().servers)).toEqual([]);
-    });
+  rightsSuffice(ground);
 
-    it.each<Place>(['garden', 'seed'])(
-      'in the %s are each needed: without any one, a request is refused',
-      async (place) => {
-        expect(await dispensableRights(apis().servers[place], await chartRights(place))).toEqual([]);
-      },
-    );
-  });
+  it.each<Place>(['garden', 'seed'])(
+    'needs each right in the %s: without any one, a request is refused',
+    async (place) => {
+      expect(await dispensableRights(apis().servers[place], await chartRights(place))).toEqual([]);
+    },
+  );
 };
 
 onRealApis('real API servers, real releases, the rights that the charts render', suites, () =>

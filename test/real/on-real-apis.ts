@@ -1,6 +1,6 @@
 import { type GitServer, startGitServer } from '@shoot-flux/landscape/git';
 import { testDataMissing } from '@shoot-flux/landscape/test-data';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { HttpKubeClient } from '../../shared/kube/http-client.ts';
 import { testDistribution } from '../made-distribution.ts';
 import { patientClient } from '../patient-client.ts';
@@ -9,6 +9,7 @@ import { type RealApis, startRealApis } from './apis.ts';
 import { type ApiServer, type ApiServerOptions, startApiServer } from './cluster/api-server.ts';
 import { installCrds, seedCrds } from './cluster/crds.ts';
 import { type Etcd, rememberEtcd, startEtcd } from './cluster/etcd.ts';
+import { refused } from './rights.ts';
 
 const fluxDistribution = await testDistribution();
 
@@ -52,6 +53,13 @@ export function onRealApis(
       apis: () => apis,
       startStage: async (distribution = '') => startStage(await startApis(), distribution),
     });
+  });
+}
+
+/** The last test of suites: no request of theirs was forbidden. */
+export function rightsSuffice({ apis }: Ground): void {
+  it('has all the rights that it uses', async () => {
+    expect(await refused(apis().servers)).toEqual([]);
   });
 }
 

@@ -367,18 +367,6 @@ export const changesSuite = stageSuite((stage) => {
     expect(kept?.spec).not.toHaveProperty('suspend');
   });
 
-  it('triggers the webhook again where the resource-manager may not write, and reports it', async () => {
-    await stage.stopResourceManager();
-    await stage.startResourceManager(['kube-system']);
-    await stage.seed.create(resources.deployments, resourceManager, { fieldManager });
-    await ask();
-    await stage.untilError('--extra-target-namespace=flux-system');
-    const asked = stage.requests.filter(({ resource }) => resource === 'deployments.apps');
-    expect(asked.map(({ identity, method, status }) => `${identity} ${method} ${status}`)).toContain(
-      'managed-resources PATCH 200',
-    );
-  });
-
   it('replaces a source by one of another kind', async () => {
     await deliver({ syncMode });
     const spec = { bucketName: 'fleet', endpoint: 's3.example.com' };
@@ -407,18 +395,3 @@ export const changesSuite = stageSuite((stage) => {
     expect(await stage.inShoot(resources.secrets, 'flux-source')).toBeDefined();
   });
 });
-
-const resourceManager: KubeObject = {
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: inControlPlane('gardener-resource-manager'),
-  spec: {
-    selector: { matchLabels: { app: 'gardener-resource-manager' } },
-    template: {
-      metadata: { labels: { app: 'gardener-resource-manager' } },
-      spec: {
-        containers: [{ name: 'gardener-resource-manager', image: 'example.com/gardener/resource-manager:v1.147.0' }],
-      },
-    },
-  },
-};

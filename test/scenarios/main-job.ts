@@ -425,7 +425,35 @@ export const mainJobSuite = stageSuite((stage) => {
       expect(found?.metadata).not.toHaveProperty('deletionTimestamp');
     }
   });
+
+  it('triggers the webhook again where the resource-manager may not write, and reports it', async () => {
+    await stage.stopResourceManager();
+    await stage.startResourceManager(['kube-system']);
+    await stage.seed.create(resources.deployments, resourceManager, { fieldManager: 'person' });
+    await edit();
+    await stage.reconcileShoot();
+    await stage.untilError('--extra-target-namespace=flux-system');
+    const asked = stage.requests.filter(({ resource }) => resource === 'deployments.apps');
+    expect(asked.map(({ identity, method, status }) => `${identity} ${method} ${status}`)).toContain(
+      'managed-resources PATCH 200',
+    );
+  });
 });
+
+const resourceManager: KubeObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: inControlPlane('gardener-resource-manager'),
+  spec: {
+    selector: { matchLabels: { app: 'gardener-resource-manager' } },
+    template: {
+      metadata: { labels: { app: 'gardener-resource-manager' } },
+      spec: {
+        containers: [{ name: 'gardener-resource-manager', image: 'example.com/gardener/resource-manager:v1.147.0' }],
+      },
+    },
+  },
+};
 
 const formerCondition = {
   type: 'FluxBootstrapped',
