@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['test/real/**/*.test.ts'],
     globalSetup: ['test/temporary-folder.ts', 'test/real/setup.ts'],
     ...timeLimits,
-    // Each suite mostly waits for programs of its own.
+    // Each suite mostly waits for programs of its own: with three at a time, a third of two cores was idle.
     maxWorkers: 5,
   },
 });

@@ -56,7 +56,7 @@ export function onRealApis(
   });
 }
 
-/** The last test of suites: no request of theirs was forbidden. */
+/** Adds the last test of a file: the API servers have refused no request of the product. */
 export function rightsSuffice({ apis }: Ground): void {
   it('has all the rights that it uses', async () => {
     expect(await refused(apis().servers)).toEqual([]);

@@ -26,7 +26,7 @@ function componentsOf(version: string): string {
   return [...all, ...((semver.parse(version)?.minor ?? 0) >= 7 ? ['source-watcher'] : [])].join(',');
 }
 
-/** The API server refuses CRDs that lack a stored version. */
+/** On real API servers, because they refuse CRDs that lack a stored version. */
 onRealApis('upgrades of the product between real Flux releases', (ground) => {
   const { startApis, fluxDistribution, apis } = ground;
   let stage: Stage;
