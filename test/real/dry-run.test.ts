@@ -8,6 +8,7 @@ import { componentsOf } from '../../shared/flux/install.ts';
 import type { Release } from '../../shared/flux/release.ts';
 import { fluxInstall, standIn } from '../../shared/flux/testing.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
+import { isEstablished } from '../established.ts';
 import { numericSeed, sampling, seed } from '../scenarios/sampling.ts';
 import { requestJson } from './cluster/request.ts';
 import { applyObjects, namespaceOf } from './install/objects.ts';
@@ -31,9 +32,16 @@ withTestData(`installations drawn at random, seed ${seed}`, async (folder) => {
   // CRDs of a release may lack a version that those of another one have stored.
   afterEach(() => used.forget());
 
-  /** A kind is served a moment after its CRD was created. */
+  /** A kind is served a moment after its CRD was created; until then the version of the CRD changes, too. */
   const applyServed = (objects: KubeObject[], dryRun = false) =>
-    vi.waitFor(() => apply(objects, dryRun), { timeout: 240_000, interval: 200 });
+    vi.waitFor(
+      async () => {
+        const stored = await apply(objects, dryRun);
+        expect(stored.filter((object) => isCrd(object) && !isEstablished(object))).toEqual([]);
+        return stored;
+      },
+      { timeout: 240_000, interval: 200 },
+    );
 
   test.each(versions)(`a real API server accepts every object of ${CASES} with Flux %s`, async (version) => {
     const release = await distribution.release(version);

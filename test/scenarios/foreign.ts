@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
 import { builtInKinds, objectRef, parseRef } from '../../functions/managed-resources/shoot/objects.ts';
+import { isCrd } from '../../shared/flux/custom-resources.ts';
 import { openDistribution } from '../../shared/flux/distribution.ts';
 import { installObjects, protection } from '../../shared/flux/install.ts';
 import { fluxInstall } from '../../shared/flux/testing.ts';
 import type { KubeObject, ObjectMeta } from '../../shared/kube/resource.ts';
 import { fieldsAt } from '../../shared/shapes.ts';
+import { isEstablished } from '../established.ts';
 import { stageSuite } from './around-each-test.ts';
 import { eventually, onlyFlux, type Stage, untilLogged } from './stage.ts';
 
@@ -178,6 +180,13 @@ export async function installFlux(
     const metadata = { ...object.metadata, labels, annotations };
     await shoot.apply(kindOf(object), { ...object, metadata }, { fieldManager: manager });
   }
+  const crds = objects.filter(isCrd);
+  await eventually(
+    'established CRDs',
+    () => Promise.all(crds.map((crd) => shoot.find(kindOf(crd), crd.metadata))),
+    (live) => live.every(isEstablished),
+    (live) => live.filter((crd) => !isEstablished(crd)).map((crd) => crd?.metadata.name),
+  );
   return objects;
 }
 

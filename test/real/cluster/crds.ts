@@ -4,6 +4,7 @@ import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { gardenCrdFiles } from '@shoot-flux/landscape/crds';
 import { testData } from '@shoot-flux/landscape/test-data';
 import { parseAllDocuments } from 'yaml';
+import { isEstablished } from '../../established.ts';
 import type { ApiServer } from './api-server.ts';
 import { requestJson } from './request.ts';
 import { answersOk } from './start.ts';
@@ -39,10 +40,9 @@ export async function installCrds(server: ApiServer, files: readonly string[]): 
       // Sent exactly as in the file: client-node would drop x-kubernetes-preserve-unknown-fields, enum and default, whose names its typed objects change.
       const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
       await requestJson(server, 'PATCH', `${path}?fieldManager=installCrds&force=true`, crd);
-      await waitUntil(`CustomResourceDefinition ${name}`, async () => {
-        const { status } = (await requestJson(server, 'GET', path)) as Crd;
-        return status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') === true;
-      });
+      await waitUntil(`CustomResourceDefinition ${name}`, async () =>
+        isEstablished(await requestJson(server, 'GET', path)),
+      );
       // The handler for custom resources learns of an established CRD a moment later.
       for (const url of servedLists(server, crd)) {
         await waitUntil(url, () => answersOk(url, { ca: server.ca, token: server.adminToken }));
