@@ -32,7 +32,7 @@ withTestData(`installations drawn at random, seed ${seed}`, async (folder) => {
   // CRDs of a release may lack a version that those of another one have stored.
   afterEach(() => used.forget());
 
-  /** A kind is served a moment after its CRD was created; until then the version of the CRD changes, too. */
+  /** A CRD is served, and keeps its resourceVersion, from a moment after its creation. */
   const applyServed = (objects: KubeObject[], dryRun = false) =>
     vi.waitFor(
       async () => {

@@ -180,13 +180,11 @@ export async function installFlux(
     const metadata = { ...object.metadata, labels, annotations };
     await shoot.apply(kindOf(object), { ...object, metadata }, { fieldManager: manager });
   }
-  const crds = objects.filter(isCrd);
-  await eventually(
-    'established CRDs',
-    () => Promise.all(crds.map((crd) => shoot.find(kindOf(crd), crd.metadata))),
-    (live) => live.every(isEstablished),
-    (live) => live.filter((crd) => !isEstablished(crd)).map((crd) => crd?.metadata.name),
-  );
+  const notEstablished = async () => {
+    const crds = await Promise.all(objects.filter(isCrd).map((crd) => shoot.find(kindOf(crd), crd.metadata)));
+    return crds.filter((crd) => !isEstablished(crd)).map((crd) => crd?.metadata.name);
+  };
+  await eventually('established CRDs', notEstablished, (names) => names.length === 0);
   return objects;
 }
 
