@@ -31,6 +31,7 @@ import {
   SEED,
   type ShootParts,
   type Stage,
+  smallDeployment,
 } from './stage.ts';
 
 const fieldManager = 'gardenlet';
@@ -999,18 +1000,7 @@ function withoutMetadata(object: Data | undefined): KubeObject {
 }
 
 /** A Deployment whose immutable selector prevents any other from being applied over it. */
-const otherDeployment: KubeObject = {
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: inFlux('source-controller'),
-  spec: {
-    selector: { matchLabels: { app: 'other' } },
-    template: {
-      metadata: { labels: { app: 'other' } },
-      spec: { containers: [{ name: 'other', image: 'example.com/other:v1' }] },
-    },
-  },
-};
+const otherDeployment = smallDeployment(inFlux('source-controller'), 'other', 'example.com/other:v1');
 
 const clusterRoles: Resource = {
   ...{ group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterroles', kind: 'ClusterRole' },

@@ -17,6 +17,7 @@ import {
   publicRepository,
   reference,
   SEED,
+  smallDeployment,
 } from './stage.ts';
 import { both, resumed, suspended, untilSuspended, who } from './suspension.ts';
 
@@ -440,20 +441,11 @@ export const mainJobSuite = stageSuite((stage) => {
   });
 });
 
-const resourceManager: KubeObject = {
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: inControlPlane('gardener-resource-manager'),
-  spec: {
-    selector: { matchLabels: { app: 'gardener-resource-manager' } },
-    template: {
-      metadata: { labels: { app: 'gardener-resource-manager' } },
-      spec: {
-        containers: [{ name: 'gardener-resource-manager', image: 'example.com/gardener/resource-manager:v1.147.0' }],
-      },
-    },
-  },
-};
+const resourceManager = smallDeployment(
+  inControlPlane('gardener-resource-manager'),
+  'gardener-resource-manager',
+  'example.com/gardener/resource-manager:v1.147.0',
+);
 
 const formerCondition = {
   type: 'FluxBootstrapped',

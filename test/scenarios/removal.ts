@@ -11,6 +11,7 @@ import {
   inFlux,
   providerConfig,
   type Stage,
+  smallDeployment,
 } from './stage.ts';
 
 const serviceAccounts: Resource = {
@@ -281,21 +282,14 @@ export const deployedByFlux: [Resource, KubeObject][] = [
   ],
   [
     resources.deployments,
-    {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: {
+    smallDeployment(
+      {
         ...inApps('podinfo'),
         labels: { 'kustomize.toolkit.fluxcd.io/name': 'nested', 'kustomize.toolkit.fluxcd.io/namespace': 'apps' },
       },
-      spec: {
-        selector: { matchLabels: { app: 'podinfo' } },
-        template: {
-          metadata: { labels: { app: 'podinfo' } },
-          spec: { containers: [{ name: 'podinfo', image: 'example.com/podinfo:v1' }] },
-        },
-      },
-    },
+      'podinfo',
+      'example.com/podinfo:v1',
+    ),
   ],
 ];
 

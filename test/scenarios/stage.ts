@@ -16,7 +16,7 @@ import type {
 } from '../../shared/gardener/types.ts';
 import { KubeError } from '../../shared/kube/errors.ts';
 import type { RequestInfo } from '../../shared/kube/http-client.ts';
-import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
+import { type KubeObject, type ObjectMeta, type Resource, resources } from '../../shared/kube/resource.ts';
 import { createLog } from '../../shared/runtime/log.ts';
 import { patientClient } from '../patient-client.ts';
 import { secretWith } from '../shoot-secrets.ts';
@@ -87,6 +87,18 @@ export const EXTENSION = { namespace: CONTROL_PLANE, name: 'shoot-flux' };
 export const inFlux = (name: string) => ({ namespace: 'flux-system', name });
 export const inControlPlane = (name: string) => ({ namespace: CONTROL_PLANE, name });
 export const inProject = (name: string) => ({ namespace: PROJECT, name });
+
+/** A Deployment with one container; `app` names the container, and is the label that selects its Pods. */
+export const smallDeployment = (metadata: ObjectMeta, app: string, image: string): KubeObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata,
+  spec: {
+    selector: { matchLabels: { app } },
+    template: { metadata: { labels: { app } }, spec: { containers: [{ name: app, image }] } },
+  },
+});
+
 export const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 /** Values of `flux-config`. */
