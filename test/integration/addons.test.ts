@@ -113,7 +113,7 @@ describe('addons on embedded API servers', () => {
     await stage.reconcileShoot();
     const { codes } = await stage.untilError(sentence);
     expect(codes).toEqual(['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
-    const refusals = (await stage.events('NotAllowed')).map(({ message }) => message);
+    const refusals = (await stage.untilEvent('NotAllowed', sentence)).map(({ message }) => message);
     expect(refusals).toContainEqual(expect.stringContaining(sentence));
     expect(await uids()).toEqual(before);
     await list('cert-manager');

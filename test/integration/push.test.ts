@@ -279,17 +279,10 @@ async function run(command: string): Promise<string> {
 }
 
 describe('the token for a Git host', () => {
-  const told = (reason: string) =>
-    eventually(
-      'the Event',
-      () => stage.events(reason),
-      (events) => events.length > 0,
-    );
-
   it('is made once, told by its place only, and made again when the Secret is deleted, as the page says', async () => {
     await stage.setFluxConfig({ repositoryUrl });
     await run(documented('docs/howto/push.md', 'patch configmap'));
-    await told('PushWebhook');
+    await stage.untilEvent('PushWebhook');
     expect(await run(documented('docs/howto/push.md', 'get events'))).toContain(
       `Normal   PushWebhook   Add a webhook to your repository at the Git host: URL ${PUSH_URL}/push/${PROJECT}, content type application/json, only push events, and as its secret the value of token in Secret ${PROJECT}/flux-push.\n`,
     );
@@ -307,7 +300,7 @@ describe('the token for a Git host', () => {
   it('may be of the project, but not short', async () => {
     await stage.putSecret('garden', inProject('flux-push'), { token: 'short' });
     await stage.setFluxConfig({ repositoryUrl, push: 'true' });
-    const [event] = await told('InvalidSecret');
+    const [event] = await stage.untilEvent('InvalidSecret');
     expect(event?.message).toBe(
       `Secret ${PROJECT}/flux-push: token is shorter than 16 characters; remove it to have one generated.`,
     );
@@ -321,7 +314,7 @@ describe('the token for a Git host', () => {
     const options = stage.productOptions();
     product = await startProduct({ ...options, settings: { ...options.settings, pushUrl: undefined } });
     await stage.setFluxConfig({ repositoryUrl, push: 'true' });
-    const [event] = await told('PushNotTaken');
+    const [event] = await stage.untilEvent('PushNotTaken');
     expect(event?.message).toBe(
       `ConfigMap ${PROJECT}/flux-config: push has no effect, because the operators of this landscape have not switched it on; remove push, or ask them to set pushUrl.`,
     );

@@ -7,7 +7,6 @@ import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import {
   type Api,
   base64,
-  eventually,
   inControlPlane,
   inProject,
   onlyFlux,
@@ -86,10 +85,10 @@ describe('secrets exist only in Secrets', () => {
     // A malformed key is reported, credentials in a URL are rejected.
     await stage.putSecret('garden', fluxSource, { identity: markers.malformed });
     await stage.setFluxConfig(privateRepository);
-    await untilEvent('InvalidSecret');
+    await stage.untilEvent('InvalidSecret');
     await stage.garden.delete(resources.secrets, fluxSource);
     await stage.setFluxConfig({ ...privateRepository, repositoryUrl: `https://user:${markers.url}@git.example.com/a` });
-    await untilEvent('InvalidConfiguration');
+    await stage.untilEvent('InvalidConfiguration');
     await stage.reconcileShoot(parts);
     await stage.untilError();
 
@@ -106,7 +105,7 @@ describe('secrets exist only in Secrets', () => {
     // A second key pair beside the first.
     const start = { annotations: { 'gardener.cloud/operation': 'rotate-ssh-keypair-start' } };
     await stage.garden.mergePatch(resources.configMaps, inProject('flux-config'), { metadata: start }, person);
-    await untilEvent('KeyRotationPrepared');
+    await stage.untilEvent('KeyRotationPrepared');
 
     // An unknown field in a providerConfig, and a kubeconfig that cannot be parsed.
     const unknown = onlyFlux({ ...copying, flux: { password: markers.providerConfig } });
@@ -123,13 +122,6 @@ describe('secrets exist only in Secrets', () => {
     for (const page of ['metrics', 'readyz'])
       metrics += await (await fetch(`http://127.0.0.1:${watching.port}/${page}`)).text();
   }
-
-  const untilEvent = (reason: string) =>
-    eventually(
-      `the Event ${reason}`,
-      () => stage.events(reason),
-      ({ length }) => length > 0,
-    );
 
   /** Returns the lines of the generated private keys and all markers, also as base64. */
   async function secrets(): Promise<string[]> {

@@ -107,16 +107,15 @@ export const overridesSuite = stageSuite((stage) => {
       repositoryBranch: 'main',
       tenantDefaultServiceAccount: 'team',
     });
-    const events = () => stage.events('InvalidConfiguration');
     const rejected = () => stage.untilError('tenantDefaultServiceAccount');
     await stage.reconcileShoot();
     await rejected();
-    await eventually('the Event', events, ({ length }) => length > 0);
+    await stage.untilEvent('InvalidConfiguration');
     stage.requests.length = 0;
     await stage.reconcileShoot();
     await stage.quiet();
     const { description: message } = await rejected();
-    expect(await events()).toMatchObject([
+    expect(await stage.events('InvalidConfiguration')).toMatchObject([
       { involvedObject: { kind: 'Shoot', name: 'bar' }, type: 'Warning', message },
     ]);
     // The same error is not reported once more.

@@ -148,11 +148,8 @@ export const projectSecretsSuite = stageSuite((stage) => {
     await put('flux-sops', { 'age.agekey': 'age1publickey' });
     const problem = `Secret ${PROJECT}/flux-sops has no line AGE-SECRET-KEY-… in "age.agekey"; add the private key as age-keygen prints it`;
     await stage.untilError(problem);
-    await eventually(
-      'the Event',
-      () => stage.events('InvalidSecret'),
-      (events) => events.some(({ message }) => message === `${problem}.`),
-    );
+    const events = await stage.untilEvent('InvalidSecret', problem);
+    expect(events.map(({ message }) => message)).toContain(`${problem}.`);
     expect(await inShoot('flux-sops')).toMatchObject({ data: { 'age.agekey': base64(age('FIRST')) } });
     await put('flux-sops', { 'age.agekey': age('SECOND') });
     await stage.untilReady();

@@ -231,6 +231,11 @@ export async function startStage(apis: Apis, fluxDistribution: string, home = on
     return /queue_keys\{.*state="(running|waiting)"\} [1-9]/.test(await answer.text());
   };
 
+  /** The Events in the project. @param reason only those with it */
+  const events = async (reason?: string) => {
+    const { items } = await garden.list(resources.events, { namespace: PROJECT });
+    return items.filter((event) => reason === undefined || event.reason === reason);
+  };
   const managedResources = async () => {
     const { items } = await seed.list<ManagedResource>(resources.managedResources, { namespace: home.controlPlane });
     return Object.fromEntries(items.map((item) => [item.metadata.name, item]));
@@ -352,11 +357,17 @@ export async function startStage(apis: Apis, fluxDistribution: string, home = on
     /** Waits until the last operation is described with these words. */
     untilDescribed: (words: string) =>
       until(`"${words}"`, ({ lastOperation }) => lastOperation?.description.includes(words) === true),
-    /** The Events in the project. @param reason only those with it */
-    async events(reason?: string) {
-      const { items } = await garden.list(resources.events, { namespace: PROJECT });
-      return items.filter((event) => reason === undefined || event.reason === reason);
-    },
+    events,
+    /**
+     * Waits for an Event with this reason and these words; returns all with the reason. Needed for an Event of another
+     * function than the one whose result a test has seen: the two run at the same time.
+     */
+    untilEvent: (reason: string, words = '') =>
+      eventually(
+        `an Event ${reason} with "${words}"`,
+        () => events(reason),
+        (found) => found.some(({ message }) => String(message).includes(words)),
+      ),
     /** Waits until an error with these words is reported. */
     async untilError(words = '') {
       const { status } = await until(
