@@ -10,8 +10,9 @@ import { RetryableError, retryWithinSeconds } from '../../shared/errors.ts';
 import { conditionFactory, lastOperationFactory } from '../../shared/gardener/testing.ts';
 import { type Extension, FINALIZER, type ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
+import { ConflictError } from '../../shared/kube/errors.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
-import { done, requeueAfter } from '../../shared/runtime/outcome.ts';
+import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { aroundEachTest } from './around-each-test.ts';
 import { contextOf, settingsOf } from './context.ts';
 import { type Followed, follow } from './follow.ts';
@@ -128,12 +129,17 @@ export function contractSuite(name: string, startApis: () => Promise<Apis>, flux
         now,
       });
 
-    /** Runs `managed-resources` once, the given number of seconds from now. */
-    const runIn = (seconds: number) =>
-      handler(
-        { cluster: SEED, ...EXTENSION },
-        contextWith(stage.seed, () => new Date(Date.now() + seconds * 1000)),
-      );
+    /** Runs `managed-resources` the given number of seconds from now; again after a conflict, as its queue does. */
+    const runIn = async (seconds: number): Promise<Outcome> => {
+      const now = () => new Date(Date.now() + seconds * 1000);
+      try {
+        return await handler({ cluster: SEED, ...EXTENSION }, contextWith(stage.seed, now));
+      } catch (error) {
+        // The resource-manager writes to the same ManagedResources at the same time.
+        if (error instanceof ConflictError) return runIn(seconds);
+        throw error;
+      }
+    };
 
     /** The error after a run at that time. */
     const errorIn = async (seconds: number) => {

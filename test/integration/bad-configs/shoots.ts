@@ -33,7 +33,6 @@ export function describeShoots(configs: readonly BadConfig[], distribution: stri
           status.observedGeneration === metadata.generation &&
           metadata.annotations?.['gardener.cloud/operation'] === undefined,
         ({ status }) => status?.lastError?.description,
-        30,
       );
 
     /** To garden and seed, apart from statuses, Events and the state of the project. */
