@@ -142,6 +142,7 @@ export const foreignSuite = stageSuite((stage, fluxDistribution) => {
     await follow('Reconcile');
     await stage.bootstrap();
     await follow('Once');
+    await stage.untilManagedResources();
     const { manager, marks } = tools['flux bootstrap'];
     const objects = await installBy(manager, marks);
     const before = await liveOf(objects);
