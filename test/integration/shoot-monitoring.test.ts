@@ -46,8 +46,14 @@ const suite = stageSuite((stage) => {
   const find = (kind: Resource) => stage.seed.find(kind, inControlPlane('shoot-flux'));
   const untilThere = (kind: Resource, isWanted: (live: KubeObject | undefined) => boolean) =>
     eventually(`${kind.kind} in the control plane`, () => find(kind), isWanted);
+  /** The resource-manager removes only what it has noted, which is a moment after the objects are there. */
   const untilAllThere = async () => {
     for (const kind of kinds) await untilThere(kind, (live) => live !== undefined);
+    await eventually(
+      'they are noted',
+      stage.managedResources,
+      ({ 'shoot-flux-monitoring': monitoring }) => kinds.length === monitoring?.status?.resources?.length,
+    );
   };
   const untilNoneThere = async () => {
     for (const kind of kinds) await untilThere(kind, (live) => live === undefined);
