@@ -102,7 +102,7 @@ describe('all options together', () => {
       stage.logLines,
       await stage.extension(),
       await stage.managedResources(),
-      (await stage.garden.list(resources.events, { namespace: PROJECT })).items,
+      await stage.events(),
       (await stage.garden.list(resources.configMaps, { namespace: PROJECT })).items,
     ].map((part) => JSON.stringify(part));
     for (const secret of planted) expect(said.filter((part) => part.includes(secret))).toEqual([]);

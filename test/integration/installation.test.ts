@@ -110,7 +110,7 @@ describe('an installation that Gardener lets create nothing in projects', () => 
     const empty = { apiVersion: 'v1', kind: 'Secret', metadata: source, type: 'Opaque' };
     await stage.garden.create(resources.secrets, empty, person);
     await stage.untilReady();
-    // The empty Secret is delivered, too, so a Shoot that is ready says nothing about the key.
+    // A Shoot is ready with the empty Secret, too, so it does not tell whether the key is there.
     expect(await stage.untilEvent('DeployKey')).toHaveLength(1);
     expect(await keysOfSource()).toEqual(['identity', 'identity.pub', 'known_hosts']);
     await stage.untilBranch('main');

@@ -46,11 +46,11 @@ const suite = stageSuite((stage) => {
   const find = (kind: Resource) => stage.seed.find(kind, inControlPlane('shoot-flux'));
   const untilThere = (kind: Resource, isWanted: (live: KubeObject | undefined) => boolean) =>
     eventually(`${kind.kind} in the control plane`, () => find(kind), isWanted);
-  /** The resource-manager removes only what it has noted, which is a moment after the objects are there. */
+  /** The resource-manager removes only what its status lists, and it lists the objects a moment after it has made them. */
   const untilAllThere = async () => {
     for (const kind of kinds) await untilThere(kind, (live) => live !== undefined);
     await eventually(
-      'they are noted',
+      'the status lists them',
       stage.managedResources,
       ({ 'shoot-flux-monitoring': monitoring }) => kinds.length === monitoring?.status?.resources?.length,
     );

@@ -6,7 +6,7 @@ import { parse, parseAllDocuments, stringify } from 'yaml';
 import { RECONCILE_AT } from '../../shared/config/project-config.ts';
 import { type KubeObject, type Resource, resources } from '../../shared/kube/resource.ts';
 import { documented, example, exampleWith } from '../integration/documents.ts';
-import { eventually, inFlux, inProject, PROJECT } from '../scenarios/stage.ts';
+import { eventually, inFlux, inProject } from '../scenarios/stage.ts';
 import { listen } from './cluster/ports.ts';
 import { onRealApis, useGitServer } from './on-real-apis.ts';
 import { aroundEachFluxStage, dataOf, type FluxStage } from './sync/flux-stage.ts';
@@ -284,8 +284,7 @@ onRealApis('with the real controllers of Flux', (ground) => {
     const paths = [2, 3, 4, 5].map((index) => `objects[${index}].spec.validation is left out`);
     const { warnings = [] } = (await stage.extension()).status?.providerStatus ?? {};
     expect(warnings).toEqual(paths.map((path) => expect.stringContaining(path)));
-    const { items } = await stage.garden.list(resources.events, { namespace: PROJECT });
-    const said = items.filter(({ reason }) => reason === 'ConfigurationWarning').map(({ message }) => message);
+    const said = (await stage.events('ConfigurationWarning')).map(({ message }) => message);
     expect(said).toEqual([warnings.map((warning) => `${warning}.`).join(' ')]);
 
     await stage.leave();

@@ -251,8 +251,7 @@ export const mainJobSuite = stageSuite((stage) => {
       stage.extension,
       ({ metadata }) => metadata.annotations?.['gardener.cloud/operation'] === undefined,
     );
-    const events = await eventually('the Event', stage.events, ({ length }) => length > 0);
-    expect(JSON.stringify(events)).toContain('repositoryBranchh');
+    await stage.untilEvent('InvalidConfiguration', 'repositoryBranchh');
     await edit();
     await stage.untilReady();
     await stage.bootstrap();

@@ -88,7 +88,7 @@ export const referencesSuite = stageSuite((stage) => {
       async () => waits().at(-1) ?? 0,
       (seconds) => seconds > 60,
     );
-    // 65 % of what was left of the ten minutes in that run, which is more than 65 % of what is left now.
+    // After 65 % of the time that was left in that run; less is left now.
     expect(asked).toBeLessThanOrEqual(390);
     expect(asked).toBeGreaterThanOrEqual(0.65 * ((renewal.getTime() - Date.now()) / 1000));
     await copyToken('two', new Date(Date.now() + 4 * 3_600_000));

@@ -148,7 +148,7 @@ test('takes no long time for any value of a megabyte', () => {
       contentProblem(key === 'identity' || key === 'known_hosts' ? ssh : https, 'spec.secretRef', { [key]: value });
     }
   }
-  // Of the processor, which a busy machine does not change.
+  // CPU time, because the time on a clock depends on what else the machine does.
   expect(process.cpuUsage(before).user).toBeLessThan(5_000_000);
 });
 

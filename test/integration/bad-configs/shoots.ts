@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { withFullStop } from '../../../shared/errors.ts';
 import { resources } from '../../../shared/kube/resource.ts';
 import { aroundAllTests } from '../../scenarios/around-each-test.ts';
-import { eventually, inControlPlane, inProject, PROJECT, type Stage } from '../../scenarios/stage.ts';
+import { eventually, inControlPlane, inProject, type Stage } from '../../scenarios/stage.ts';
 import { startEmbeddedApis } from '../embedded-apis.ts';
 import { type BadConfig, fluxConfigOf, HIDDEN, specOf, URL } from './case.ts';
 
@@ -79,7 +79,7 @@ export function describeShoots(configs: readonly BadConfig[], distribution: stri
         expect(status?.lastError?.codes).toEqual(['ERR_RETRYABLE_CONFIGURATION_PROBLEM']);
         expect(writes()).toEqual([]);
         expect(await inShoot()).toEqual(before);
-        const events = (await stage.garden.list(resources.events, { namespace: PROJECT })).items;
+        const events = await stage.events();
         for (const seen of [stage.logLines.join(''), JSON.stringify(status), JSON.stringify(events)])
           expect(seen).not.toContain(HIDDEN);
       },

@@ -278,10 +278,7 @@ async function createByHand(stage: Stage, webhook: string, output: () => Promise
     ({ status }) => names(status?.lastError?.description ?? '', 'flux-source', secretRemedy),
     ({ status }) => status,
   );
-  const messages = async () =>
-    (await stage.garden.list<KubeObject & { message?: string }>(resources.events, { namespace: PROJECT })).items.map(
-      ({ message = '' }) => message,
-    );
+  const messages = async () => (await stage.events()).map(({ message }) => String(message));
   await eventually('an Event names both', messages, (all) => all.some((text) => names(text, secretRemedy)));
   await stage.garden.create(resources.secrets, objectOf('Secret', sourceName), { fieldManager });
   await stage.untilReady();

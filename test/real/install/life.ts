@@ -86,9 +86,7 @@ function stepsOf(stage: Stage): Record<string, Step> {
         expect(Object.keys(key).sort()).toEqual(['identity', 'identity.pub', 'known_hosts']);
         expect(await dataIn('shoot')).toEqual(key);
         const publicKey = Buffer.from(key['identity.pub'] ?? '', 'base64').toString();
-        await eventually('the Event with the deploy key', stage.events, (events) =>
-          JSON.stringify(events).includes(publicKey.trim()),
-        );
+        await stage.untilEvent('DeployKey', publicKey.trim());
         await stage.bootstrap();
         await stage.until('the conditions', ({ conditions = [] }) =>
           ['SourceReady', 'KustomizationReady'].every((wanted) =>
