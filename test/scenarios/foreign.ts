@@ -142,7 +142,7 @@ export const foreignSuite = stageSuite((stage, fluxDistribution) => {
     await follow('Reconcile');
     await stage.bootstrap();
     await follow('Once');
-    await eventually('Flux is released', stage.managedResources, (all) => !('shoot-flux-controllers' in all));
+    await stage.untilManagedResources('shoot-flux-secrets');
     const { manager, marks } = tools['flux bootstrap'];
     const objects = await installBy(manager, marks);
     const before = await liveOf(objects);
