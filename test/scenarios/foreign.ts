@@ -134,31 +134,39 @@ export const foreignSuite = stageSuite((stage, fluxDistribution) => {
     }
   });
 
-  it('leaves a Flux alone that was released and bootstrapped by the user since, also in an uninstallation', async () => {
+  it.each([
+    ['that was released', false],
+    ['that is still being released', true],
+  ])('leaves a Flux alone %s and bootstrapped by the user since, also in an uninstallation', async (_when, isSlow) => {
     const follow = async (syncMode: string) => {
       await stage.deliver({ providerConfig: config({ syncMode, deletionPolicy: 'Uninstall' }) });
-      await stage.quiet();
+      if (!isSlow) await stage.quiet();
     };
+    const untilReleased = () => stage.untilManagedResources('shoot-flux-secrets');
     await follow('Reconcile');
     await stage.bootstrap();
+    if (isSlow) await stage.stopResourceManager();
     await follow('Once');
-    await stage.untilManagedResources('shoot-flux-secrets');
+    if (!isSlow) await untilReleased();
     const { manager, marks } = tools['flux bootstrap'];
     const objects = await installBy(manager, marks);
     const before = await liveOf(objects);
+    const isProtected = (object: KubeObject | undefined) =>
+      Object.keys(protection).some((annotation) => object?.metadata.annotations?.[annotation] !== undefined);
+    const protectedOf = async () => (await liveOf(objects)).filter(isProtected);
     // The sentence on the Shoot says that the extension may be removed.
     await follow('Reconcile');
-    expect(Object.keys(await stage.managedResources())).not.toContain('shoot-flux-controllers');
+    if (isSlow) await stage.startResourceManager();
+    await untilReleased();
     await stage.untilCondition('ConfigurationFollowed', 'flux bootstrap');
+    await eventually('no protection', protectedOf, (found) => found.length === 0);
     const [crd] = (await liveOf(objects)).filter((object) => object?.kind === 'CustomResourceDefinition');
     expect(crd?.metadata.labels).toMatchObject(marks.labels);
     await stage.leave();
     const left = await liveOf(objects);
     expect(uidsOf(left)).toEqual(uidsOf(before));
     expect(left.filter((object) => object?.metadata.deletionTimestamp !== undefined)).toEqual([]);
-    for (const annotation of Object.keys(protection)) {
-      expect(left.filter((object) => object?.metadata.annotations?.[annotation] !== undefined)).toEqual([]);
-    }
+    expect(left.filter(isProtected)).toEqual([]);
     await untilLogged(stage, 'flux-system/flux-system, as flux bootstrap creates it, so it stays in the shoot.');
   });
 });

@@ -19,7 +19,7 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { planRequest, type Requests } from '../deliver/requests.ts';
 import { isSuspended, objectRef, pruningKinds, withoutSteeringKeys } from '../shoot/objects.ts';
 import { renderHash } from './config-hash.ts';
-import { namesOutOfScope, type Scope } from './scope.ts';
+import { managing, namesOutOfScope, type Scope } from './scope.ts';
 
 /** Fields that the record takes from its caller; `state.ts` says when each appears. */
 type FromCaller = 'suspension' | 'layersHash' | 'revision' | 'landscape' | 'projectSecrets' | 'problem';
@@ -65,9 +65,8 @@ export type Synced = Pick<SyncInputs, 'former' | 'confirmed'>;
 
 /** Returns what decides the sync objects, as far as it is known before the former content is read. */
 export function syncInputs({ scope, previous, live }: PlanInputs, { groups }: RenderedObjects) {
-  const resource = live.get(names.sync);
-  const isManaged = scope.sync && resource?.metadata.deletionTimestamp === undefined;
-  return { next: groups.sync, live: isManaged ? resource : undefined, recorded: previous?.leaving ?? [] };
+  const resource = scope.sync ? managing(live, names.sync) : undefined;
+  return { next: groups.sync, live: resource, recorded: previous?.leaving ?? [] };
 }
 
 /** What a Shoot should get, and what is recorded about it. */

@@ -38,6 +38,12 @@ export function namesOutOfScope(scope: Scope): string[] {
   return [...(scope.install ? [] : [names.crds, names.controllers]), ...(scope.sync ? [] : [names.sync])];
 }
 
+/** Returns a ManagedResource that still manages its objects: one that is being deleted is on its way out. */
+export function managing(live: ReadonlyMap<string, ManagedResource>, name: string): ManagedResource | undefined {
+  const resource = live.get(name);
+  return resource?.metadata.deletionTimestamp === undefined ? resource : undefined;
+}
+
 /** True after the first success, which the Go extension of stackitcloud recorded as a condition. */
 export function isBootstrapped({ status = {} }: Extension): boolean {
   return status.state?.bootstrapped !== undefined || findCondition(status, 'FluxBootstrapped')?.status === 'True';

@@ -26,7 +26,7 @@ import {
   syncInputs,
   withComponents,
 } from '../plan/plan.ts';
-import { type Obstacle, obstacleOf, type Scope, withKeptMode } from '../plan/scope.ts';
+import { managing, type Obstacle, obstacleOf, type Scope, withKeptMode } from '../plan/scope.ts';
 import { secretKeyIssues } from '../plan/secret-keys.ts';
 import { chooseVersion, everInstalled, newest, type VersionInputs } from '../plan/version.ts';
 import type { Run } from '../run.ts';
@@ -234,7 +234,7 @@ async function detectExistingFlux(
   fluxNamespace: string,
 ): Promise<ExistingFlux> {
   // Released before, and to be managed again.
-  const isAdopting = isBootstrapped && scope.install && !live.has(names.crds);
+  const isAdopting = isBootstrapped && scope.install && managing(live, names.crds) === undefined;
   const mayOwn = !SYSTEM_NAMESPACES.includes(fluxNamespace);
   const recorded = previous?.namespace === fluxNamespace ? previous.ownsNamespace : undefined;
   const isCreating = run.cluster.spec.shoot.status?.lastOperation?.type === 'Create';
@@ -266,10 +266,8 @@ export function isFollowedByDefault(
   { previous, isBootstrapped, live }: Omit<ControlPlane, 'legacy'>,
 ): boolean {
   const wasReleased = isBootstrapped && (previous === undefined || previous.syncMode === 'Once');
-  // A ManagedResource that is being deleted is still on its way out.
-  const sync = live.get(names.sync);
-  const isManaged = sync !== undefined && sync.metadata.deletionTimestamp === undefined;
-  return wasReleased && syncMode !== 'Once' && origins.syncMode === undefined && !isManaged;
+  const isReleased = managing(live, names.sync) === undefined;
+  return wasReleased && syncMode !== 'Once' && origins.syncMode === undefined && isReleased;
 }
 
 /**
