@@ -11,7 +11,7 @@ import type { KubeObject } from '../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
 import { releasable } from './plan/changes.ts';
 import { writtenDeletionPolicy } from './plan/deletion-policy.ts';
-import { namesOutOfScope, type Obstacle } from './plan/scope.ts';
+import { managing, namesOutOfScope, type Obstacle } from './plan/scope.ts';
 import { readLayers } from './read/configuration.ts';
 import {
   type ControlPlane,
@@ -114,7 +114,11 @@ async function leaveAlone(
   if (!(await isAdoptionUndone(run))) return requeueAfter(5);
   await notifyShoot(run, warning('ForeignFlux', sentence));
   if (record !== undefined) {
-    return keepLastApplied(run, controlPlane, { type: 'keep', record, scope, problem: sentence });
+    // A mode that follows again may have recorded a plan before the mark was there.
+    const isManaged = ([name]: [string, string]) => managing(controlPlane.live, name) !== undefined;
+    const managedResources = Object.fromEntries(Object.entries(record.managedResources).filter(isManaged));
+    const kept = { ...record, managedResources };
+    return keepLastApplied(run, controlPlane, { type: 'keep', record: kept, scope, problem: sentence });
   }
   await run.reporter.record({ foreign: sentence });
   await run.reporter.succeeded(sentence);

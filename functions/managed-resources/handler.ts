@@ -118,7 +118,9 @@ async function reconcile(run: Run): Promise<Outcome> {
   const { layers, controlPlane } = asked;
   if (asked.plan === undefined) {
     const taken = await turn.take?.();
-    return taken ?? untilTurn(turn, await reportObstacle(run, controlPlane, asked.obstacle, layers));
+    if (taken !== undefined) return taken;
+    const reported = await reportObstacle(run, controlPlane, asked.obstacle, layers);
+    return untilTurn(turn, unlessLeftProtected(run, found, reported));
   }
   const { plan, parts, configuration } = asked;
   if (turn.isKept === true) return keepApplied(run, plan, controlPlane, turn.again);
@@ -143,7 +145,7 @@ async function reconcile(run: Run): Promise<Outcome> {
       : await deliverRestored(run, plan, controlPlane, surplus);
   await deliverMonitoring(run, controlPlane, parts.inputs.render.config);
   if (releasesMoreNext(plan, controlPlane, configuration, outcome)) return requeueAfter(1);
-  return untilTurn(turn, await unlessLeftProtected(run, found, withNextCheck(run, plan, outcome)));
+  return untilTurn(turn, unlessLeftProtected(run, found, withNextCheck(run, plan, outcome)));
 }
 
 /** Returns the outcome, or an earlier one while the Shoot waits for what the operators have changed. */

@@ -134,34 +134,78 @@ export const foreignSuite = stageSuite((stage, fluxDistribution) => {
     }
   });
 
-  it.each([
-    ['that was released', false],
-    ['that is still being released', true],
-  ])('leaves a Flux alone %s and bootstrapped by the user since, also in an uninstallation', async (_when, isSlow) => {
-    const follow = async (syncMode: string) => {
-      await stage.deliver({ providerConfig: config({ syncMode, deletionPolicy: 'Uninstall' }) });
-      if (!isSlow) await stage.quiet();
-    };
-    const untilReleased = () => stage.untilManagedResources('shoot-flux-secrets');
-    await follow('Reconcile');
+  const core = ['source-controller', 'kustomize-controller'];
+  const parts = (syncMode: string, flux = { components: core }) => ({
+    providerConfig: config({ syncMode, deletionPolicy: 'Uninstall', flux }),
+  });
+  const untilReleased = () => stage.untilManagedResources('shoot-flux-secrets');
+  /** The resource-manager does nothing until it is started again. */
+  const releaseSlowly = async () => {
+    await stage.stopResourceManager();
+    await stage.deliver(parts('Once'));
+  };
+  const areDeleted = async () => {
+    const live = await stage.managedResources();
+    const isDeleted = (name: string) => live[name]?.metadata.deletionTimestamp !== undefined;
+    return ['shoot-flux-crds', 'shoot-flux-controllers'].map(isDeleted);
+  };
+
+  it.each<[string, () => Promise<void>]>([
+    [
+      'since ours was released',
+      async () => {
+        await stage.deliver(parts('Once'));
+        await untilReleased();
+        await stage.stopResourceManager();
+      },
+    ],
+    [
+      'while ours is being released',
+      async () => {
+        await releaseSlowly();
+        expect(await areDeleted()).toEqual([true, true]);
+      },
+    ],
+    [
+      'while ours is being released, after the mode follows again',
+      async () => {
+        await releaseSlowly();
+        await stage.reconcileShoot(parts('Reconcile'));
+        await stage.until('a plan', ({ state }) => state?.applied?.syncMode === 'Reconcile');
+        expect(await areDeleted()).toEqual([true, true]);
+      },
+    ],
+    [
+      'while ours has to be applied before it is released',
+      async () => {
+        await stage.stopResourceManager();
+        await stage.reconcileShoot(parts('Reconcile', { components: [...core, 'helm-controller'] }));
+        await stage.until('more components', ({ state }) => state?.applied?.components.length === core.length + 1);
+        await stage.deliver(parts('Once'));
+        expect(await areDeleted()).toEqual([false, false]);
+      },
+    ],
+  ])('leaves a Flux alone that the user has bootstrapped %s, also in an uninstallation', async (_when, release) => {
+    await stage.deliver(parts('Reconcile'));
+    await stage.quiet();
     await stage.bootstrap();
-    if (isSlow) await stage.stopResourceManager();
-    await follow('Once');
-    if (!isSlow) await untilReleased();
+    await release();
     const { manager, marks } = tools['flux bootstrap'];
     const objects = await installBy(manager, marks);
     const before = await liveOf(objects);
+    await stage.deliver(parts('Reconcile'));
+    await stage.startResourceManager();
+    await untilReleased();
     const isProtected = (object: KubeObject | undefined) =>
       Object.keys(protection).some((annotation) => object?.metadata.annotations?.[annotation] !== undefined);
     const protectedOf = async () => (await liveOf(objects)).filter(isProtected);
-    // The sentence on the Shoot says that the extension may be removed.
-    await follow('Reconcile');
-    if (isSlow) await stage.startResourceManager();
-    await untilReleased();
-    await stage.untilCondition('ConfigurationFollowed', 'flux bootstrap');
     await eventually('no protection', protectedOf, (found) => found.length === 0);
+    await stage.untilCondition('ConfigurationFollowed', 'flux bootstrap');
+    await stage.quiet();
+    expect(Object.keys(await stage.managedResources())).toEqual(['shoot-flux-secrets']);
     const [crd] = (await liveOf(objects)).filter((object) => object?.kind === 'CustomResourceDefinition');
     expect(crd?.metadata.labels).toMatchObject(marks.labels);
+    // The sentence on the Shoot says that the extension may be removed.
     await stage.leave();
     const left = await liveOf(objects);
     expect(uidsOf(left)).toEqual(uidsOf(before));

@@ -72,7 +72,7 @@ export type Obstacle =
   | { type: 'reject'; error: ConfigError }
   /** The last applied objects stay unchanged, except those out of scope, which are released; and why. */
   | { type: 'keep'; record: Applied; scope: Scope; problem: string }
-  /** Others manage the Flux in the shoot. There is a record if it was ours before. */
+  /** Others manage the Flux in the shoot, so it is out of scope. There is a record if it was ours before. */
   | { type: 'foreign'; foreign: string; record: Applied | undefined; scope: Scope }
   /** Something that the configuration names is not there yet. */
   | { type: 'wait'; sentence: string }

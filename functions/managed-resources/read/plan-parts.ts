@@ -68,7 +68,7 @@ export async function readPlanParts(
     const existing = await detectExistingFlux(run, controlPlane, scope, config.flux.namespace);
     const { foreign, liveVersion } = existing;
     if (foreign !== undefined && scope.install && config.adopt !== true) {
-      return { type: 'foreign', foreign, record: previous, scope };
+      return { type: 'foreign', foreign, record: previous, scope: { ...scope, install: false } };
     }
     const copies = await readCopiedContents(run, config, layers.secretObjects);
     if ('missing' in copies) {
@@ -233,8 +233,10 @@ async function detectExistingFlux(
   scope: Scope,
   fluxNamespace: string,
 ): Promise<ExistingFlux> {
+  // Out of the record, a ManagedResource stays until it is applied, and is released only then.
+  const isOurs = previous?.managedResources[names.crds] !== undefined && managing(live, names.crds) !== undefined;
   // Released before, and to be managed again.
-  const isAdopting = isBootstrapped && scope.install && managing(live, names.crds) === undefined;
+  const isAdopting = isBootstrapped && scope.install && !isOurs;
   const mayOwn = !SYSTEM_NAMESPACES.includes(fluxNamespace);
   const recorded = previous?.namespace === fluxNamespace ? previous.ownsNamespace : undefined;
   const isCreating = run.cluster.spec.shoot.status?.lastOperation?.type === 'Create';
