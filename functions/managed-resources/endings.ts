@@ -3,9 +3,10 @@ import { fluxConfigObject } from '../../shared/config/flux-config-map.ts';
 import type { ConfigInputs } from '../../shared/config/types.ts';
 import { type ConfigError, issueText, RetryableError, withFullStop } from '../../shared/errors.ts';
 import { warning } from '../../shared/gardener/event.ts';
+import { managedResourceNames as names } from '../../shared/gardener/managed-resource.ts';
 import { HIBERNATED } from '../../shared/gardener/operation.ts';
 import { withShoot } from '../../shared/gardener/shoot-client.ts';
-import type { ManagedResource } from '../../shared/gardener/types.ts';
+import type { Applied, ManagedResource } from '../../shared/gardener/types.ts';
 import type { KubeClient } from '../../shared/kube/client.ts';
 import type { KubeObject } from '../../shared/kube/resource.ts';
 import { done, type Outcome, requeueAfter } from '../../shared/runtime/outcome.ts';
@@ -66,7 +67,7 @@ export async function reportObstacle(
     case 'reject':
       return reportConfigError(run, obstacle.error, layers);
     case 'keep':
-      return keepLastApplied(run, controlPlane, obstacle);
+      return keepInScope(run, controlPlane, obstacle);
     case 'foreign':
       return leaveAlone(run, controlPlane, obstacle);
     case 'wait':
@@ -107,18 +108,20 @@ async function isAdoptionUndone(run: Run): Promise<boolean> {
  */
 async function leaveAlone(
   run: Run,
-  controlPlane: ControlPlane,
+  { live }: ControlPlane,
   { foreign, record, scope }: Extract<Obstacle, { type: 'foreign' }>,
 ): Promise<Outcome> {
   const sentence = leftAlone(foreign);
   if (!(await isAdoptionUndone(run))) return requeueAfter(5);
   await notifyShoot(run, warning('ForeignFlux', sentence));
   if (record !== undefined) {
-    // A mode that follows again may have recorded a plan before the mark was there.
-    const isManaged = ([name]: [string, string]) => managing(controlPlane.live, name) !== undefined;
-    const managedResources = Object.fromEntries(Object.entries(record.managedResources).filter(isManaged));
-    const kept = { ...record, managedResources };
-    return keepLastApplied(run, controlPlane, { type: 'keep', record: kept, scope, problem: sentence });
+    // A plan may have been recorded before the mark was there. After a migration nothing is live, and the record counts.
+    const isGone = (name: string) => live.size > 0 && managing(live, name) === undefined;
+    const applied = without(record, [...namesOutOfScope(scope), ...Object.values(names).filter(isGone)], sentence);
+    const isRecorded = (name: string) => applied.managedResources[name] !== undefined;
+    // Also what is not applied yet: it would be applied over the Flux of others.
+    const left = Object.values(names).flatMap((name) => (isRecorded(name) ? [] : (live.get(name) ?? [])));
+    return keepLastApplied(run, applied, left, 'others manage Flux in the shoot');
   }
   await run.reporter.record({ foreign: sentence });
   await run.reporter.succeeded(sentence);
@@ -126,18 +129,32 @@ async function leaveAlone(
   return done;
 }
 
-/** Leaves the last applied objects unchanged, but releases those out of scope. `readiness` publishes the problem. */
-async function keepLastApplied(
-  { reporter, seed }: Run,
+/** Leaves the last applied objects unchanged, but releases those out of scope. */
+function keepInScope(
+  run: Run,
   { live }: ControlPlane,
   { record, scope, problem }: Extract<Obstacle, { type: 'keep' }>,
 ): Promise<Outcome> {
   const released = namesOutOfScope(scope);
+  return keepLastApplied(run, without(record, released, problem), releasable(released, live), RELEASED);
+}
+
+/** Returns the record without some of its ManagedResources. */
+function without(record: Applied, released: string[], problem: string): Applied {
   const kept = Object.entries(record.managedResources).filter(([name]) => !released.includes(name));
-  const applied = { ...record, managedResources: Object.fromEntries(kept), problem };
+  return { ...record, managedResources: Object.fromEntries(kept), problem };
+}
+
+/** Records what is kept, and releases the rest. `readiness` publishes the problem. */
+async function keepLastApplied(
+  { reporter, seed }: Run,
+  applied: Applied,
+  released: ManagedResource[],
+  reason: string,
+): Promise<Outcome> {
   await reporter.succeeded('The last applied configuration is kept.', { applied });
   await reporter.accept();
-  for (const resource of releasable(released, live)) await releaseObjects(seed, resource, RELEASED);
+  for (const resource of released) await releaseObjects(seed, resource, reason);
   await reporter.finish();
   return done;
 }

@@ -135,7 +135,7 @@ export const foreignSuite = stageSuite((stage, fluxDistribution) => {
   });
 
   const core = ['source-controller', 'kustomize-controller'];
-  const parts = (syncMode: string, flux = { components: core }) => ({
+  const parts = (syncMode: string, flux: Record<string, unknown> = { components: core }) => ({
     providerConfig: config({ syncMode, deletionPolicy: 'Uninstall', flux }),
   });
   const untilReleased = () => stage.untilManagedResources('shoot-flux-secrets');
@@ -179,7 +179,9 @@ export const foreignSuite = stageSuite((stage, fluxDistribution) => {
       'while ours has to be applied before it is released',
       async () => {
         await stage.stopResourceManager();
-        await stage.reconcileShoot(parts('Reconcile', { components: [...core, 'helm-controller'] }));
+        const labels = { 'not-applied-yet': 'true' };
+        const flux = { components: [...core, 'helm-controller'], commonMetadata: { labels } };
+        await stage.reconcileShoot(parts('Reconcile', flux));
         await stage.until('more components', ({ state }) => state?.applied?.components.length === core.length + 1);
         await stage.deliver(parts('Once'));
         expect(await areDeleted()).toEqual([false, false]);
@@ -206,12 +208,30 @@ export const foreignSuite = stageSuite((stage, fluxDistribution) => {
     const [crd] = (await liveOf(objects)).filter((object) => object?.kind === 'CustomResourceDefinition');
     expect(crd?.metadata.labels).toMatchObject(marks.labels);
     // The sentence on the Shoot says that the extension may be removed.
+    expect(JSON.stringify(await liveOf(objects))).not.toContain('not-applied-yet');
     await stage.leave();
     const left = await liveOf(objects);
     expect(uidsOf(left)).toEqual(uidsOf(before));
     expect(left.filter((object) => object?.metadata.deletionTimestamp !== undefined)).toEqual([]);
     expect(left.filter(isProtected)).toEqual([]);
     await untilLogged(stage, 'flux-system/flux-system, as flux bootstrap creates it, so it stays in the shoot.');
+  });
+
+  it('remembers on another seed what else it has brought into a Shoot whose Flux it leaves alone', async () => {
+    await stage.deliver(parts('Reconcile'));
+    await stage.quiet();
+    await stage.bootstrap();
+    await stage.deliver(parts('Once'));
+    await untilReleased();
+    const { manager, marks } = tools['flux bootstrap'];
+    await installBy(manager, marks);
+    await stage.deliver(parts('Reconcile'));
+    const moved = await stage.moveAway();
+    await stage.createWaiting(parts('Reconcile').providerConfig);
+    await stage.restore(moved);
+    const { status } = await stage.untilReady();
+    expect(status?.lastOperation).toMatchObject({ type: 'Restore', state: 'Succeeded' });
+    expect(Object.keys(status?.state?.applied?.managedResources ?? {})).toEqual(['shoot-flux-secrets']);
   });
 });
 

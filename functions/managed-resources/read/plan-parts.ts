@@ -233,7 +233,7 @@ async function detectExistingFlux(
   scope: Scope,
   fluxNamespace: string,
 ): Promise<ExistingFlux> {
-  // Out of the record, a ManagedResource stays until it is applied, and is released only then.
+  // One that the record has dropped may still be live: it is released only once it is applied.
   const isOurs = previous?.managedResources[names.crds] !== undefined && managing(live, names.crds) !== undefined;
   // Released before, and to be managed again.
   const isAdopting = isBootstrapped && scope.install && !isOurs;

@@ -136,11 +136,11 @@ withTestData('docs/install-aws.md, followed from an empty folder', () => {
     expect([...aws.used]).toEqual(expect.arrayContaining([...proofs, watcherProof]));
   });
 
-  it('was refused nothing by the API servers, where each function was its own user', async () => {
+  it('was forbidden nothing by the API servers, where each function was its own user', async () => {
     const { garden, seed } = apis.servers;
     const ours = [...(await ownEntries(garden)), ...(await ownEntries(seed))];
-    const refused = ours.filter(({ code }) => code === 403);
-    expect(refused.map(({ user, verb, requestUri }) => `${user} ${verb} ${requestUri}`)).toEqual([]);
+    const forbidden = ours.filter(({ code }) => code === 403);
+    expect(forbidden.map(({ user, verb, requestUri }) => `${user} ${verb} ${requestUri}`)).toEqual([]);
     const users = [...new Set(ours.map(({ user, userAgent }) => `${userAgent} ${user}`))].sort();
     const names = (await usedDefinitions()).map(({ name }) => `shoot-flux/${name} shoot-flux-aws:${name}`);
     expect(users).toEqual([...names, `shoot-flux/watcher ${serviceAccountUser('watcher')}`].sort());

@@ -126,14 +126,14 @@ onRealApis(
     });
 
     it.each(['garden', 'seed'] as const)(
-      'was refused nothing in the %s, and used no other identities',
+      'was forbidden nothing in the %s, and used no other identities',
       async (place) => {
         const entries = await ownEntries(landscape.servers[place]);
         const others = entries.filter(({ user }) => !podUsers[place].includes(user));
         expect(others.map(({ user, verb, requestUri, code }) => `${user} ${verb} ${requestUri} ${code}`)).toEqual([]);
         expect([...new Set(entries.map(({ user }) => user))].sort()).toEqual(podUsers[place]);
-        const refused = entries.filter(({ code }) => code === 403);
-        expect(refused.map(({ verb, requestUri }) => `${verb} ${requestUri}`)).toEqual([]);
+        const forbidden = entries.filter(({ code }) => code === 403);
+        expect(forbidden.map(({ verb, requestUri }) => `${verb} ${requestUri}`)).toEqual([]);
       },
     );
 
