@@ -13,6 +13,7 @@ import { watchSpecs } from './removal.ts';
 import {
   base64,
   CONTROL_PLANE,
+  core,
   eventually,
   inControlPlane,
   inFlux,
@@ -24,7 +25,6 @@ import {
 const fieldManager = 'person';
 const root = inFlux('flux-system');
 const sync = inControlPlane('shoot-flux-sync');
-const core = ['source-controller', 'kustomize-controller'];
 const claims: Resource = {
   ...{ group: '', version: 'v1', plural: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim', namespaced: true },
 };

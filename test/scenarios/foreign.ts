@@ -8,7 +8,7 @@ import type { KubeObject, ObjectMeta } from '../../shared/kube/resource.ts';
 import { fieldsAt } from '../../shared/shapes.ts';
 import { isEstablished } from '../established.ts';
 import { stageSuite } from './around-each-test.ts';
-import { eventually, onlyFlux, type Stage, untilLogged } from './stage.ts';
+import { core, eventually, isProtected, onlyFlux, type Stage, untilLogged } from './stage.ts';
 
 export type Marks = Pick<ObjectMeta, 'labels' | 'annotations'>;
 
@@ -134,7 +134,6 @@ export const foreignSuite = stageSuite((stage, fluxDistribution) => {
     }
   });
 
-  const core = ['source-controller', 'kustomize-controller'];
   const parts = (syncMode: string, flux: Record<string, unknown> = { components: core }) => ({
     providerConfig: config({ syncMode, deletionPolicy: 'Uninstall', flux }),
   });
@@ -198,22 +197,20 @@ export const foreignSuite = stageSuite((stage, fluxDistribution) => {
     await stage.deliver(parts('Reconcile'));
     await stage.startResourceManager();
     await untilReleased();
-    const isProtected = (object: KubeObject | undefined) =>
-      Object.keys(protection).some((annotation) => object?.metadata.annotations?.[annotation] !== undefined);
-    const protectedOf = async () => (await liveOf(objects)).filter(isProtected);
+    const protectedOf = async () => (await liveOf(objects)).filter((object) => object && isProtected(object));
     await eventually('no protection', protectedOf, (found) => found.length === 0);
     await stage.untilCondition('ConfigurationFollowed', 'flux bootstrap');
     await stage.quiet();
     expect(Object.keys(await stage.managedResources())).toEqual(['shoot-flux-secrets']);
     const [crd] = (await liveOf(objects)).filter((object) => object?.kind === 'CustomResourceDefinition');
     expect(crd?.metadata.labels).toMatchObject(marks.labels);
-    // The sentence on the Shoot says that the extension may be removed.
     expect(JSON.stringify(await liveOf(objects))).not.toContain('not-applied-yet');
+    // The sentence on the Shoot says that the extension may be removed.
     await stage.leave();
     const left = await liveOf(objects);
     expect(uidsOf(left)).toEqual(uidsOf(before));
     expect(left.filter((object) => object?.metadata.deletionTimestamp !== undefined)).toEqual([]);
-    expect(left.filter(isProtected)).toEqual([]);
+    expect(await protectedOf()).toEqual([]);
     await untilLogged(stage, 'flux-system/flux-system, as flux bootstrap creates it, so it stays in the shoot.');
   });
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { builtInKinds } from '../../functions/managed-resources/shoot/objects.ts';
-import { protection } from '../../shared/flux/install.ts';
 import { type KubeObject, resources } from '../../shared/kube/resource.ts';
 import { aroundEachTest } from './around-each-test.ts';
-import { type Apis, eventually, inFlux, providerConfig, type Stage } from './stage.ts';
+import { type Apis, eventually, inFlux, isProtected, providerConfig, type Stage } from './stage.ts';
 
 /** The protection of installed objects from the user's Kustomizations, on embedded or real API servers. */
 export function protectionSuite(name: string, startApis: () => Promise<Apis>, fluxDistribution: string): void {
@@ -91,7 +90,5 @@ async function installed(stage: Stage): Promise<KubeObject[]> {
   return lists.flatMap(({ items }, index) => items.map((item) => ({ ...item, kind: kinds[index]?.kind ?? '' })));
 }
 
-const keys = Object.keys(protection);
-const isProtected = ({ metadata }: KubeObject) => keys.some((key) => metadata.annotations?.[key] !== undefined);
 const isUnprotected = (objects: KubeObject[]) => objects.length > 0 && !objects.some(isProtected);
 const namesOf = (objects: KubeObject[]) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`).sort();

@@ -5,6 +5,7 @@ import { notReady } from '@shoot-flux/landscape/gardenlet';
 import { type ResourceManager, startResourceManager } from '@shoot-flux/landscape/resource-manager';
 import { type Product, type ProductOptions, startProduct } from '../../infra/process/product.ts';
 import type { Landscape } from '../../shared/config/types.ts';
+import { protection } from '../../shared/flux/install.ts';
 import type {
   Cluster,
   Condition,
@@ -127,6 +128,13 @@ export const onlyFlux = (parts: Record<string, unknown> = {}): Record<string, un
   ...{ apiVersion: 'flux.extensions.gardener.cloud/v1alpha1', kind: 'FluxConfig' },
   ...parts,
 });
+
+/** The components that a source and a Kustomization need. */
+export const core = ['source-controller', 'kustomize-controller'];
+
+/** True for an object that the user's Kustomizations skip. */
+export const isProtected = ({ metadata }: KubeObject): boolean =>
+  Object.keys(protection).some((name) => metadata.annotations?.[name] !== undefined);
 
 /** An entry of the Shoot's `spec.resources`. */
 export const reference = (name: string, original: string, kind = 'Secret', apiVersion = 'v1') => ({

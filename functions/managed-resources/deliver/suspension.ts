@@ -6,6 +6,7 @@ import {
 } from '../../../shared/gardener/managed-resource.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
+import { managing } from '../plan/scope.ts';
 import { type ControlPlane, readContent } from '../read/control-plane.ts';
 import type { Run } from '../run.ts';
 import { isFluxRef, isSuspended, objectRef } from '../shoot/objects.ts';
@@ -54,9 +55,8 @@ export async function followSuspension(
 ): Promise<Outcome | undefined> {
   const { reporter, seed, namespace } = run;
   const name = names.sync;
-  const [resource, recorded] = [live.get(name), previous?.managedResources[name]];
+  const [resource, recorded] = [managing(live, name), previous?.managedResources[name]];
   if (previous === undefined || resource === undefined || recorded === undefined) return undefined;
-  if (resource.metadata.deletionTimestamp !== undefined) return undefined;
   if (previous.suspension === suspension && isCurrent(resource, recorded)) return undefined;
   const content = await readContent(run, resource);
   if (content === undefined) return undefined;

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../shared/kube/resource.ts';
 import { entriesAt, textAt } from '../../../shared/shapes.ts';
 import { objectRef } from '../shoot/objects.ts';
 import type { Plan } from './plan.ts';
+import { managing } from './scope.ts';
 
 /** The writes that a plan asks for in the control plane. */
 export interface Changes {
@@ -42,8 +43,7 @@ export function changesOf(
     }
   }
   changes.release.push(...releasable(plan.released, live));
-  const removed = plan.removed.flatMap((name) => live.get(name) ?? []);
-  changes.remove.push(...removed.filter(({ metadata }) => metadata.deletionTimestamp === undefined));
+  changes.remove.push(...plan.removed.flatMap((name) => managing(live, name) ?? []));
   return changes;
 }
 

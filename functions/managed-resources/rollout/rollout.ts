@@ -40,6 +40,7 @@ import type { Asked } from '../ask.ts';
 import { reportUnapplied, writeContent, writeManagedResource } from '../deliver/deliver.ts';
 import { revisionOf } from '../plan/config-hash.ts';
 import type { Plan } from '../plan/plan.ts';
+import { managing } from '../plan/scope.ts';
 import type { ProjectRollout } from '../read/configuration.ts';
 import { type ControlPlane, fieldManager, readContent } from '../read/control-plane.ts';
 import type { Run } from '../run.ts';
@@ -253,9 +254,8 @@ export async function keepApplied(
 async function deliverRotated(run: Run, plan: Plan, { previous, live }: ControlPlane): Promise<void> {
   const { reporter, seed, namespace } = run;
   const name = names.secrets;
-  const resource = live.get(name);
-  if (resource === undefined || resource.metadata.deletionTimestamp !== undefined) return;
-  if (previous?.projectCopies === undefined) return;
+  const resource = managing(live, name);
+  if (resource === undefined || previous?.projectCopies === undefined) return;
   if (isCurrent(resource, plan.record.managedResources[name] ?? '')) return;
   const content = await readContent(run, resource);
   if (content === undefined) return;

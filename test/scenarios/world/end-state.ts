@@ -1,11 +1,10 @@
 import type { KubeApi } from '@shoot-flux/landscape/kube-api';
 import { builtInKinds } from '../../../functions/managed-resources/shoot/objects.ts';
-import { protection } from '../../../shared/flux/install.ts';
 import { unpackContent } from '../../../shared/gardener/managed-resource.ts';
 import { readState } from '../../../shared/gardener/rollout.ts';
 import { FINALIZER, ORIGIN, ORIGIN_LABEL } from '../../../shared/gardener/types.ts';
 import type { KubeObject } from '../../../shared/kube/resource.ts';
-import { PROJECT } from '../stage.ts';
+import { isProtected, PROJECT } from '../stage.ts';
 import type { Lifecycle } from './lifecycles.ts';
 import type { World } from './world.ts';
 
@@ -122,7 +121,7 @@ function stillProtected({ shoot }: World): string[] {
   const kinds = Object.values(builtInKinds);
   return kinds
     .flatMap(({ group, version, kind }) => listed(shoot, group === '' ? version : `${group}/${version}`, kind))
-    .filter(({ metadata }) => Object.keys(protection).some((name) => metadata.annotations?.[name] !== undefined))
+    .filter(isProtected)
     .map(({ kind, metadata }) => `${kind} ${metadata.name} stays protected`);
 }
 
