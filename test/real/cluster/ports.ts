@@ -6,8 +6,8 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
  * Linux): it would give one of ours away while the program that has it starts, or starts again.
  */
 const FIRST = 20_000;
-/** Each worker of the test runner has so many of its own: a port is free until its program has started. */
-const PORTS = 4000;
+/** Each worker of the test runner has so many of its own, because a port is free until its program has started. */
+const PORTS = 2000;
 
 /** Counted on, so that no program gets the port of another one that starts at the same time. */
 let next = Math.floor(Math.random() * PORTS);
@@ -17,7 +17,7 @@ export async function freePorts(count: number): Promise<number[]> {
   const worker = Number(process.env.VITEST_POOL_ID ?? 1);
   const ports = new Set<number>();
   while (ports.size < count) {
-    const port = FIRST + PORTS * ((worker - 1) % 3) + (next++ % PORTS);
+    const port = FIRST + PORTS * (worker - 1) + (next++ % PORTS);
     if (await isFree(port)) ports.add(port);
   }
   return [...ports];

@@ -11,7 +11,7 @@ import { buildTools } from '../../tools/build.ts';
 import { runProgram } from '../../tools/cache.ts';
 
 const SYSTEM = 'knative-eventing';
-/** The dispatcher takes no other. */
+/** The dispatcher takes no other, so all suites with a data plane are in one file: they never run at the same time. */
 export const DISPATCHER_PORT = 8080;
 
 /** Knative Eventing's broker: its ingress, its filter and the dispatcher of in-memory channels, as processes. */
