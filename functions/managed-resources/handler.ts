@@ -7,7 +7,6 @@ import { ConflictError } from '../../shared/kube/errors.ts';
 import type { Handler } from '../../shared/runtime/context.ts';
 import { describeError } from '../../shared/runtime/describe-error.ts';
 import { done, type Outcome, requeueAfter, sooner } from '../../shared/runtime/outcome.ts';
-import { ask } from './ask.ts';
 import { deliverByManagedResource, pauseWhilePending } from './deliver/deliver.ts';
 import { isStillApplying } from './deliver/judge.ts';
 import { deliverMonitoring } from './deliver/monitoring.ts';
@@ -15,13 +14,21 @@ import { withNextCheck } from './deliver/next-check.ts';
 import { deliverRestored, surplusOf } from './deliver/restored.ts';
 import { followSuspension } from './deliver/suspension.ts';
 import { reportHibernated, reportObstacle, takeOver } from './endings.ts';
-import type { Plan } from './plan/plan.ts';
+import { makePlan, type Plan } from './plan/plan.ts';
 import { updateScope } from './plan/scope.ts';
-import { type Configuration, layersWith, readLayers, withWrittenPolicy } from './read/configuration.ts';
+import {
+  type Configuration,
+  type Layers,
+  layersWith,
+  readConfiguration,
+  readLayers,
+  withWrittenPolicy,
+} from './read/configuration.ts';
 import { type ControlPlane, readControlPlane } from './read/control-plane.ts';
+import { readPlanParts } from './read/plan-parts.ts';
 import { createReporter } from './reporter.ts';
 import { findLandscape, firstGiven, inItsTurn, type Turn } from './rollout/landscape.ts';
-import { endRollout, keepApplied, waitForTurn } from './rollout/rollout.ts';
+import { type Asked, endRollout, keepApplied, waitForTurn } from './rollout/rollout.ts';
 import { isWokenByApplying, type Run, type Start } from './run.ts';
 import { adoptForeignFlux } from './shoot/adopt.ts';
 import { migrateStoredObjects } from './shoot/migrate-stored.ts';
@@ -146,6 +153,16 @@ async function reconcile(run: Run): Promise<Outcome> {
   await deliverMonitoring(run, controlPlane, parts.inputs.render.config);
   if (releasesMoreNext(plan, controlPlane, configuration, outcome)) return requeueAfter(1);
   return untilTurn(turn, unlessLeftProtected(run, found, withNextCheck(run, plan, outcome)));
+}
+
+/** Reads everything that the layers name, and plans. @param controlPlane with the deletion policy that they write */
+async function ask(run: Run, controlPlane: ControlPlane, layers: Layers): Promise<Asked> {
+  const configuration = await readConfiguration(run, controlPlane, layers);
+  const known = { layers, controlPlane };
+  if (configuration.type !== 'configuration') return { ...known, configuration, obstacle: configuration };
+  const parts = await readPlanParts(run, controlPlane, configuration);
+  if (parts.type !== 'plan parts') return { ...known, configuration, obstacle: parts };
+  return { ...known, configuration, parts, plan: makePlan(parts.inputs, parts.rendered, parts.synced) };
 }
 
 /** Returns the outcome, or an earlier one while the Shoot waits for what the operators have changed. */

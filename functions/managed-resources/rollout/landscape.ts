@@ -35,11 +35,10 @@ import { epochSeconds } from '../../../shared/runtime/growing-pause.ts';
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { type Outcome, requeueAfter } from '../../../shared/runtime/outcome.ts';
 import { textAt } from '../../../shared/shapes.ts';
-import type { Asked } from '../ask.ts';
 import { type ControlPlane, fieldManager } from '../read/control-plane.ts';
 import type { Run } from '../run.ts';
 import { admit, begun, type Candidate } from './admit.ts';
-import { changesRunning, findOrCreate, isSameContent, pauseOf } from './rollout.ts';
+import { type Asked, changesRunning, findOrCreate, isSameContent, pauseOf } from './rollout.ts';
 
 /** How far the operators' changes have come, as one run finds it. */
 export interface FoundLandscape {

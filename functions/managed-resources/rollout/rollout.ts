@@ -36,13 +36,13 @@ import { epochSeconds, growingPause } from '../../../shared/runtime/growing-paus
 import { GARDEN } from '../../../shared/runtime/key.ts';
 import { done, type Outcome, requeueAfter, sooner } from '../../../shared/runtime/outcome.ts';
 import { fieldsOf } from '../../../shared/shapes.ts';
-import type { Asked } from '../ask.ts';
 import { reportUnapplied, writeContent, writeManagedResource } from '../deliver/deliver.ts';
 import { revisionOf } from '../plan/config-hash.ts';
 import type { Plan } from '../plan/plan.ts';
-import { managing } from '../plan/scope.ts';
-import type { ProjectRollout } from '../read/configuration.ts';
+import { managing, type Obstacle } from '../plan/scope.ts';
+import type { Configuration, Layers, ProjectRollout } from '../read/configuration.ts';
 import { type ControlPlane, fieldManager, readContent } from '../read/control-plane.ts';
+import type { PlanParts } from '../read/plan-parts.ts';
 import type { Run } from '../run.ts';
 import { admit, type Candidate, secondsToGather } from './admit.ts';
 
@@ -56,6 +56,12 @@ const RECHECK_SECONDS = 60;
 const REFUSED_SECONDS = 300;
 
 const WITHOUT_STATUS = 'The last applied configuration is kept until flux-status can hold the rollout';
+
+/** What users and operators ask for, and the plan that follows from it or the obstacle that keeps it from being made. */
+export type Asked = { layers: Layers; controlPlane: ControlPlane; configuration: Configuration | Obstacle } & (
+  | { plan: Plan; parts: PlanParts; configuration: Configuration }
+  | { plan?: undefined; obstacle: Obstacle }
+);
 
 /**
  * Takes the Shoot's place in the rollout, or keeps what is applied until its turn (decision 63). The place is written
